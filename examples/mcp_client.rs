@@ -1,7 +1,7 @@
-//! Another MCP server's tools as tools of one's own, held to what somebody has looked at.
+//! An MCP client: another server's tools in a registry of this program, limited to the reviewed ones by a lock file.
 //!
-//! `cargo run --example mcp_client` starts a small server of this program's own; `… -- npx -y @modelcontextprotocol/server-everything`
-//! starts another, and only lists its tools.
+//! `cargo run --example mcp_client` starts this program a second time as a small server; `… -- npx -y @modelcontextprotocol/server-everything`
+//! starts another server, and only lists its tools.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn clear() -> String {
     "removed".to_owned()
 }
 
-/// Reads a server's tools. What is in the lock has been looked at; what differs from it stays out.
+/// Reads a server's tools. The lock file contains the reviewed tools; tools that differ from it are left out.
 async fn load(client: &McpClient, lock: &Path) -> Result<McpTools, Box<dyn std::error::Error>> {
     let load = mcp_tools(client).namespace("notes");
     if !lock.exists() {
@@ -75,7 +75,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
 
-    // The next start: somebody has changed what `find` says of itself, here by hand in the lock.
+    // At the next start the server describes `find` differently. Here the lock file is edited instead.
     let kept = std::fs::read_to_string(&lock)?;
     std::fs::write(&lock, kept.replace("Finds a word", "Looks for a word"))?;
     let mut tools = load(&client, &lock).await?;
@@ -88,7 +88,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     tools.accept("find");
 
-    // Every call goes through the host's gate. What a server says of effects is not believed, so the policy names what may run.
+    // Every call passes the host's gate. The effects that a server declares are not trusted, so the policy names the tools that may run.
     let registry = tools.add_to(Registry::builder()).build()?;
     let policy = Policy::builder().rule(Rule::allow("reading").tools(["notes:find"]));
     let cx = ToolContext::anonymous();

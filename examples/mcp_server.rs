@@ -1,6 +1,6 @@
-//! Tools as an MCP server: `cargo run --example mcp_server` over standard input and output, `… -- 127.0.0.1:8080` over HTTP.
+//! An MCP server: `cargo run --example mcp_server` over standard input and output, `… -- 127.0.0.1:8080` over HTTP.
 //!
-//! A client is told to start the first (`{"command": "…/mcp_server"}`), or where the second listens (`http://127.0.0.1:8080/mcp`).
+//! A client starts the first one itself (`{"command": "…/mcp_server"}`), and connects to the second by its URL (`http://127.0.0.1:8080/mcp`).
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ fn count_word(
     }
 }
 
-/// How far it is.
+/// The progress of reading chapters.
 #[derive(Serialize)]
 struct Read {
     progress: usize,
@@ -65,7 +65,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .name("words")
         .version(env!("CARGO_PKG_VERSION"))
         .instructions("Tools about words and texts.")
-        // Limits, approvals, a ledger and an audit would go in here.
+        // Limits, approvals, a ledger and an audit would be configured here.
         .gate(&Gate::builder().build())
         .build();
     match std::env::args().nth(1) {

@@ -1,4 +1,4 @@
-//! Lists the linked tools with their strict schemas for two providers, makes a good call, a bad call, and a call that streams.
+//! Lists the linked tools with their strict schemas for two providers, and makes a valid call, an invalid call, and a streaming call.
 //!
 //! `cargo run --example quickstart`: no network, no key.
 

@@ -1,4 +1,4 @@
-//! Host values: what a tool may touch is in its signature, and its effects follow from there.
+//! Host values: a tool's signature names the host values that it may use, and its effects follow from them.
 //!
 //! `cargo run --example shared_state`
 

@@ -1,4 +1,4 @@
-//! A typed call through the same gate: the tool's name is also the type of its arguments.
+//! A typed call through the gate: the tool's name is also the type of its arguments.
 //!
 //! `cargo run --example typed_client`
 
@@ -53,7 +53,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map_err(|error| error.to_string())?;
     println!("{kilometres} km");
 
-    // The same rules hold for a typed call as for a model's.
+    // A typed call is validated like a model's call.
     let nowhere = distance {
         from: bergen,
         to: Point {

@@ -1,6 +1,6 @@
-//! One loop for every provider: definitions out, calls in as the answer streams, results out.
+//! One loop for every provider: sends definitions, reads calls from the streamed answer, sends results.
 //!
-//! `cargo run --example wire`. Needs no network and no key: what each provider would send is in this file.
+//! `cargo run --example wire`. Needs no network and no key: this file contains the answer that each provider would send.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub fn days_until(
     }
 }
 
-/// A request: the fields about tools, and the conversation under the provider's name for it. A real one has a model and more.
+/// A request: the fields about tools, and the conversation under the provider's field name. A real request also has a model and more.
 #[derive(Serialize)]
 struct Request<'a> {
     #[serde(flatten)]
@@ -43,7 +43,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What a host does with HTTP: posts the request, and gives the body on as it comes.
+/// Stands for the HTTP part of a host, which posts the request and passes on the body as it arrives.
 fn post(
     provider: Provider,
     request: &str,
@@ -53,10 +53,10 @@ fn post(
     let mut stream = provider.stream();
     for event in answer(provider, step) {
         if provider == Provider::Bedrock {
-            // Its SDK takes the frames apart.
+            // The SDK of Bedrock decodes the frames itself.
             stream.event(event)?;
         } else {
-            // Pieces come in any size.
+            // Chunks of a body may have any size.
             for piece in format!("data: {event}\n\n").as_bytes().chunks(20) {
                 stream.feed(piece)?;
             }
@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 async fn converse(provider: Provider) -> Result<(), Box<dyn std::error::Error>> {
     let (tools, cx) = (toolset![days_until], ToolContext::anonymous());
-    let offer = provider.offer(&tools)?; // an error where the provider would refuse the tools
+    let offer = provider.offer(&tools)?; // an error if the provider would refuse the tools
     let mut messages = vec![provider.user("How long is it until the end of the year?")];
     for step in 1.. {
         let request = serde_json::to_string(&Request::of(provider, &offer, &messages))?;
@@ -102,7 +102,7 @@ async fn converse(provider: Provider) -> Result<(), Box<dyn std::error::Error>> 
     Ok(())
 }
 
-/// What the providers send: a call first, then a sentence.
+/// The scripted answers of each provider: first a call, then a sentence.
 fn answer(provider: Provider, step: usize) -> Vec<&'static str> {
     match (provider, step) {
         (Provider::Chat, 1) => vec![

@@ -1,53 +1,53 @@
-//! What the tests here share: cargo, run on a workspace as an editor runs it, and what rustc said.
+//! Helpers that the tests share: running cargo on a workspace as an editor does, and reading rustc's messages.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// One error or warning that underlines something.
+/// An error or a warning of rustc with a primary span.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Told {
-    /// The file, below the workspace's folder.
+    /// The file, relative to the workspace's folder.
     pub file: String,
     /// Line of the primary span, from 1.
     pub line: usize,
-    /// What the primary span underlines, as it stands in the file.
+    /// Text of the file that the primary span underlines.
     pub underlined: String,
-    /// `error` or `warning`
+    /// `error` or `warning`.
     pub level: String,
     /// The message without its notes.
     pub message: String,
 }
 
-/// What cargo did.
+/// The result of running cargo.
 #[derive(Debug)]
 pub struct Run {
-    /// In order of file and line.
+    /// The messages, ordered by file and line.
     pub told: Vec<Told>,
     /// Binaries by name.
     pub executables: Vec<(String, PathBuf)>,
-    /// Whether it exited with success.
+    /// Whether cargo exited with success.
     pub success: bool,
-    /// What it wrote besides.
+    /// Other output of cargo on standard error.
     pub stderr: String,
 }
 
-/// The folder of the repository.
+/// Returns the folder of the repository.
 pub fn repository() -> &'static Path {
     let ui_tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     ui_tests.parent().unwrap_or(ui_tests)
 }
 
-/// Runs `cargo <arguments> --message-format=json` in the workspace, on the versions that the repository has locked.
+/// Runs `cargo <arguments> --message-format=json` in the workspace, with the versions of the repository's lock file.
 ///
-/// `folder` is for build output: `env!("CARGO_TARGET_TMPDIR")`, which only tests know.
+/// `folder` is for build output: pass `env!("CARGO_TARGET_TMPDIR")`, which is set only in tests.
 pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Result<Run> {
     std::fs::copy(
         repository().join("Cargo.lock"),
         workspace.join("Cargo.lock"),
     )?;
-    // That of trybuild, so that dependencies are built once.
+    // Uses trybuild's target folder, so that dependencies are built once.
     let target = Path::new(folder).with_file_name("tests/trybuild");
     let (command, rest) = arguments.split_at(1);
     let output = Command::new(env!("CARGO"))
@@ -61,7 +61,7 @@ pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Res
         .args(rest)
         .current_dir(workspace)
         .env("CARGO_TARGET_DIR", target)
-        // As in an editor, where rustc does not merge equal errors of two items. What is run is built once.
+        // `check` is incremental as in an editor: then rustc does not merge equal errors of two items. A program that is run is built only once.
         .env(
             "CARGO_INCREMENTAL",
             if command[0] == "check" { "1" } else { "0" },
@@ -90,7 +90,7 @@ pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Res
     Ok(run)
 }
 
-/// What the message underlines; `None` for a sum such as "aborting due to 2 previous errors".
+/// Converts a message with a primary span; `None` for a summary such as "aborting due to 2 previous errors".
 fn told(workspace: &Path, message: &Value) -> Option<Told> {
     let package = Path::new(message["manifest_path"].as_str()?).parent()?;
     let folder = package.strip_prefix(workspace).unwrap_or(package);
@@ -103,7 +103,7 @@ fn told(workspace: &Path, message: &Value) -> Option<Told> {
             .and_then(|number| usize::try_from(number).ok())
     };
     let file = Path::new(primary["file_name"].as_str()?);
-    // Cargo gives paths from the workspace's folder, rustc's own are absolute.
+    // cargo's paths are relative to the workspace's folder, and rustc's own paths are absolute.
     let file = if workspace.join(file).is_file() {
         file.to_owned()
     } else {

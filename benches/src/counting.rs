@@ -1,4 +1,4 @@
-//! The system's allocator, which counts.
+//! A global allocator that counts allocations.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -8,22 +8,22 @@ use std::{
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// Counts allocations and, where `KEPT` is true, the bytes that are kept. Decided at compile time, because the instructions of calls are counted too.
+/// Counts allocations and, if `KEPT` is true, the bytes that are not freed. Chosen at compile time, because instructions of calls are counted too.
 pub struct Counting<const KEPT: bool>;
 
-/// How many allocations there were.
+/// The number of allocations so far.
 #[must_use]
 pub fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// How many bytes are kept.
+/// The number of bytes that are not freed.
 #[must_use]
 pub fn kept() -> u64 {
     BYTES.load(Ordering::Relaxed)
 }
 
-/// Counts one allocation, without a locked instruction: that would be a tenth of the time of a call. The benches allocate in one thread.
+/// Counts one allocation without a locked instruction, which would take a tenth of the time of a call. The benches allocate on one thread.
 fn count() {
     ALLOCATIONS.store(ALLOCATIONS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }

@@ -1,12 +1,12 @@
-//! The floor: what a hand-written call costs.
+//! The floor: a hand-written call with serde.
 
 use crate::work::{self, Arguments};
 
-/// JSON text in, JSON text out.
+/// Parses the JSON arguments, runs the body, and writes the result as JSON.
 ///
 /// # Panics
 ///
-/// When the text is not the tool's arguments.
+/// If the text is not the tool's arguments.
 #[must_use]
 pub fn call(arguments: &str) -> String {
     let arguments: Arguments = serde_json::from_str(arguments).expect("arguments");

@@ -1,4 +1,4 @@
-//! What a call costs: one tool, written once for the floor, for tool-core and for each peer.
+//! Benchmarks of tool calls: one tool, implemented for the floor, for tool-core and for each peer.
 
 pub mod counting;
 pub mod floor;

@@ -1,4 +1,4 @@
-//! tool-core.
+//! The benchmarked tool and its gates in tool-core.
 
 use tool_core::{
     Audit, DynamicTool, Gate, Rules,
@@ -57,7 +57,7 @@ pub fn twin(number: usize) -> DynamicTool {
     DynamicTool::new(format!("search_{number}"), "Searches an index of repositories.", &schema, body)
 }
 
-/// A policy of 20 rules. Five are about the tool and somebody else, so that they have to be asked; the last one lets the call run.
+/// A policy of 20 rules. Five match the tool but another tenant, so that they must be evaluated; the last one allows the call.
 fn policy() -> SharedPolicy {
     let mut builder = Policy::builder();
     for i in 0..14 {
@@ -69,7 +69,7 @@ fn policy() -> SharedPolicy {
     builder.rule(Rule::allow("reading").tools(["search*"])).share().expect("a policy")
 }
 
-/// The tools behind a full gate: visibility by rules, a policy of 20 rules, an audit where `rows` says so.
+/// The tools behind a full gate: visibility by rules, a policy of 20 rules, and an audit if `rows` is true.
 #[must_use]
 pub fn gated(registry: &Registry, rows: bool) -> (Toolset, ToolContext) {
     let mut gate = Gate::builder();

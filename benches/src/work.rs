@@ -1,4 +1,4 @@
-//! The tool's types and body. Those of tool-core, which need no serde, are in `ours`.
+//! The types and the body of the benchmarked tool. The types for tool-core, which need no serde, are in `ours`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ pub struct Hits {
     pub hits: Vec<Hit>,
 }
 
-/// What a model sends, for `hits` results.
+/// The JSON arguments of a call that returns `hits` results.
 #[must_use]
 pub fn arguments(hits: u32) -> String {
     format!(
@@ -62,7 +62,7 @@ pub fn arguments(hits: u32) -> String {
     )
 }
 
-/// The body.
+/// The body of the tool.
 #[must_use]
 pub fn search(query: &str, limit: Option<u32>, min_stars: Option<u32>) -> Vec<Hit> {
     let stars = min_stars.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The comparison: gold calls and their variants, through the dispatcher and past the other judge.
+//! The comparison of the dispatcher with the `jsonschema` crate, on gold calls and their variants.
 
 use std::collections::BTreeMap;
 
@@ -12,52 +12,52 @@ use tool_core::prelude::*;
 use crate::oracle::{Answer, Oracle, Verdict};
 use crate::spoil::{Kind, Spoiler};
 
-/// What was found.
+/// The result of the comparison.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// Calls in the sample.
+    /// The number of calls in the sample.
     pub lines: usize,
-    /// Calls whose function is a tool.
+    /// The number of calls whose function is a tool.
     pub typed_lines: usize,
-    /// Different definitions.
+    /// The distinct definitions.
     pub definitions: Vec<Definition>,
-    /// Gold calls that the dispatcher accepts.
+    /// The number of gold calls that the dispatcher accepts.
     pub gold_accepted: usize,
-    /// Gold calls that both judges refuse: the closed schema has no place for a key that they tell.
+    /// Gold calls that both judges refuse, because they have a key that the closed schema does not have.
     pub gold_refused: Vec<String>,
     /// Spoiled calls by kind, in the order of [`Kind::ALL`].
     pub kinds: BTreeMap<usize, Tally>,
-    /// Everything that is not as it should be.
+    /// Every difference from the expected result.
     pub misses: Vec<Miss>,
 }
 
-/// Calls of a kind.
+/// The numbers of calls of one kind.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Sent.
+    /// Calls that were sent.
     pub sent: usize,
-    /// Refused by the other judge.
+    /// Calls that `jsonschema` refused.
     pub refused: usize,
-    /// Accepted by the other judge.
+    /// Calls that `jsonschema` accepted.
     pub accepted: usize,
-    /// Not compared: a whole number beyond 64 bits.
+    /// Calls that were not compared, because they have a whole number beyond 64 bits.
     pub excluded: usize,
-    /// Judged differently.
+    /// Calls that the two judges judged differently.
     pub misses: usize,
 }
 
-/// Something that is not as it should be.
+/// A difference from the expected result.
 #[derive(Debug)]
 pub struct Miss {
-    /// Line of the sample.
+    /// The line of the sample.
     pub id: String,
-    /// Name of the tool.
+    /// The name of the tool.
     pub tool: String,
-    /// What was done to the call; none for a gold call.
+    /// The kind of the spoiled call. `None` for a gold call.
     pub kind: Option<Kind>,
-    /// What is wrong.
+    /// A description of the difference.
     pub what: String,
-    /// Text of the arguments.
+    /// The text of the arguments.
     pub text: String,
 }
 
@@ -87,22 +87,22 @@ pub async fn compare() -> Result<Findings, Box<dyn std::error::Error>> {
     Ok(findings)
 }
 
-/// Both judges of one function.
+/// The dispatcher and the `jsonschema` judges of one function.
 struct Judge<'a> {
     tool: &'a Tool,
     toolset: &'a Toolset,
     cx: ToolContext,
     oracle: Oracle,
-    /// The same on the schema that the tool publishes.
+    /// The judge on the schema that the tool publishes.
     published: Oracle,
 }
 
-/// What the dispatcher made of a call.
+/// The dispatcher's outcome of a call.
 enum Outcome {
     Refused,
-    /// Accepted, and this is what arrived.
+    /// Accepted, with the arguments that reached the body.
     Arrived(Value),
-    /// Neither; it should not happen.
+    /// Any other outcome, which is a bug.
     Otherwise(String),
 }
 
@@ -178,7 +178,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What is wrong with the outcome of a call on which the other judge has this verdict.
+    /// The difference between the dispatcher's outcome of a call and the verdict of `jsonschema`, if any.
     fn differs(&self, text: &str, outcome: &Outcome, verdict: Verdict) -> Option<String> {
         if self.published.judge(text) != Answer::Says(verdict) {
             return Some(format!("published schema: not {verdict:?}"));
@@ -192,7 +192,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What arrived, if it is not what was sent with defaults filled in.
+    /// The difference between the arguments that arrived and those that were sent, with defaults filled in.
     fn otherwise(&self, text: &str, arrived: &Value) -> Option<String> {
         let text = if text.is_empty() { "{}" } else { text };
         let mut sent: Value = match serde_json::from_str(text) {
@@ -237,7 +237,7 @@ fn fill_shape(value: &mut Value, shape: &Shape) {
     }
 }
 
-/// Whether two values are the same, with numbers compared as numbers (`1` and `1.0`).
+/// Whether two values are equal, with numbers compared by value (`1` and `1.0`).
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {
@@ -256,7 +256,7 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Numbers of definitions and lines that a rule forbids, by rule.
+/// The numbers of definitions and of lines that each rule forbids.
 pub fn by_rule(definitions: &[Definition]) -> BTreeMap<&'static str, (usize, usize)> {
     let mut rules: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for definition in definitions {

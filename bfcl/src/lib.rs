@@ -1,7 +1,7 @@
-//! Real input: the function definitions of the Berkeley Function Calling Leaderboard as typed tools.
+//! Test of tool-core on real input: the function definitions of the Berkeley Function Calling Leaderboard as typed tools.
 //!
 //! `generated` holds one tool for each definition that can be typed (`cargo run -p bfcl-gen` writes it). [`compare`] sends every gold
-//! call and five spoiled variants of each through the dispatcher and sets each verdict beside that of the `jsonschema` crate
+//! call and five spoiled variants of each through the dispatcher and compares each verdict with that of the `jsonschema` crate
 //! on the original schema, closed. `cargo run -p bfcl` prints the report.
 
 pub mod arrived;

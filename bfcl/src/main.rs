@@ -1,4 +1,4 @@
-//! Prints the report; fails if anything in it is not as it should be.
+//! Prints the report. Fails if the comparison found a difference.
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -1,24 +1,24 @@
-//! The other judge: the `jsonschema` crate on the original schema.
+//! The independent judge: the `jsonschema` crate on the original schema.
 
 use bfcl_gen::json::Json;
 use jsonschema::Validator;
 use serde_json::Value;
 
-/// What a judge says of a call.
+/// The verdict of a judge on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The arguments are what the schema asks for.
+    /// The arguments match the schema.
     Accepted,
-    /// They are not.
+    /// The arguments do not match the schema.
     Refused,
 }
 
-/// What the other judge says.
+/// The answer of the `jsonschema` judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// A verdict to compare with.
     Says(Verdict),
-    /// Nothing to compare: a whole number beyond 64 bits, which JSON Schema admits and `i64` does not.
+    /// No verdict: a whole number beyond 64 bits, which JSON Schema admits and `i64` does not.
     BeyondWords,
 }
 
@@ -30,7 +30,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Reads the schema as it is in the sample and closes every object of it.
+    /// Reads the schema of the sample, and closes every object in it.
     pub fn new(schema: &Json) -> Result<Self, String> {
         let mut schema: Value =
             serde_json::from_str(&schema.to_string()).map_err(|error| error.to_string())?;
@@ -38,7 +38,7 @@ impl Oracle {
         Self::as_it_is(schema)
     }
 
-    /// Takes a schema without closing it.
+    /// Uses a schema without closing it.
     pub fn as_it_is(schema: Value) -> Result<Self, String> {
         let validator = jsonschema::options()
             .should_validate_formats(true)
@@ -50,13 +50,13 @@ impl Oracle {
     /// Judges the text of a call's arguments.
     pub fn judge(&self, text: &str) -> Answer {
         let refused = Answer::Says(Verdict::Refused);
-        // Some providers send no text at all for a call without arguments; the dispatcher reads it as `{}`, and so does this judge.
+        // Some providers send an empty text for a call without arguments; the dispatcher reads it as `{}`, and so does this judge.
         let text = if text.trim_ascii().is_empty() {
             "{}"
         } else {
             text
         };
-        // `jsonschema` sees a parsed value, in which a key told twice is gone: that is judged by the text.
+        // `jsonschema` sees a parsed value, which has lost duplicate keys, so these are found in the text.
         match serde_json::from_str::<Json>(text) {
             Ok(json) if !json.tells_twice() => {}
             _ => return refused,
@@ -74,7 +74,7 @@ impl Oracle {
         Answer::Says(Verdict::Accepted)
     }
 
-    /// Removes nulls at optional properties, which mean the same as absence.
+    /// Removes nulls at optional properties, where null and absence mean the same.
     pub fn without_nulls(&self, value: &mut Value) {
         remove_nulls(value, &self.schema);
     }
@@ -118,7 +118,7 @@ fn remove_nulls(value: &mut Value, schema: &Value) {
     }
 }
 
-/// Whether a whole number that `i64` cannot hold stands where the schema asks for an integer.
+/// Whether there is a whole number that `i64` cannot hold where the schema requires an integer.
 fn beyond_words(value: &Value, schema: &Value) -> bool {
     match value {
         Value::Object(entries) => entries

@@ -1,20 +1,20 @@
-//! The findings as text.
+//! The findings as a text report.
 
 use std::fmt;
 
 use crate::compare::{Findings, Miss, by_rule};
 use crate::spoil::Kind;
 
-/// Misses shown of each kind.
+/// How many misses of each kind are shown.
 const SHOWN: usize = 5;
 
 impl Findings {
-    /// Part of the lines whose function is a tool, in per cent.
+    /// The share of lines whose function is a tool, in per cent.
     pub fn typed_percent(&self) -> f64 {
         percent(self.typed_lines, self.lines)
     }
 
-    /// A number over all kinds of spoiled calls.
+    /// The sum of a number over all kinds of spoiled calls.
     pub fn spoiled(&self, number: impl Fn(&crate::compare::Tally) -> usize) -> usize {
         self.kinds.values().map(number).sum()
     }

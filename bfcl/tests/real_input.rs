@@ -1,4 +1,4 @@
-//! Every gold call is accepted, every spoiled call is judged as `jsonschema` judges it, and the numbers of the sample stay as they are.
+//! Every gold call is accepted, every spoiled call gets the same verdict as from `jsonschema`, and the numbers of the sample do not change.
 
 #![allow(
     clippy::expect_used,
@@ -29,7 +29,7 @@ fn verdicts_agree_with_jsonschema() {
         assert!(call.starts_with(id), "{call}");
     }
 
-    // Both verdicts occur, and every kind does.
+    // Both verdicts occur, and so does every kind.
     assert_eq!(findings.spoiled(|tally| tally.sent), TYPED_LINES * VARIANTS);
     assert!(findings.spoiled(|tally| tally.refused) > 1000);
     assert!(findings.spoiled(|tally| tally.accepted) > 1000);
@@ -38,16 +38,16 @@ fn verdicts_agree_with_jsonschema() {
         assert!(sent > 0, "no call of kind `{}`", kind.name());
     }
 
-    // The rest is forbidden by these rules.
+    // These rules forbid the remaining definitions.
     let rules: Vec<_> = by_rule(&findings.definitions).into_keys().collect();
     assert_eq!(rules, ["enum-case-only", "map-type", "untyped-value"]);
 }
 
-/// Lines whose function is a tool.
+/// The number of lines whose function is a tool.
 const TYPED_LINES: usize = 1069;
 
-/// Gold calls with a key that their own definition does not have (`journey_start_time`): valid while the schema is open, as the
-/// leaderboard has it, and refused by both judges when it is closed.
+/// Gold calls with a key that their own definition does not have (`journey_start_time`): valid under the leaderboard's open schema,
+/// and refused by both judges under the closed one.
 const INVENTED_KEYS: [&str; 1] = ["live_multiple_862-181-3#0"];
 
 #[test]

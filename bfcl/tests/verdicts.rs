@@ -1,4 +1,4 @@
-//! What the generator says about a definition, and what is sent to providers, beside the rule catalogue for raw schemas.
+//! Comparison of the generator's verdict on a definition, and of the published schemas, with the rule catalogue for raw schemas.
 
 #![allow(
     clippy::expect_used,
@@ -19,7 +19,7 @@ const TARGETS: [(Dialect, Target); 5] = [
     (Dialect::JsonSchema, Target::JsonSchema),
 ];
 
-/// Taken by every provider, and not to be relied on: Anthropic does not guarantee the case of enum values.
+/// Accepted by every provider, but not reliable: Anthropic does not guarantee the case of enum values.
 const NOT_REFUSED: [&str; 1] = ["enum-case-only"];
 
 #[test]

@@ -1,8 +1,8 @@
 //! A whole host around a model over HTTP: two conversations, policy, approval, effect ledger, audit and redaction, with a restart in between and
 //! a run that its user stops.
 //!
-//! `cargo run --example host`, and with spans `cargo run --example host --features otel`. Needs no network and no key: a server on loopback
-//! stands in for the provider.
+//! `cargo run --example host`, and with spans `cargo run --example host --features otel`. Needs no network and no key: a local server takes the
+//! place of the provider.
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,12 +25,12 @@ mod tools;
 use model::HttpModel;
 use tools::Mailer;
 
-/// What the model has to know in every conversation.
+/// The instructions for the model in every conversation.
 const INSTRUCTIONS: &str = "You keep the books of Acme. Answer in one sentence.";
 
 type Error = Box<dyn std::error::Error>;
 
-/// What a process makes when it starts.
+/// The objects that a process makes when it starts.
 struct Host {
     store: SqliteStore,
     gate: Gate,
@@ -44,14 +44,14 @@ struct Host {
 impl Host {
     async fn start(file: &Path, model: HttpModel, key: SecretString) -> Result<Self, Error> {
         let store = SqliteStore::open(file).await?;
-        // A real host reads its key from where it keeps its secrets: tokens are worth as much as it.
+        // A real host reads this key from its secret store: whoever has the key can forge approval tokens.
         let keys = KeyRing::new("2026-11", *b"thirty-two bytes of randomness!!")?;
         let gate = Gate::builder()
             .approvals(Approvals::builder(store.clone()).keys(keys).build()?)
             .ledger(store.clone())
             .audit(Audit::required(store.clone()))
             .build();
-        // Calls whose process has died become `ambiguous`, and wait for `Gate::resolve`.
+        // Running calls of dead processes become `ambiguous` once their lease has expired, and wait for `Gate::resolve`.
         store.sweep(Scope::All, Timestamp::now()).await?;
         let policy = Policy::builder()
             .rule(
@@ -86,7 +86,7 @@ impl Host {
         })
     }
 
-    /// The context of a user's conversation. A real host takes the names from the session that it has authenticated.
+    /// The context of a user's conversation. A real host takes the names from an authenticated session.
     fn context(&self, user: &str, conversation: &str) -> ToolContext {
         ToolContext::builder()
             .workspace("acme")
@@ -101,14 +101,14 @@ impl Host {
         self.registry.toolset(cx, &self.rules).through(&self.gate)
     }
 
-    /// Begins a conversation: the model's instructions are its first message.
+    /// Begins a conversation with the instructions as its first message.
     async fn begin(&self, user: &str, conversation: &str) -> Result<ToolContext, Error> {
         let cx = self.context(user, conversation);
         self.turns.instruct(INSTRUCTIONS, &cx).await?;
         Ok(cx)
     }
 
-    /// Answers the last message of the conversation, or goes on where an earlier run has stopped.
+    /// Answers the last message of the conversation, or continues where an earlier run has stopped.
     async fn drive(&self, cx: &ToolContext) -> Result<Outcome, Error> {
         let tools = |cx: &ToolContext| self.tools(cx);
         Ok(self.turns.drive(&mut self.model.clone(), tools, cx).await?)
@@ -124,7 +124,7 @@ impl Host {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    // What the host itself prints is masked here: logs, panics and (with `otel`) spans.
+    // The host's own output is redacted here: logs, panics and (with `otel`) spans.
     let shared = SharedRedactor::default();
     install_panic_hook(&shared);
     let log = RedactingMakeWriter::new(std::io::stderr, shared.clone());
@@ -176,7 +176,7 @@ async fn main() -> Result<(), Error> {
     let thread = ThreadId::new("acme", "thread-1")?;
     let acme = thread.workspace();
     for ticket in approvals.waiting(&thread).await? {
-        // Who answers is the host's to authenticate. Ann has asked, and four eyes are wanted.
+        // The host authenticates the approver. Ann has made the request, and the policy requires four eyes.
         let own = approvals
             .answer(acme, &tools, &ticket.token, Reply::Approve, "ann", None)
             .await;
@@ -210,7 +210,7 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Stops a run that a user does not want any more, by its row: the process that drives it may be another one.
+/// Stops a run that its user no longer wants, by its row: another process may be driving it.
 async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
     let running = RunFilter {
         conversation: ann.conversation().map(str::to_owned),
@@ -229,18 +229,18 @@ async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
     let (ended, stopped) = futures::future::join(answered, stop).await;
     stopped?;
     println!("stopped: {:?}", ended?);
-    // The conversation goes on.
+    // The conversation continues.
     if let Outcome::Said(text) = host.respond("Never mind.", ann).await? {
         println!("model: {text}");
     }
     Ok(())
 }
 
-/// Prints what the host has written down: a row for each run and one for each call.
+/// Prints the stored rows: one for each run and one for each call.
 async fn show_rows(host: &Host, acme: &Workspace) -> Result<(), Error> {
     println!("runs");
     let mut runs = host.turns.runs(acme, &RunFilter::default()).await?;
-    runs.reverse(); // the newest is first
+    runs.reverse(); // the list has the newest first
     for run in runs {
         let (thread, number) = (run.id.thread().conversation(), run.id.number());
         let cause = run.cause.map_or("running", |cause| cause.as_str());

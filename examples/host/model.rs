@@ -6,7 +6,7 @@ use tool_core::turn::{Model, ModelMessage, Request};
 use tool_core::wire::{Delta, Offer, Provider, SystemPrompt};
 use tool_core::{ExposeSecret as _, prelude::*};
 
-/// The format that the server speaks. Another [`Provider`] needs another URL and another shape of [`Body`], and nothing else.
+/// The format of the server. Another [`Provider`] needs another URL and another [`Body`], and nothing else.
 const PROVIDER: Provider = Provider::Chat;
 
 /// The body of a request.
@@ -15,14 +15,14 @@ struct Body<'a> {
     model: &'a str,
     stream: bool,
     messages: &'a [Box<RawValue>],
-    /// Empty for Chat Completions, which takes system messages among the messages.
+    /// Empty for Chat Completions, where system messages are part of `messages`.
     #[serde(flatten)]
     system: &'a SystemPrompt,
     #[serde(flatten)]
     offer: &'a Offer,
 }
 
-/// A model behind a URL.
+/// A model at a URL.
 #[derive(Clone)]
 pub(crate) struct HttpModel {
     client: reqwest::Client,
@@ -31,7 +31,7 @@ pub(crate) struct HttpModel {
 }
 
 impl HttpModel {
-    /// `base` is the part of the URL before `/chat/completions`.
+    /// Creates a client. `base` is the part of the URL before `/chat/completions`.
     pub(crate) fn new(base: &str, key: SecretString) -> Self {
         Self {
             client: reqwest::Client::new(),
@@ -67,7 +67,7 @@ impl HttpModel {
         let mut stream = PROVIDER.stream();
         while let Some(piece) = response.chunk().await.map_err(ToolError::foreign)? {
             for delta in stream.feed(&piece).map_err(ToolError::foreign)? {
-                // A real host sends these to its user.
+                // A real host sends these deltas to its user.
                 if let Delta::Text(text) = delta {
                     println!("  model writes: {text}");
                 }
@@ -79,7 +79,7 @@ impl HttpModel {
 }
 
 impl Model for HttpModel {
-    // The future is dropped where the run is stopped; that closes the connection.
+    // Stopping the run drops this future, which closes the connection.
     fn next<'a>(
         &'a mut self,
         request: Request<'a>,

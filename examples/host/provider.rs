@@ -1,4 +1,4 @@
-//! A server on loopback that stands in for a provider: it streams Chat Completions from a script.
+//! A local server in place of a provider, which streams scripted Chat Completions.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -18,11 +18,11 @@ enum Answer {
     Text(&'static str),
     /// Names and arguments. The ids are `call_0`, `call_1` and so on in every message, as some models number their calls.
     Calls(&'static [(&'static str, &'static str)]),
-    /// Goes on writing until the client closes the connection.
+    /// A text without end, until the client closes the connection.
     Endless,
 }
 
-/// What the model answers to the last message of a user, after so many messages of its own.
+/// The model's answer to the last message of a user, after `said` messages of its own since then.
 fn answer(asked: &str, said: usize) -> Answer {
     match (asked, said) {
         ("Send invoice 7 and import the payments.", 0) => Answer::Calls(&[
@@ -45,7 +45,7 @@ fn answer(asked: &str, said: usize) -> Answer {
     }
 }
 
-/// The part of a request that the script depends on.
+/// The part of a request on which the script depends.
 #[derive(Deserialize)]
 struct Request {
     messages: Vec<Message>,
@@ -58,7 +58,7 @@ struct Message {
     content: Value,
 }
 
-/// Starts the server, and returns the URL that a client appends `/chat/completions` to. It ends with the program.
+/// Starts the server, and returns the URL to which a client appends `/chat/completions`. The server ends with the program.
 pub(crate) async fn start() -> std::io::Result<String> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/v1", listener.local_addr()?);

@@ -1,8 +1,8 @@
-//! The tools of the host: what they may do is in their signatures and attributes.
+//! The tools of the host. Signatures and attributes declare their effects.
 
 use tool_core::{Effect, ExposeSecret, host_value, prelude::*};
 
-/// What sends mail. A tool that holds it has an effect, so the ledger knows of every call.
+/// The mail client. A tool that takes it has an effect, so the ledger records every call.
 #[derive(Clone)]
 pub(crate) struct Mailer;
 host_value!(Mailer, Effect::WRITE.union(Effect::EXTERNAL));
@@ -49,7 +49,7 @@ pub(crate) async fn exchange_rate(
     currency: String,
 ) -> Result<f64, ToolError> {
     let key = key.expose_secret();
-    tracing::warn!("no rate of {currency} for {key}"); // reaches the log masked
+    tracing::warn!("no rate of {currency} for {key}"); // is redacted in the log
     Err(ToolError::new(format!(
         "the bank refuses the key {key} for {currency}"
     )))

@@ -1,4 +1,4 @@
-//! Text as bytes from anywhere, read by one of some 340 types in one pass and by the guard with serde: verdicts, values and issues are the same.
+//! Fuzzes decoding of one of some 340 types, in one pass and by the guard with serde: verdicts, values and issues must be equal.
 //!
 //! `cargo +nightly fuzz run decode -- -max_total_time=3600 -dict=fuzz_targets/json.dict`
 
@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(cases);
 
-// Bytes 0 and 1 choose the type. Where byte 2 is even, the text follows. Where it is odd, eight bytes follow that are the seed of a text for the type, and
+// Bytes 0 and 1 choose the type. If byte 2 is even, the text follows. If it is odd, eight bytes follow that seed a text for the type, and
 // then changes of three bytes each: an offset in the text and the byte to write there.
 fuzz_target!(|bytes: &[u8]| {
     let Some(([first, second, third], rest)) = bytes.split_first_chunk() else {

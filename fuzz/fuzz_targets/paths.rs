@@ -1,4 +1,4 @@
-//! Paths from anywhere: no panic, what is taken stays inside however it is joined, and no tool shows what lies outside.
+//! Fuzzes workspace paths: nothing panics, accepted paths stay inside the workspace, and no tool shows a file outside of it.
 //!
 //! `cargo +nightly fuzz run paths -- -max_total_time=600 -max_len=512`
 
@@ -15,7 +15,7 @@ use tool_std::workspace::{Workspace, WorkspacePath, Workspaces};
 
 const CANARY: &str = "canary-3f9c";
 
-/// A workspace with links that lead out of it, and a file beside it.
+/// A workspace with links that lead out of it, and neighbouring folders with a file.
 static PLACE: LazyLock<(PathBuf, Workspace)> = LazyLock::new(|| {
     let root = std::env::temp_dir().join(format!("fuzz-paths-{}", std::process::id()));
     let workspace = Workspaces::new(&root).open("acme", "conv1").unwrap();
@@ -35,7 +35,7 @@ static PLACE: LazyLock<(PathBuf, Workspace)> = LazyLock::new(|| {
 
 fuzz_target!(|text: &str| {
     let (_, workspace) = &*PLACE;
-    // `@` stands for the workspace's own path, which nobody would guess.
+    // `@` stands for the workspace's own path, which the fuzzer could not guess.
     let text = text.replace('@', &workspace.path().display().to_string());
     if let Ok(path) = WorkspacePath::relative(&text) {
         stays(&path, workspace);
@@ -49,7 +49,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// Names below the workspace and nothing else, which are the same when they are read again.
+/// Asserts that a path only names entries below the workspace, and is unchanged when it is parsed again.
 fn stays(path: &WorkspacePath, workspace: &Workspace) {
     let joined = workspace.path().join(path);
     assert!(joined.starts_with(workspace.path()), "{path:?}");

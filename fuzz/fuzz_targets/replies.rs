@@ -1,4 +1,4 @@
-//! Answers of providers as bytes from anywhere: no panic, pieces of any size give what the whole gives, and what was cut off runs nothing.
+//! Fuzzes answers of providers: nothing panics, pieces of any size give the same reply as the whole, and an answer that was cut off runs nothing.
 //!
 //! `cargo +nightly fuzz run replies -- -max_total_time=600`; the recorded answers in `tool-core/tests/wire/recorded` are good seeds, with two
 //! bytes in front: the provider, and the size of the pieces.
@@ -22,7 +22,7 @@ fn streamed(provider: Provider, body: &[u8], piece: usize) -> Result<Reply, Wire
     stream.finish()
 }
 
-/// A reply that was read can be sent back, in JSON.
+/// Asserts that a reply can be sent back as JSON.
 fn sound(provider: Provider, reply: &Reply) {
     if reply.is_truncated() {
         assert!(!reply.stop().is_whole());

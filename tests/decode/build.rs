@@ -1,7 +1,7 @@
-//! Writes random type definitions twice: into `own.rs` for types that only derive `StrictSchema`, and into `twin.rs` for the same
-//! types with a `Deserialize` of serde's derive. `cases.rs` lists them.
+//! Generator of random type definitions. It writes each twice: into `own.rs` for types that only derive `StrictSchema`, and into `twin.rs` for the same types
+//! with serde's derived `Deserialize`. `cases.rs` lists them.
 //!
-//! The seed is fixed: the types are the same in every build. What a rule refuses at compile time is not made here.
+//! The seed is fixed, so every build has the same types. Types that a rule refuses at compile time are not generated.
 #![allow(
     clippy::expect_used,
     reason = "a build that cannot write its files fails"
@@ -16,7 +16,7 @@ mod random;
 
 use random::Random;
 
-/// How many types are made, besides generic ones.
+/// Number of types, not counting generic ones.
 const TYPES: usize = 190;
 const SEED: u64 = 0x0dec_0de5;
 
@@ -34,7 +34,7 @@ fn main() {
     let out = env::var_os("OUT_DIR").expect("cargo sets it");
     let out = Path::new(&out);
     let write = |file: &str, text: String| fs::write(out.join(file), text).expect(file);
-    // A line that starts with a word of its own is for one of the two.
+    // A line that starts with `own|` or `twin|` is for that file only.
     let both = |mark: &str, derive: &str| {
         let lines = made.text.lines().filter_map(|line| {
             let line = match line.split_once('|') {
@@ -56,7 +56,7 @@ fn main() {
     write("cases.rs", cases);
 }
 
-/// What values of a type look like in JSON, as far as bounds, defaults and untagged unions ask.
+/// The shape of a type's values in JSON, in as much detail as bounds, defaults and untagged unions need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
     /// Any text.
@@ -75,25 +75,26 @@ enum Look {
     Other,
 }
 
-/// A type as a field may have it.
+/// A type that a field may have.
 #[derive(Clone, Debug)]
 struct Type {
     text: String,
     look: Look,
     optional: bool,
-    /// It has a `Default`.
+    /// Whether the type implements `Default`.
     default: bool,
-    /// Nodes of its tree.
+    /// Number of nodes in the type's tree.
     weight: usize,
 }
 
-/// A type that was made.
+/// A type that has been generated.
 #[derive(Clone, Debug)]
 struct Known {
     ty: Type,
-    /// A record that may be flattened, and the records inside it: their names in Rust, which no two share.
+    /// Numbers of the record and of all records flattened into it, if it may be flattened. Their field names end in these numbers, so one outer record may hold
+    /// each number only once.
     flat: Option<Vec<usize>>,
-    /// A record of serde's derive, as an internal tag wants it.
+    /// Whether it is a record that serde's derive accepts under an internal tag.
     struct_like: bool,
 }
 
@@ -105,7 +106,7 @@ struct Maker {
     number: usize,
 }
 
-/// Names of fields. No two are the same without underscores and in lower case.
+/// Names of fields. They differ even without underscores and in lower case.
 const FIELDS: [&str; 18] = [
     "a",
     "b2",
@@ -138,7 +139,7 @@ const VARIANTS: [&str; 10] = [
     "Kappa",
     "Lambda",
 ];
-/// Names of values that need escapes, and others that look like JSON.
+/// Names of values: ones that need escapes, and ones that look like JSON.
 const VALUES: [&str; 8] = [
     "own name",
     "é",
@@ -169,7 +170,7 @@ impl Maker {
         }
     }
 
-    /// Takes types that are written by hand.
+    /// Adds the types that are written by hand.
     fn awkward(&mut self, text: &str) {
         for line in text.lines() {
             match line.strip_prefix("case|") {
@@ -179,7 +180,7 @@ impl Maker {
         }
     }
 
-    /// A record of more fields than a word has bits.
+    /// Adds a record with more fields than a machine word has bits.
     fn wide(&mut self) {
         self.line("#[derive(@)]\npub struct Many {");
         for at in 0..70 {
@@ -202,7 +203,7 @@ impl Maker {
     }
 
     fn case(&mut self, text: &str, name: &str) {
-        // Where the types of the module are named, `M` is the module.
+        // Where the type is named from outside of its module, `M` is the module.
         let whole = text.replace(name, &format!("M::{name}"));
         self.cases.push(whole);
     }
@@ -279,7 +280,7 @@ impl Maker {
         }
     }
 
-    /// A type that was made before, if one is small enough.
+    /// Picks an earlier type that is small enough and fits, if there is one.
     fn earlier(&mut self, most: usize, fits: impl Fn(&Known) -> bool) -> Option<Type> {
         let fitting: Vec<&Type> = self
             .known
@@ -290,7 +291,7 @@ impl Maker {
         if fitting.is_empty() {
             return None;
         }
-        // Late ones hold more.
+        // Prefer late types: they contain more.
         let at = self
             .random
             .below(fitting.len())
@@ -298,7 +299,7 @@ impl Maker {
         fitting.get(at).map(|ty| (*ty).clone())
     }
 
-    /// A type that admits no null.
+    /// Picks a type that does not admit null.
     fn some(&mut self, depth: usize) -> Type {
         if depth < 3
             && self.random.chance(30)
@@ -314,7 +315,7 @@ impl Maker {
 
     fn around(&mut self, depth: usize) -> Type {
         let inner = self.some(depth + 1);
-        // A list of `u8` may be bytes, which a rule refuses.
+        // A rule refuses a list of `u8`, because it may be bytes.
         let inner = if inner.text.ends_with("U8") || inner.text == "u8" {
             Type {
                 text: "u16".to_owned(),
@@ -374,7 +375,7 @@ impl Maker {
         }
     }
 
-    /// The type of a field.
+    /// Picks the type of a field.
     fn any(&mut self) -> Type {
         if self.random.chance(25) {
             let Type {
@@ -401,7 +402,7 @@ impl Maker {
         self.some(0)
     }
 
-    /// Bounds for values of a look, and a default within.
+    /// Picks bounds for values of a shape, and a default within them.
     fn bounds(&mut self, look: Look) -> Option<(&'static str, &'static str)> {
         let choices: &[(&str, &str)] = match look {
             Look::Signed => &[
@@ -462,7 +463,7 @@ impl Maker {
         Some(self.random.one(choices))
     }
 
-    /// A default for a type without bounds.
+    /// Picks a default for a type without bounds.
     fn stated(&mut self, ty: &Type) -> Option<&'static str> {
         Some(match ty.look {
             Look::Signed => self.random.one(&["0", "-5", "100"]),
@@ -503,7 +504,7 @@ impl Maker {
         }
     }
 
-    /// The fields of a record. Gives its weight, and the flattened types inside.
+    /// Writes the fields of a record. Returns its weight and the flattened types inside.
     fn fields(
         &mut self,
         own: &str,
@@ -599,7 +600,7 @@ impl Maker {
             default = default.or_else(|| self.stated(&ty));
         }
         let mut serde = Vec::new();
-        // For an optional type, a default would stand for null as well.
+        // An optional type gets a default less often, because it would also replace null.
         let defaulted = self.random.chance(if ty.optional { 8 } else { 22 });
         match default {
             Some(default) if defaulted => {
@@ -677,12 +678,12 @@ impl Maker {
         }
         self.line(&format!("pub struct {name} {{\n{fields}}}"));
         inside.push(self.number);
-        // A type inside itself is not laid into another one: its own name would mean the wrong type.
+        // A type that contains itself is not flattened: its own name would refer to the wrong type.
         let flat = (flat && !fields.contains("/// Again.")).then_some(inside);
         self.learn(&name, Look::Record, false, false, weight, flat, true);
     }
 
-    /// A record of which a `Default` stands for what is absent.
+    /// Adds a record whose container `Default` fills in absent fields.
     fn by_default(&mut self) {
         const FILLED: [(&str, &str, &str); 9] = [
             ("Option<u8>", "Some(7)", ""),
@@ -777,7 +778,7 @@ impl Maker {
         }
     }
 
-    /// Names of variants, as lines of attributes and names. Where the names are keys, they look like keys.
+    /// Picks names of variants, as lines of attributes with a name. If the names become keys, they are chosen to look like keys.
     fn variants(&mut self, count: usize, keys: bool) -> Vec<(String, &'static str)> {
         let mut names = VARIANTS.to_vec();
         let mut values = VALUES.to_vec();
@@ -823,7 +824,7 @@ impl Maker {
         self.learn(&name, Look::Word, false, false, 2, None, false);
     }
 
-    /// An enum of whole numbers.
+    /// Adds an enum of whole numbers.
     fn numbers(&mut self) {
         let name = self.name('I');
         self.head(&name);
@@ -835,7 +836,7 @@ impl Maker {
             ("u32", "0"),
         ]);
         let read = format!("#[serde(try_from = \"{ty}\")]");
-        // The reader of the other one is either asked as well, or the numbers are the variants'.
+        // Either both types are converted by serde, or only the twin is and the own type reads the numbers of its variants.
         let mark = if self.random.chance(50) { "twin|" } else { "" };
         self.line(&format!("{mark}{read}\n#[schema(integer)]\n#[repr({ty})]"));
         self.line(&format!("pub enum {name} {{\n    Low = {start},\n    /// The usual.\n    Next,\n    High = 9,\n}}"));
@@ -895,7 +896,7 @@ impl Maker {
             variants.push_str(&attribute);
             let again = self.random.chance(10);
             match self.random.below(3) {
-                // One variant holds something: an enum of names alone is another kind.
+                // At least one variant holds data: an enum of names alone is generated elsewhere.
                 0 if at > 0 => {
                     let _ = writeln!(variants, "    {variant},");
                 }
@@ -951,7 +952,8 @@ impl Maker {
         self.learn(&name, Look::Other, false, false, weight, None, false);
     }
 
-    /// A union by shape: each variant has another look. A list stands first: serde takes a list for a duration and for a record, too.
+    /// Adds an untagged union whose variants have different shapes. A list is the first variant, because serde also accepts a list for a duration and for a
+    /// record.
     fn untagged(&mut self) {
         let name = self.name('S');
         self.head(&name);
@@ -1074,7 +1076,7 @@ impl Maker {
         self.learn(&name, ty.look, ty.optional, false, ty.weight, None, false);
     }
 
-    /// A type that is converted from another one.
+    /// Adds a type that is converted from another type.
     fn converted(&mut self) {
         let name = self.name('C');
         self.head(&name);
@@ -1124,7 +1126,7 @@ impl Maker {
         }
     }
 
-    /// Types with parameters, and what stands for these.
+    /// Adds the generic types and their arguments.
     fn generics(&mut self) {
         self.text.push_str(GENERICS);
         for used in USES {
@@ -1133,7 +1135,7 @@ impl Maker {
                 whole = whole.replace(&format!("{name}<"), &format!("M::{name}<"));
             }
             self.cases.push(whole);
-            // A field of a generic type asks the rules of the whole tree.
+            // A field of a generic type is checked by the rules for the whole tree.
             let optional = used == "Holds<Option<u16>>";
             let struct_like = ["Page", "Pair", "Fixed"]
                 .iter()
@@ -1157,7 +1159,7 @@ impl Maker {
     }
 }
 
-/// Fields that a fn reads.
+/// Fields that a function of the helpers reads.
 const HELPED: &[&str] = &[
     "#[serde(with = \"crate::helpers::doubled\")]\n    #[schema(as = String, pattern = \"^[0-9]+$\")]\n    NAME: u16,",
     "#[serde(deserialize_with = \"crate::helpers::doubled::deserialize\")]\n    #[schema(as = String)]\n    NAME: u16,",
@@ -1176,7 +1178,7 @@ const HELPED: &[&str] = &[
     "NAME: Vec<crate::helpers::Point>,",
 ];
 
-/// Types with parameters.
+/// Generic types.
 const GENERICS: &str = r#"
 #[derive(@)]
 pub struct Page<T> {
@@ -1250,7 +1252,7 @@ pub struct Fixed<T> {
 }
 "#;
 
-/// How they are used.
+/// Uses of the generic types.
 const USES: [&str; 17] = [
     "Page<u32>",
     "Page<String>",
@@ -1275,7 +1277,7 @@ const NAMES: [&str; 8] = [
     "Page", "Pair", "Outcome", "Either", "Outside", "Wrapped", "Holds", "Fixed",
 ];
 
-/// What only a parameter can be: no rule looks at it there.
+/// Types that only a type parameter may have, because no rule checks them there.
 const PARAMETERS: &[&str] = &[
     "M::Page<(u8, String)>",
     "M::Holds<()>",

@@ -1,9 +1,9 @@
-//! What the schema of a scalar admits, read off the tree.
+//! Checks a text against the schema tree of a scalar type.
 
 use tool_core::StrictSchema;
 use tool_core::schema::{Constraints, Kind, Schema};
 
-/// Whether the type's schema admits this text.
+/// Returns whether the type's schema admits this text.
 pub fn text<T: StrictSchema>(text: &str) -> bool {
     admits(T::SCHEMA, &Constraints::NONE, text)
 }

@@ -1,10 +1,10 @@
-//! What the tests share.
+//! Helpers that the tests share.
 
 pub mod admits;
 pub mod lint;
 pub mod spelling;
 
-/// The programs in the pages for each audience.
+/// Compiles the example programs in the documentation page of each audience.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../docs/tool-author.md")]

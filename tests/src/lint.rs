@@ -1,10 +1,10 @@
-//! A linter of dialect texts, written from the rule catalogue and from nothing else: it shares no code with the crate it checks.
+//! A linter for provider schemas, written from the rule catalogue alone: it shares no code with the crate that it checks.
 //!
-//! It lists what each provider takes, where the crate's judge lists what each refuses; so a keyword that nobody thought of fails here.
+//! It lists what each provider accepts, whereas the crate lists what each refuses. So a keyword that neither list considered fails here.
 
 use serde_json::{Map, Value};
 
-/// Keywords that a provider takes, wherever they fit the type.
+/// Keywords that a provider accepts on the types they belong to.
 #[allow(clippy::too_many_lines, reason = "five lists")]
 const fn keywords(dialect: &str) -> &'static [&'static str] {
     match dialect.as_bytes() {
@@ -123,7 +123,7 @@ const fn keywords(dialect: &str) -> &'static [&'static str] {
     }
 }
 
-/// String formats that a provider takes.
+/// String formats that a provider accepts.
 const fn formats(dialect: &str) -> &'static [&'static str] {
     match dialect.as_bytes() {
         b"gemini" => &["date-time", "date", "time"],
@@ -153,7 +153,7 @@ const fn formats(dialect: &str) -> &'static [&'static str] {
     }
 }
 
-/// Everything that the dialect's provider would refuse in a tool's schema; empty if it takes it.
+/// Returns everything in a tool's schema that the dialect's provider would refuse; empty if it accepts the schema.
 pub fn lint(dialect: &str, schema: &Value) -> Vec<String> {
     let mut linter = Linter {
         dialect,
@@ -202,7 +202,7 @@ impl Linter<'_> {
 
     fn node(&mut self, node: &Value, path: &str, depth: usize) {
         let Value::Object(map) = node else {
-            // Whoever takes `items: false` after `prefixItems` is asked in `children`.
+            // Dialects that accept `items: false` after `prefixItems` are handled in `children`.
             self.say(path, "a boolean schema");
             return;
         };
@@ -239,7 +239,7 @@ impl Linter<'_> {
             matches!(key, "anyOf" | "description") || key == "default" && !self.strict()
         };
         if !map.keys().all(|key| may_stand(key)) {
-            // The one choice of formats inside text (`ip`) is plain JSON Schema's alone.
+            // Only plain JSON Schema has a choice of formats inside a string schema (`ip`).
             if self.dialect != "json_schema" || map.get("type") != Some(&"string".into()) {
                 self.say(path, "something stands beside `anyOf`");
             }
@@ -440,7 +440,7 @@ impl Linter<'_> {
     }
 }
 
-/// Keywords that belong to some types only.
+/// Keywords that belong to certain types.
 const OWNERS: &[(&str, &[&str])] = &[
     ("properties", &["object"]),
     ("required", &["object"]),

@@ -1,11 +1,10 @@
-//! Two schemas compared without the way they are spelled.
+//! Comparison of two schemas regardless of their spelling.
 //!
-//! What remains is which values are meant: names, types, values, which keys must be there. Width bounds of numbers go, because
-//! `schemars` states some of them only.
+//! Only the meaning is compared: names, types, values and required keys. Width bounds of numbers are removed, because `schemars` states only some of them.
 
 use serde_json::{Map, Value, json};
 
-/// The schema with references written out, absence and choices in one spelling, and words dropped.
+/// Returns the schema with references inlined, one spelling for absence and for choices, and without descriptions.
 pub fn canonical(schema: &Value) -> Value {
     node(schema, schema)
 }
@@ -125,7 +124,7 @@ fn choice(root: &Value, branches: &[Value]) -> Value {
     json!({"anyOf": branches})
 }
 
-/// An internally tagged variant of `schemars`: the tag beside a reference to the rest.
+/// Merges an internally tagged variant of `schemars`: the tag next to a reference to the rest.
 fn merged(target: Value, beside: Map<String, Value>) -> Value {
     let Value::Object(mut target) = target else {
         return target;

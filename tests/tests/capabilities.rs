@@ -1,4 +1,4 @@
-//! The list of capabilities in `docs/capabilities.md`, and the tests that it names.
+//! Consistency of `docs/capabilities.md` with the tests that it names.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,17 +10,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How far below a comment the attribute of its test may be, in lines.
+/// How many lines below a comment the attribute of its test may be.
 const REACH: usize = 12;
 
 /// The tests of each file, by the file's path in the repository.
 type Tests = BTreeMap<String, BTreeSet<String>>;
 
-/// What the sources say.
+/// The tests and the ids in their comments, read from the sources.
 #[derive(Default)]
 struct Sources {
     tests: Tests,
-    /// The tests that have the id of a capability in a comment above them.
+    /// The tests with a capability's id in a comment above them.
     claims: BTreeMap<String, Tests>,
 }
 
@@ -39,7 +39,7 @@ fn repository() -> PathBuf {
         .unwrap()
 }
 
-/// Calls `visit` with every Rust source below a folder. Hidden folders and what builds and packages leave are passed over.
+/// Calls `visit` with every Rust source below a folder, except in hidden folders and in output of builds and package managers.
 fn each_source(folder: &Path, visit: &mut impl FnMut(&Path)) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -54,7 +54,7 @@ fn each_source(folder: &Path, visit: &mut impl FnMut(&Path)) {
     }
 }
 
-/// Whether a word is the id of a capability: a letter S, a digit, a hyphen and a number, or a letter M and a number.
+/// Returns whether a word is a capability's id: a letter S, a digit, a hyphen and a number, or a letter M and a number.
 fn is_id(word: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(number) = word.strip_prefix('M') {
@@ -69,7 +69,7 @@ fn ids(line: &str) -> impl Iterator<Item = &str> {
         .filter(|word| is_id(word))
 }
 
-/// The name of the fn that begins in a line.
+/// Returns the name of the function that a line declares.
 fn fn_name(line: &str) -> Option<&str> {
     let (before, rest) = line.split_once("fn ")?;
     let is_word = before.is_empty() || before.ends_with([' ', '(']);
@@ -79,7 +79,7 @@ fn fn_name(line: &str) -> Option<&str> {
     (is_word && end > 0).then(|| &rest[..end])
 }
 
-/// Whether a line has an attribute that makes a test: `#[test]`, `#[tokio::test(…)]`.
+/// Returns whether a line has a test attribute: `#[test]`, `#[tokio::test(…)]`.
 fn has_attribute(line: &str) -> bool {
     let Some((_, attribute)) = line.split_once("#[") else {
         return false;
@@ -89,7 +89,7 @@ fn has_attribute(line: &str) -> bool {
     name == "test" || name.ends_with("::test")
 }
 
-/// The test that begins at a line: at its attribute, or as a case of a suite with a harness of its own.
+/// Returns the test that begins at a line, at its attribute or as a case of a suite with its own harness.
 fn test_at<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let first = lines.first()?;
     if has_attribute(first) {
@@ -133,7 +133,7 @@ impl Sources {
         }
     }
 
-    /// The last column of the row of a capability.
+    /// Returns the expected last column of a capability's row.
     fn expected(&self, id: &str) -> String {
         let files = self.claims.get(id).into_iter().flatten();
         let files = files.map(|(file, tests)| {
@@ -167,7 +167,7 @@ fn rows() -> Vec<Row> {
     rows.collect()
 }
 
-/// The tests in one part of a row's last column: a file and its tests, each in back quotes.
+/// Returns the tests in one part of a row's last column: a file and its tests, each in back quotes.
 fn named(id: &str, proof: &str) -> Vec<(String, String)> {
     let bare = |text: &str| {
         let bare = text
@@ -184,13 +184,13 @@ fn named(id: &str, proof: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Fails with all that was found.
+/// Fails with all findings, unless there are none.
 #[track_caller]
 fn none(found: &[String]) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-// F5: a row that names a test which does not exist, or which says nothing of the capability
+// F5: a row named a test that does not exist or does not have the capability's id.
 #[test]
 fn each_named_test_exists_and_names_its_capability() {
     let sources = Sources::read();
@@ -214,7 +214,7 @@ fn each_named_test_exists_and_names_its_capability() {
     none(&wrong);
 }
 
-// F5: a comment that claims a capability whose row does not say so
+// F5: a comment claimed a capability whose row does not name the test.
 #[test]
 fn each_claim_has_a_row_that_names_its_file() {
     let (sources, rows) = (Sources::read(), rows());

@@ -56,7 +56,7 @@ enum Level {
     High = 5,
 }
 
-// S0-07: what serde reads is what a model may send, defaults included
+// S0-07: serde reads what a model may send, defaults included.
 #[test]
 fn serde_reads_what_fits_the_schema() {
     let text =
@@ -69,7 +69,7 @@ fn serde_reads_what_fits_the_schema() {
         speaks: vec![Protocol::Http { version: 2 }, Protocol::Grpc],
     };
     assert_eq!(service, expected);
-    // What is written is read back, from another format of serde's as well.
+    // Values survive a round trip, through a format other than JSON as well.
     let value = serde_json::to_value(&service).expect("it is written");
     assert_eq!(Service::deserialize(&value).expect("it fits"), expected);
     let file = "host = \"a\"\npatience = 5\nspeaks = [{ kind = \"http\", version = 2 }, { kind = \"grpc\" }]";
@@ -80,7 +80,7 @@ fn serde_reads_what_fits_the_schema() {
     );
 }
 
-// S0-07: an error names every fault with its place, where serde's derive stops at the first and takes unknown keys
+// S0-07: the error lists every fault with its path; serde's derive stops at the first one and accepts unknown keys.
 #[test]
 fn an_error_names_every_fault() {
     let read = serde_json::from_value::<Service>(
@@ -92,7 +92,7 @@ fn an_error_names_every_fault() {
     }
 }
 
-// S0-07: a type with parameters, and a type of serde's derive around it
+// S0-07: a generic type, and a type around it that derives serde's `Deserialize`.
 #[test]
 fn generic_types_are_read_too() {
     #[derive(Debug, Deserialize)]
@@ -117,7 +117,7 @@ async fn start_service(
     usize::from(service.port) + later.items.len()
 }
 
-// S0-07: such a type is a parameter, read in one pass
+// S0-07: such a type works as a tool's parameter, and is read in one pass.
 #[tokio::test]
 async fn such_a_type_is_a_parameter() {
     let service = r#"{"host":"a","port":null,"patience":null,"speaks":[]}"#;

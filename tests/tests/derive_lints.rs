@@ -1,4 +1,4 @@
-//! Generated code is clean where the lints are strict and where names are shadowed.
+//! Lints in generated code: it is clean under strict lints and with shadowed names.
 #![forbid(unsafe_code)]
 #![deny(
     warnings,
@@ -19,7 +19,7 @@ use serde::Serialize;
 use tool_core::private::IntoOutput;
 
 mod shadowed {
-    //! Names of the prelude and of crates mean something else here.
+    //! Names of the prelude and of crates are shadowed here.
     use ::std::string::String as Text;
     use ::tool_core::StrictSchema as Derive;
 
@@ -70,7 +70,7 @@ mod shadowed {
 }
 
 mod renamed {
-    //! The core crate under another path.
+    //! The core crate is reachable under a different path here.
     pub(crate) use tool_core as sdk;
 
     /// A record.
@@ -113,10 +113,10 @@ pub struct Quiet {
     pub number: u16,
 }
 
-/// Whether a tool may return a `T`.
+/// Compiles if a tool may return a `T`.
 fn may_be_returned<T: IntoOutput>() {}
 
-// S0-07
+// S0-07: generated code compiles under strict lints and with shadowed names.
 #[test]
 fn strict_lints_and_shadowed_names() {
     use tool_core::StrictSchema;

@@ -1,4 +1,4 @@
-//! Each serde attribute: what serde writes and reads is what the schema says.
+//! Serde attributes: the schema agrees with what serde writes and reads.
 #![allow(dead_code, reason = "some fields are only read by serde")]
 #![allow(clippy::expect_used, reason = "tests fail so")]
 #![allow(
@@ -54,7 +54,7 @@ macro_rules! conventions {
         }
     )*
 
-    // S0-07
+    // S0-07: each naming convention gives serde's keys.
     #[test]
     fn every_naming_convention_is_serdes() {
         $(
@@ -83,7 +83,7 @@ conventions! {
     ScreamingRecord ScreamingChoice "SCREAMING_SNAKE_CASE";
 }
 
-// The two conventions with hyphens make keys that not every provider takes, so only enums have them.
+// The two conventions with hyphens are only for enums, because not every provider accepts such property keys.
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Kebab {
@@ -96,7 +96,7 @@ enum ScreamingKebab {
     SomeMoreWords,
 }
 
-// S0-07
+// S0-07: conventions with hyphens name the values of enums.
 #[test]
 fn hyphens_are_for_values() {
     agrees(
@@ -124,7 +124,7 @@ struct Split {
     half: u16,
 }
 
-// S0-07
+// S0-07: a name may differ between reading and writing.
 #[test]
 fn names_may_differ_by_direction() {
     assert_eq!(
@@ -163,7 +163,7 @@ struct Ways {
     list: Vec<u16>,
 }
 
-// S0-07
+// S0-07: fields are skipped in the direction that the attribute names.
 #[test]
 fn skipped_fields_are_skipped_in_their_direction() {
     let ways = |list| Ways {
@@ -202,7 +202,7 @@ struct Optional {
 
 type Maybe = Option<u16>;
 
-// S1-28
+// S1-28: an `Option` may be absent or null.
 #[test]
 fn optional_means_absent_or_null() {
     agrees(
@@ -235,7 +235,7 @@ fn ten() -> u16 {
     10
 }
 
-// S0-06
+// S0-06: a stated default is in the schema, and its field is not required.
 #[test]
 fn a_stated_default_is_in_the_schema_and_not_required() {
     let schema: Value =
@@ -271,7 +271,7 @@ struct Flat {
     inner: Inner,
 }
 
-// S0-07
+// S0-07: flattened fields appear next to the others.
 #[test]
 fn flattened_fields_lie_beside_the_others() {
     agrees(
@@ -341,7 +341,7 @@ enum Untagged {
     },
 }
 
-// S0-07
+// S0-07: tags appear where serde puts them.
 #[test]
 fn tags_are_where_serde_puts_them() {
     agrees(
@@ -413,7 +413,7 @@ struct Transparent {
     seen: usize,
 }
 
-// S0-07
+// S0-07: newtypes and transparent structs have the schema of their field.
 #[test]
 fn wrappers_are_what_they_hold() {
     agrees(
@@ -500,7 +500,7 @@ struct With {
     value: u16,
 }
 
-// S0-07
+// S0-07: a type with its own wire format states the format's schema.
 #[test]
 fn a_type_of_its_own_on_the_wire_is_stated() {
     agrees(&[Ticks(12)], &[json!("12")], &[json!("x"), json!(12)]);
@@ -526,7 +526,7 @@ enum Colour {
     Another,
 }
 
-// S0-07
+// S0-07: an alias is read, but the schema does not offer it.
 #[test]
 fn an_alias_is_read_and_not_offered() {
     assert!(serde_json::from_value::<Colour>(json!("rouge")).is_ok());
@@ -547,7 +547,7 @@ struct Node {
     kids: Vec<Node>,
 }
 
-// S0-07
+// S0-07: a recursive type is read at every depth.
 #[test]
 fn recursion_reads_at_every_depth() {
     let deep =
@@ -576,7 +576,7 @@ struct Outside {
     node: Node,
 }
 
-// S0-07
+// S0-07: `schemars` gets the same schema.
 #[test]
 fn schemars_gets_the_same_schema() {
     let schema = schemars::schema_for!(Outside).to_value();

@@ -1,4 +1,4 @@
-//! The tree that `#[derive(StrictSchema)]` makes of each shape of type.
+//! The schema tree that `#[derive(StrictSchema)]` makes for each shape of type.
 #![allow(dead_code, reason = "the types are there for their schemas")]
 
 mod derive_support;
@@ -39,7 +39,7 @@ enum Lang {
     TypeScript,
 }
 
-// S0-05, S0-06, S0-07, S1-28
+// S0-05, S0-06, S0-07, S1-28: a struct becomes a closed record with its docs, defaults and optional fields.
 #[test]
 fn a_struct_is_a_closed_record_with_its_docs() {
     assert_tree::<Filter>(
@@ -105,7 +105,7 @@ struct Wrapped<T> {
     mark: PhantomData<T>,
 }
 
-// S0-05, S0-06
+// S0-05, S0-06: bounds and defaults are part of the field.
 #[test]
 fn bounds_and_defaults_stand_on_the_field() {
     assert_tree::<Bounds>(
@@ -126,7 +126,7 @@ fn bounds_and_defaults_stand_on_the_field() {
     );
 }
 
-// S0-07
+// S0-07: a newtype has the schema of its field.
 #[test]
 fn newtypes_are_what_they_hold() {
     assert_tree::<Level>(r#"Level (>=1, <=5) "From one to five." u8"#);
@@ -189,7 +189,7 @@ enum Untagged {
     Entry(Entry),
 }
 
-// S0-07
+// S0-07: an enum becomes a list of values or a union.
 #[test]
 fn enums_are_values_or_unions() {
     assert_tree::<Urgency>(
@@ -279,7 +279,7 @@ where
     three: [u16; N],
 }
 
-// S0-07
+// S0-07: a generic type uses the schemas of its type arguments.
 #[test]
 fn generic_types_take_their_parameters_schemas() {
     assert_tree::<Page<Level>>(
@@ -349,7 +349,7 @@ enum Item {
 #[derive(StrictSchema)]
 struct Forest(Vec<Forest>);
 
-// S0-07
+// S0-07: a recursive type becomes a reference.
 #[test]
 fn a_type_inside_itself_is_a_reference() {
     assert_tree::<Node>(
@@ -418,7 +418,7 @@ impl TryFrom<String> for Moment {
     }
 }
 
-// S0-07
+// S0-07: `as` gives a field the schema of a different type.
 #[test]
 fn another_type_says_what_is_on_the_wire() {
     assert_tree::<Uses>(
@@ -452,7 +452,7 @@ struct Flat {
     entry: Entry,
 }
 
-// S0-07
+// S0-07: the fields of a flattened struct replace it.
 #[test]
 fn flattened_structs_take_their_fields_place() {
     assert_tree::<Flat>(
@@ -486,7 +486,7 @@ record! {
     }
 }
 
-// S0-06
+// S0-06: a type that a `macro_rules!` macro generates works like any other.
 #[test]
 fn types_that_a_macro_writes_are_types_like_others() {
     assert_tree::<Made>(

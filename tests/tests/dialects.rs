@@ -1,4 +1,4 @@
-//! Many types in every dialect: valid JSON Schema, clean under an independent linter, and the same thing that `schemars` says.
+//! Many types in every dialect: the schemas are valid JSON Schema, pass an independent linter, and agree with `schemars`.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -20,15 +20,15 @@ use tool_core::schema::dialect::{Dialect, schema_text};
 use tool_core::schema::dynamic::{Target, judge, read_text};
 use tool_tests::{lint::lint, spelling::canonical};
 
-/// A type, as we and as `schemars` describe it.
+/// A type with its schema and that of `schemars`.
 struct Case {
     name: &'static str,
     schema: &'static Schema,
-    /// Only where serde's and our wire forms are the same.
+    /// The `schemars` schema, if serde's wire format is the same as ours.
     twin: Option<fn() -> schemars::Schema>,
 }
 
-/// One struct with one field for each line, and the list of them all.
+/// Declares a struct with one field for each line, and the list of them all.
 macro_rules! one_field {
     ($($name:ident: $type:ty;)+) => {
         $(
@@ -243,7 +243,7 @@ struct Flat {
     at: Point,
 }
 
-// No twin: bounds and defaults are ours to say.
+// Without a twin, because bounds and defaults are not part of the `schemars` schema.
 #[derive(Deserialize, StrictSchema)]
 struct Bounded {
     /// A count.
@@ -316,7 +316,7 @@ fn text(case: &Case, dialect: Dialect) -> Value {
         .unwrap_or_else(|error| panic!("{} in {dialect:?}: {error}", case.name))
 }
 
-// M2, S1-27, S1-28, S1-29: one type, every provider's strict schema.
+// M2, S1-27, S1-28, S1-29: the schema of each type is strict for every provider that admits the type.
 #[test]
 fn every_dialect_is_clean() {
     let cases = cases();
@@ -341,7 +341,7 @@ fn every_dialect_is_clean() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-// M2
+// M2: the text in every dialect is valid JSON Schema.
 #[test]
 fn every_dialect_is_json_schema() {
     for case in cases() {
@@ -356,7 +356,7 @@ fn every_dialect_is_json_schema() {
     }
 }
 
-// M2: the twin says the same, in another spelling.
+// M2: the twin has the same meaning in a different spelling.
 #[test]
 fn schemars_agrees() {
     let mut compared = 0;
@@ -376,7 +376,7 @@ fn schemars_agrees() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-// M2, S1-29: what only some providers can say.
+// M2, S1-29: maps and recursion are refused for the providers that cannot express them.
 #[test]
 fn maps_and_recursion_are_refused_where_they_must_be() {
     let clean =
@@ -389,7 +389,7 @@ fn maps_and_recursion_are_refused_where_they_must_be() {
     assert!(!clean(&tree, Dialect::Anthropic));
 }
 
-// M2: what is written can be read again, so a tool offered over MCP is the same tool on the other side.
+// M2: a written schema can be read back, so a tool offered over MCP is the same tool at the other end.
 #[test]
 fn what_is_written_is_read_back() {
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Schemas that come at run time.
+//! Schemas that are read at run time.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -15,12 +15,12 @@ fn taken(schema: &Value) -> DynSchema {
     read(schema).unwrap_or_else(|faults| panic!("{faults:?}"))
 }
 
-/// The one property `x` of a tool's arguments, required.
+/// Returns the schema of arguments with one required property `x`.
 fn arguments(x: Value) -> Value {
     json!({"type": "object", "properties": {"x": x}, "required": ["x"], "additionalProperties": false})
 }
 
-/// How plain JSON Schema spells the property `x` after reading.
+/// Reads the property `x` and returns it as plain JSON Schema.
 fn spelled(x: Value) -> Value {
     let text = taken(&arguments(x)).text(Dialect::JsonSchema);
     let schema: Value = serde_json::from_str(&text).expect("the text is JSON");
@@ -32,7 +32,7 @@ fn rule(x: Value) -> Vec<&'static str> {
     faults.iter().map(|fault| fault.rule).collect()
 }
 
-// M2
+// M2: schemas as servers send them are read.
 #[test]
 fn reads_what_servers_send() {
     let text = |extra: Value| {
@@ -101,7 +101,7 @@ fn reads_what_servers_send() {
     );
 }
 
-// S1-28: one idea of absence, whatever the spelling.
+// S1-28: every spelling of an optional property has the same meaning.
 #[test]
 fn optional_has_many_spellings() {
     let plain = json!({"type": "string"});
@@ -124,7 +124,7 @@ fn optional_has_many_spellings() {
     }
 }
 
-// S1-28: the server that sent the schema reads its own spelling.
+// S1-28: arguments are sent back in the spelling of the server's schema.
 #[test]
 fn arguments_go_back_in_the_servers_spelling() {
     let schema = taken(&json!({
@@ -153,7 +153,7 @@ fn arguments_go_back_in_the_servers_spelling() {
     assert_eq!(sent, expected);
 }
 
-// M2: rules that no Rust type can break.
+// M2: keywords that the tree cannot express are refused, each with its rule.
 #[test]
 fn refuses_what_the_tree_cannot_say() {
     assert_eq!(rule(json!({"not": {"type": "string"}})), ["conditional"]);
@@ -212,7 +212,7 @@ fn refuses_what_the_tree_cannot_say() {
     }
 }
 
-// M2, S1-29: what only some providers can say is refused for the others.
+// M2, S1-29: a schema is refused for the providers that cannot express it.
 #[test]
 fn dialects_refuse_what_they_cannot_say() {
     let rules = |schema: &Value, dialect| -> Vec<&'static str> {
@@ -243,7 +243,7 @@ fn dialects_refuse_what_they_cannot_say() {
     assert_eq!(rules(&recursive, Dialect::Anthropic), ["recursive-type"]);
 }
 
-// M2: a reload costs nothing, and no schema makes the reader run away.
+// M2: reading a known schema again is free, and no schema makes the reader run without end.
 #[test]
 fn reading_is_bounded() {
     let text = r#"{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"string"}}}"#;
@@ -260,7 +260,7 @@ fn reading_is_bounded() {
         "the order of the keys was lost: {order}"
     );
 
-    // Each definition holds the next one ten times.
+    // Each definition contains the next one ten times.
     let mut definitions = serde_json::Map::new();
     for level in 0..20 {
         let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
@@ -309,7 +309,7 @@ fn reading_is_bounded() {
     );
 }
 
-// M2: schemas that people wrote. Nearly all can be offered everywhere once they are lowered, and none as it is.
+// M2: real-world schemas. Nearly all can be offered everywhere once they are lowered, and none as it is.
 #[test]
 fn schemas_from_the_field() {
     let mut refused = 0;

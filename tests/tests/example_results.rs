@@ -1,4 +1,4 @@
-//! Examples, their labels and their results. One tool here is wrong on purpose, so nothing here asks for the linked tools.
+//! Examples of tools, their labels and their results. One tool is wrong on purpose, so no test here uses the registry of linked tools.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,7 +9,7 @@
 
 use tool_core::{prelude::*, testing};
 
-/// A place.
+/// An example of an output type.
 #[derive(Serialize, schemars::JsonSchema)]
 struct Place {
     name: String,
@@ -62,7 +62,7 @@ fn example_tool(label: &'static str) -> Vec<testing::Violation> {
     }
 }
 
-// S1-65
+// S1-65: the label of an example is one short sentence.
 #[test]
 fn a_label_is_one_short_sentence() {
     assert!(example_tool("good").is_empty());
@@ -75,7 +75,7 @@ fn a_label_is_one_short_sentence() {
     );
 }
 
-/// What is found in the label of a tool's only example.
+/// Returns the findings about the label of a tool's only example.
 macro_rules! judged {
     ($name:ident, $label:tt) => {{
         /// Finds a place.
@@ -98,7 +98,7 @@ fn label_is_judged_by_length_lines_and_sentences() {
         judged!(bare, "The tower"),
         judged!(ended, "The tower."),
         judged!(dotted, "Version 1.5 of it"),
-        // 100 characters, 200 bytes.
+        // Exactly 100 characters, 200 bytes.
         judged!(
             longest,
             "ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää"
@@ -123,7 +123,7 @@ fn label_is_judged_by_length_lines_and_sentences() {
     }
 }
 
-// S3-13
+// S3-13: an example may have a result, which must fit the output schema.
 #[test]
 fn an_example_may_have_a_result_and_it_is_held_to_the_output() {
     assert!(example_tool("good").is_empty());

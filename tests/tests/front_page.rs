@@ -1,4 +1,4 @@
-//! How a reader of the documentation finds `#[tool]` and the rest.
+//! Entry points of the documentation: aliases and links that lead to `#[tool]` and the guides.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The sources of the packages with an interface of their own.
+/// The sources of the packages with a public interface.
 const SOURCES: [&str; 2] = ["tool-core/src", "tool-mcp/src"];
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Adds the names in every `doc(alias(…))` below a folder.
+/// Collects the names of every `doc(alias(…))` below a folder.
 fn gather(folder: &Path, aliases: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -29,7 +29,7 @@ fn gather(folder: &Path, aliases: &mut BTreeSet<String>) {
     }
 }
 
-// G10: no item has an alias
+// G10: no item had an alias.
 #[test]
 fn words_of_other_libraries_lead_to_an_item() {
     let mut aliases = BTreeSet::new();
@@ -61,7 +61,7 @@ fn words_of_other_libraries_lead_to_an_item() {
     }
 }
 
-// G10: the front page lists 121 items and never leads to `#[tool]`
+// G10: the front page listed 121 items and never linked to `#[tool]`.
 #[test]
 fn front_page_links_to_the_attribute_before_anything_else() {
     let text = fs::read_to_string(root().join("tool-core/src/lib.rs")).unwrap();
@@ -75,13 +75,13 @@ fn front_page_links_to_the_attribute_before_anything_else() {
         first.starts_with("macro@tool)"),
         "the first link is {first}"
     );
-    // Each crate that is published is named, and each guide.
+    // The page names each published crate and each guide.
     let guides = fs::read_to_string(root().join("tool-core/src/guides.rs")).unwrap();
     let guides = guides.split("guide!(").skip(1);
     let mut names: Vec<&str> = guides
         .map(|guide| guide.split(':').next().unwrap())
         .collect();
-    names.retain(|name| *name != "telemetry"); // the guide for operators leads there
+    names.retain(|name| *name != "telemetry"); // the operators' guide links to it
     assert!(names.len() >= 6, "{names:?}");
     for name in names {
         assert!(page.contains(&format!("](guides::{name})")), "{name}");

@@ -1,18 +1,18 @@
-//! The example host does what it says.
+//! The example host, run with and without telemetry.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Both builds of the example have one file name, so only one may be built and run at a time.
+/// Both builds of the example have the same file name, so only one may be built and run at a time.
 static PROGRAM: Mutex<()> = Mutex::new(());
 
-/// Runs the host with more arguments for cargo, and gives its output and its log.
+/// Runs the host with more arguments for cargo; returns its output and its log.
 fn run(arguments: &[&str]) -> (String, String) {
     let _alone = PROGRAM.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(env!("CARGO"))
-        // With the features of the whole workspace, for which everything is built already.
+        // Uses the features of the whole workspace, for which everything is already built.
         .args(["run", "--quiet", "--locked", "--example", "host"])
         .args(arguments)
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -41,12 +41,12 @@ fn host_with_otel_exports_a_span_for_each_call() {
     assert!(!said.contains("sk-rates"), "{said}");
 }
 
-// S0-24, S2-11, S2-13, S2-15, S2-17, M5, M6, M8
+// S0-24, S2-11, S2-13, S2-15, S2-17, M5, M6, M8: the host denies and approves calls, restarts, streams and redacts.
 #[test]
 fn a_host_denies_asks_restarts_streams_and_masks() {
     let (said, log) = run(&[]);
     let lines: Vec<&str> = said.lines().map(str::trim).collect();
-    // In this order.
+    // These lines appear in this order.
     let mut rest = lines.iter();
     for expected in [
         "`change_account` [deny]: ",
@@ -59,7 +59,7 @@ fn a_host_denies_asks_restarts_streams_and_masks() {
         r#"import_payments … "tuesday""#,
         "import_payments: 2",
         r#"waiting: send_invoice {"number":7} (a customer reads it)"#,
-        // Another conversation, whose call has the id of the one that waits.
+        // Another conversation, whose call has the same id as the waiting one.
         "unpaid_invoices: [7,9]",
         "model: Two.",
         "the process starts again",

@@ -1,4 +1,4 @@
-//! Schemas of foreign types: what the schema admits is what serde reads.
+//! Schemas of foreign types: serde reads exactly what the schema admits.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -23,7 +23,7 @@ use tool_core::StrictSchema;
 use tool_core::schema::{Format, Kind, Schema};
 use tool_tests::admits;
 
-/// Texts that one type or another takes, and their neighbours that none should.
+/// Texts that some type accepts, and similar ones that none should accept.
 const TEXTS: &[&str] = &[
     "",
     " ",
@@ -147,13 +147,13 @@ fn reads<T: DeserializeOwned>(text: &str) -> bool {
     serde_json::from_value::<T>(Value::String(text.to_owned())).is_ok()
 }
 
-/// Whatever the schema admits is read, and what is written for the usual values is admitted.
+/// Asserts that serde reads every text that the schema admits, and that the schema admits what serde writes for these values.
 #[track_caller]
 fn sound<T: StrictSchema + DeserializeOwned + Serialize + Debug>(written: &[&str]) {
     sound_but::<T>(written, &[]);
 }
 
-/// The same, but for texts at the far end of the type's range, which serde refuses in its own words.
+/// The same, except for texts at the end of the type's range, which serde refuses with its own message.
 #[track_caller]
 fn sound_but<T: StrictSchema + DeserializeOwned + Serialize + Debug>(
     written: &[&str],
@@ -190,7 +190,7 @@ fn refusal<T: StrictSchema>() -> &'static str {
     }
 }
 
-// S1-27
+// S1-27: text types of the standard library have the right format.
 #[test]
 fn std_text() {
     sound::<String>(&["", "ä"]);
@@ -229,7 +229,7 @@ fn numbers() {
     assert!(matches!(kind::<bool>(), Kind::Boolean));
 }
 
-// S1-29
+// S1-29: lists, sets and maps of the standard library.
 #[test]
 fn containers() {
     fn list<T: StrictSchema>(unique: bool, exactly: Option<usize>) {
@@ -296,13 +296,13 @@ fn containers() {
     ));
 }
 
-// S1-27
+// S1-27: text types of other crates have the right format.
 #[test]
 fn foreign_text() {
     sound::<chrono::DateTime<chrono::Utc>>(&["2024-02-29T12:00:00Z"]);
     sound::<chrono::DateTime<chrono::FixedOffset>>(&["2024-02-29T12:00:00+02:00"]);
     sound::<chrono::NaiveDate>(&["2024-02-29"]);
-    // More digits than nanoseconds, and the last day before the year 10000 (whose zones jiff keeps in range).
+    // More digits than nanoseconds, and the last day before the year 10000, whose zones jiff keeps in range.
     let far = [
         "2024-02-29T12:00:00.1234567891234Z",
         "9999-12-31T23:59:59Z",
@@ -338,7 +338,7 @@ fn foreign_types_with_a_better_one_to_use() {
     ] {
         assert_eq!(rule, "time-lossy");
     }
-    // Why `time` is refused: what it writes is no string format.
+    // The reason why `time` is refused: its serialised form is not a JSON Schema format.
     let written = serde_json::to_value(time::OffsetDateTime::UNIX_EPOCH).expect("it is written");
     assert!(!Format::DateTime.matches(written.as_str().expect("as text").as_bytes()));
 }

@@ -1,4 +1,4 @@
-//! `#[schema(json_schema)]`: a strict type in the `schemars` world.
+//! `#[schema(json_schema)]`: strict types inside types of `schemars`.
 #![allow(
     clippy::expect_used,
     dead_code,
@@ -42,7 +42,7 @@ struct Tree {
     children: Vec<Tree>,
 }
 
-/// A type of the `schemars` world around ours.
+/// A `schemars` type that contains types of this project.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Around {
     query: Query,
@@ -58,7 +58,7 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> Value {
     schema
 }
 
-// M2
+// M2: the schemas for reading and for writing differ where the type does.
 #[test]
 fn says_what_is_read_and_what_is_written() {
     let read = schema::<Query>(SchemaSettings::draft2020_12());
@@ -72,7 +72,7 @@ fn says_what_is_read_and_what_is_written() {
     assert!(written["properties"].get("begin").is_some());
 }
 
-// M2: a type that holds itself keeps its references whole, alone and inside another type, wherever definitions stand.
+// M2: a recursive type keeps its references, alone and inside another type, in both layouts of definitions.
 #[test]
 fn recursion_stays_whole() {
     let tree = json!({"name": "a", "children": [{"name": "b", "children": []}]});

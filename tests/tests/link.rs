@@ -1,4 +1,4 @@
-//! What a program links is what its registry lists, in every profile.
+//! Linking: the registry lists the tools that a program links, in every profile.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The fixture workspace in the target folder, with the versions that the repository has locked, so that nothing is downloaded and no
-/// tracked file changes.
+/// Copies the fixture workspace to the target folder, with the repository's locked versions, so that nothing is downloaded and no tracked file changes.
 fn workspace() -> &'static Path {
     static COPIED: OnceLock<PathBuf> = OnceLock::new();
     COPIED.get_or_init(|| {
@@ -21,7 +20,7 @@ fn workspace() -> &'static Path {
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link-workspace");
         copied(&repository.join("tests/fixtures/link"), &copy);
         fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock")).expect("a copy");
-        // Cargo drops what the fixtures do not need from the lock file: once, and not in two builds at the same time.
+        // Lets cargo remove unused entries from the lock file once, before builds run in parallel.
         let output = Command::new(env!("CARGO"))
             .args(["metadata", "--offline", "--format-version", "1"])
             .current_dir(&copy)
@@ -32,7 +31,7 @@ fn workspace() -> &'static Path {
     })
 }
 
-/// Copies a folder. Files that are the same keep their time, so that nothing is built again.
+/// Copies a folder. Unchanged files keep their modification time, so that cargo does not rebuild.
 fn copied(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder") {
@@ -55,12 +54,11 @@ fn copied(from: &Path, to: &Path) {
 
 const PROFILES: [&str; 2] = ["dev", "lto"];
 
-/// Builds the fixture workspace once, in all profiles at the same time: each has a folder of its own, and much of the time one crate is
-/// built or linked after the other. Returns the target folder.
+/// Builds the fixture workspace once, with all profiles in parallel: each has its own folder, and most of a build is sequential. Returns the target folder.
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        // The tests of all packages that run cargo build in the folder of trybuild, so that dependencies are built once.
+        // The tests of all packages that build use trybuild's target folder, so that dependencies are built once.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/trybuild");
         let build = |profile: &str| {
             Command::new(env!("CARGO"))
@@ -86,7 +84,7 @@ fn built() -> &'static Path {
     })
 }
 
-/// Runs one of the programs.
+/// Runs one of the fixture programs.
 fn run(profile: &str, program: &str) -> String {
     let folder = if profile == "dev" { "debug" } else { profile };
     let output = Command::new(built().join(folder).join(program))
@@ -98,7 +96,7 @@ fn run(profile: &str, program: &str) -> String {
         .to_owned()
 }
 
-// S0-02, S0-03, S0-04, S1-01, S2-07
+// S0-02, S0-03, S0-04, S1-01, S2-07: one `use pack as _;` registers every tool of a pack, in a fixed order.
 #[test]
 fn a_pack_that_is_named_once_registers_every_tool_in_order() {
     for profile in PROFILES {
@@ -108,7 +106,7 @@ fn a_pack_that_is_named_once_registers_every_tool_in_order() {
     }
 }
 
-// S0-04
+// S0-04: an empty registry says how to link a pack.
 #[test]
 fn a_registry_without_tools_says_how_to_link() {
     for profile in PROFILES {
@@ -117,7 +115,7 @@ fn a_registry_without_tools_says_how_to_link() {
     }
 }
 
-// S1-02
+// S1-02: two tools with one name are refused, and the error names both origins.
 #[test]
 fn two_tools_of_one_name_are_refused_with_both_origins() {
     for profile in PROFILES {

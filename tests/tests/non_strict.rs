@@ -1,4 +1,4 @@
-//! Schemas as providers take them from tools that are not strict.
+//! Schemas of tools that are not strict, as they are sent to each provider.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,7 +24,7 @@ fn rules(changes: &[Fault]) -> Vec<(&'static str, &str)> {
         .collect()
 }
 
-// H1: what a provider takes in no mode is changed, everything else stays
+// H1: only keywords that a provider refuses in every mode are changed.
 #[test]
 fn only_what_a_provider_refuses_is_changed() {
     let free = json!({
@@ -56,17 +56,17 @@ fn only_what_a_provider_refuses_is_changed() {
     }
 }
 
-// H1
+// H1: a choice at the root becomes optional properties.
 #[test]
 fn choices_at_the_root_become_properties() {
     let cases = [
-        // Which keys are required together.
+        // A choice of keys that are required together.
         (
             json!({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["c"], "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
             json!({"a": {}, "b": {}}),
             vec!["c"],
         ),
-        // Objects of several shapes, one behind a reference.
+        // A choice of object shapes, one of them behind a reference.
         (
             json!({"oneOf": [
                 {"$ref": "#/$defs/page"},
@@ -75,7 +75,7 @@ fn choices_at_the_root_become_properties() {
             json!({"kind": {"anyOf": [{"const": "page"}, {"const": "list"}]}, "page": {"type": "string"}, "list": {"type": "string"}}),
             vec!["kind"],
         ),
-        // All of them, and a choice inside.
+        // All of several shapes, with a choice inside.
         (
             json!({"type": "object", "allOf": [
                 {"properties": {"a": {"type": "string"}}, "required": ["a"]},
@@ -109,7 +109,7 @@ fn choices_at_the_root_become_properties() {
             .unwrap();
         assert_eq!(kept[*choice], schema[*choice]);
     }
-    // A closed root would refuse what a shape adds.
+    // A closed root would refuse the properties that a shape adds.
     let closed = json!({"type": "object", "additionalProperties": false, "properties": {}, "anyOf": [{"properties": {"a": {}}}]});
     assert!(
         sent(&closed, Dialect::OpenAi)
@@ -133,7 +133,7 @@ fn choices_at_the_root_become_properties() {
     }
 }
 
-// H1
+// H1: a root that is not a plain object becomes one.
 #[test]
 fn roots_that_are_no_plain_object_become_one() {
     let referred = json!({"$ref": "#/$defs/args", "description": "own", "$defs": {"args": {"type": "object", "description": "d", "properties": {"a": {}}}}});
@@ -174,7 +174,7 @@ fn roots_that_are_no_plain_object_become_one() {
     assert_eq!(sent(&referred, Dialect::JsonSchema).0, referred);
 }
 
-// H1
+// H1: each provider refuses different keywords.
 #[test]
 fn each_provider_has_its_own_refusals() {
     let schema = json!({"type": "object", "properties": {
@@ -207,7 +207,7 @@ fn each_provider_has_its_own_refusals() {
         json!({"type": "integer", "exclusiveMinimum": 1, "maximum": 9})
     );
     assert_eq!(anthropic["properties"]["draft3"], json!({"type": "string"}));
-    // What is sent to Anthropic is valid in the draft that it reads.
+    // The schema sent to Anthropic is valid in the draft that Anthropic reads.
     jsonschema::draft202012::meta::validate(&anthropic).unwrap();
 
     let (gemini, _) = sent(
@@ -273,7 +273,7 @@ fn echo(name: &str, schema: &Value) -> DynamicTool {
     .non_strict(check)
 }
 
-// H1: one tool is strict where it can be, and what is sent says which
+// H1: a tool is strict for the providers that allow it, and the offer lists the others.
 #[tokio::test]
 async fn tools_are_strict_where_they_can_be() {
     let map = json!({"type": "object", "properties": {"map": {"type": "object", "additionalProperties": {"type": "integer"}}, "n": {"type": "integer"}}});
@@ -307,7 +307,7 @@ async fn tools_are_strict_where_they_can_be() {
             assert_eq!(text.matches(r#""strict":true"#).count(), 1, "{text}");
         }
     }
-    // Under another name it stays what it is.
+    // Renaming a tool does not change this.
     let renamed = tools.clone().rename([("map", "x_map")]).unwrap();
     assert!(
         renamed
@@ -334,7 +334,7 @@ async fn tools_are_strict_where_they_can_be() {
             )
             .await
     };
-    // What fits its own schema is not changed, also where the tree would say it otherwise.
+    // Valid arguments are not changed, even if the tree would spell them differently.
     for (name, arguments) in [
         ("map", r#"{"n":1,"other":[null,{"k":"v"}]}"#),
         ("map", "{}"),
@@ -345,11 +345,11 @@ async fn tools_are_strict_where_they_can_be() {
         assert_eq!(result.model_text(), arguments);
         assert!(result.repairs().is_empty());
     }
-    // Others are read where there is one reading.
+    // Other arguments are repaired if there is only one reading.
     let repaired = call("map", r#"{"map":{"a":"7"},"n":"3"}"#).await;
     assert_eq!(repaired.model_text(), r#"{"map":{"a":7},"n":3}"#);
     assert_eq!(repaired.repairs().len(), 2);
-    // What the tree takes and the schema does not: null for what may be left out.
+    // The tree admits null for an optional property, the schema does not.
     assert_eq!(call("map", r#"{"n":null}"#).await.model_text(), "{}");
     for (name, arguments) in [
         ("named", r#"{"u":{"a":1}}"#),
@@ -367,7 +367,7 @@ async fn tools_are_strict_where_they_can_be() {
     }
 }
 
-// H1: what the tree does not say is found by its words all the same
+// H1: search finds parameters that the tree does not represent.
 #[test]
 fn tools_that_are_not_strict_are_searched_by_their_parameters() {
     let schema = json!({"type": "object", "propertyNames": {"minLength": 2}, "properties": {"aggregation_pipeline": {
@@ -385,7 +385,7 @@ fn tools_that_are_not_strict_are_searched_by_their_parameters() {
     }
 }
 
-// H1: what stands against Anthropic's limits are strict tools
+// H1: only strict tools count against Anthropic's limits.
 #[test]
 fn tools_that_are_not_strict_do_not_count_as_strict() {
     let map = json!({"type": "object", "properties": {"map": {"type": "object", "additionalProperties": {}}}});
@@ -394,7 +394,7 @@ fn tools_that_are_not_strict_do_not_count_as_strict() {
     });
     let tools = tools.build().unwrap().open();
     assert!(Provider::Anthropic.offer(&tools).is_ok() && Provider::Bedrock.offer(&tools).is_ok());
-    // Of strict ones, as many as Anthropic takes stay strict.
+    // Of strict tools, as many as Anthropic accepts stay strict.
     let optional = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "additionalProperties": false});
     let none = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let tools = (0..30).fold(Registry::builder(), |tools, at| {
@@ -418,7 +418,7 @@ fn tools_that_are_not_strict_do_not_count_as_strict() {
         Provider::Chat.offer(&tools).unwrap().non_strict().count(),
         0
     );
-    // The list stays while tools go, and is a new one where more would have to be loosened.
+    // Removing tools keeps the list; it is rebuilt if more tools would lose strict mode.
     let fewer = offer
         .next(&tools.clone().filter(|def| def.name() != "t00"))
         .unwrap();
@@ -429,7 +429,7 @@ fn tools_that_are_not_strict_do_not_count_as_strict() {
     assert_eq!(first.non_strict().count(), 0);
     let second = first.next(&tools).unwrap();
     assert!(!second.keeps_prefix() && second.non_strict().count() == 10);
-    // Without a check a tool is strict or left out, as before.
+    // Without a `SchemaCheck`, a tool is strict or left out, as before.
     let strict = DynamicTool::new("m", "Gives back.", &map, |_: Value, _| async {
         Ok::<_, ToolError>(0)
     });

@@ -1,4 +1,4 @@
-//! What a stranger sees of the packages in a registry.
+//! The published packages: names, metadata, links and files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The packages of the workspace that can be published.
+/// Returns the packages of the workspace that can be published.
 fn packages() -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo
@@ -23,12 +23,12 @@ fn packages() -> Vec<Value> {
         ]);
     let metadata: Value = serde_json::from_slice(&cargo.output().unwrap().stdout).unwrap();
     let all = metadata["packages"].as_array().unwrap().clone();
-    // An empty list of registries is `publish = false`.
+    // `publish = false` is an empty list of registries.
     let published = |package: &Value| package["publish"].is_null();
     all.into_iter().filter(published).collect()
 }
 
-// G1: the registry has a `tool_macros` of another project, and takes `-` and `_` as the same
+// G1: crates.io has another project's `tool_macros`, and treats `-` and `_` as the same.
 #[test]
 fn no_package_has_the_name_of_somebody_elses() {
     let packages = packages();
@@ -49,7 +49,7 @@ fn no_package_has_the_name_of_somebody_elses() {
     assert_eq!(names, expected);
 }
 
-// G8: no package has a readme, keywords, categories, metadata for docs.rs or a licence file
+// G8: no package had a readme, keywords, categories, metadata for docs.rs or a licence file.
 #[test]
 fn each_package_says_what_it_is() {
     for package in packages() {
@@ -67,7 +67,7 @@ fn each_package_says_what_it_is() {
             let list = package[list].as_array().unwrap();
             assert!((1..=most).contains(&list.len()), "{name}: {list:?}");
         }
-        // The registry refuses others.
+        // The registry refuses longer keywords.
         for keyword in package["keywords"].as_array().unwrap() {
             assert!(keyword.as_str().unwrap().len() <= 20, "{name}: {keyword}");
         }
@@ -76,7 +76,7 @@ fn each_package_says_what_it_is() {
     }
 }
 
-/// The folder of a package, and the files that cargo puts into it.
+/// Returns the folder of a package, and the files that cargo packages.
 fn files(package: &Value) -> (PathBuf, BTreeSet<PathBuf>) {
     let manifest = Path::new(package["manifest_path"].as_str().unwrap());
     let listed = Command::new(env!("CARGO"))
@@ -95,7 +95,7 @@ fn files(package: &Value) -> (PathBuf, BTreeSet<PathBuf>) {
     (manifest.parent().unwrap().to_owned(), files)
 }
 
-/// What a page links to by a path: `](path)` and `[name]: path`.
+/// Returns the paths that a page links to: `](path)` and `[name]: path`.
 fn linked(page: &str) -> impl Iterator<Item = &str> {
     let inline = page
         .split("](")
@@ -108,13 +108,13 @@ fn linked(page: &str) -> impl Iterator<Item = &str> {
     let paths = inline
         .chain(defined)
         .map(|link| link.split('#').next().unwrap());
-    // `.html`: another page of the documentation.
+    // A link with `.html` leads to another page of the documentation, not to a file.
     let is_file =
         |path: &&str| !path.is_empty() && !path.contains("://") && !path.contains(".html");
     paths.filter(is_file)
 }
 
-/// The files that a source includes as text.
+/// Returns the files that a source includes as text.
 fn included(source: &str) -> impl Iterator<Item = &str> {
     source.split("include_str!(").skip(1).filter_map(|rest| {
         let literal = rest.trim_start().strip_prefix('"')?;
@@ -122,7 +122,7 @@ fn included(source: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A path without `..`.
+/// Resolves each `..` of a path as text.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -135,7 +135,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-// G8: guides are in no package
+// G8: guides were in no package, although pages link to them.
 #[test]
 fn packages_hold_the_files_that_their_pages_link_to_and_their_sources_include() {
     let mut pages = 0;
@@ -171,7 +171,7 @@ fn packages_hold_the_files_that_their_pages_link_to_and_their_sources_include() 
     assert!(pages >= 5, "{pages} pages have links");
 }
 
-// G8: crates use the cfg that docs.rs sets, so an item is shown with the feature that it needs
+// G8: crates use the cfg that docs.rs sets, so the page of an item shows the feature that it needs.
 #[test]
 fn docs_of_each_package_show_features() {
     for package in packages() {

@@ -1,10 +1,10 @@
-//! Patches that skip a step of a call do not compile, and patches that bring a fault back still apply.
+//! Patches that skip a step of a call, which must not compile, and patches that bring a fixed fault back, which must still apply.
 //!
-//! Each file in `tests/patches` says what it skips and which error of the compiler it expects, then comes the patch. The compiler sees a
-//! copy of `tool-core` and `tool-macros` below the target folder.
+//! The head of each file in `tests/patches` says what the patch skips and which compiler error it expects. The compiler checks a copy of `tool-core` and
+//! `tool-macros` below the target folder.
 //!
-//! Each file in `tests/world/patches` says which finding it brings back, and which plan, invariant and seed of the simulator find it.
-//! `.ci/slow patches` builds the simulator with each of them; here they are only applied.
+//! The head of each file in `tests/world/patches` says which finding the patch brings back, and which plan, invariant and seed of the simulator detect it.
+//! `.ci/slow patches` builds the simulator with each patch; here they are only applied.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ fn repository() -> PathBuf {
 }
 
 fn write(to: &Path, text: &[u8]) {
-    // Files that are the same keep their time, so that nothing is built again.
+    // Unchanged files keep their modification time, so that cargo does not rebuild.
     if fs::read(to).ok().as_deref() != Some(text) {
         fs::write(to, text).expect("a copy");
     }
@@ -44,7 +44,7 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
-/// Brings the copy to the state of the repository.
+/// Resets the copy to the state of the repository.
 fn restored(copy: &Path) {
     let repository = repository();
     for (krate, parts) in [
@@ -72,13 +72,13 @@ fn restored(copy: &Path) {
         &copy.join("Cargo.toml"),
         manifest.replacen(of_all, members, 1).as_bytes(),
     );
-    // Cargo removes what these members do not need.
+    // Cargo removes the entries that these members do not need.
     if !copy.join("Cargo.lock").exists() {
         fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock")).expect("a copy");
     }
 }
 
-/// What the compiler says: code and text of each error, with the lines that it is about.
+/// Returns the code and the text of each compiler error, with the source lines that it points at.
 fn errors(copy: &Path) -> Vec<(String, String)> {
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--package", "tool-core", "--lib"])
@@ -110,14 +110,14 @@ fn errors(copy: &Path) -> Vec<(String, String)> {
     found
 }
 
-/// A line of the head of a patch.
+/// Returns the value of a line `NAME: …` in the head of a patch.
 fn field<'p>(patch: &'p str, name: &str) -> &'p str {
     let mut head = patch.lines().take_while(|line| !line.starts_with("diff"));
     head.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
         .unwrap_or_else(|| panic!("the head has no line `{name}: …`:\n{patch}"))
 }
 
-/// The patches in a folder of the repository, by name.
+/// Returns the patches in a folder of the repository, sorted by name.
 fn patches_of(folder: &str) -> Vec<PathBuf> {
     let mut patches: Vec<PathBuf> = fs::read_dir(repository().join(folder))
         .expect("the patches")
@@ -127,7 +127,7 @@ fn patches_of(folder: &str) -> Vec<PathBuf> {
     patches
 }
 
-/// Applies a patch to a folder, or only tries with `--check`.
+/// Applies a patch to a folder, or only tests it with `--check`.
 fn apply(patch: &Path, to: &Path, options: &[&str]) -> Result<(), String> {
     let to = fs::canonicalize(to).expect("a path");
     let applied = Command::new("git")
@@ -135,7 +135,7 @@ fn apply(patch: &Path, to: &Path, options: &[&str]) -> Result<(), String> {
         .args(options)
         .arg(patch)
         .current_dir(&to)
-        // The folder may lie in a repository, whose root is not the root of the patch.
+        // The folder may be inside a repository whose root is not the root of the patch.
         .env("GIT_CEILING_DIRECTORIES", to.parent().expect("a parent"))
         .output()
         .expect("git");
@@ -143,13 +143,13 @@ fn apply(patch: &Path, to: &Path, options: &[&str]) -> Result<(), String> {
     applied.status.success().then_some(()).ok_or(why)
 }
 
-/// A patch that the compiler has to refuse.
+/// A patch that the compiler must refuse.
 struct Refused {
     path: PathBuf,
     name: String,
     code: String,
     subject: String,
-    /// The file that it changes.
+    /// The file that the patch changes.
     file: String,
 }
 
@@ -183,7 +183,8 @@ fn patches_that_skip_a_step_do_not_compile() {
         groups.entry(patch.code.clone()).or_default().push(patch);
     }
     assert!(groups.values().map(Vec::len).sum::<usize>() >= 5);
-    // A check takes ten seconds. Errors of one phase of the compiler hide those of later ones, those of one code show together.
+    // A check takes ten seconds, so patches are grouped by error code: errors of an early compiler phase hide later ones, but those of one code are reported
+    // together.
     let mut alone = Vec::new();
     for group in groups.into_values() {
         restored(&copy);
@@ -214,7 +215,7 @@ fn patches_that_skip_a_step_do_not_compile() {
     restored(&copy);
 }
 
-/// What does not hold of a patch that brings a fault back.
+/// Returns an error if a patch that brings a fault back no longer applies or its head is out of date.
 fn stale(path: &Path, page: &str) -> Result<(), String> {
     let name = path.file_stem().expect("a name").to_string_lossy();
     let change = fs::read_to_string(path).expect("a patch");
@@ -249,7 +250,7 @@ fn stale(path: &Path, page: &str) -> Result<(), String> {
     Ok(())
 }
 
-// A1 to C1: a fault that was fixed can be brought back by hand, and the simulator finds it
+// A1 to C1: a fixed fault can be brought back by a patch, and the simulator detects it.
 #[test]
 fn patches_that_bring_a_fault_back_apply() {
     let patches = patches_of("tests/world/patches");

@@ -1,4 +1,4 @@
-//! What a host may rely on, through the public API and the macros alone.
+//! Guarantees to a host, tested through the public API and the macros alone.
 
 #![allow(
     clippy::unwrap_used,
@@ -43,7 +43,7 @@ fn fetch(
     Ok(address.len() + filters.as_object().map_or(0, serde_json::Map::len))
 }
 
-// S1-31
+// S1-31: a condition that a schema may not express is checked in the body and returned as an error value.
 #[tokio::test]
 async fn what_a_schema_may_not_say_is_checked_in_the_body_and_answered() {
     let tools = toolset![fetch];
@@ -101,7 +101,7 @@ fn count(
     )
 }
 
-// M7, S2-21
+// M7, S2-21: a generator has typed progress and exactly one final value.
 #[tokio::test]
 async fn a_generator_has_typed_progress_and_exactly_one_final_value() {
     let tools = toolset![count];
@@ -151,7 +151,7 @@ fn break_down() -> Result<String, ToolError> {
     panic!("a-secret-name in a panic")
 }
 
-// M9
+// M9: an error has one text for the model and a different one for the operator.
 #[tokio::test]
 async fn an_error_has_one_face_for_the_model_and_one_for_the_operator() {
     let tools = toolset![peek, break_down];
@@ -196,7 +196,7 @@ async fn tick(ticks: &Ticks) -> Result<(), ToolError> {
     }
 }
 
-/// Counts what happens.
+/// A host value that counts how often a tool ran.
 #[derive(Clone, Default)]
 struct Ticks(Arc<AtomicU32>);
 
@@ -208,7 +208,7 @@ impl FromContext for Ticks {
     }
 }
 
-// M13
+// M13: a deadline stops a tool for good.
 #[tokio::test]
 async fn a_deadline_stops_a_tool_for_good() {
     let ticks = Ticks::default();
@@ -247,7 +247,7 @@ fn even<'de, D: serde::Deserializer<'de>>(input: D) -> Result<i64, D::Error> {
     }
 }
 
-// M16, S1-30
+// M16, S1-30: the test kit and the strict assertion cover every linked tool.
 #[test]
 fn the_kit_runs_over_every_linked_tool() {
     let tools = testing::linked();
@@ -269,7 +269,7 @@ fn the_kit_runs_over_every_linked_tool() {
         "missing, unknown, wrong type and more"
     );
     testing::assert_strict_all();
-    // A tool that refuses what its schema admits is found.
+    // The kit detects a tool that refuses arguments that its schema admits.
     let schema = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}"#;
     let body = async |even: Even, _: ToolContext| Ok::<_, ToolError>(even.n);
     let picky = DynamicTool::new("picky", "Takes even numbers.", schema, body);

@@ -1,5 +1,5 @@
-//! Readers of the user's own: `deserialize_with`, `with`, `as`, `try_from`. What a schema lets a model leave out reaches them as null, and what
-//! they refuse is reported with its place.
+//! User-defined readers: `deserialize_with`, `with`, `as`, `try_from`. A key that a model may leave out reaches them as null, and a value that they refuse is
+//! reported with its pointer.
 
 #![allow(
     clippy::expect_used,
@@ -9,7 +9,7 @@
 
 use tool_core::prelude::*;
 
-/// Texts of hexadecimal digits.
+/// A reader for hexadecimal numbers written as text.
 mod hex {
     use serde::de::{Deserialize, Deserializer, Error};
 
@@ -21,7 +21,7 @@ mod hex {
     }
 }
 
-/// A number or nothing, which is no `Option`.
+/// A type that accepts null, but is not an `Option`.
 #[derive(Debug, PartialEq)]
 struct Colour(u32);
 
@@ -182,7 +182,7 @@ fn paint_arguments(
 }
 
 async fn answer(name: &str, arguments: &str) -> String {
-    // Together they have more optional fields than `toolset!` takes.
+    // Together, the tools have more optional parameters than `toolset!` allows.
     let registry = Registry::builder()
         .tool::<paint_all>()
         .tool::<paint_inner>()
@@ -198,7 +198,7 @@ async fn answer(name: &str, arguments: &str) -> String {
         .model_text()
 }
 
-// E3: four dialects said that the key may be absent, and serde refused `{}` without a pointer
+// E3: four dialects said that the key may be absent, but serde refused `{}` without a pointer.
 #[tokio::test]
 async fn an_absent_key_reaches_a_reader_of_its_own_as_null() {
     assert_eq!(answer("paint_all", "{}").await, NONE);
@@ -225,7 +225,7 @@ async fn an_absent_key_reaches_a_reader_of_its_own_as_null() {
     );
 }
 
-// E3
+// E3: the same in variants and flattened records.
 #[tokio::test]
 async fn an_absent_key_reaches_readers_in_variants_and_flattened_records() {
     let coats = r#"{"coats":[{"kind":"Plain"},{"kind":"Plain","tint":"a"},{"kind":"Thick"}],"layer":{"Plain":{}}}"#;
@@ -293,7 +293,7 @@ fn baskets(
             .sum::<u32>()
 }
 
-// E5: serde's own text reached the model without a word about where
+// E5: serde's own text reached the model without the pointer of the value.
 #[tokio::test]
 async fn what_a_reader_refuses_is_told_with_its_pointer() {
     let tools = toolset![baskets];
@@ -335,7 +335,7 @@ async fn what_a_reader_refuses_is_told_with_its_pointer() {
     }
 }
 
-// E5: the handler of a dynamic tool reads its arguments by serde, too
+// E5: the handler of a dynamic tool also reads its arguments with serde.
 #[tokio::test]
 async fn what_the_handler_of_a_dynamic_tool_refuses_is_told_with_its_pointer() {
     #[derive(Deserialize)]

@@ -1,8 +1,7 @@
-//! The judge of raw schemas against labelled cases.
+//! The provider rules for raw schemas, compared with labelled cases.
 //!
-//! All 328 labels that are not inferred agree (`OpenAI` 98, Anthropic 95, Gemini 29, Gemini `parameters` 106), so there is no table of
-//! disagreements. The labels and the rules come from the same evidence: this proves that the rules are written down right, not that
-//! the providers keep to them.
+//! All 328 labels that are not inferred agree (`OpenAI` 98, Anthropic 95, Gemini 29, Gemini `parameters` 106), so there is no table of disagreements. The
+//! labels and the rules come from the same evidence. This proves that the rules are implemented correctly, not that the providers follow them.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -15,7 +14,7 @@ use serde_json::Value;
 use tool_core::schema::dynamic::{Target, judge};
 use tool_tests::lint::lint;
 
-/// Label in the data, target in the code.
+/// The label in the data and the matching target in the code.
 const JUDGED: [(&str, Target); 4] = [
     ("openai_strict", Target::OpenAi),
     ("anthropic_strict", Target::Anthropic),
@@ -30,7 +29,7 @@ fn cases() -> Vec<Value> {
         .collect()
 }
 
-// M2, S1-27, S1-28, S1-29
+// M2, S1-27, S1-28, S1-29: the verdict for each provider agrees with the label.
 #[test]
 fn agrees_with_labelled_cases() {
     let mut score: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
@@ -64,16 +63,16 @@ fn agrees_with_labelled_cases() {
     assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
 }
 
-// M2: a refusal names the rule that a reader looks up.
+// M2: a refusal names the rule that a reader can look up.
 #[test]
 fn names_the_labelled_rule() {
-    // What the label calls otherwise: the empty enum is told as `not`; a flattened map is an open object with properties.
+    // Rules with a different name in the labels: the empty enum is reported as `not`, and a flattened map as an open object with properties.
     const OTHERWISE: [(&str, &str); 2] =
         [("not-keyword", "conditional"), ("map-type", "open-object")];
     for case in cases() {
         let rule = case["rule"].as_str().expect("every case names its rule");
         let sure = |label: &str| case[label] == "reject" && case["confidence"][label] != "inferred";
-        // `format-on-number` is labelled on a format that everybody but a linter takes; Gemini refuses the case for another reason.
+        // The label `format-on-number` is about a format that only a linter refuses; Gemini refuses that case for a different reason.
         if rule == "ok"
             || rule == "format-on-number"
             || !JUDGED.iter().any(|(label, _)| sure(label))
@@ -94,7 +93,7 @@ fn names_the_labelled_rule() {
     }
 }
 
-// M2: the linter of the dialect tests would notice whatever a provider refuses.
+// M2: the linter of the dialect tests detects everything that a provider refuses.
 #[test]
 fn the_linter_knows_every_refusal() {
     let mut missed = Vec::new();

@@ -1,4 +1,4 @@
-//! Every test that the threat model names is there.
+//! Consistency of `docs/threat-model.md` with the tests that it names.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -34,7 +34,7 @@ fn claims_name_tests_that_exist() {
     assert!(found >= 20, "{found}");
 }
 
-// S1-98
+// S1-98: the threat model names the four parts of the trust in programs.
 #[test]
 fn the_page_names_the_four_parts_of_the_trust_in_programs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -50,12 +50,12 @@ fn the_page_names_the_four_parts_of_the_trust_in_programs() {
     }
 }
 
-// S1-90
+// S1-90: the operators' guide describes how to delete a single conversation.
 #[test]
 fn how_a_single_conversation_is_cleaned_up_is_told_to_operators() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = std::fs::read_to_string(root.join("docs/operator.md")).unwrap();
-    // And so it is: what is told is there, and nothing else is.
+    // The page names every delete method that exists, and no other.
     let source = std::fs::read_to_string(root.join("tool-std/src/workspace/mod.rs")).unwrap();
     let removes: Vec<_> = source
         .lines()

@@ -1,4 +1,4 @@
-//! Two versions of `tool-core` in one program.
+//! Two versions of `tool-core` in one program, which cargo must refuse.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,12 +12,12 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The repository.
+/// Root of the repository.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Version and `links` in the manifest of `tool-core`.
+/// Returns the version and the value of `links` in the manifest of `tool-core`.
 fn core() -> (String, Value) {
     let output = Command::new(env!("CARGO"))
         .current_dir(root())
@@ -42,7 +42,7 @@ fn core() -> (String, Value) {
     )
 }
 
-/// Writes a package without source that matters.
+/// Writes a package with an empty library.
 fn package(folder: &Path, name: &str, version: &str, rest: &str) {
     fs::create_dir_all(folder.join("src")).unwrap();
     let manifest = format!(
@@ -53,7 +53,7 @@ fn package(folder: &Path, name: &str, version: &str, rest: &str) {
     fs::write(folder.join("build.rs"), "fn main() {}\n").unwrap();
 }
 
-/// What cargo says of a host and a pack on these versions of `tool-core`; nothing where it resolves them.
+/// Returns cargo's error for a host and a pack on these versions of `tool-core`, or `None` if cargo resolves them.
 fn refusal(links: &Value, pack: &str, host: &str) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().canonicalize().unwrap();
@@ -91,7 +91,7 @@ fn refusal(links: &Value, pack: &str, host: &str) -> Option<String> {
     (!output.status.success()).then(|| told.replace(place.to_str().unwrap(), "/src"))
 }
 
-// G8: the tools of a pack on another version are missing without an error
+// G8: the tools of a pack on a different version were missing without an error.
 #[test]
 fn two_versions_in_one_program_are_refused_in_the_words_of_the_guide() {
     let (version, links) = core();
@@ -106,7 +106,7 @@ fn two_versions_in_one_program_are_refused_in_the_words_of_the_guide() {
         page.contains(told.trim()),
         "docs/versions.md quotes another text than\n{told}"
     );
-    // The fixture is right in all else.
+    // Control test: otherwise the fixture resolves.
     assert_eq!(refusal(&links, &version, &version), None);
     assert_eq!(refusal(&Value::Null, &version, next), None);
 }

@@ -1,4 +1,4 @@
-//! The words of the command line.
+//! Command-line arguments of every command.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -109,7 +109,7 @@ pub(crate) struct Schema {
 
 pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
     PossibleValuesParser::new(Dialect::ALL.map(Dialect::name)).map(|name| {
-        // Only names of `ALL` come through.
+        // clap rejects all names that are not in `ALL`.
         Dialect::from_name(&name).unwrap_or(Dialect::JsonSchema)
     })
 }
@@ -170,7 +170,7 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// What was said before the name and what was said after it.
+    /// Merges the options before the tool's name with those after it.
     pub(crate) fn and(mut self, later: Self) -> Self {
         self.json = later.json.or(self.json);
         self.approve |= later.approve;

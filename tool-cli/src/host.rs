@@ -1,4 +1,4 @@
-//! What the commands work on.
+//! The host of the command line: its tools, rules, gate and context.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,13 +15,13 @@ use crate::commands;
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
-/// What a host adds to a context.
+/// Adds the host's values to a context.
 pub(crate) type Prepare = dyn Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync;
 
-/// What a host makes of the tools that a caller sees.
+/// Changes the tools that a caller sees.
 type Shape = dyn Fn(Toolset, &ToolContext) -> Toolset + Send + Sync;
 
-/// The command line of a host: its tools, and what stands between a call and their bodies.
+/// The command line of a host: its tools, and the rules and gate that every call passes.
 ///
 /// ```no_run
 /// use tool_core::{Registry, Rules};
@@ -43,42 +43,42 @@ pub struct Cli {
     context: Option<Arc<Prepare>>,
     shape: Option<Arc<Shape>>,
     workspace: bool,
-    /// Knows the secrets of every call that runs, for what a panic prints.
+    /// Contains the secrets of all running calls, to mask them in the output of panics.
     printed: SharedRedactor,
 }
 
 impl Cli {
-    /// Every linked tool, without rules, with approvals that are asked for in the terminal.
+    /// Serves every linked tool without rules, and asks for approvals in the terminal.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How the program calls itself in its help; its file name where nothing is said.
+    /// Sets the program's name in the help; its file name by default.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// The tools; every linked one where nothing is said.
+    /// Sets the tools; every linked tool by default.
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = Some(registry);
         self
     }
 
-    /// What a call from the command line may see.
+    /// Sets the rules that decide which tools a call from the command line may use.
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = rules;
         self
     }
 
-    /// The gate that every call passes. Give it approvals, or calls that need one are refused; where nothing is said, it has some that
-    /// are kept in memory and asked for in the terminal.
+    /// Sets the gate that every call passes. A gate without approvals refuses calls that need
+    /// one. The default gate keeps approvals in memory and asks for them in the terminal.
     pub fn gate(mut self, gate: Gate) -> Self {
         self.gate = Some(gate);
         self
     }
 
-    /// Adds the host's values to the context of a call. It already has user, secrets and variables from flags and environment.
+    /// Adds the host's values to the context of each call. User, secrets and variables from flags and the environment are already set.
     pub fn context(
         mut self,
         prepare: impl Fn(ToolContextBuilder) -> ToolContextBuilder + Send + Sync + 'static,
@@ -87,8 +87,8 @@ impl Cli {
         self
     }
 
-    /// Changes what a caller is offered by `list`, `schema`, `call` and `serve`, after the rules: for [`Toolset::searched`], and for tools
-    /// that are made from the others. What it is given goes through the gate, and so does what it gives.
+    /// Changes the tools that `list`, `schema`, `call` and `serve` offer, after the rules. Use it for [`Toolset::searched`],
+    /// and for tools that are made from others. Both the given and the returned toolset pass the gate.
     pub fn shape(
         mut self,
         shape: impl Fn(Toolset, &ToolContext) -> Toolset + Send + Sync + 'static,
@@ -97,25 +97,25 @@ impl Cli {
         self
     }
 
-    /// Runs the command that the arguments of the process name, on a runtime of its own.
+    /// Runs the command in the arguments of the process, on its own runtime.
     ///
-    /// Before a tool runs (`call` and `serve`), a panic hook is installed that masks the secrets of the call
-    /// ([`install_panic_hook`]). It takes the place of the hook before it.
+    /// Before a tool runs (`call` and `serve`), it installs a panic hook that masks the secrets of the
+    /// call ([`install_panic_hook`]). The hook replaces the previous one.
     ///
-    /// It may be called where a runtime is running already; [`run_async`](Self::run_async) then saves the second one.
+    /// It may be called within a runtime; [`run_async`](Self::run_async) avoids starting a second one.
     pub fn run(self) -> ExitCode {
         commands::completions::answer(&self);
         let arguments: Vec<OsString> = std::env::args_os().collect();
         on_runtime(self.run_async(arguments))
     }
 
-    /// Obeys words that were read already.
+    /// Runs a parsed command line.
     #[cfg(feature = "cargo")]
     pub(crate) fn run_words(self, words: Words) -> ExitCode {
         on_runtime(self.obey(words))
     }
 
-    /// The tools are those of a workspace's libraries.
+    /// Uses the tools of a workspace's libraries.
     #[cfg(feature = "cargo")]
     pub(crate) fn of_workspace(mut self) -> Self {
         self.name = Some("cargo tool".to_owned());
@@ -123,7 +123,7 @@ impl Cli {
         self
     }
 
-    /// Runs the command that these arguments name, the program's own name first. It installs a panic hook as [`run`](Self::run) does.
+    /// Runs the command in these arguments, of which the first is the program's name. It installs a panic hook like [`run`](Self::run).
     pub async fn run_async<A: Into<OsString> + Clone>(
         self,
         arguments: impl IntoIterator<Item = A>,
@@ -155,12 +155,12 @@ impl Cli {
         }
     }
 
-    /// Whether the program is `cargo tool`.
+    /// Whether this is `cargo tool`.
     pub(crate) fn is_of_workspace(&self) -> bool {
         self.workspace
     }
 
-    /// Every word, under the program's name.
+    /// The command-line parser, under the program's name.
     pub(crate) fn words(&self) -> clap::Command {
         #[cfg(feature = "cargo")]
         if self.workspace {
@@ -173,7 +173,7 @@ impl Cli {
         }
     }
 
-    /// The program's name, as a shell knows it.
+    /// The program's name, as it is typed in a shell.
     pub(crate) fn program(&self) -> String {
         self.name.clone().unwrap_or_else(|| {
             let path = std::env::args_os().next().map(PathBuf::from);
@@ -185,12 +185,12 @@ impl Cli {
         })
     }
 
-    /// A command as it is typed, program included.
+    /// A command as it is typed, program name included.
     pub(crate) fn line(&self, words: &str) -> String {
         format!("{} {words}", self.program())
     }
 
-    /// The tools.
+    /// Returns the tools of the host.
     pub(crate) fn tools(&self) -> Result<Registry, Failure> {
         match &self.registry {
             Some(registry) => Ok(registry.clone()),
@@ -209,7 +209,7 @@ impl Cli {
         }
     }
 
-    /// What callers are offered of these tools.
+    /// Returns what callers are offered of these tools.
     pub(crate) fn offer(&self, registry: &Registry, gate: &Gate) -> Offer {
         Offer {
             registry: registry.clone(),
@@ -219,7 +219,7 @@ impl Cli {
         }
     }
 
-    /// The host's gate, or one that asks in the terminal.
+    /// Returns the host's gate, or a gate that asks in the terminal.
     pub(crate) fn gate_of(&self) -> Result<Gate, Failure> {
         if let Some(gate) = &self.gate {
             return Ok(gate.clone());
@@ -235,7 +235,7 @@ impl Cli {
         self.context.clone()
     }
 
-    /// Masks secrets in what panics print from now on. Gives what has to know them.
+    /// Masks secrets in the output of panics from now on. Returns the redactor that has to know the secrets.
     pub(crate) fn mask_panics(&self) -> &SharedRedactor {
         install_panic_hook(&self.printed);
         &self.printed
@@ -249,7 +249,7 @@ impl Cli {
     }
 }
 
-/// What callers are offered.
+/// The tools that callers are offered.
 pub(crate) struct Offer {
     registry: Registry,
     rules: Rules,
@@ -258,7 +258,7 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// The tools of a caller, through the gate.
+    /// The tools of a caller, behind the gate.
     pub(crate) fn toolset(&self, cx: &ToolContext) -> Toolset {
         let tools = self.registry.toolset(cx, &self.rules).through(&self.gate);
         match &self.shape {
@@ -268,13 +268,13 @@ impl Offer {
     }
 }
 
-/// The usage of `call`, which ends with words that only a tool knows, under the program's name.
+/// Sets the usage of `call`, which ends with flags that depend on the tool.
 pub(crate) fn with_usage(command: clap::Command, program: &str) -> clap::Command {
     let usage = format!("{program} call [OPTIONS] <NAME> [--ARGUMENT VALUE]…");
     command.mut_subcommand("call", |call| call.override_usage(usage))
 }
 
-/// Runs to the end. A thread of its own, because a runtime cannot be started where one runs.
+/// Runs a future to its end, in a separate thread, because a runtime cannot be started within another.
 fn on_runtime(work: impl Future<Output = ExitCode> + Send) -> ExitCode {
     let run = || {
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -283,7 +283,7 @@ fn on_runtime(work: impl Future<Output = ExitCode> + Send) -> ExitCode {
         match runtime {
             Ok(runtime) => {
                 let code = runtime.block_on(work);
-                // A body that blocks and was given up must not keep the program.
+                // A cancelled tool that blocks must not keep the process alive.
                 runtime.shutdown_background();
                 code
             }
@@ -296,14 +296,14 @@ fn on_runtime(work: impl Future<Output = ExitCode> + Send) -> ExitCode {
     std::thread::scope(|scope| scope.spawn(run).join().unwrap_or(Exit::Failed.into()))
 }
 
-/// Reports a wrong word, or shows the help that was asked for.
+/// Reports a usage error, or prints the requested help.
 pub(crate) fn misused(error: &clap::Error, json: bool) -> ExitCode {
     misused_exit(error, json).into()
 }
 
 pub(crate) fn misused_exit(error: &clap::Error, json: bool) -> Exit {
     if !error.use_stderr() {
-        // Nobody is left to be told where the stream is gone.
+        // If the stream is closed, the error cannot be reported anywhere.
         let _ = error.print();
         return Exit::Ok;
     }
@@ -315,7 +315,7 @@ pub(crate) fn misused_exit(error: &clap::Error, json: bool) -> Exit {
     Exit::Usage
 }
 
-/// A wrong word without what clap prints around it for people.
+/// Converts a usage error without what clap adds for people.
 fn wrong_word(error: &clap::Error) -> Failure {
     use clap::error::ErrorKind;
 
@@ -343,12 +343,12 @@ fn wrong_word(error: &clap::Error) -> Failure {
     Failure::usage(said).hint(hint)
 }
 
-/// Whether `--format json` stands among words that are not read yet, or cannot be.
+/// Whether the arguments contain `--format json`, before they are parsed or if they cannot be parsed.
 pub(crate) fn wants_json(arguments: &[OsString]) -> bool {
     value_of("--format", arguments) == Some("json")
 }
 
-/// What `--color` says, looked up before the words are read: an error about them has colours too.
+/// The value of `--color`, read before the arguments are parsed, because parse errors are coloured too.
 pub(crate) fn clap_color(arguments: &[OsString]) -> clap::ColorChoice {
     match value_of("--color", arguments) {
         Some("always") => clap::ColorChoice::Always,
@@ -357,7 +357,7 @@ pub(crate) fn clap_color(arguments: &[OsString]) -> clap::ColorChoice {
     }
 }
 
-/// The value of an option.
+/// Returns the value of an option.
 fn value_of<'a>(option: &str, arguments: &'a [OsString]) -> Option<&'a str> {
     arguments.iter().enumerate().find_map(|(at, word)| {
         let word = word.to_str()?;

@@ -1,31 +1,31 @@
-//! JSON that keeps what `serde_json::Value` loses: the order of keys, keys told twice, the spelling of numbers.
+//! JSON values that keep what `serde_json::Value` loses: the order of keys, duplicate keys, the spelling of numbers.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A JSON value as a model would write it.
+/// A JSON value in the form that a model wrote.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
-    /// `null`
+    /// The value `null`.
     Null,
-    /// `true` or `false`
+    /// The value `true` or `false`.
     Flag(bool),
-    /// A number in its own spelling.
+    /// A number with its original spelling.
     Number(String),
-    /// Text, unescaped.
+    /// A string, unescaped.
     Text(String),
-    /// A list.
+    /// An array of values.
     List(Vec<Json>),
-    /// Keys and values, in order, duplicates included.
+    /// An object: keys and values in order, duplicates included.
     Record(Vec<(String, Json)>),
-    /// Anything, in its own spelling; never read, only written.
+    /// Any JSON text; it is only written, never created by parsing.
     Raw(String),
 }
 
 impl Json {
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Record(entries) => entries
@@ -36,7 +36,7 @@ impl Json {
         }
     }
 
-    /// The text, if it is one.
+    /// Returns the text if the value is a string.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -44,7 +44,7 @@ impl Json {
         }
     }
 
-    /// Whether some record tells a key twice.
+    /// Whether any object in the value has a duplicate key.
     pub fn tells_twice(&self) -> bool {
         match self {
             Self::Record(entries) => entries.iter().enumerate().any(|(at, (key, value))| {
@@ -55,16 +55,16 @@ impl Json {
         }
     }
 
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// # Errors
     ///
-    /// Where it is no JSON.
+    /// Fails if the text is not JSON.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// The text with a line for each entry.
+    /// Formats the value with one line for each entry.
     ///
     /// ```
     /// use tool_cli::json::Json;
@@ -112,7 +112,7 @@ impl Json {
         out.push(close);
     }
 
-    /// Kind of value, in the words of JSON Schema.
+    /// The type of the value, as JSON Schema names it.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -127,7 +127,7 @@ impl Json {
     }
 }
 
-/// Text as a JSON string, quotes included.
+/// Formats a text as a JSON string, quotes included.
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

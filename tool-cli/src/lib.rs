@@ -1,16 +1,16 @@
-//! The command line of a set of tools.
+//! Command line for tools: list, call, check, lock, measure and serve them.
 //!
-//! A program of one's own gets every command with one call:
+//! A program gets every command with one call:
 //!
 //! ```no_run
-//! // The tools of every crate that is linked here.
+//! // This serves the tools of every linked crate.
 //! fn main() -> std::process::ExitCode {
 //!     tool_cli::main()
 //! }
 //! ```
 //!
-//! A host that has more to say (its registry, rules, gate and context values) uses [`Cli`]. The program `cargo-tool` of this crate
-//! does the same for the libraries of a workspace: `cargo tool list`.
+//! A host that needs more (its own registry, rules, gate and context values) uses [`Cli`]. The program
+//! `cargo-tool` of this crate runs the same commands for the libraries of a workspace: `cargo tool list`.
 //!
 #![doc = ""]
 #![doc = include_str!("../docs/cli.md")]
@@ -30,7 +30,7 @@ mod table;
 
 pub use host::Cli;
 
-/// The command line over every linked tool, with the arguments of the process.
+/// Runs the command in the arguments of the process, with every linked tool.
 pub fn main() -> std::process::ExitCode {
     Cli::new().run()
 }

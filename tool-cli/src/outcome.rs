@@ -1,19 +1,19 @@
-//! How a command ends.
+//! Exit codes and failures of commands.
 
 use std::process::ExitCode;
 
 /// The exit codes of every command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything is as it should be.
+    /// The command succeeded.
     Ok,
     /// The tool failed, or a check found something.
     Failed,
-    /// The command was used wrongly: a flag, a name, a file that cannot be read.
+    /// The command line is wrong: a flag, a name, or a file that cannot be read.
     Usage,
-    /// The call was not allowed: hidden, denied, or nobody approved it.
+    /// The call was not allowed: the tool is hidden, or the call was denied or not approved.
     Refused,
-    /// Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted,
 }
 
@@ -28,7 +28,7 @@ impl Exit {
         }
     }
 
-    /// The code as a word, for machines.
+    /// The exit code as a word, for JSON output.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -46,12 +46,12 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not do its work, and what to do about it.
+/// Why a command failed, and what to do about it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) text: String,
-    /// What to do instead.
+    /// What the user can do instead.
     pub(crate) hint: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Failure {
     }
 }
 
-/// Output that nobody reads any more (`… | head`) is no failure.
+/// A closed pipe (`… | head`) is not a failure.
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         if error.kind() == std::io::ErrorKind::BrokenPipe {

@@ -1,4 +1,4 @@
-//! Where output goes: people on the standard streams, or machines as JSON.
+//! Output of commands: text for people, or JSON for programs.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -17,7 +17,7 @@ pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
 
-/// Text in a style.
+/// A value in a style.
 pub(crate) struct Painted<T>(pub(crate) Style, pub(crate) T);
 
 impl<T: fmt::Display> fmt::Display for Painted<T> {
@@ -26,18 +26,18 @@ impl<T: fmt::Display> fmt::Display for Painted<T> {
     }
 }
 
-/// Text in a style, as text.
+/// Formats a value in a style.
 pub(crate) fn paint(style: Style, text: impl fmt::Display) -> String {
     Painted(style, text).to_string()
 }
 
-/// A number of things, such as `3 tools`.
+/// Formats a number with its noun, such as `3 tools`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     let more = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{more}")
 }
 
-/// Where a command writes.
+/// The output settings of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
     format: Format,
@@ -49,7 +49,7 @@ impl Screen {
         Self { format, color }
     }
 
-    /// The same, where something else was said later.
+    /// Returns the settings with these overrides.
     pub(crate) fn or(self, format: Option<Format>, color: Option<Color>) -> Self {
         Self {
             format: format.unwrap_or(self.format),
@@ -57,12 +57,12 @@ impl Screen {
         }
     }
 
-    /// Whether output is for machines.
+    /// Whether the output is JSON.
     pub(crate) fn is_json(self) -> bool {
         self.format == Format::Json
     }
 
-    /// Whether somebody can be asked and shown movement.
+    /// Whether there is a terminal for questions and progress.
     pub(crate) fn is_interactive(self) -> bool {
         !self.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
@@ -72,7 +72,7 @@ impl Screen {
         !self.is_json() && io::stderr().is_terminal()
     }
 
-    /// Columns of the terminal that the output goes to; none where it goes elsewhere.
+    /// The width of the terminal that standard output goes to; `None` if it is not a terminal.
     pub(crate) fn width() -> Option<usize> {
         let (_, columns) = console::Term::stdout().size_checked()?;
         io::stdout().is_terminal().then(|| usize::from(columns))
@@ -86,7 +86,7 @@ impl Screen {
         }
     }
 
-    /// Writes a result; styles are taken out where colour is not wanted.
+    /// Writes a result to standard output, without styles if colour is off.
     pub(crate) fn out(self, text: impl fmt::Display) -> Result<(), Failure> {
         let choice = match self.choice() {
             anstream::ColorChoice::Auto => AutoStream::choice(&io::stdout()),
@@ -97,7 +97,7 @@ impl Screen {
         Ok(out.flush()?)
     }
 
-    /// Writes one JSON value on a line of its own.
+    /// Writes one JSON value as a line.
     pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string(value).map_err(io::Error::from)?;
         let mut out = io::stdout().lock();
@@ -105,18 +105,18 @@ impl Screen {
         Ok(out.flush()?)
     }
 
-    /// Writes a remark to the standard error.
+    /// Writes a message to standard error.
     pub(crate) fn note(self, text: impl fmt::Display) {
         let choice = match self.choice() {
             anstream::ColorChoice::Auto => AutoStream::choice(&io::stderr()),
             choice => choice,
         };
         let mut err = AutoStream::new(io::stderr().lock(), choice);
-        // Nobody is left to be told that the standard error is gone.
+        // An error of standard error cannot be reported anywhere.
         let _ = writeln!(err, "{text}");
     }
 
-    /// Tells why a command failed.
+    /// Reports why a command failed.
     pub(crate) fn fail(self, failure: &Failure) {
         if failure.text.is_empty() {
             return;
@@ -143,7 +143,7 @@ impl Screen {
         }
     }
 
-    /// Writes what to do about a failure to the standard error.
+    /// Writes a hint for a failure to standard error.
     pub(crate) fn help(self, hint: &str) {
         self.note(format_args!("{} {hint}", Painted(GOOD, " help:")));
     }

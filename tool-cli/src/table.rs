@@ -1,13 +1,13 @@
-//! Columns of text.
+//! Tables of text in columns.
 
 use console::{Alignment, measure_text_width, pad_str, truncate_str};
 
 use crate::screen::{BOLD, paint};
 
-/// Rows under a head; the last column takes what is left of the line.
+/// A table with a header; the last column gets the rest of the line.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
-    /// Columns whose figures stand flush right.
+    /// Columns that are right-aligned.
     right: Vec<usize>,
 }
 
@@ -22,7 +22,7 @@ impl Table {
         }
     }
 
-    /// Figures in these columns.
+    /// Right-aligns these columns.
     #[cfg(any(feature = "tokens", test))]
     pub(crate) fn right(mut self, columns: impl IntoIterator<Item = usize>) -> Self {
         self.right.extend(columns);
@@ -33,7 +33,7 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The text, no line wider than `width`.
+    /// Formats the table so that no line is wider than `width`.
     pub(crate) fn render(&self, width: Option<usize>) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
         let widths: Vec<usize> = (0..columns)

@@ -1,5 +1,5 @@
 
-# `cargo tool …` is the program `cargo-tool …`. Everything else of cargo is left to the completion that cargo has.
+# `cargo tool …` is completed like the program `cargo-tool …`. Cargo's own completion handles everything else.
 _cargo_tool_completes() {
     complete -p cargo 2> /dev/null | sed -n 's/.* -F \([^ ]*\) .*/\1/p'
 }
@@ -14,7 +14,7 @@ _cargo_tool_behind_cargo() {
         return
     fi
     if [[ -z "${_cargo_tool_cargo}" ]]; then
-        # bash-completion reads the completion of cargo when it is asked for the first time.
+        # bash-completion loads cargo's completion when it is first requested.
         complete -r cargo 2> /dev/null
         if declare -F _comp_load > /dev/null; then
             _comp_load cargo

@@ -1,4 +1,4 @@
-//! What the tools promise, and what they do.
+//! Tests of the tools.
 
 use tool_core::prelude::*;
 

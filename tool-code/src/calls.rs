@@ -1,4 +1,4 @@
-//! Calls of tools that the code makes, on the host's side.
+//! Tool calls of the code, on the host's side.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -9,11 +9,11 @@ use tool_core::{CallResult, ErrorKind, ToolCall, ToolContext, ToolDef, ToolError
 
 use crate::protocol::Outcome;
 
-/// The tools that code may call: those of a toolset that are there, and that ask nobody unless the host allows waiting.
+/// The tools that code may call: the visible tools of a toolset. Tools that may ask a person are included only if the host allows waiting.
 #[derive(Clone)]
 pub(crate) struct Callable {
     tools: Toolset,
-    /// Names as the model sees them, and whether a call may run beside others.
+    /// Wire names of the tools, and whether calls of each may run in parallel.
     names: BTreeMap<String, bool>,
 }
 
@@ -49,8 +49,8 @@ struct Made {
     arguments: String,
 }
 
-/// The calls of one run: those that change nothing run beside each other, every other one alone, and all begin in the order in which
-/// the code made them.
+/// The calls of one run. Calls of read-only tools run in parallel, every other call runs
+/// alone, and calls start in the order in which the code made them.
 pub(crate) struct Calls {
     callable: Callable,
     cx: ToolContext,
@@ -58,7 +58,7 @@ pub(crate) struct Calls {
     left: usize,
     waiting: VecDeque<Made>,
     running: FuturesUnordered<BoxFuture<'static, (u64, CallResult)>>,
-    /// What runs now runs alone.
+    /// Whether the running call must run alone.
     alone: bool,
 }
 
@@ -75,7 +75,7 @@ impl Calls {
         }
     }
 
-    /// Takes a call. The engine counts as well; one that it should not have let through is a fault of the process.
+    /// Queues a call. The engine enforces the limits as well, so a call beyond them is a fault of the process.
     pub(crate) fn make(
         &mut self,
         id: u64,
@@ -98,7 +98,7 @@ impl Calls {
         Ok(())
     }
 
-    /// Begins what may begin.
+    /// Starts the queued calls that may start now.
     fn begin(&mut self) {
         while let Some(next) = self.waiting.front() {
             let free = self
@@ -115,7 +115,7 @@ impl Calls {
             if let Some(made) = self.waiting.pop_front() {
                 let (tools, cx) = (self.callable.tools.clone(), self.cx.clone());
                 self.running.push(Box::pin(async move {
-                    // The outer call is the context's, so the gate knows whose call this is; the id says so to readers of its rows.
+                    // The context already identifies the outer call for the gate; the id makes the nesting readable in the gate's rows.
                     let id = match cx.call_id() {
                         Some(outer) => format!("{outer}/{}", made.id),
                         None => made.id.to_string(),
@@ -127,7 +127,7 @@ impl Calls {
         }
     }
 
-    /// The next call that has ended; waits for ever where none runs.
+    /// Returns the next call that has ended. Waits forever if no call runs.
     pub(crate) async fn ended(&mut self) -> (u64, CallResult) {
         match self.running.next().await {
             Some(ended) => {
@@ -139,9 +139,9 @@ impl Calls {
     }
 }
 
-/// What the code is told of a result; an error where the run has to wait for a person.
+/// Converts a call's result for the code. Returns an error if the run has to wait for a person.
 ///
-/// Code gets no bytes of images, audio and files: what it returns is JSON, which the model would read as base64.
+/// The code gets no bytes of images, audio and files: its result is JSON, which the model would read as base64.
 pub(crate) fn outcome(result: CallResult, most: usize) -> Result<Outcome, ToolError> {
     let name = result.name().to_owned();
     let described = match result.output_without_bytes() {

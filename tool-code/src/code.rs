@@ -1,4 +1,4 @@
-//! What a host sets up once.
+//! Host configuration of code execution.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::handle::{RunHandle, Runs};
 use crate::limits::Limits;
 use crate::run::Run;
 
-/// Runs code of a model: how much it may use, which modules it finds, and where its process runs. Cheap to clone.
+/// Runs code of a model: its limits, its modules, and the isolation of its process. Cheap to clone.
 ///
-/// [`instead_of`](Code::instead_of) and [`beside`](Code::beside) make `run_code` a tool of a turn; [`start`](Code::start) runs code that
-/// the host has from elsewhere.
+/// [`instead_of`](Code::instead_of) and [`beside`](Code::beside) make `run_code` a tool of a turn;
+/// [`start`](Code::start) runs code from another source.
 #[derive(Clone)]
 pub struct Code(pub(crate) Arc<Setup>);
 
@@ -29,7 +29,7 @@ pub(crate) struct Setup {
     pub(crate) runs: Runs,
 }
 
-/// Makes a [`Code`]. Everything is optional.
+/// Configures and builds a [`Code`]. All settings are optional.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct CodeBuilder {
@@ -40,16 +40,16 @@ pub struct CodeBuilder {
     inline: usize,
 }
 
-/// Why code cannot be run as it was set up.
+/// Why a [`Code`] cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodeSetupError {
-    /// The name is no bare specifier.
+    /// The module's name is not a bare specifier.
     #[error(
         "`{0}` is no bare name for a module, use letters, digits, `-`, `_`, `.` and `/` without `./` before it"
     )]
     Specifier(String),
-    /// The name is taken: by the tools, or by another module.
+    /// The module's name is already used by the tools or by another module.
     #[error("a module `{0}` is there already, name this one differently")]
     Taken(String),
     /// A limit is zero.
@@ -58,7 +58,7 @@ pub enum CodeSetupError {
 }
 
 impl Code {
-    /// Starts a setup.
+    /// Starts the configuration with the defaults.
     pub fn builder() -> CodeBuilder {
         CodeBuilder {
             isolation: Isolation::new(),
@@ -69,8 +69,8 @@ impl Code {
         }
     }
 
-    /// Hands code over, to be run with these tools on behalf of this caller. Each call that it makes passes the toolset's gate; in the
-    /// context of a running call it is a call of that call.
+    /// Prepares a run of code with these tools on behalf of a caller. Each call that the code makes passes the
+    /// toolset's gate. If `cx` is the context of a running call, the code's calls are nested in that call.
     ///
     /// ```no_run
     /// use tool_code::{Code, Status};
@@ -102,57 +102,57 @@ impl Code {
         Run::new(&self.0, callable, cx, code, time)
     }
 
-    /// The runs that are under way: those of calls of `run_code`, and those that the host has started.
+    /// The active runs: those of `run_code` calls, and those that the host has started.
     pub fn runs(&self) -> Vec<RunHandle> {
         self.0.runs.list()
     }
 
-    /// How much one run may use.
+    /// The resource limits of a run.
     pub fn limits(&self) -> &Limits {
         &self.0.limits
     }
 }
 
 impl CodeBuilder {
-    /// Where the engine's process runs; in the host's own binary, as isolated as the kernel can, where nothing is said.
+    /// Sets where the engine's process runs. By default it runs the host's own binary, with all the isolation that the kernel supports.
     pub fn isolation(mut self, isolation: Isolation) -> Self {
         self.isolation = isolation;
         self
     }
 
-    /// How much one run may use.
+    /// Sets the resource limits of a run.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Grants a module that code can import by this bare name: TypeScript or JavaScript, which finds what code finds and may import
-    /// other granted modules.
+    /// Grants a module that code can import by this bare name. The module is TypeScript or
+    /// JavaScript, has the same globals as the code, and may import other granted modules.
     pub fn module(mut self, name: impl Into<String>, source: impl Into<String>) -> Self {
         self.modules.push((name.into(), source.into()));
         self
     }
 
-    /// Lets code wait for people: tools that may ask one are there as well. A call that needs an approval or a variable ends the run,
-    /// and `run_code` is `Pending` then, to be called again when the person has answered; a question that a tool asks while it runs is
-    /// waited for, within the time of the run.
+    /// Sets whether code may wait for people. If allowed, tools that may ask a person are available too. A call that
+    /// needs an approval or a variable ends the run, and `run_code` returns `Pending`; call it again after the person
+    /// has answered. A question that a tool asks while it runs is waited for, within the time limit of the run.
     pub fn waiting(mut self, allowed: bool) -> Self {
         self.waiting = allowed;
         self
     }
 
-    /// How many bytes of declarations the description of `run_code` may hold; 6 KiB. Where they are longer it lists the tools, and
-    /// `describe_api` tells the rest.
+    /// Sets how many bytes of declarations the description of `run_code` may contain; 6 KiB by default.
+    /// If they are longer, it lists the names of the tools, and `describe_api` returns the declarations.
     pub fn inline(mut self, bytes: usize) -> Self {
         self.inline = bytes;
         self
     }
 
-    /// The setup.
+    /// Builds the configuration.
     ///
     /// # Errors
     ///
-    /// A module's name is no bare specifier or is taken, or a limit without which nothing runs is zero.
+    /// Fails if a module's name is not a bare specifier or is already used, or if a required limit is zero.
     pub fn build(self) -> Result<Code, CodeSetupError> {
         let limits = &self.limits;
         let needed = [

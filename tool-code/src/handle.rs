@@ -1,11 +1,11 @@
-//! Runs that are under way, and the way to end one from outside.
+//! Handles of active runs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tool_core::CancellationToken;
 
-/// A run, for whoever may want to end it. Cheap to clone; it keeps nothing alive.
+/// A handle that can end a run. Cheap to clone; it does not keep the run alive.
 ///
 /// ```no_run
 /// # async fn demo(code: tool_code::Code) {
@@ -35,9 +35,9 @@ impl RunHandle {
         }))
     }
 
-    /// Ends the run: the engine is interrupted, and the process killed where that does not end it at once. The result is
-    /// [`Status::Terminated`](crate::Status::Terminated) with this reason, which the model reads. The first reason holds; a run that
-    /// is over stays as it ended.
+    /// Ends the run: the engine is interrupted, and the process is killed if that does not end it at once.
+    /// The result is [`Status::Terminated`](crate::Status::Terminated) with this reason, which the model
+    /// reads. If it is called several times, the first reason counts; a finished run does not change.
     pub fn terminate(&self, reason: impl Into<String>) {
         let mut known = self.0.reason.lock().unwrap_or_else(PoisonError::into_inner);
         if self.running() {
@@ -46,17 +46,17 @@ impl RunHandle {
         }
     }
 
-    /// Whether the run is not over yet.
+    /// Whether the run has not ended yet.
     pub fn running(&self) -> bool {
         self.0.running.load(Ordering::Acquire)
     }
 
-    /// The id of the call that it serves; `None` for a run that the host started itself.
+    /// The id of the `run_code` call; `None` for a run that the host started itself.
     pub fn call_id(&self) -> Option<&str> {
         self.0.call.as_deref()
     }
 
-    /// Waits until somebody ends the run, and says why.
+    /// Waits until the run is terminated, and returns the reason.
     pub(crate) async fn stopped(&self) -> String {
         self.0.stop.cancelled().await;
         let reason = self.0.reason.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +68,7 @@ impl RunHandle {
     }
 }
 
-/// The runs of one host.
+/// The active runs of a host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs(Arc<Mutex<Vec<Weak<State>>>>);
 
@@ -91,7 +91,7 @@ impl Runs {
     }
 }
 
-/// The run is under way as long as this is there.
+/// Guard that marks a run as active until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Entered(RunHandle);
 

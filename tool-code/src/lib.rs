@@ -1,8 +1,8 @@
-//! `run_code`: a model writes JavaScript or TypeScript, and the turn's tools are functions in it.
+//! `run_code`: code execution for models, with the turn's tools as JavaScript or TypeScript functions.
 //!
-//! A model that needs ten calls and a sum makes one call and gets the sum: what the tools gave stays out of its context. The code runs in
-//! `QuickJS`, in a process of its own that ends with the run. [`tool_std::isolate`] holds it: no files but the system's, no environment,
-//! and no network where the kernel can say so. A tool is called where it always is: in the host, behind the toolset's gate.
+//! A model that needs ten calls and a sum makes one call and gets the sum; the outputs of the tools stay out of its context. The code runs
+//! in `QuickJS`, in its own process that ends with the run. [`tool_std::isolate`] sandboxes the process: no files except the system's, no
+//! environment, and no network if the kernel supports that. Tool calls run in the host, behind the toolset's gate, like all others.
 //!
 //! ```standalone_crate
 //! use tool_code::Code;
@@ -39,56 +39,56 @@
 //! }
 //! ```
 //!
-//! # What code is
+//! # The code
 //!
-//! A module, or the body of an async function: `return` and `await` stand where they like, and the result is what is returned or
-//! exported as `default`, as JSON. TypeScript is compiled, not checked: types are taken away, enums and namespaces become code. Places in
-//! errors are those of the code as it was given.
+//! The code is a module, or the body of an async function. `return` and `await` are allowed at the top level, and
+//! the result is the returned value or the `default` export, as JSON. TypeScript is compiled but not type-checked:
+//! types are removed, and enums and namespaces become code. Positions in errors refer to the original code.
 //!
-//! # What code finds
+//! # Available globals and modules
 //!
 //! | | |
 //! |---|---|
-//! | the language | as `QuickJS` has it, `eval` and `Date` included |
-//! | `tools` | the turn's tools by the names that the model knows, and a module of that name |
-//! | `console` | `debug`, `log`, `info`, `warn`, `error`: lines of the result's `logs` |
-//! | `report(value)` | values that are kept whatever becomes of the run: the result's `reports` |
+//! | the language | all that `QuickJS` supports, `eval` and `Date` included |
+//! | `tools` | the turn's tools by their wire names; also a module with this name |
+//! | `console` | `debug`, `log`, `info`, `warn`, `error`: lines in the result's `logs` |
+//! | `report(value)` | values that are kept however the run ends: the result's `reports` |
 //! | granted modules | [`CodeBuilder::module`], imported by bare names |
 //!
-//! There is nothing else: no timers, no `fetch`, no `process`, no `require`, no `performance`, no WebAssembly.
+//! Nothing else is available: no timers, no `fetch`, no `process`, no `require`, no `performance`, no WebAssembly.
 //!
 //! # Calls
 //!
-//! `tools.name({…})` gives the tool's payload, the one that a client sees (`to_model_output` shortens what a model reads, and hides
-//! nothing from it), or throws an error with `message` and `kind`. Every call is one of the toolset's, made by the call of `run_code`: rules,
-//! policy, approval, limits, ledger and audit hold as for the model's own. Read-only tools run beside each other, every other tool alone,
-//! and all begin in the order in which the code called them.
+//! `tools.name({…})` returns the tool's payload, the same that a client gets (`to_model_output` only shortens what a model
+//! reads; it hides nothing from the code), or throws an error with `message` and `kind`. Every call is a call of the toolset,
+//! nested in the call of `run_code`: rules, policy, approval, limits, ledger and audit apply as they do to the model's own
+//! calls. Read-only tools run in parallel, every other tool alone, and calls start in the order in which the code made them.
 //!
-//! Code cannot wait for a person. Tools that may ask for an approval or for a variable are not there, and a tool that asks while it runs
-//! finds nobody; [`CodeBuilder::waiting`] says otherwise.
+//! By default code cannot wait for a person. Tools that may need an approval or a variable are not available,
+//! and a tool that asks a question while it runs gets no answer. [`CodeBuilder::waiting`] changes that.
 //!
-//! # Ends
+//! # Status
 //!
 //! | status | |
 //! |---|---|
-//! | `success` | it ran to its end |
-//! | `error` | not well-formed, thrown, or a rejection that nobody caught |
-//! | `memory` | it needed more than [`Limits::memory`] |
-//! | `link_error` | an import of something that is not there, or of a path or address |
-//! | `terminated` | [`Limits::time`] was over, or somebody called [`RunHandle::terminate`] |
+//! | `success` | the code ran to its end |
+//! | `error` | a syntax error, an exception, or an unhandled rejection |
+//! | `memory` | the code needed more than [`Limits::memory`] |
+//! | `link_error` | an import of a module or export that does not exist, or of a path or address |
+//! | `terminated` | [`Limits::time`] was exceeded, or [`RunHandle::terminate`] was called |
 //!
-//! At the end of its time the engine is interrupted. Some built-in functions never ask whether they should stop, so a moment later the
-//! process is killed, with whatever it had. A cancelled call kills it at once.
+//! The engine is interrupted when its time is over. Some built-in functions do not react to an interrupt, so the process
+//! is killed a moment later, and loses any output that it has not sent yet. A cancelled call kills the process at once.
 //!
-//! # What it rests on
+//! # Security
 //!
-//! Code that breaks out of `QuickJS` is in a process that [`tool_std::isolate`] holds, and can say there what any code can say: calls of
-//! the tools of its list, counted by the host as well, logs and a result. Nothing else that it writes is understood.
+//! Code that escapes from `QuickJS` is still in the sandbox of [`tool_std::isolate`], and can send only what any code can send:
+//! calls of the tools on its list (which the host counts as well), logs, reports and a result. The host rejects everything else.
 //!
 //! # Cost
 //!
-//! The crate adds engine and compiler, in C and Rust: about 110 crates beside those of `tool-core` and `tool-std`, and one to two minutes of
-//! building. A run costs a process: 10 to 13 ms in a release build on two cores.
+//! The crate adds the engine and the compiler, in C and Rust: about 110 crates in addition to those of `tool-core` and
+//! `tool-std`, and one to two minutes of build time. Each run starts a process: 10 to 13 ms in a release build on two cores.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,13 +1,13 @@
-//! How much one run may use.
+//! Resource limits of a run.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A line of the log costs more than its text: empty ones count as well.
+/// Bytes that each log line costs in addition to its text, so that empty lines count as well.
 pub(crate) const LINE: usize = 16;
 
-/// How much one run may use. What is not said stays as [`Limits::default`] has it.
+/// Resource limits of a run. Start from [`Limits::default`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -19,26 +19,26 @@ pub(crate) const LINE: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// From the start of the process to its end, tools included; 30 seconds. The engine is interrupted then, and the process killed
-    /// a moment later.
+    /// Time from the start of the process to its end, tool calls included; 30 seconds by default.
+    /// After this time the engine is interrupted, and the process is killed a moment later.
     pub time: Duration,
-    /// Bytes of the engine's heap; 64 MiB. The process as a whole gets a multiple of it.
+    /// Size of the engine's heap in bytes; 64 MiB by default. The process as a whole may use a multiple of it.
     pub memory: usize,
-    /// Bytes of the engine's stack, which bounds recursion; 1 MiB, and 16 MiB at most.
+    /// Size of the engine's stack in bytes, which limits recursion; 1 MiB by default, at most 16 MiB.
     pub stack: usize,
-    /// Bytes of the code; 256 KiB.
+    /// Length of the code in bytes; 256 KiB by default.
     pub code: usize,
-    /// Calls of tools; 100.
+    /// Number of tool calls; 100 by default.
     pub calls: usize,
-    /// Calls of read-only tools at once; 8.
+    /// Number of read-only tool calls that run in parallel; 8 by default.
     pub parallel: usize,
-    /// Bytes of one message between process and host, such as the arguments of a call or its result; 1 MiB.
+    /// Size of one message between process and host in bytes, such as the arguments or the result of a call; 1 MiB by default.
     pub message: usize,
-    /// Bytes of the result as JSON; 256 KiB.
+    /// Size of the result as JSON in bytes; 256 KiB by default.
     pub result: usize,
-    /// Bytes of all log lines together, 16 more for each; 64 KiB. What comes later is counted and dropped.
+    /// Size of all log lines in bytes, plus 16 for each line; 64 KiB by default. Further lines are counted and dropped.
     pub logs: usize,
-    /// Reports; 100. Their bytes count towards `result`.
+    /// Number of reports; 100 by default. Their bytes count towards `result`.
     pub reports: usize,
 }
 
@@ -60,10 +60,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Largest frame on the pipe: a message, and room for what is said around it.
+    /// Maximum size of a frame: a message and its envelope.
     pub(crate) fn frame(&self) -> usize {
         const AROUND: usize = 64 << 10;
-        // Text inside JSON may be escaped, six bytes for one.
+        // Escaping may turn one byte of a JSON string into six.
         let longest = self.message.max(self.result).max(self.code);
         longest.saturating_mul(6).saturating_add(AROUND)
     }

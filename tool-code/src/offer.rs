@@ -1,4 +1,4 @@
-//! `run_code` and `describe_api`, built for one toolset.
+//! The tools `run_code` and `describe_api`, built for one toolset.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -16,14 +16,14 @@ use crate::code::Code;
 use crate::declare::declarations;
 use crate::process::GRACE;
 
-/// Why `run_code` cannot be put over a toolset.
+/// Why `run_code` cannot be added to a toolset.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OfferError {
-    /// The two tools could not be made.
+    /// The registry rejected one of the two tools.
     #[error(transparent)]
     Registry(RegistryError),
-    /// The toolset has a tool `run_code` or `describe_api` already.
+    /// The toolset already has a tool `run_code` or `describe_api`.
     #[error(transparent)]
     Toolset(ToolsetError),
 }
@@ -44,13 +44,13 @@ struct DescribeApi {
 }
 
 impl Code {
-    /// A toolset of `run_code` and `describe_api` alone: the tools themselves are out of the model's sight, and its code can call them.
+    /// Returns a toolset with only `run_code` and `describe_api`: the model does not see the other tools, but its code can call them.
     ///
-    /// Gate, policy and rules are those of `tools`, for `run_code` and for every call that code makes.
+    /// The gate, policy and rules of `tools` apply to `run_code` and to every call that the code makes.
     ///
     /// # Errors
     ///
-    /// `tools` has a tool of one of the two names.
+    /// Fails if `tools` already has a tool with one of the two names.
     ///
     /// ```
     /// use tool_code::Code;
@@ -80,11 +80,11 @@ impl Code {
         Ok(both.filter(|def| ["run_code", "describe_api"].contains(&def.wire_name())))
     }
 
-    /// The tools themselves, and `run_code` and `describe_api` beside them.
+    /// Returns the tools together with `run_code` and `describe_api`.
     ///
     /// # Errors
     ///
-    /// As [`instead_of`](Self::instead_of).
+    /// Fails like [`instead_of`](Self::instead_of).
     pub fn beside(&self, tools: &Toolset, cx: &ToolContext) -> Result<Toolset, OfferError> {
         let callable = Callable::new(tools, cx, self.0.waiting);
         let registry = Registry::builder()
@@ -126,7 +126,7 @@ impl Code {
             .category("code")
             .output_schema(&result_schema())
             .timeout(self.limits().time.saturating_add(GRACE * 4))
-            // The code itself can do nothing; what it calls is asked about call by call.
+            // The code itself has no effects, and each call that it makes passes the gate, so `run_code` needs no approval.
             .approval(Approval::Never)
             .only_calls();
         let all = |test: fn(&ToolDef) -> bool| callable.defs().all(test);
@@ -138,7 +138,7 @@ impl Code {
         let effect = callable
             .defs()
             .fold(Effect::NONE, |all, def| all.union(def.effect()));
-        // One that states no effect is not read-only, and neither is what can call it: reading alone would say so.
+        // A tool without a declared effect is not read-only, and neither is `run_code` if it can call such a tool.
         let unstated = !effect.changes_state();
         tool.effect(if unstated {
             effect.beyond(Effect::READ)
@@ -170,7 +170,7 @@ impl Code {
             let _ = write!(text, "\n\n```ts\n{api}```");
         } else {
             let names = callable.names().join(", ");
-            // Of what is not told here, so that whoever pins this description pins that as well.
+            // The hash covers the omitted declarations, so that pinning this description pins them too.
             let hash = Sha256::digest(api.as_bytes());
             let hash = hash.iter().take(8).fold(String::new(), |mut text, byte| {
                 let _ = write!(text, "{byte:02x}");
@@ -186,7 +186,7 @@ impl Code {
     }
 }
 
-/// As examples stand in every definition.
+/// Examples in the format that every tool definition uses.
 const EXAMPLES: &str = concat!(
     "\n\nExamples:\n- Compute: ",
     r#"{"code":"const words = 'to be or not to be'.split(' ');\nreturn new Set(words).size;"}"#,
@@ -194,7 +194,7 @@ const EXAMPLES: &str = concat!(
     r#"{"code":"type Row = { n: number };\nconst rows: Row[] = [1, 2, 3].map(n => ({ n }));\nconsole.log(rows.length);\nreturn rows.reduce((sum, row) => sum + row.n, 0);","timeout_ms":2000}"#,
 );
 
-/// What `run_code` gives, as a JSON Schema.
+/// The JSON Schema of the output of `run_code`.
 fn result_schema() -> serde_json::Value {
     let text = json!({"type": "string"});
     let place = json!({"type": "integer", "minimum": 1});

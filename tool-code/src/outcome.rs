@@ -1,4 +1,4 @@
-//! What came of a run.
+//! Results, errors and logs of a run of code.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use serde_json::value::RawValue;
 pub enum Status {
     /// The code ran to its end.
     Success,
-    /// The code is not well-formed, or threw, or left a rejection that nobody caught.
+    /// The code has a syntax error, threw, or left a rejection unhandled.
     Error,
-    /// The code needed more memory than it may have.
+    /// The code exceeded its memory limit.
     Memory,
-    /// An import names a module, or an export of one, that is not there.
+    /// An import refers to a module or export that does not exist.
     LinkError,
-    /// The run was ended from outside: by its deadline or by its caller.
+    /// The run was stopped by its time limit or by its caller.
     Terminated,
 }
 
 impl Status {
-    /// The status as a word.
+    /// Returns the status in snake case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -34,21 +34,21 @@ impl Status {
     }
 }
 
-/// What went wrong, with its place in the code as it was given.
+/// An error with its position in the original code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeError {
     /// Class of the error: `SyntaxError`, `TypeError`, `ToolError`, …
     pub name: String,
-    /// What the error says.
+    /// The message of the error.
     pub message: String,
-    /// Line, from 1.
+    /// The line, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// Column, from 1.
+    /// The column, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// Where it was thrown, innermost first, in lines of the code as it was given.
+    /// The stack, innermost frame first, with positions in the original code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
 }
@@ -64,7 +64,7 @@ impl CodeError {
         }
     }
 
-    /// The run was ended because it took longer than it may.
+    /// The error of a run that exceeded its time limit.
     pub(crate) fn over_time(time: Duration) -> Self {
         let text = format!("the run took longer than the {time:?} it has: do less in one run");
         Self::new("Terminated", text)
@@ -76,17 +76,17 @@ impl CodeError {
     }
 }
 
-/// How much a line of the log matters.
+/// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// `console.debug`
+    /// A line of `console.debug`.
     Debug,
-    /// `console.log`, `console.info`
+    /// A line of `console.log` or `console.info`.
     Info,
-    /// `console.warn`
+    /// A line of `console.warn`.
     Warn,
-    /// `console.error`
+    /// A line of `console.error`.
     Error,
 }
 
@@ -94,31 +94,31 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Log {
-    /// How much it matters.
+    /// The level of the line.
     pub level: Level,
-    /// What it says.
+    /// The text of the line.
     pub text: String,
 }
 
-/// What came of a run: one value whatever happened, and what the code said until then.
+/// The result of a run: its status, and everything that the code returned, reported and logged.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct RunResult {
-    /// How it ended.
+    /// How the run ended.
     pub status: Status,
-    /// What the code returned, as JSON; `null` where it returned nothing or did not come so far.
+    /// The value that the code returned, as JSON; `null` if it returned none or did not finish.
     pub result: Box<RawValue>,
-    /// What went wrong, or why it was ended; nothing for a success.
+    /// Why the run failed or was stopped; `None` for a success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CodeError>,
-    /// Values that the code handed over with `report(value)`, in order.
+    /// Values of `report(value)`, in order.
     pub reports: Vec<Box<RawValue>>,
-    /// What the code wrote with `console`, in order.
+    /// Lines that the code wrote with `console`, in order.
     pub logs: Vec<Log>,
-    /// Lines beyond the limit, which are not kept.
+    /// Number of log lines beyond the limit, which are dropped.
     #[serde(skip_serializing_if = "is_zero")]
     pub logs_dropped: u64,
-    /// How long it took, from the start of its process to its end.
+    /// Duration from the start of the process to its end.
     #[serde(rename = "duration_ms", serialize_with = "milliseconds")]
     pub duration: Duration,
 }
@@ -132,7 +132,7 @@ fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::
     serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// `null`, where there is nothing.
+/// The JSON value `null`.
 pub(crate) fn nothing() -> Box<RawValue> {
     RawValue::NULL.to_owned()
 }

@@ -1,4 +1,4 @@
-//! The engine's process, and the messages over its pipes.
+//! The engine's child process, and the messages over its pipes.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,44 +12,44 @@ use crate::limits::Limits;
 use crate::outcome::{CodeError, Status};
 use crate::protocol::{self, Done, ToEngine, ToHost};
 
-/// The mode of the host's binary that is the engine.
+/// The mode in which the host's binary runs the engine.
 pub(crate) const ENGINE: &str = "tool-code-engine";
 
 tool_std::mode!(ENGINE, crate::engine::main);
 
-/// What the process may still do after its time: to say how the run ended, before it is killed.
+/// Time that the process gets after its deadline to report how the run ended, before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_millis(150);
 
-/// Longest that is kept of what the process writes to standard error, for the operator.
+/// Maximum length of the standard error output that is kept for the operator.
 const COMPLAINT: usize = 4096;
 
-/// A process that runs code.
+/// A child process that runs code.
 pub(crate) struct Process {
     running: Running,
     stdin: tokio::net::unix::pipe::Sender,
-    /// Where the next bytes go.
+    /// Buffer of the next read.
     chunk: Vec<u8>,
     heard: Vec<u8>,
     complaint: Vec<u8>,
     most: usize,
-    /// Frames that wait to be written, and how much of the first one is.
+    /// Frames that are queued, and how much of the first one is written.
     outbox: VecDeque<Vec<u8>>,
     written: usize,
 }
 
-/// What happened at the process.
+/// An event of the child process.
 pub(crate) enum Event {
-    /// It said something.
+    /// The process sent a message.
     Said(ToHost),
-    /// It said nothing that can be understood.
+    /// The process sent bytes that are not a valid message.
     Nonsense(io::Error),
-    /// It has no more to say.
+    /// The process closed its output.
     Closed,
 }
 
 impl Process {
     pub(crate) async fn start(isolation: &Isolation, limits: &Limits) -> Result<Self, ToolError> {
-        // Beside the engine's heap there are the stack of its thread, the compiler's trees and texts on their way.
+        // In addition to the engine's heap: the stack of its thread, the compiler's syntax trees, and messages in transit.
         let memory = (limits.memory as u64)
             .saturating_mul(4)
             .saturating_add(512 << 20);
@@ -82,13 +82,13 @@ impl Process {
         })
     }
 
-    /// Puts a message on its way; [`next`](Self::next) sends it.
+    /// Queues a message; [`next`](Self::next) sends it.
     pub(crate) fn send(&mut self, message: &ToEngine) -> io::Result<()> {
         self.outbox.push_back(protocol::frame(message)?);
         Ok(())
     }
 
-    /// Sends what waits, until the process says something. Dropping the future loses nothing.
+    /// Writes the queued messages until the process sends one. This is cancel-safe.
     pub(crate) async fn next(&mut self) -> Event {
         loop {
             match self.frame() {
@@ -119,14 +119,14 @@ impl Process {
                             self.written = 0;
                         }
                     }
-                    // It reads no further; what it has said is still to be heard.
+                    // The process no longer reads, but its earlier messages may still arrive.
                     Err(_) => self.outbox.clear(),
                 },
             }
         }
     }
 
-    /// The next message, if it is there as a whole.
+    /// Returns the next message if it is complete.
     fn frame(&mut self) -> io::Result<Option<ToHost>> {
         let Some(head) = self.heard.first_chunk::<4>() else {
             return Ok(None);
@@ -140,13 +140,13 @@ impl Process {
         Ok(Some(message))
     }
 
-    /// Kills the process with all that it has started, and waits until nothing of it is left.
+    /// Kills the process and its descendants, and waits until all have ended.
     pub(crate) async fn end(&mut self) -> Option<Ended> {
         self.running.kill();
         self.running.wait().await.ok()
     }
 
-    /// Waits for a process that has closed its pipes by itself.
+    /// Waits for a process that has closed its pipes; kills it after the grace period.
     pub(crate) async fn wait(&mut self) -> Option<Ended> {
         match tokio::time::timeout(GRACE, self.running.wait()).await {
             Ok(ended) => ended.ok(),
@@ -154,12 +154,12 @@ impl Process {
         }
     }
 
-    /// What the process wrote to standard error, for the operator.
+    /// The standard error output of the process, for the operator.
     pub(crate) fn complaint(&self) -> String {
         String::from_utf8_lossy(&self.complaint).into_owned()
     }
 
-    /// How code ended whose process is gone without a word.
+    /// Derives the end of a run whose process ended without reporting one.
     pub(crate) fn post_mortem(&self, ended: Option<Ended>, started: bool) -> Done {
         const SIGKILL: i32 = 9;
         let complaint = self.complaint();

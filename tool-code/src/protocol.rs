@@ -1,8 +1,8 @@
-//! What the host and the engine's process say to each other: JSON in frames, each with its length before it.
+//! The protocol between the host and the engine's process: JSON messages in frames with a length prefix.
 //!
-//! The engine's side speaks over the process's standard input and output, to which the code has no way: it has no file descriptors,
-//! and what it writes with `console` is a message like any other. Nothing that arrives from the process is believed beyond what the
-//! code may do anyway: a call is a call of a tool on the run's own list, and passes the gate.
+//! The engine uses the process's standard input and output, which the code cannot reach: it has no file
+//! descriptors, and `console` output is a message like any other. The host treats every message as
+//! untrusted: a call is only accepted for a tool on the run's list, and passes the gate.
 
 use std::io::{self, Read, Write};
 
@@ -12,76 +12,76 @@ use serde_json::value::RawValue;
 use crate::limits::Limits;
 use crate::outcome::{CodeError, Level, Status};
 
-/// What the host says.
+/// A message of the host.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum ToEngine {
-    /// Run this; the first message, and the only one of its kind.
+    /// Runs this program. It is the first message, and occurs only once.
     Run(Box<Program>),
-    /// What came of a call.
+    /// The outcome of a call.
     Answer {
-        /// The call's number.
+        /// The id of the call.
         id: u64,
-        /// Its output, or why there is none.
+        /// The output, or why there is none.
         outcome: Outcome,
     },
-    /// End the run.
+    /// Terminates the run.
     Terminate {
-        /// Why.
+        /// The reason, which the model reads.
         reason: String,
     },
 }
 
-/// What is to be run, and under which limits.
+/// The code to run, and its limits.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
     pub(crate) code: String,
-    /// Names of the tools, as the code calls them.
+    /// Wire names of the tools.
     pub(crate) tools: Vec<String>,
-    /// Modules that the host grants: bare specifier and source.
+    /// Modules that the host grants, as bare specifier and source.
     pub(crate) modules: Vec<(String, String)>,
     pub(crate) limits: Limits,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Outcome {
-    /// JSON text of the output.
+    /// The JSON text of the output.
     Output(String),
-    /// Why there is none.
+    /// The call failed.
     Failed { kind: String, message: String },
 }
 
-/// What the engine says.
+/// A message of the engine.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum ToHost {
-    /// The code was read and begins.
+    /// The code was compiled and starts.
     Started,
-    /// Call a tool.
+    /// Calls a tool.
     Call {
-        /// Numbers count up from zero.
+        /// The id of the call; ids count up from zero.
         id: u64,
-        /// The tool, as the code calls it.
+        /// The wire name of the tool.
         name: String,
-        /// JSON text.
+        /// The arguments as JSON text.
         arguments: String,
     },
-    /// A line of the log.
+    /// A log line.
     Log {
-        /// How much it matters.
+        /// The log level.
         level: Level,
-        /// What it says.
+        /// The text of the line.
         text: String,
     },
-    /// A value that the code hands over.
+    /// A value of `report(value)`.
     Report {
-        /// The value.
+        /// The reported value.
         value: Box<RawValue>,
     },
-    /// The end; nothing follows.
+    /// The end of the run; no message follows.
     Done(Done),
 }
 
@@ -106,7 +106,7 @@ impl Done {
     }
 }
 
-/// A message in its frame.
+/// Serializes a message to a frame.
 pub(crate) fn frame<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, message)?;
@@ -116,7 +116,7 @@ pub(crate) fn frame<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Length of the frame that a head announces, if it may be that long.
+/// Decodes the length of a frame, and checks it against the limit.
 pub(crate) fn length(head: [u8; 4], most: usize) -> io::Result<usize> {
     let length = u32::from_be_bytes(head) as usize;
     if length > most {
@@ -130,13 +130,13 @@ fn too_long(length: usize, most: usize) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
-/// Writes a message and sends it off.
+/// Writes a message and flushes.
 pub(crate) fn write<T: Serialize>(to: &mut dyn Write, message: &T) -> io::Result<()> {
     to.write_all(&frame(message)?)?;
     to.flush()
 }
 
-/// Reads the next message; `None` at the end.
+/// Reads the next message; `None` at the end of the input.
 pub(crate) fn read<T: for<'de> Deserialize<'de>>(
     from: &mut dyn Read,
     most: usize,

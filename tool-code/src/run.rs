@@ -1,4 +1,4 @@
-//! One run, from its start to its result.
+//! A run of code, from its start to its result.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -14,9 +14,9 @@ use crate::outcome::{CodeError, Log, RunResult, Status, nothing};
 use crate::process::{Event, GRACE, Process};
 use crate::protocol::{Done, Program, ToEngine, ToHost};
 
-/// Code that was handed over and waits to be run to its end.
+/// A run that is ready to start.
 ///
-/// Nothing happens before [`finish`](Self::finish) is polled; dropping it ends the run, its process and the calls that are under way.
+/// Nothing happens before [`finish`](Self::finish) is polled. Dropping it ends the run, its process and its pending calls.
 #[must_use = "a run does nothing until `finish` is awaited"]
 pub struct Run {
     setup: std::sync::Arc<Setup>,
@@ -28,7 +28,7 @@ pub struct Run {
     handle: RunHandle,
 }
 
-/// The code is left out.
+/// The debug output omits the code, because it may be long.
 impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Run")
@@ -52,7 +52,7 @@ impl Run {
         let handle = RunHandle::new(cx.call_id());
         Self {
             entered: setup.runs.enter(&handle),
-            // Code cannot wait for a person unless the host says so.
+            // Code cannot wait for a person unless the host allows it.
             cx: if setup.waiting {
                 cx.clone()
             } else {
@@ -66,17 +66,17 @@ impl Run {
         }
     }
 
-    /// The way to end it from outside.
+    /// Returns a handle that can end the run.
     pub fn handle(&self) -> RunHandle {
         self.handle.clone()
     }
 
-    /// Runs the code to its end. Whatever the code does is in the result.
+    /// Runs the code to its end. Errors of the code are part of the result.
     ///
     /// # Errors
     ///
-    /// `Unavailable` where no process can be had, and `Pending` where a call of the code has to wait for a person: the same call can be
-    /// made again then, and what its calls did before is not done twice where the host keeps a ledger.
+    /// Returns `Unavailable` if no process can be started, and `Pending` if a call of the code has to wait for a person.
+    /// The same call can then be repeated; with a ledger, the nested calls that have already run are not repeated.
     pub async fn finish(self) -> Result<RunResult, ToolError> {
         let began = Instant::now();
         let mut said = Said::default();
@@ -150,7 +150,7 @@ impl Run {
                     process.send(&ToEngine::Answer { id, outcome })?;
                 }
                 reason = self.handle.stopped(), if stopped.is_none() => {
-                    // The engine hears it and says what it has; the kill is for what does not hear.
+                    // The engine reacts to the message and reports its result; if it does not react, it is killed.
                     process.send(&ToEngine::Terminate { reason: reason.clone() })?;
                     stopped = Some(reason);
                     late.as_mut().reset(tokio::time::Instant::now() + GRACE);
@@ -166,7 +166,7 @@ impl Run {
         }
     }
 
-    /// Takes what the process says, as far as it may say it.
+    /// Handles a message of the process, within the run's limits.
     fn heard(
         &self,
         message: ToHost,
@@ -182,7 +182,7 @@ impl Run {
             } => calls.make(id, name, arguments)?,
             ToHost::Log { level, text } => {
                 said.bytes = said.bytes.saturating_add(text.len() + LINE);
-                // The last line may be longer by what says that it was cut.
+                // The last line may be longer, because the note about the cut is appended.
                 if said.bytes > self.limits.logs.saturating_add(1024) {
                     return Err("more log than the run may write");
                 }
@@ -205,9 +205,9 @@ impl Run {
         Ok(())
     }
 
-    /// Looks whether the end is as short as it has to be.
+    /// Checks the size of the result.
     fn bounded(&self, done: &Done, said: &Said) -> Result<(), &'static str> {
-        /// The engine cuts each part far below.
+        /// The engine cuts each part far below this limit.
         const ERROR: usize = 32 << 10;
         let result = done.result.as_ref().map_or(0, |result| result.get().len());
         if said.values + result > self.limits.result {
@@ -222,7 +222,7 @@ impl Run {
         Ok(())
     }
 
-    /// The end of a process that does not keep to the protocol, which its engine does: something else speaks there.
+    /// Ends a run whose process violates the protocol. The engine does not do this, so the process may be compromised.
     async fn broken(&self, process: &mut Process, why: &str) -> Result<Done, ToolError> {
         process.end().await;
         tracing::warn!(
@@ -237,13 +237,13 @@ impl Run {
         ))
     }
 
-    /// The end of a process that is gone without a word.
+    /// Ends a run whose process exited without a result.
     fn gone(
         process: &Process,
         ended: Option<tool_std::isolate::Ended>,
         started: bool,
     ) -> Result<Done, ToolError> {
-        /// What a binary answers that does not know the mode.
+        /// Exit code of a binary that does not know the mode.
         const UNKNOWN_MODE: i32 = 127;
         let complaint = process.complaint();
         if ended.is_none_or(|ended| ended.exit == tool_std::isolate::Exit::Code(UNKNOWN_MODE)) {
@@ -262,12 +262,12 @@ fn over_time(time: Duration) -> Done {
     Done::failed(Status::Terminated, CodeError::over_time(time))
 }
 
-/// What the code said before its end.
+/// The messages of the code before its end.
 #[derive(Default)]
 struct Said {
     started: bool,
     logs: Vec<Log>,
-    /// Bytes of the logs, as the engine counts them.
+    /// Bytes of the logs, counted as in the engine.
     bytes: usize,
     /// Bytes of the reports.
     values: usize,

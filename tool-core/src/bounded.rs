@@ -1,10 +1,10 @@
-//! Outputs that a model reads a part of, and may read on.
+//! Long outputs, of which a model reads the head and may read on.
 //!
-//! A tool that returns [`Bounded<T, N>`](Bounded) gives the client all of its output. The model gets as much as fits: where the output
-//! has more than `N` bytes, it reads the head, how long the whole is, and a handle. The whole is kept in a
-//! [`SpillStore`] for whoever made the call, and the tool [`read_more`] reads on in it.
+//! A tool that returns [`Bounded<T, N>`](Bounded) gives the client all of its output. The model gets at most `N` bytes: of a longer
+//! output it reads the head, the total length and a handle. The whole output is kept for the caller in a
+//! [`SpillStore`], and the tool [`read_more`] reads on in it.
 //!
-//! A host adds the tool to its registry and the store to its contexts:
+//! A host adds the tool to its registry, and the store to its contexts:
 //!
 //! ```
 //! use tool_core::bounded::{Bounded, Spills, read_more};
@@ -27,8 +27,8 @@
 //! # }
 //! ```
 //!
-//! A handle works for the tenant and principal of the call only; to anybody else it does not exist. Callers without a workspace or
-//! user are one and the same. Without a store, or where it fails, the model reads the head and that the rest is not kept.
+//! A handle works only for the tenant and principal of the call; for everyone else it does not exist. All callers without a workspace
+//! or user count as the same caller. Without a store, or if the store fails, the model reads the head and a note that the rest is not kept.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -48,7 +48,7 @@ use crate::schema::{Schema, StrictSchema};
 use crate::store::{Spill, SpillStore, Timestamp, shield};
 use crate::tool::DynamicTool;
 
-/// An output of which the model reads at most `N` bytes at once. See the [module](self).
+/// An output of which the model reads at most `N` bytes at a time. See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[doc(alias("truncate", "pagination", "long output"))]
 pub struct Bounded<T, const N: usize = 4096> {
@@ -57,17 +57,17 @@ pub struct Bounded<T, const N: usize = 4096> {
 }
 
 impl<T, const N: usize> Bounded<T, N> {
-    /// Of this value, at most so many bytes are shown, whatever `N` is.
+    /// Wraps a value of which the model reads at most `limit` bytes, whatever `N` is.
     pub fn at_most(value: T, limit: usize) -> Self {
         Self { value, limit }
     }
 
-    /// The value.
+    /// Returns a reference to the value.
     pub fn get(&self) -> &T {
         &self.value
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.value
     }
@@ -79,7 +79,7 @@ impl<T, const N: usize> From<T> for Bounded<T, N> {
     }
 }
 
-/// As the value itself.
+/// Serializes as the value itself.
 impl<T: Serialize, const N: usize> Serialize for Bounded<T, N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.value.serialize(serializer)
@@ -104,7 +104,7 @@ impl<T, const N: usize> ToModelOutput for Bounded<T, N> {
     }
 }
 
-/// Where long outputs are kept, and for how long: a host value.
+/// The store of long outputs, and how long it keeps them. It is a host value.
 #[derive(Clone)]
 pub struct Spills {
     store: Arc<dyn SpillStore>,
@@ -112,12 +112,12 @@ pub struct Spills {
 }
 
 impl Spills {
-    /// Keeps them in this store, for an hour.
+    /// Keeps outputs in this store for one hour.
     pub fn new(store: impl SpillStore) -> Self {
         Self::shared(Arc::new(store))
     }
 
-    /// Keeps them in this store, for an hour.
+    /// Keeps outputs in this shared store for one hour.
     pub fn shared(store: Arc<dyn SpillStore>) -> Self {
         Self {
             store: shield::spills(store),
@@ -125,7 +125,7 @@ impl Spills {
         }
     }
 
-    /// Keeps them for so long. The host removes what has expired with [`SpillStore::expire`].
+    /// Sets how long outputs are kept. The host removes expired ones with [`SpillStore::expire`].
     #[must_use]
     pub fn keep(mut self, time: Duration) -> Self {
         self.keep = time;
@@ -142,7 +142,7 @@ impl FromContext for Spills {
     }
 }
 
-/// Whether there is anything to [`settle`].
+/// Whether the output is bounded, so that [`settle`] applies.
 pub(crate) fn is_bounded(output: &Output) -> bool {
     output
         .model
@@ -150,9 +150,9 @@ pub(crate) fn is_bounded(output: &Output) -> bool {
         .is_some_and(|model| model.bound().is_some())
 }
 
-/// Settles what the model reads of a bounded output, and keeps the whole where it does not fit.
+/// Decides what the model reads of a bounded output, and stores the whole output if it does not fit.
 ///
-/// What is kept is what goes in, so the type asks for an output without secrets.
+/// The text is stored unchanged, so the argument's type requires that secrets are masked.
 pub(crate) async fn settle(
     outcome: Clean<Result<Output, ToolError>>,
     cx: &ToolContext,
@@ -169,7 +169,7 @@ pub(crate) async fn settle(
     })
 }
 
-/// What the model reads of an output: its head where it is too long, else the payload.
+/// Returns what the model reads of a bounded output; `None` if that is the payload.
 async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
     let (limit, files) = output.model.as_ref().and_then(ModelOutput::bound)?;
     if let Some(named) = files {
@@ -188,7 +188,7 @@ async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
     Some(ModelOutput::text(beginning(text, limit, cx).await))
 }
 
-/// The head of a text that is too long, with how to read on; else the text.
+/// Returns the text, or the head of a text that is too long with a note on how to read on.
 async fn beginning(text: String, limit: usize, cx: &ToolContext) -> String {
     if text.len() <= limit {
         return text;
@@ -204,11 +204,11 @@ async fn beginning(text: String, limit: usize, cx: &ToolContext) -> String {
     format!("{head}\n[these are the first {shown} of {total} bytes, {rest}]")
 }
 
-/// The longest wait for the store of a call without a deadline, or with a later one.
+/// Longest wait for the store by a call without a deadline, or with a later one.
 #[cfg(feature = "host")]
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Until when a store may answer. Without a runtime there is no timer, so a call without a deadline waits.
+/// Returns the deadline for the store's answer. Without a runtime there is no timer, so a call without a deadline waits without limit.
 fn latest(cx: &ToolContext) -> Option<Instant> {
     #[cfg(feature = "host")]
     if tokio::runtime::Handle::try_current().is_ok() {
@@ -219,7 +219,7 @@ fn latest(cx: &ToolContext) -> Option<Instant> {
     cx.deadline()
 }
 
-/// Keeps a text for the caller and returns its handle; `None` where the store fails or does not answer in time.
+/// Stores a text for the caller and returns its handle. Returns `None` if the store fails or does not answer in time.
 async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     let Spills { store, keep } = cx.service()?;
     let at = Timestamp::now();
@@ -233,7 +233,7 @@ async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     };
     let handle = spill.handle.clone();
     let put = store.put(spill);
-    // The output is there, so a store that does not answer must not cost the call its result.
+    // The output exists already, so a store that does not answer must not cost the call its result.
     let done = match latest(cx) {
         Some(latest) => tokio::time::timeout_at(latest, put).await,
         None => Ok(put.await),
@@ -254,16 +254,16 @@ async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     }
 }
 
-/// A name that no other output has, in no process. It guards nothing: the store asks who reads.
+/// A globally unique id. It is not a secret: the store checks the reader.
 fn handle() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     format!("{:016x}{:016x}", env::unique(&COUNT), env::unique(&COUNT))
 }
 
-/// Name of the tool that reads on.
+/// Name of the tool that reads on in an output.
 const READ_MORE: &str = "read_more";
 
-/// Most bytes that it gives at once.
+/// Most bytes that one call of the tool returns.
 const MOST: u64 = 65_536;
 
 #[derive(Deserialize)]
@@ -277,17 +277,17 @@ struct Ask {
 #[derive(Serialize)]
 struct More {
     text: String,
-    /// Where the text begins.
+    /// The byte at which the text begins.
     from: u64,
-    /// Where to read on; nothing at the end.
+    /// The byte to read on from; `None` at the end.
     next: Option<u64>,
     total: u64,
 }
 
-/// The tool `read_more`, which reads on in outputs of [`Bounded`] tools. A host gives it to
-/// [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic), once, and [`Spills`] to its contexts.
+/// The tool `read_more`, which reads on in outputs of [`Bounded`] tools. A host adds it once, with
+/// [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic), and adds [`Spills`] to its contexts.
 ///
-/// It takes a handle, the byte to read from and the most bytes to read, and gives whole characters and where to read on.
+/// It takes a handle, the byte to read from and the most bytes to return. It returns whole characters and the byte to read on from.
 pub fn read_more() -> DynamicTool {
     let schema = serde_json::json!({
         "type": "object",

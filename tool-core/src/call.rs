@@ -1,4 +1,4 @@
-//! A call, what happens during it, and what comes of it.
+//! Tool calls, their events and their results.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,20 +20,20 @@ use crate::redact::{Clean, Redactor};
 use crate::store::{CallKey, EffectRow};
 use crate::tool::VariableNeed;
 
-/// What a model asked for.
+/// A tool call that a model asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[doc(alias("tool_call", "tool_calls", "function_call", "tool_use", "functionCall"))]
 pub struct ToolCall {
-    /// The provider's id of the call; the result carries it back.
+    /// The provider's id of the call. The result has the same id.
     pub id: String,
-    /// Name of the tool.
+    /// Name of the tool that is called.
     pub name: String,
-    /// JSON text, as the model wrote it.
+    /// The arguments as JSON text, as the model wrote them.
     pub arguments: String,
 }
 
 impl ToolCall {
-    /// A call; `arguments` is JSON text, unread until the tool is known.
+    /// Creates a call. `arguments` is JSON text, which is not parsed before the tool is known.
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -47,21 +47,21 @@ impl ToolCall {
     }
 }
 
-/// What happens during a call, in order: `Started`, any number of `Progress`, one `Done`.
+/// The events of a call, in order: `Started`, any number of `Progress`, one `Done`.
 #[derive(Debug)]
 pub enum ToolEvent {
     /// The call passed the gate and runs. A refused call has no such event.
     Started,
-    /// A step of the tool, for the client; never for the model.
+    /// A progress step of the tool, for the client. The model never sees it.
     Progress(Box<RawValue>),
-    /// The end. Nothing follows.
+    /// The call ended. No event follows.
     Done(CallResult),
 }
 
-/// What came of a call. Errors, panics, timeouts and cancellations are results.
+/// The result of a call. Errors, panics, timeouts and cancellations are results, too.
 ///
-/// Its texts are free of the turn's secrets, except for [`id`](Self::id) and [`name`](Self::name): a provider pairs a result with its
-/// call by them, so they are given back as the model wrote them.
+/// Its texts hold no secrets of the turn, except for [`id`](Self::id) and [`name`](Self::name): a provider matches a result to its
+/// call by them, so they are returned as the model wrote them.
 #[cfg_attr(
     feature = "host",
     expect(
@@ -82,36 +82,36 @@ pub struct CallResult {
     pub(crate) citations: Clean<Vec<Citation>>,
     pub(crate) repairs: Clean<Vec<RepairNote>>,
     pub(crate) duration: Duration,
-    /// Of the context that the call was made with.
+    /// The conversation of the context that the call was made with.
     pub(crate) conversation: Option<Arc<str>>,
     #[cfg(feature = "host")]
     pub(crate) tickets: Vec<Ticket>,
-    /// What the ledger says of the call, where that decides what becomes of this result. Boxed, as few calls have it.
+    /// The ledger's entry about the call, if it decides what happens with this result. Boxed, because few calls have one.
     #[cfg(feature = "host")]
     pub(crate) looked_up: Option<Box<LookedUp>>,
-    /// A store of the gate failed, so that it is not known whether the call ran before or was approved.
+    /// Whether a store of the gate failed, so that it is unknown whether the call ran before or was approved.
     #[cfg(feature = "host")]
     pub(crate) undecided: bool,
-    /// The call has stopped before its body, so that approvals of it, and of calls that it made before, may still be open.
+    /// Whether the call stopped before its body. Approvals of it, and of calls that it made before, may still be open.
     #[cfg(feature = "host")]
     pub(crate) stopped: bool,
     pub(crate) replayed: bool,
-    /// The id or the name holds a secret.
+    /// Whether the id or the name holds a secret.
     pub(crate) secret_label: bool,
 }
 
-/// What the ledger says of a call that has no output.
+/// The ledger's entry about a call that has no output.
 #[cfg(feature = "host")]
 pub(crate) enum LookedUp {
-    /// An earlier run of the call has not ended, or ended unknown.
+    /// An earlier run of the call has not ended, or its outcome is unknown.
     Unsettled(Box<EffectRow>),
-    /// There is no row of the call, which is refused; an earlier run of it has made these calls.
+    /// The call is refused and has no row, but an earlier run of it made these calls.
     Unbegun(Vec<CallKey>),
 }
 
 #[cfg(feature = "host")]
 impl CallResult {
-    /// The row of an earlier run of the call that has not ended, or ended unknown.
+    /// Returns the row of an earlier run of the call that has not ended, or whose outcome is unknown.
     pub(crate) fn unsettled(&self) -> Option<&EffectRow> {
         match self.looked_up.as_deref()? {
             LookedUp::Unsettled(row) => Some(row),
@@ -119,7 +119,7 @@ impl CallResult {
         }
     }
 
-    /// The calls that an earlier run of a refused call has made, where the ledger has no row of the call itself.
+    /// Returns the calls that an earlier run of a refused call made, if the ledger has no row of the call itself.
     pub(crate) fn unbegun(&self) -> Option<&[CallKey]> {
         match self.looked_up.as_deref()? {
             LookedUp::Unsettled(_) => None,
@@ -133,14 +133,14 @@ impl CallResult {
 }
 
 impl CallResult {
-    /// Result of a call that the host answers itself, without a tool: an approval that was refused, a call that was interrupted.
+    /// Creates the result of a call that the host answers itself, without a tool, such as a refused approval or an interrupted call.
     ///
-    /// No context is involved, so the error's texts leave as they are.
+    /// No context is involved, so secrets in the error's texts are not masked.
     pub fn refused(call: ToolCall, error: ToolError) -> Self {
         Self::masked(&Redactor::default(), None, call, error)
     }
 
-    /// Result of a call of a context that did not run, without the secrets of the turn.
+    /// Creates the result of a call that did not run, with the secrets of the context's turn masked.
     pub(crate) fn refused_in(cx: &ToolContext, call: ToolCall, error: ToolError) -> Self {
         Self::masked(&cx.redactor(), cx.shared_conversation(), call, error)
     }
@@ -172,18 +172,18 @@ impl CallResult {
         }
     }
 
-    /// The provider's id of the call.
+    /// Returns the provider's id of the call.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Name of the tool, as the model wrote it.
+    /// Returns the name of the tool, as the model wrote it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The conversation of the context that the call was made with, so that a client can tell which conversation a result belongs to.
-    /// The audit row of the call names the same one. `None` where the context has no conversation, and in a result that the host made
+    /// Returns the conversation of the context that the call was made with, so that a client knows which conversation a result belongs to.
+    /// The audit row of the call names the same one. `None` if the context has no conversation, and in a result that the host made
     /// with [`refused`](Self::refused).
     ///
     /// ```
@@ -206,18 +206,18 @@ impl CallResult {
         self.conversation.as_deref()
     }
 
-    /// Whether there is no output.
+    /// Whether the call failed, so that there is no output.
     pub fn is_error(&self) -> bool {
         self.outcome.get().is_err()
     }
 
-    /// The full payload, for the client.
+    /// Returns the full payload, for the client.
     pub fn output(&self) -> Option<&RawValue> {
         let outcome = self.outcome.get().as_ref();
         outcome.ok().map(|output| &*output.payload)
     }
 
-    /// The payload without the bytes of the files that the model is shown: in their place stands a line such as `[image/png, 68 bytes]`. For
+    /// Returns the payload without the bytes of the files that the model is shown. A line such as `[image/png, 68 bytes]` replaces them. For
     /// logs and for readers of text.
     ///
     /// ```
@@ -242,45 +242,45 @@ impl CallResult {
         outcome.ok().map(Output::without_bytes)
     }
 
-    /// Why there is no output.
+    /// Returns the error of a failed call.
     pub fn error(&self) -> Option<&ToolError> {
         self.outcome.get().as_ref().err()
     }
 
-    /// What the tool wants the model to read instead of the payload, if it says so.
+    /// Returns the output that the model reads instead of the payload, if the tool sets one.
     pub fn model_output(&self) -> Option<&ModelOutput> {
         let output = self.outcome.get().as_ref().ok()?;
         output.model.as_ref()
     }
 
-    /// Where the output comes from, for the client.
+    /// Returns the sources of the output, for the client.
     pub fn citations(&self) -> &[Citation] {
         self.citations.get()
     }
 
-    /// What was repaired in the arguments before the tool saw them.
+    /// Returns the repairs that were made in the arguments before the tool read them.
     pub fn repairs(&self) -> &[RepairNote] {
         self.repairs.get()
     }
 
-    /// What people have to approve before this call can end: itself, or calls that it has made.
+    /// Returns the approvals that this call waits for: its own, or those of calls that it made.
     #[cfg(feature = "host")]
     pub fn tickets(&self) -> &[Ticket] {
         &self.tickets
     }
 
-    /// Whether this is the stored result of an earlier run of the same call: the tool has not run again.
+    /// Whether this is the stored result of an earlier run of the same call. The tool did not run again.
     pub fn is_replayed(&self) -> bool {
         self.replayed
     }
 
-    /// How long it took, from the call to the result.
+    /// Returns the time from the call to the result.
     pub fn duration(&self) -> Duration {
         self.duration
     }
 
-    /// What the model reads: the tool's model output, else a JSON string as bare text, else the JSON; of an error, sentences that
-    /// let it repair the call.
+    /// Returns the text that the model reads: the tool's model output if it sets one, else a JSON string without quotes, else the JSON.
+    /// For an error, these are sentences that let the model repair the call.
     pub fn model_text(&self) -> String {
         match self.outcome.get() {
             Err(error) => error.model_text(),
@@ -291,13 +291,13 @@ impl CallResult {
         }
     }
 
-    /// The result as one JSON object: `{"success":true,…payload}` or `{"success":false,"error":"…"}`. A payload that is no object
-    /// stands under `result`; where variables are missing, they are listed under `variables_required`.
+    /// Returns the result as one JSON object: `{"success":true,…payload}` or `{"success":false,"error":"…"}`. A payload that is not an
+    /// object is written under `result`. Missing variables are listed under `variables_required`.
     ///
-    /// A payload with a key `success` or `error` of its own is put under `result` as well, so that the two can be told apart.
+    /// A payload that has a key `success` or `error` itself is written under `result` as well, so that the keys do not collide.
     pub fn envelope(&self) -> String {
         serde_json::to_string(&Envelope(self)).unwrap_or_else(|error| {
-            // Both parts are JSON already; only a payload beyond serde_json's depth comes here.
+            // Both parts are JSON already, so only a payload deeper than serde_json's limit fails.
             format!(
                 "{{\"success\":false,\"error\":{}}}",
                 serde_json::Value::from(error.to_string())
@@ -305,7 +305,7 @@ impl CallResult {
         })
     }
 
-    /// Takes a payload of the form `{"error": "…"}`, with no other key or with `"success": false` beside it, for the failure it is.
+    /// Turns a payload of the form `{"error": "…"}`, alone or with `"success": false`, into a failure.
     ///
     /// For tools of other systems, which report failures in their output.
     #[must_use]
@@ -321,21 +321,21 @@ impl CallResult {
             && let Ok(bare) = serde_json::from_str::<Bare>(output.payload.get())
             && !bare.success
         {
-            // The text is the payload's, which is clean.
+            // The text is from the payload, in which secrets are masked already.
             let error = ToolError::of(ErrorKind::Failed, bare.error);
             self.outcome = self.outcome.map(|_| Err(error));
         }
         self
     }
 
-    /// Takes the result apart: payload and model output, or the error.
+    /// Splits the result into payload and model output, or returns the error.
     pub fn into_parts(self) -> Result<(Box<RawValue>, Option<ModelOutput>), ToolError> {
         let outcome = self.outcome.into_inner();
         outcome.map(|output| (output.payload, output.model))
     }
 }
 
-/// Id and name are left out where they hold a secret.
+/// Prints `[masked]` in place of the id and the name if one of them holds a secret.
 impl fmt::Debug for CallResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let label = |text| if self.secret_label { "[masked]" } else { text };
@@ -355,7 +355,7 @@ impl fmt::Debug for CallResult {
     }
 }
 
-/// A JSON string without its quotes, and any other JSON as it is.
+/// Returns a JSON string without its quotes, and any other JSON unchanged.
 pub(crate) fn bare_text(payload: &RawValue) -> String {
     let text = payload.get();
     if text.starts_with('"')
@@ -366,7 +366,7 @@ pub(crate) fn bare_text(payload: &RawValue) -> String {
     text.to_owned()
 }
 
-/// Writes the envelope; the payload's entries are copied, not rebuilt.
+/// Writes the envelope. The payload's entries are copied, not parsed.
 struct Envelope<'a>(&'a CallResult);
 
 impl Serialize for Envelope<'_> {
@@ -398,7 +398,7 @@ impl Serialize for Envelope<'_> {
     }
 }
 
-/// A variable that somebody has to supply, as the envelope lists it.
+/// A missing variable, as the envelope lists it.
 #[derive(Serialize)]
 struct MissingVariable<'a> {
     name: &'a str,
@@ -418,10 +418,10 @@ impl<'a> MissingVariable<'a> {
     }
 }
 
-/// An object's entries in their order.
+/// The entries of a JSON object, in order.
 pub(crate) struct Entries<'a>(pub(crate) Vec<(String, &'a RawValue)>);
 
-/// The entries of a payload that can be spread into the envelope.
+/// Returns the entries of a payload that can be merged into the envelope.
 fn entries(payload: &RawValue) -> Option<Entries<'_>> {
     let entries: Entries<'_> = serde_json::from_str(payload.get()).ok()?;
     let taken = entries

@@ -1,4 +1,4 @@
-//! What a tool knows about the call it serves, and what the host gives it.
+//! Context of a tool call: its caller, its deadline, and the values that the host supplies.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, HashMap};
@@ -60,9 +60,9 @@ pub use slug::{InstanceSlug, Instances, ResolveInstance, SlugError};
 pub use trace::{TraceContext, TraceContextError};
 pub use uses::{At, UsedTools, Uses, UsesTool};
 
-/// Who is asking, for how long, and with what: one per turn, cheap to clone.
+/// The caller, the deadline and the host's values of one turn. Cheap to clone.
 ///
-/// A host builds it once and passes it to every call of the turn; inside a call it also knows that call.
+/// A host builds one per turn and passes it to every call of the turn. Inside a call, the context also knows that call.
 ///
 /// ```
 /// use std::time::Duration;
@@ -83,20 +83,20 @@ pub use uses::{At, UsedTools, Uses, UsesTool};
 #[doc(alias("RunContext", "Context", "dependency injection", "deps"))]
 pub struct ToolContext {
     place: Place,
-    /// Host values may be read: true where `FromContext` runs, and outside of a call.
+    /// Whether host values may be read: true while `FromContext` runs, and outside of a call.
     open: bool,
 }
 
-/// What a context is of. A clone inside of a call counts one holder, because the scope of the call holds the host.
+/// The turn or the call that a context belongs to. A clone inside a call increments one counter, because the call's scope holds the host.
 #[derive(Clone)]
 enum Place {
     Turn(Arc<Host>),
     Call(Arc<CallScope>),
-    /// A call, with another host for the calls that it makes.
+    /// A call, with a different host for the calls that it makes.
     Within(Arc<CallScope>, Arc<Host>),
 }
 
-/// What holds for the whole turn.
+/// The values of a whole turn.
 #[derive(Clone, Default)]
 pub(crate) struct Host {
     agent: Option<String>,
@@ -106,11 +106,11 @@ pub(crate) struct Host {
     workspace: Option<Workspace>,
     session: Option<String>,
     conversation: Option<Arc<str>>,
-    /// The identity of the call that is made next; a call without one is outside of a thread.
+    /// The identity of the call that is made next. A call without one does not belong to a thread.
     next: Option<CallId>,
-    /// What a version before 0.2 called that call.
+    /// The identity that a version before 0.2 gave that call.
     earlier: Option<EarlierCall>,
-    /// A turn has taken that call from the thread of the conversation.
+    /// Whether a turn has taken that call from the thread of the conversation.
     #[cfg(feature = "host")]
     in_turn: bool,
     provider: Option<Dialect>,
@@ -120,26 +120,26 @@ pub(crate) struct Host {
     secrets: BTreeMap<String, SecretString>,
     variables: BTreeMap<String, Value>,
     extensions: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// Masks what the host gave.
+    /// Masks the secrets that the host supplied.
     redactor: OnceLock<Redactor>,
-    /// What tools got from the host's `TokenSource`, where there is one.
+    /// The tokens that tools got from the host's `TokenSource`, if there is one.
     learned: Option<Arc<secrets::Learned>>,
-    /// What the host prints with knows the secrets as well, until the last context that is derived from this one is dropped.
+    /// Makes the secrets known to the host's shared redactor, until the last context that is derived from this one is dropped.
     lease: Option<Arc<Lease>>,
     trace: Option<TraceContext>,
-    /// Where the result of the call that is made next is stored.
+    /// How to store the result of the call that is made next.
     #[cfg(feature = "host")]
     filing: Option<Arc<Filing>>,
 }
 
-/// What holds for one call.
+/// The state of one call.
 pub(crate) struct CallScope {
-    /// What holds for the turn.
+    /// The values of the turn.
     pub(crate) host: Arc<Host>,
     pub(crate) call: ToolCall,
-    /// What the tool reads, where it is not what the model wrote.
+    /// The arguments that the tool reads, if they differ from what the model wrote.
     pub(crate) corrected: Option<String>,
-    /// What can still take the tool away.
+    /// The rules that can still forbid the call.
     pub(crate) standing: Standing,
     pub(crate) def: ToolDef,
     pub(crate) deadline: Option<Instant>,
@@ -147,27 +147,27 @@ pub(crate) struct CallScope {
     #[cfg(feature = "host")]
     pub(crate) gated: Option<Box<Gated>>,
     pub(crate) citations: Mutex<Vec<Citation>>,
-    /// Bytes that the output will have, if it is as long as those before it.
+    /// Expected length of the output in bytes, taken from earlier outputs.
     pub(crate) room: usize,
-    /// The run is over, or was dropped: what still works in the background should stop.
+    /// Whether the run has ended or was dropped, so that background work should stop.
     pub(crate) ended: AtomicBool,
-    /// Blocking work was left behind.
+    /// Whether blocking work was left running.
     pub(crate) detached: AtomicBool,
-    /// The body has begun for the first time, and whoever listens knows it.
+    /// Whether the body has begun for the first time, so that `Started` was sent.
     pub(crate) begun: AtomicBool,
-    /// The call's own place in a distributed trace.
+    /// The trace context of the call's own span.
     #[cfg(feature = "otel")]
     pub(crate) trace: OnceLock<TraceContext>,
 }
 
 impl CallScope {
-    /// The arguments as the tool reads them.
+    /// Returns the arguments as the tool reads them.
     pub(crate) fn arguments(&self) -> &str {
         self.corrected.as_deref().unwrap_or(&self.call.arguments)
     }
 
-    /// Whether a body that has ended with an error may run again later: its tool says that it is idempotent, or that it does nothing but
-    /// by calls, which have rows of their own.
+    /// Whether a body that ended with an error may run again later: the tool is declared idempotent, or its only effects are
+    /// calls, which have rows of their own.
     #[cfg(feature = "host")]
     pub(crate) fn may_run_again(&self) -> bool {
         self.def.hints().idempotent || self.def.only_calls()
@@ -175,7 +175,7 @@ impl CallScope {
 }
 
 impl Host {
-    /// Makes it the host of one call of the model.
+    /// Makes this the host of one call of the model.
     fn next_call(&mut self, call: CallId, earlier: Option<EarlierCall>) {
         (self.next, self.earlier) = (Some(call), earlier);
         #[cfg(feature = "host")]
@@ -185,19 +185,19 @@ impl Host {
         }
     }
 
-    /// What was put in of a type.
+    /// Returns the host value of a type.
     fn value<T: 'static>(&self) -> Option<&T> {
         self.extensions.get(&TypeId::of::<T>())?.downcast_ref()
     }
 }
 
 impl ToolContext {
-    /// Starts a context.
+    /// Returns a builder for a context.
     pub fn builder() -> ToolContextBuilder {
         ToolContextBuilder::default()
     }
 
-    /// A context that knows nobody and holds nothing.
+    /// Creates a context without a caller and without values.
     pub fn anonymous() -> Self {
         Self::builder().build()
     }
@@ -216,7 +216,7 @@ impl ToolContext {
         }
     }
 
-    /// The same place with another host. What stops a call stops the calls that are made with it.
+    /// The same context with a changed host. If a call is stopped, the calls that it makes are stopped, too.
     fn with_host(&self, change: impl FnOnce(&mut Host)) -> Self {
         let mut host = Host::clone(self.host());
         host.cancellation = self.cancellation().cloned();
@@ -232,12 +232,12 @@ impl ToolContext {
         }
     }
 
-    /// The same caller, for one call of the model: the one with this identity. Hosts with a loop of their own give it to
-    /// [`Toolset::call`](crate::Toolset::call), so that the gate knows the call when it is dispatched again;
-    /// [`Turns`](crate::turn::Turns) does so by itself.
+    /// The same context for one call of the model, which has this identity. Hosts with a loop of their own pass it to
+    /// [`Toolset::call`](crate::Toolset::call), so that the gate recognizes the call when it is dispatched again;
+    /// [`Turns`](crate::turn::Turns) does this itself.
     ///
-    /// A call with the context of another call's identity is refused where it differs from that call, and a call whose identity belongs
-    /// to another workspace or conversation than the context is refused.
+    /// A call with an identity that was used before is refused if it differs from the earlier call. A call is also refused if its identity
+    /// belongs to a different workspace or conversation than the context.
     ///
     /// ```
     /// use tool_core::ToolContext;
@@ -254,8 +254,8 @@ impl ToolContext {
         self.with_host(|host| host.next_call(call, None))
     }
 
-    /// [`for_call`](Self::for_call) for a call that a turn has taken from the thread of the conversation: what has run at its place is
-    /// an earlier run of it, whoever drove the conversation then. There may be a row of it that a version before 0.2 wrote.
+    /// [`for_call`](Self::for_call) for a call that a turn has taken from the thread of the conversation: a run with this identity is
+    /// an earlier run of the call, whoever drove the conversation then. A version before 0.2 may have written a row of it.
     #[cfg(feature = "host")]
     pub(crate) fn for_call_of(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
         self.with_host(|host| {
@@ -264,27 +264,27 @@ impl ToolContext {
         })
     }
 
-    /// The same caller, cancelled by another token.
+    /// The same context with a different cancellation token.
     #[cfg(feature = "host")]
     pub(crate) fn with_cancellation(&self, cancellation: CancellationToken) -> Self {
         self.with_host(|host| host.cancellation = Some(cancellation))
     }
 
-    /// The same caller, served with one value more.
+    /// The same context with one more host value.
     pub(crate) fn with_service<T: Send + Sync + 'static>(&self, value: T) -> Self {
         self.with_host(|host| {
             host.extensions.insert(TypeId::of::<T>(), Arc::new(value));
         })
     }
 
-    /// The same caller, served with one value less.
+    /// The same context without the host value of a type.
     fn without_service<T: 'static>(&self) -> Self {
         self.with_host(|host| {
             host.extensions.remove(&TypeId::of::<T>());
         })
     }
 
-    /// The context of a call, whose scope `open` makes with the host of the caller.
+    /// Creates the context of a call. `open` creates the call's scope from the caller's host.
     pub(crate) fn enter(&self, open: impl FnOnce(Arc<Host>) -> CallScope) -> Self {
         let scope = open(Arc::clone(self.host()));
         Self {
@@ -293,7 +293,7 @@ impl ToolContext {
         }
     }
 
-    /// The call that is served; `None` outside of a call.
+    /// Returns the scope of the running call; `None` outside of a call.
     pub(crate) fn scope(&self) -> Option<&Arc<CallScope>> {
         match &self.place {
             Place::Turn(_) => None,
@@ -301,7 +301,7 @@ impl ToolContext {
         }
     }
 
-    /// The call that is served. The steps of a call have a context of one.
+    /// Returns the scope of the running call. Panics outside of a call; the steps of a call always have one.
     pub(crate) fn served(&self) -> &CallScope {
         match self.scope() {
             Some(scope) => scope,
@@ -309,7 +309,7 @@ impl ToolContext {
         }
     }
 
-    /// The scope of a call, where this context is its only holder.
+    /// Returns the scope of a call, if this context is its only holder.
     pub(crate) fn served_mut(&mut self) -> Option<&mut CallScope> {
         match &mut self.place {
             Place::Turn(_) => None,
@@ -317,7 +317,7 @@ impl ToolContext {
         }
     }
 
-    /// What stops the calls of this context: the token of the call where a gate gave it one, else that of the turn.
+    /// Returns the token that stops the calls of this context: the token of the call if a gate gave it one, else that of the turn.
     pub(crate) fn cancellation(&self) -> Option<&CancellationToken> {
         #[cfg(feature = "host")]
         if let Place::Call(scope) = &self.place
@@ -328,7 +328,7 @@ impl ToolContext {
         self.host().cancellation.as_ref()
     }
 
-    /// Whether [`cancellation`](Self::cancellation) was cancelled. Makes no token.
+    /// Whether [`cancellation`](Self::cancellation) was cancelled. Creates no token.
     pub(crate) fn is_stopped(&self) -> bool {
         #[cfg(feature = "host")]
         if let Place::Call(scope) = &self.place
@@ -340,7 +340,7 @@ impl ToolContext {
         turn.is_some_and(CancellationToken::is_cancelled)
     }
 
-    /// Whether [`cancellation`](Self::cancellation) returns a token. Makes no token.
+    /// Whether [`cancellation`](Self::cancellation) returns a token. Creates no token.
     pub(crate) fn can_be_stopped(&self) -> bool {
         #[cfg(feature = "host")]
         if let Place::Call(scope) = &self.place
@@ -351,18 +351,18 @@ impl ToolContext {
         self.host().cancellation.is_some()
     }
 
-    /// The model's own id of the call that is served; `None` outside of a call. Models repeat ids: what names a call among all calls of
-    /// the host is its [`identity`](Self::identity).
+    /// Returns the model's own id of the running call; `None` outside of a call. Models repeat ids: among all calls of the host, a call is
+    /// identified by its [`identity`](Self::identity).
     pub fn call_id(&self) -> Option<&str> {
         self.scope().map(|scope| scope.call.id.as_str())
     }
 
-    /// The tool that is running; `None` outside of a call.
+    /// Returns the name of the running tool; `None` outside of a call.
     pub fn tool_name(&self) -> Option<&str> {
         self.scope().map(|scope| scope.def.name())
     }
 
-    /// A secret that the running tool has declared; `None` where it has not, or the host has none.
+    /// Returns a secret that the running tool has declared; `None` if the tool does not declare it or the host has none.
     pub fn secret(&self, key: &str) -> Option<&SecretString> {
         let declared = self
             .scope()
@@ -370,13 +370,13 @@ impl ToolContext {
         declared.then(|| self.host().secrets.get(key)).flatten()
     }
 
-    /// Whether the host has a secret that is not empty.
+    /// Whether the host has a secret with this key that is not empty.
     pub(crate) fn holds_secret(&self, key: &str) -> bool {
         let secret = self.host().secrets.get(key);
         secret.is_some_and(|secret| !secret.expose_secret().is_empty())
     }
 
-    /// A host value, if the running tool's effect covers that of the value.
+    /// Returns a host value, if the running tool's effect covers the effect of the value.
     pub fn get<T: FromContext>(&self) -> Result<T, ToolError> {
         if let Some(scope) = self.scope() {
             let missing = T::EFFECT.beyond(scope.def.effect());
@@ -391,7 +391,7 @@ impl ToolContext {
         self.extract(T::from_context)
     }
 
-    /// Runs a `FromContext::from_context` with the host's values open to it.
+    /// Runs `FromContext::from_context` with access to the host's values.
     pub(crate) fn extract<T>(
         &self,
         take: fn(&Self) -> Result<T, ToolError>,
@@ -402,10 +402,10 @@ impl ToolContext {
         })
     }
 
-    /// A value that the host put in with [`ToolContextBuilder::with`].
+    /// Returns a value that the host added with [`ToolContextBuilder::with`].
     ///
-    /// This is for implementations of [`FromContext`]. In the body of a tool it gives `None`, because a value taken here would
-    /// not count towards the tool's effect: there, say [`get`](ToolContext::get) or take a parameter.
+    /// This is for implementations of [`FromContext`]. In the body of a tool it returns `None`, because a value taken here would
+    /// not count towards the tool's effect. Use [`get`](ToolContext::get) or a parameter there.
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<T> {
         if !self.open {
             return None;
@@ -413,15 +413,15 @@ impl ToolContext {
         self.service()
     }
 
-    /// A value that the host put in, for this crate: what a tool is served with, not what it holds.
+    /// Returns a host value for this crate's own use, inside of a call as well.
     pub(crate) fn service<T: Clone + 'static>(&self) -> Option<T> {
         self.host().value().cloned()
     }
 
-    /// Tells the client how far the call is; the model never sees it. Does nothing where nobody listens.
+    /// Reports progress to the client; the model never sees it. Does nothing if no client listens.
     ///
-    /// It never waits. Where the client reads more slowly than the tool reports, at most 256 steps, or 1 MiB of them, are kept: the oldest
-    /// one is dropped for the newest. A [`ToolStream`](crate::ToolStream) waits for its reader instead, and loses no step.
+    /// It never waits. If the client reads more slowly than the tool reports, at most 256 steps, or 1 MiB of them, are kept: the oldest
+    /// step is dropped for the newest. A [`ToolStream`](crate::ToolStream) waits for its reader instead, and loses no step.
     pub fn progress<T: Serialize + ?Sized>(&self, step: &T) {
         if self.scope().is_some_and(|scope| scope.progress.is_some())
             && let Ok(json) = serde_json::value::to_raw_value(step)
@@ -430,7 +430,7 @@ impl ToolContext {
         }
     }
 
-    /// Tells whoever listens that the call's body begins; once, however often it runs.
+    /// Sends `Started` when the call's body begins: once, however often the body runs.
     pub(crate) fn tell_started(&self) {
         if let Some(scope) = self.scope()
             && let Some(sender) = &scope.progress
@@ -440,12 +440,12 @@ impl ToolContext {
         }
     }
 
-    /// Notes that the body has returned an output. Without a gate, nothing is kept.
+    /// Notes that the body returned an output. Without a gate, nothing is recorded.
     #[cfg(not(feature = "host"))]
     #[expect(clippy::unused_self, reason = "as with the feature `host`")]
     pub(crate) fn set_returned(&self) {}
 
-    /// Notes whether the body runs. Without a gate, nothing is kept.
+    /// Notes whether the body runs. Without a gate, nothing is recorded.
     #[cfg(not(feature = "host"))]
     #[expect(clippy::unused_self, reason = "as with the feature `host`")]
     pub(crate) fn set_inside(&self, _: bool) {}
@@ -456,14 +456,14 @@ impl ToolContext {
         reporter.step(step).then_some(reporter)
     }
 
-    /// Adds a step of a stream, and waits until it was read: a stream that never waits itself must not pile up.
+    /// Adds a step of a stream and waits until it is read, because a stream that never waits itself must not fill the memory.
     pub(crate) async fn yield_progress(&self, step: Box<RawValue>) {
         if let Some(reporter) = self.send_progress(step) {
             reporter.read().await;
         }
     }
 
-    /// Says where the output comes from. Kept beside the output, for the client.
+    /// Adds a source of the output. It is kept next to the output, for the client.
     pub fn cite(&self, citation: Citation) {
         if let Some(scope) = self.scope() {
             scope
@@ -474,7 +474,7 @@ impl ToolContext {
         }
     }
 
-    /// When the call has to end, as what is left of it.
+    /// Returns the time that is left until the call's deadline; `None` without a deadline.
     pub fn remaining(&self) -> Option<Duration> {
         self.deadline()
             .map(|deadline| deadline.saturating_duration_since(Instant::now()))
@@ -485,9 +485,9 @@ impl ToolContext {
             .map_or(self.host().deadline, |scope| scope.deadline)
     }
 
-    /// Whether the work should stop: cancelled, past its deadline, or given up by its caller.
+    /// Whether the work should stop: the call was cancelled, is past its deadline, or was dropped by its caller.
     ///
-    /// Async code is dropped and need not ask. Blocking code cannot be dropped and should.
+    /// Async code is dropped and need not check this. Blocking code cannot be dropped and should check it.
     pub fn is_cancelled(&self) -> bool {
         self.is_stopped()
             || self
@@ -498,7 +498,7 @@ impl ToolContext {
                 .is_some_and(|deadline| deadline <= Instant::now())
     }
 
-    /// Waits until the turn is cancelled or the deadline passes; for ever where there is neither.
+    /// Waits until the call is cancelled or the deadline passes; forever if there is neither a token nor a deadline.
     pub async fn cancelled(&self) {
         let cancelled = async {
             match self.cancellation() {
@@ -515,7 +515,7 @@ impl ToolContext {
     }
 }
 
-/// Names who asks; never what they hold.
+/// Prints the caller and the call, never secrets or other values.
 impl fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolContext")

@@ -1,13 +1,13 @@
-//! What a tool may do to the world, as a value known at compile time.
+//! The effect of a tool: what it may do outside of its own memory, known at compile time.
 
 use std::fmt;
 
 use crate::schema::dialect::Hints;
 
-/// A set of things that a tool may do.
+/// A set of effects that a tool may have.
 ///
-/// A host value states its effect at [`FromContext::EFFECT`](crate::FromContext::EFFECT); a tool's effect is the union over its host
-/// parameters and the words on its attribute.
+/// A host value states its effect with [`FromContext::EFFECT`](crate::FromContext::EFFECT). The effect of a tool is the union of those
+/// of its host parameters and of the words in its attribute.
 ///
 /// ```
 /// use tool_core::Effect;
@@ -21,17 +21,17 @@ use crate::schema::dialect::Hints;
 pub struct Effect(u8);
 
 impl Effect {
-    /// Computes only.
+    /// No effect: the tool only computes.
     pub const NONE: Self = Self(0);
     /// Reads state that outlives the call.
     pub const READ: Self = Self(1);
-    /// Changes state.
+    /// Changes state that outlives the call.
     pub const WRITE: Self = Self(1 << 1);
-    /// Removes or overwrites state, so that it cannot be had back.
+    /// Removes or overwrites state, so that it cannot be restored.
     pub const DESTROY: Self = Self(1 << 2);
     /// Reaches beyond the host: the network, other people.
     pub const EXTERNAL: Self = Self(1 << 3);
-    /// Everything.
+    /// All effects together.
     pub const ALL: Self = Self(0b1111);
 
     const NAMES: [(Self, &'static str); 4] = [
@@ -41,7 +41,7 @@ impl Effect {
         (Self::EXTERNAL, "external"),
     ];
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -52,7 +52,7 @@ impl Effect {
         self.0 & other.0 == other.0
     }
 
-    /// What this set has beyond `other`.
+    /// Returns the effects of this set that `other` does not have.
     #[must_use]
     pub const fn beyond(self, other: Self) -> Self {
         Self(self.0 & !other.0)
@@ -63,12 +63,12 @@ impl Effect {
         self.0 == 0
     }
 
-    /// Whether state may be different afterwards.
+    /// Whether the set includes writing or destroying.
     pub const fn changes_state(self) -> bool {
         self.0 & (Self::WRITE.0 | Self::DESTROY.0) != 0
     }
 
-    /// The set's bits, for stores.
+    /// Returns the bits of the set, for stores.
     pub const fn bits(self) -> u8 {
         self.0
     }
@@ -91,25 +91,25 @@ impl fmt::Display for Effect {
     }
 }
 
-/// The effect words on a tool's attribute.
+/// The effect words in a tool's attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is one word of the attribute"
 )]
 pub struct Declared {
-    /// `read_only`
+    /// Whether the attribute says `read_only`.
     pub read_only: bool,
-    /// `destructive`
+    /// Whether the attribute says `destructive`.
     pub destructive: bool,
-    /// `idempotent`
+    /// Whether the attribute says `idempotent`.
     pub idempotent: bool,
-    /// `open_world`
+    /// Whether the attribute says `open_world`.
     pub open_world: bool,
 }
 
 impl Declared {
-    /// No word.
+    /// No effect words.
     pub const NONE: Self = Self {
         read_only: false,
         destructive: false,
@@ -117,10 +117,10 @@ impl Declared {
         open_world: false,
     };
 
-    /// The union of the words' effects and those of the host parameters.
+    /// Returns the union of the words' effects and those of the host parameters.
     ///
-    /// A tool that declares nothing and takes nothing from the host may still do anything that Rust can; it is taken as one that
-    /// has no effect on the host, but not as read-only (see [`Declared::hints`]).
+    /// A tool that declares nothing and takes nothing from the host may still do anything that Rust can. It counts as a tool without
+    /// an effect on the host, but not as read-only (see [`Declared::hints`]).
     pub const fn effect(self, host: &[Effect]) -> Effect {
         let mut effect = Effect::NONE;
         let mut i = 0;
@@ -140,8 +140,8 @@ impl Declared {
         effect
     }
 
-    /// Whether a tool has no effect but by the calls that it makes: of its host parameters, given as their effects and whether they
-    /// only call, those that do not call cannot change anything.
+    /// Whether a tool has no effect except through the calls that it makes. `host` has the effect of each host parameter, and whether
+    /// that parameter only calls; the parameters that do not only call must not change anything.
     #[must_use]
     pub const fn only_calls(self, host: &[(Effect, bool)]) -> bool {
         let mut own = self.effect(&[]);
@@ -159,9 +159,9 @@ impl Declared {
         calls && !own.changes_state() && !own.contains(Effect::EXTERNAL)
     }
 
-    /// The annotations that MCP clients read.
+    /// Returns the annotations that MCP clients read.
     ///
-    /// Read-only is claimed only where it is declared or where every host value that the tool takes can but read.
+    /// Read-only is stated only if the tool declares it, or takes a host value that reads and none that changes state.
     pub const fn hints(self, host: &[Effect]) -> Hints {
         let effect = self.effect(host);
         let read_only =

@@ -1,11 +1,11 @@
-//! The host's wall clock, monotonic clock, random bytes and task spawning. Hidden, and without promises.
+//! The host's wall clock, monotonic clock, random bytes and task spawning. Hidden, and without stability promises.
 //!
-//! Everything in `tool-core` and `tool-store` that would read a clock, draw random bytes or spawn a task asks this module. By default it
-//! asks the operating system and tokio. `tests/world` puts an [`Env`] of its own in their place, one for each simulated host, so that
-//! several hosts in one process have different clocks and a run can be repeated exactly. Timers (`tokio::time`) are the runtime's and
-//! not part of it: tokio can pause them.
+//! All code in `tool-core` and `tool-store` that reads a clock, draws random bytes or spawns a task calls this module. By default it
+//! uses the operating system and tokio. `tests/world` replaces them with its own [`Env`] for each simulated host, so that
+//! several hosts in one process have different clocks and a run can be repeated exactly. Timers (`tokio::time`) belong to the runtime and
+//! not to this module: tokio can pause them.
 //!
-//! A process that never calls [`enter`] pays one relaxed load for each question.
+//! A process that never calls [`enter`] pays one relaxed load for each use.
 
 #![expect(
     clippy::disallowed_methods,
@@ -31,7 +31,7 @@ pub type Task = BoxFuture<'static, ()>;
 /// Blocking work without an output.
 pub type Work = Box<dyn FnOnce() + Send>;
 
-/// What a host asks its surroundings for.
+/// The clocks, random bytes and background tasks of a host.
 pub trait Env: Send + Sync + 'static {
     /// The wall clock. It may jump forward and back.
     fn now(&self) -> Timestamp;
@@ -70,7 +70,7 @@ pub fn enter(env: Arc<dyn Env>) -> Entered {
 /// Restores the environment that was in force before [`enter`].
 pub struct Entered {
     before: Option<Arc<dyn Env>>,
-    /// The guard belongs to its thread.
+    /// Makes the guard `!Send`, because it belongs to its thread.
     here: PhantomData<*const ()>,
 }
 
@@ -78,7 +78,7 @@ impl Drop for Entered {
     fn drop(&mut self) {
         let before = self.before.take();
         let own = CURRENT.with_borrow_mut(|current| std::mem::replace(current, before));
-        // Outside of the borrow: its destructor may ask for the environment.
+        // Dropped outside of the borrow, because its destructor may use the environment.
         drop(own);
     }
 }
@@ -113,7 +113,7 @@ pub fn now() -> Timestamp {
     }
 }
 
-/// The wall clock.
+/// The wall clock, as [`SystemTime`].
 pub fn system_time() -> SystemTime {
     match current() {
         None => SystemTime::now(),
@@ -124,7 +124,7 @@ pub fn system_time() -> SystemTime {
     }
 }
 
-/// The monotonic clock.
+/// The monotonic clock, for durations.
 #[inline]
 pub fn monotonic() -> Instant {
     match current() {
@@ -139,7 +139,7 @@ pub fn elapsed(since: Instant) -> Duration {
     monotonic().saturating_duration_since(since)
 }
 
-/// Fills the slice with bytes that nobody can predict, for nonces and keys.
+/// Fills the slice with unpredictable bytes, for nonces and keys.
 #[cfg(feature = "host")]
 pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     match current() {
@@ -148,18 +148,18 @@ pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     }
 }
 
-/// How many bytes of [`distinct`] a thread draws at once.
+/// Number of random bytes that a thread draws at once for [`distinct`].
 #[cfg(feature = "host")]
 const DRAWN: usize = 64 * 16;
 
 #[cfg(feature = "host")]
 thread_local! {
-    /// Bytes of the system that are not used yet, and where they begin.
+    /// Random bytes that are not used yet, and the index of the first one.
     static POOL: RefCell<([u8; DRAWN], usize)> = const { RefCell::new(([0; DRAWN], DRAWN)) };
 }
 
-/// Random bytes for names that are not secrets; each call returns different ones. A thread draws them in blocks, because the system call costs several times
-/// what the rest of a call's identity costs. If a process forks and both processes continue, both return the same bytes.
+/// Random bytes for names that are not secrets; each call returns different ones. A thread draws them in blocks, because the system call
+/// costs several times what the rest of a call's identity costs. If a process forks and both processes continue, both return the same bytes.
 #[cfg(feature = "host")]
 pub(crate) fn distinct() -> io::Result<[u8; 16]> {
     let mut own = [0; 16];
@@ -187,7 +187,7 @@ pub(crate) fn unique(count: &AtomicU64) -> u64 {
     }
 }
 
-/// A number of this process and one of this call. Together they are a name, not a secret.
+/// A number for this process and one for this call. Together they are a name, not a secret.
 pub(crate) fn serial() -> (u64, u64) {
     static PROCESS: LazyLock<u64> = LazyLock::new(|| SEED.hash_one(std::process::id()));
     static SERIAL: AtomicU64 = AtomicU64::new(0);
@@ -197,19 +197,19 @@ pub(crate) fn serial() -> (u64, u64) {
     }
 }
 
-/// Its keys come from the operating system.
+/// Hash keys from the operating system.
 static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 fn number(env: &dyn Env) -> u64 {
     let mut bytes = [0; 8];
-    // Without random bytes numbers repeat, which a simulation may want to see.
+    // Without random bytes, numbers repeat, which a simulation may want to see.
     if env.random(&mut bytes).is_err() {
         bytes = [0; 8];
     }
     u64::from_le_bytes(bytes)
 }
 
-/// Runs a task in the background; false where there is no runtime, and then the task is dropped.
+/// Runs a task in the background. Without a runtime, it drops the task and returns false.
 #[cfg(feature = "host")]
 pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) -> bool {
     if let Some(env) = current() {
@@ -225,7 +225,7 @@ pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) -> bool {
     }
 }
 
-/// Runs a task in the background; gives it back where there is no runtime.
+/// Runs a task in the background. Without a runtime, it returns the task.
 #[cfg(feature = "host")]
 pub(crate) fn spawn_or_return<T: Future<Output = ()> + Send + 'static>(task: T) -> Result<(), T> {
     if let Some(env) = current() {
@@ -241,16 +241,16 @@ pub(crate) fn spawn_or_return<T: Future<Output = ()> + Send + 'static>(task: T) 
     }
 }
 
-/// Why blocking work gave no output.
+/// Why blocking work returned no output.
 #[cfg(feature = "host")]
 pub(crate) enum Lost {
-    /// It panicked.
+    /// The work panicked.
     Panicked(Box<dyn std::any::Any + Send>),
     /// The runtime was shut down before the work began.
     Dropped,
 }
 
-/// Runs work where it may block.
+/// Runs work on a thread where it may block.
 #[cfg(feature = "host")]
 pub(crate) async fn spawn_blocking<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
@@ -259,7 +259,7 @@ pub(crate) async fn spawn_blocking<R: Send + 'static>(
         let (sender, done) = futures::channel::oneshot::channel();
         env.spawn_blocking(Box::new(move || {
             let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-            // Nobody waits where the call was dropped.
+            // If the call was dropped, the channel has no receiver.
             let _ = sender.send(ended);
         }));
         return match done.await {

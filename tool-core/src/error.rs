@@ -1,4 +1,4 @@
-//! Errors with two faces: what the model may read, and what the operator reads.
+//! Errors with two texts: one for the model and one for the operator.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -13,7 +13,7 @@ mod shown;
 
 pub use shown::{SHOWN_ERRORS, ShownError};
 
-/// Why a call did not give an output.
+/// Why a call has no output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -21,7 +21,7 @@ pub enum ErrorKind {
     UnknownTool,
     /// The arguments do not fit the schema.
     InvalidArguments,
-    /// Policy refuses the call.
+    /// The call is not allowed, for example by a policy.
     Denied,
     /// The call waits for a person: for an approval, or for variables.
     Pending,
@@ -33,16 +33,16 @@ pub enum ErrorKind {
     Cancelled,
     /// The tool panicked.
     Panicked,
-    /// Too many calls.
+    /// A limit on calls was exceeded.
     RateLimited,
-    /// The process ended while the call ran; whether it took effect is not known.
+    /// The process ended while the call ran. It is unknown whether the call had an effect.
     Interrupted,
     /// The tool lacks something that the host has to supply.
     Unavailable,
 }
 
 impl ErrorKind {
-    /// The kind of a word; [`Failed`](Self::Failed) for one that another version may have written.
+    /// Returns the kind of a word, and [`Failed`](Self::Failed) for an unknown word, which another version may have written.
     #[cfg(feature = "host")]
     pub(crate) fn from_word(word: &str) -> Self {
         [
@@ -62,7 +62,7 @@ impl ErrorKind {
         .unwrap_or(Self::Failed)
     }
 
-    /// The kind as a word, for stores and telemetry.
+    /// Returns the kind as a word, for stores and telemetry.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::UnknownTool => "unknown_tool",
@@ -80,11 +80,11 @@ impl ErrorKind {
     }
 }
 
-/// Why a call did not give an output, in two faces.
+/// The error of a call, with one text for the model and one for the operator.
 ///
-/// The model reads [`model_text`](ToolError::model_text) and nothing else. `?` on a foreign error keeps that error for the operator
-/// and gives the model a general sentence with an audit id, because texts of foreign errors hold paths, queries and keys. Showing
-/// more is an explicit call: [`ToolError::new`], [`ToolError::shown`] or [`ToolError::expose`].
+/// The model reads only [`model_text`](ToolError::model_text). `?` on a foreign error keeps that error for the operator
+/// and gives the model a general sentence with an audit id, because texts of foreign errors may hold paths, queries and keys. To show
+/// more, call [`ToolError::new`], [`ToolError::shown`] or [`ToolError::expose`].
 ///
 /// ```
 /// use tool_core::{ErrorKind, ToolError};
@@ -102,7 +102,7 @@ impl ErrorKind {
 /// assert_eq!(own.model_text(), "the index is being rebuilt, try again in a minute");
 /// ```
 ///
-/// `ToolError` is not itself a [`std::error::Error`], so that it can be made from every type that is one.
+/// `ToolError` does not implement [`std::error::Error`], so that every type that does can be converted into it.
 #[doc(alias("isError", "is_error", "ModelRetry", "tool error"))]
 pub struct ToolError(Box<Inner>);
 
@@ -117,38 +117,38 @@ struct Inner {
     retry_after: Option<Duration>,
 }
 
-/// What the model reads.
+/// The text that the model reads.
 enum Face {
-    /// This text.
+    /// A text written for the model.
     Own(Cow<'static, str>),
     /// A general sentence with the audit id.
     General,
-    /// What the source says.
+    /// The text of the foreign error, with its causes.
     Source,
     /// One sentence per issue.
     Issues,
 }
 
 impl ToolError {
-    /// An expected failure, in words that the model reads.
+    /// Creates an error for an expected failure, with a text for the model.
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
         Self::of(ErrorKind::Failed, text)
     }
 
-    /// An error of a kind, in words that the model reads.
+    /// Creates an error of a kind, with a text for the model.
     pub fn of(kind: ErrorKind, text: impl Into<Cow<'static, str>>) -> Self {
         Self::with_face(kind, Face::Own(text.into()))
     }
 
-    /// A foreign error whose text the model may read.
+    /// Creates an error from a foreign error whose text the model may read.
     pub fn shown(error: impl Into<Box<dyn StdError + Send + Sync + 'static>>) -> Self {
         Self::foreign(error).expose()
     }
 
-    /// A foreign error that the model must not read; `?` does this for every [`std::error::Error`]. Those of one's own that it may read are
-    /// marked by [`derive(ToolError)`](derive@crate::ToolError).
+    /// Creates an error from a foreign error whose text the model must not read; `?` does this for every [`std::error::Error`]. In your own
+    /// error types, [`derive(ToolError)`](derive@crate::ToolError) marks the errors that the model may read.
     ///
-    /// This also takes what is none, such as `anyhow::Error` and `Box<dyn Error + Send + Sync>`.
+    /// This also accepts types that do not implement `Error`, such as `anyhow::Error` and `Box<dyn Error + Send + Sync>`.
     pub fn foreign(error: impl Into<Box<dyn StdError + Send + Sync + 'static>>) -> Self {
         let error = error.into();
         let face = match shown::text(&*error) {
@@ -160,7 +160,8 @@ impl ToolError {
         this
     }
 
-    /// Something that the host has to supply is absent. The model reads that the tool is not available, the operator what is absent.
+    /// Creates an error for something that the host has to supply and did not. The model reads that the tool is not available, the operator
+    /// reads what is missing.
     pub fn unavailable(what: impl fmt::Display) -> Self {
         let mut this = Self::of(
             ErrorKind::Unavailable,
@@ -170,14 +171,14 @@ impl ToolError {
         this
     }
 
-    /// The arguments do not fit the schema.
+    /// Creates an error for arguments that do not fit the schema.
     pub fn invalid_arguments(issues: Vec<Issue>) -> Self {
         let mut this = Self::with_face(ErrorKind::InvalidArguments, Face::Issues);
         this.0.issues = issues;
         this
     }
 
-    /// Required variables have no value, so the call waits until somebody has supplied them.
+    /// Creates an error for required variables without a value. The call waits until the user has supplied them.
     ///
     /// ```
     /// use tool_core::{ErrorKind, ToolError, VariableNeed};
@@ -222,21 +223,21 @@ impl ToolError {
         }))
     }
 
-    /// Adds what only the operator reads.
+    /// Adds a text that only the operator reads.
     #[must_use]
     pub fn operator(mut self, text: impl Into<String>) -> Self {
         self.0.operator = Some(text.into());
         self
     }
 
-    /// Says when another try may work.
+    /// Sets the time after which a retry may work.
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.0.retry_after = Some(wait);
         self
     }
 
-    /// Lets the model read what a foreign error says, with its causes.
+    /// Lets the model read the text of the foreign error, with its causes.
     #[must_use]
     pub fn expose(mut self) -> Self {
         if self.0.source.is_some() {
@@ -245,32 +246,32 @@ impl ToolError {
         self
     }
 
-    /// Why there is no output.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Every problem with the arguments; empty for other kinds.
+    /// Returns every problem with the arguments; empty for other kinds.
     pub fn issues(&self) -> &[Issue] {
         &self.0.issues
     }
 
-    /// The variables that somebody has to supply before the call can run; empty for other errors.
+    /// Returns the variables that the user has to supply before the call can run; empty for other errors.
     pub fn missing_variables(&self) -> &[VariableNeed] {
         &self.0.variables
     }
 
-    /// When another try may work.
+    /// Returns the time after which a retry may work.
     pub fn wait(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// The id under which the operator finds the cause, where the model reads only a general sentence.
+    /// Returns the id under which the operator finds the cause, if the model reads only a general sentence.
     pub fn audit_id(&self) -> Option<String> {
         (self.0.audit_id != 0).then(|| format!("{:016x}", self.0.audit_id))
     }
 
-    /// What the model reads.
+    /// Returns the text that the model reads.
     pub fn model_text(&self) -> String {
         let inner = &*self.0;
         let mut text = match &inner.model {
@@ -288,12 +289,12 @@ impl ToolError {
         text
     }
 
-    /// What the operator reads: all there is.
+    /// Returns the text that the operator reads, with all details.
     pub fn operator_text(&self) -> String {
         let inner = &*self.0;
         let source = inner.source.as_deref().map(chain);
         let mut text = match &inner.model {
-            // What was shown of the foreign error is its beginning.
+            // The text for the model is the beginning of the foreign error's text.
             Face::Own(own) if source.as_ref().is_some_and(|all| all.starts_with(&**own)) => {
                 String::new()
             }
@@ -310,7 +311,7 @@ impl ToolError {
         text
     }
 
-    /// The same without secrets, on both faces. The foreign error stays where neither of its texts holds one.
+    /// Masks secrets in both texts. The foreign error is kept if neither its `Display` nor its `Debug` text holds one.
     pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
         // Each field is named, so that a new one cannot be forgotten.
         let Inner {
@@ -344,13 +345,13 @@ impl ToolError {
         self
     }
 
-    /// The foreign error behind it.
+    /// Returns the foreign error, if there is one.
     pub fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
         self.0.source.as_deref()
     }
 }
 
-/// One sentence per problem.
+/// Writes one sentence per problem.
 fn issues_text(issues: &[Issue]) -> String {
     let mut text = String::from("the arguments do not fit the schema: ");
     for (i, issue) in issues.iter().enumerate() {
@@ -368,7 +369,7 @@ fn issues_text(issues: &[Issue]) -> String {
     text
 }
 
-/// An error with its causes, as anyhow prints them.
+/// Writes an error with its causes, as anyhow prints them.
 fn chain(error: &(dyn StdError + Send + Sync + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -401,14 +402,14 @@ impl<E: IntoToolError> From<E> for ToolError {
     }
 }
 
-/// The model's face, so that printing an error into a message leaks nothing.
+/// Prints the text for the model, so that an error that is printed into a message leaks nothing.
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.model_text())
     }
 }
 
-/// The operator's face.
+/// Prints the text for the operator.
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolError")
@@ -419,7 +420,7 @@ impl fmt::Debug for ToolError {
 }
 
 mod audit {
-    //! Ids that differ between calls and between processes. They name a row, they guard nothing.
+    //! Audit ids that differ between calls and between processes. They are names, not secrets.
 
     use std::sync::atomic::AtomicU64;
 

@@ -1,6 +1,6 @@
-//! Guides: for authors of tools, for hosts, for operators.
+//! Guides for authors of tools, hosts and operators.
 //!
-//! Begin with [`authors`]. This module exists only in the documentation.
+//! Start with [`authors`]. This module exists only in the documentation.
 
 // The guides are files of the repository and link to one another by file name. The definitions above each guide come first, so they
 // replace the ones at its end, and the links lead to the pages here.

@@ -1,12 +1,12 @@
-//! Characters that a reader of a text does not see: how to find, show and remove them.
+//! Hidden characters in text: find, escape and remove them.
 //!
-//! Text of strangers (a tool's description, a result) can carry characters that a terminal or an editor does not show and that a model
+//! Untrusted text (a tool's description, a result) can hold characters that a terminal or an editor does not show and that a model
 //! reads: Unicode tag characters spell whole sentences, bidirectional overrides change the order in which a line is read, escape
-//! sequences rewrite what a terminal shows. [`find`] finds them, [`escape`] shows them as `\u{e0041}`, [`remove`] takes them out.
+//! sequences rewrite what a terminal shows. [`find`] finds them, [`escape`] writes them as `\u{e0041}`, [`remove`] removes them.
 //!
-//! Hidden are: control characters except tab and line breaks, every code point that Unicode says to be shown as nothing
+//! Hidden are: control characters except tab and line breaks, every code point that Unicode defines as invisible
 //! (`Default_Ignorable_Code_Point`), format characters (`Cf`), line and paragraph separators, and the Braille blank. Not hidden are the
-//! uses without which usual text is broken: one variation selector behind a visible character, a joiner between two symbols of an emoji,
+//! uses that ordinary text needs: one variation selector after a visible character, a joiner between two symbols of an emoji,
 //! and one joiner or non-joiner inside a word of a script that needs it (Arabic, Indic and their neighbours).
 //!
 //! ```
@@ -23,7 +23,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// First and last code points of the hidden ranges, as of Unicode 17. The format characters of Arabic, Syriac and Kaithi numbers and verses
-/// are left out, because they are shown.
+/// are left out, because they are visible.
 const RANGES: [(u32, u32); 28] = [
     (0x00, 0x1F),
     (0x7F, 0x9F),
@@ -51,7 +51,7 @@ const RANGES: [(u32, u32); 28] = [
     (0xFFFE, 0xFFFF),
     (0x1FFFE, 0x1FFFF),
     (0x2FFFE, 0x2FFFF),
-    // Private use: no reader knows what is shown.
+    // Private use: it is unknown what the reader sees.
     (0xE000, 0xF8FF),
     (0xF0000, 0xFFFFF),
     (0x10_0000, 0x10_FFFF),
@@ -62,12 +62,12 @@ fn may_be_hidden(c: char) -> bool {
     !matches!(c, ' '..='~' | '\n' | '\t') && RANGES.iter().any(is_in)
 }
 
-/// The symbols that emoji are joined from, roughly: arrows to dingbats, and the planes of pictographs.
+/// Whether emoji are joined from this symbol, roughly: arrows to dingbats, and the planes of pictographs.
 fn is_symbol(c: char) -> bool {
     matches!(u32::from(c), 0x2190..=0x2BFF | 0x3030 | 0x303D | 0x3297 | 0x3299 | 0x1F000..=0x1FAFF)
 }
 
-/// Letters of scripts whose spelling uses joiners.
+/// Whether this is a letter of a script whose spelling uses joiners.
 fn joins(c: char) -> bool {
     matches!(
         u32::from(c),
@@ -76,13 +76,13 @@ fn joins(c: char) -> bool {
     )
 }
 
-/// Walks over a text and gives its hidden characters with their places.
+/// Iterator over the hidden characters of a text and their positions.
 struct Scan<'a> {
     text: &'a str,
     at: usize,
-    /// The character before, as it was written.
+    /// The preceding character, hidden or not.
     before: Option<char>,
-    /// The last character that can be seen, if only allowed ones stood between it and here.
+    /// The last visible character, if only allowed hidden characters follow it.
     base: Option<char>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether the character, which may be hidden, is used as usual text uses it.
+    /// Whether a character that may be hidden is used here as in ordinary text.
     fn is_usual(&self, c: char, next: Option<char>) -> bool {
         if c == '\r' {
             return next == Some('\n');
@@ -105,7 +105,7 @@ impl<'a> Scan<'a> {
             return false;
         };
         match c {
-            // Text or emoji form of the character before.
+            // Selects the text or emoji form of the preceding character.
             '\u{fe0e}' | '\u{fe0f}' => !before.is_whitespace() && !may_be_hidden(before),
             '\u{200d}' | '\u{200c}' => {
                 let Some(next) = next.filter(|next| !may_be_hidden(*next)) else {
@@ -133,7 +133,7 @@ impl Iterator for Scan<'_> {
             let at = self.at;
             self.at += c.len_utf8();
             if !may_be_hidden(c) {
-                // Skin tones belong to the symbol before them.
+                // A skin tone belongs to the symbol before it.
                 if !matches!(u32::from(c), 0x1F3FB..=0x1F3FF) || self.base.is_none() {
                     self.base = Some(c);
                 }
@@ -151,26 +151,26 @@ impl Iterator for Scan<'_> {
     }
 }
 
-/// The hidden characters of a text, with the bytes at which they begin.
+/// Returns the hidden characters of a text, with their byte positions.
 pub fn find(text: &str) -> impl Iterator<Item = (usize, char)> {
     Scan::new(text)
 }
 
 /// Whether a text has hidden characters.
 pub fn is_found(text: &str) -> bool {
-    // Most texts are plain.
+    // Most texts are plain ASCII.
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     !text.as_bytes().iter().all(plain) && find(text).next().is_some()
 }
 
-/// The text with every hidden character written as `\u{e0041}`, for people and for logs.
+/// Returns the text with every hidden character written as `\u{e0041}`, for people and for logs.
 pub fn escape(text: &str) -> Cow<'_, str> {
     rewrite(text, |c, out| {
         let _ = write!(out, "{}", c.escape_unicode());
     })
 }
 
-/// The text without its hidden characters.
+/// Returns the text without its hidden characters.
 pub fn remove(text: &str) -> Cow<'_, str> {
     rewrite(text, |_, _| {})
 }
@@ -190,10 +190,10 @@ fn rewrite(text: &str, mut write: impl FnMut(char, &mut String)) -> Cow<'_, str>
     Cow::Owned(out)
 }
 
-/// The text [escaped](escape) and in at most `most` bytes: a longer one ends in ` […]`.
+/// Returns the [escaped](escape) text in at most `most` bytes. A longer text is cut and ends in ` […]`.
 pub fn show(text: &str, most: usize) -> Cow<'_, str> {
     const END: &str = " […]";
-    // No character gets shorter, so what lies behind cannot be needed.
+    // Escaping makes no character shorter, so the text after this cannot be needed.
     let head = text
         .get(..text.floor_char_boundary(most + 1))
         .unwrap_or(text);
@@ -261,7 +261,7 @@ mod tests {
                 assert!(!is_found(&remove(&text)), "{text:?}: {:?}", remove(&text));
             }
         }
-        // A flag's letters are tags: any text can be written with them.
+        // The letters of a flag are tag characters, which can spell any text.
         assert!(is_found("🏴\u{e0067}\u{e0062}\u{e007f}"));
     }
 

@@ -1,7 +1,7 @@
-//! Tools that language models call, strictly typed.
+//! Strictly typed tools that language models call.
 //!
-//! Start with [`#[tool]`](macro@tool): put it on a fn, and models can call the fn. What a provider's strict mode would refuse later is a compile
-//! error at the token to change.
+//! Start with [`#[tool]`](macro@tool): put it on a fn, and models can call the fn. A mistake that a provider's strict mode would refuse later
+//! is a compile error at the token to change.
 //!
 //! ```standalone_crate
 //! use tool_core::prelude::*;
@@ -55,26 +55,26 @@
 //! | give tools a database, a client, state | [`host_value!`], [`Reads`], [`Writes`], [`FromContext`] | [authors](guides::authors) |
 //! | test tools | [`assert_tools!`], [`testing`] | [authors](guides::authors) |
 //! | call tools for a model | [`Registry`], [`Toolset`], [`ToolCall`], [`CallResult`], [`ToolContext`] | [hosts](guides::hosts), [arguments](guides::arguments) |
-//! | speak a provider's format | [`wire`], [`Dialect`] | [hosts](guides::hosts) |
+//! | use a provider's wire format | [`wire`], [`Dialect`] | [hosts](guides::hosts) |
 //! | run the loop around a model | [`turn::Turns`] | [hosts](guides::hosts) |
 //! | approve, limit, audit, never repeat an effect | [`Gate`], [`Approvals`], [`limits`], [`Audit`], [`store`] | [hosts](guides::hosts) |
-//! | say who may call what | [`Rules`], [`policy`], [`Switches`] | [operators](guides::operators) |
+//! | control who may call what | [`Rules`], [`policy`], [`Switches`] | [operators](guides::operators) |
 //! | offer thousands of tools | [`search`] | [hosts](guides::hosts) |
 //! | make tools at run time from JSON Schema | [`DynamicTool`], [`schema::dynamic`] | |
 //! | keep secrets out of texts and logs | [`redact`] | [threat model](guides::threat_model) |
 //!
-//! Other crates: `tool-mcp` serves tools over the Model Context Protocol and takes those of other servers ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool`
-//! ([its guide](guides::command_line)), `tool-std` has tools for files, programs, git and the web, `tool-store` keeps state in SQLite, `tool-code` runs
-//! a model's code. A program has one version of this crate: [versions](guides::versions).
+//! Other crates: `tool-mcp` serves tools over the Model Context Protocol and uses tools of other servers ([its guide](guides::mcp)), `tool-cli` is
+//! the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has tools for files, programs, git and the web, `tool-store` keeps state
+//! in SQLite, `tool-code` runs a model's code. A program must have only one version of this crate: [versions](guides::versions).
 //!
 //! # A call
 //!
-//! A call passes name, visibility, arguments and gate, and runs. A call does not panic and returns no `Err`: whatever goes wrong is in its
-//! [`CallResult`].
+//! The name, the visibility and the arguments of a call are checked; then the call passes the gate and runs. A call does not panic and returns
+//! no `Err`: every failure is in its [`CallResult`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// The expansion of the macros names `::tool_core`, also in this crate.
+// The macros expand to paths in `::tool_core`, also in this crate.
 #[allow(unused_extern_crates, reason = "only expansions of our macros name it")]
 extern crate self as tool_core;
 
@@ -140,10 +140,10 @@ pub use gate::{
 };
 #[cfg(feature = "host")]
 pub use gate::{Gate, GateBuilder, Retry, Sweeper, Switches};
-// What `tool-cli` needs to describe files as results do.
 pub use output::{
     Audio, Citation, File, Image, IntoOutput, ModelOutput, Part, Source, ToModelOutput,
 };
+// `tool-cli` needs these two to describe files as results do.
 #[doc(hidden)]
 pub use output::{HOLDS_SECRET, decoded_size};
 #[cfg(feature = "host")]

@@ -1,8 +1,8 @@
-//! How many calls a tenant, a principal or a tool may make.
+//! Rate limits, quotas and concurrency limits for calls.
 //!
-//! Three kinds of limits: a [rate](Limit::rate) evens calls out, a [quota](Limit::quota) counts them over a window, and
-//! [`at_once`](Limit::at_once) bounds how many run. Each counts for the whole host, per tenant or per principal; all tools together,
-//! each for itself, or only those it names. What exceeds one is answered with an error of the kind
+//! There are three kinds of limits: a [rate](Limit::rate) spreads calls out, a [quota](Limit::quota) counts them in a window, and
+//! [`at_once`](Limit::at_once) limits how many run concurrently. Each limit counts for the whole host, per tenant or per principal, and for
+//! all tools together, for each tool separately, or only for the tools that it names. A call that exceeds a limit gets an error of the kind
 //! [`RateLimited`](ErrorKind::RateLimited) that says when to try again.
 //!
 //! ```
@@ -31,7 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! They count in this process: several processes have as many times the calls.
+//! Limits count in one process: a host with several processes allows several times as many calls.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -48,19 +48,19 @@ use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::tool::ToolDef;
 
-/// By whom calls are counted.
+/// The scope in which a limit counts calls together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Per {
-    /// All of this process.
+    /// All calls of this process.
     #[default]
     Host,
-    /// The workspace.
+    /// The calls of one workspace.
     Tenant,
-    /// The user within the workspace.
+    /// The calls of one user within a workspace.
     Principal,
 }
 
-/// One limit.
+/// A limit on calls: a rate, a quota, or a number of concurrent calls.
 #[derive(Clone, Debug)]
 #[must_use = "give it to `LimitsBuilder::limit`"]
 pub struct Limit {
@@ -87,55 +87,55 @@ impl Limit {
         }
     }
 
-    /// `calls` within `period`, evened out: after a burst of `calls`, one more every `period / calls`.
+    /// Allows `calls` within `period`, spread out: after a burst of `calls`, one more every `period / calls`.
     pub fn rate(calls: u32, period: Duration) -> Self {
         Self::new(Kind::Rate(calls, period))
     }
 
-    /// `calls` within a `window` that begins with the first of them; the next window begins with the first call after it.
+    /// Allows `calls` within a `window` that begins with the first of them. The next window begins with the first call after it.
     pub fn quota(calls: u32, window: Duration) -> Self {
         Self::new(Kind::Quota(calls, window))
     }
 
-    /// So many calls at the same time.
+    /// Allows this many concurrent calls.
     pub fn at_once(calls: u32) -> Self {
         Self::new(Kind::AtOnce(calls))
     }
 
-    /// Counts per tenant or principal; for the whole host where nothing is said.
+    /// Counts per tenant or principal. The default is the whole host.
     pub fn per(mut self, per: Per) -> Self {
         self.per = per;
         self
     }
 
-    /// Counts each tool for itself.
+    /// Counts each tool separately.
     pub fn each_tool(mut self) -> Self {
         self.each_tool = true;
         self
     }
 
-    /// Counts only calls of these tools; of all where nothing is said.
+    /// Counts only calls of these tools. The default is all tools.
     pub fn tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.tools.extend(names.into_iter().map(Into::into));
         self
     }
 }
 
-/// A limit that cannot be kept.
+/// The error for a limit that is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimitError {
-    /// It lets nothing through.
+    /// The limit allows no calls.
     #[error("limit {0} lets no call through, hide the tool instead")]
     Nothing(usize),
-    /// Its time is too short to be measured.
+    /// The time per call is too short to be measured.
     #[error(
         "the time of limit {0} is too short for its calls, name at least a nanosecond per call"
     )]
     TooShort(usize),
 }
 
-/// Makes [`Limits`].
+/// Builds [`Limits`].
 #[derive(Debug, Default)]
 #[must_use]
 pub struct LimitsBuilder {
@@ -144,21 +144,21 @@ pub struct LimitsBuilder {
 }
 
 impl LimitsBuilder {
-    /// Adds a limit. A call has to keep all of them.
+    /// Adds a limit. A call must be within all limits.
     pub fn limit(mut self, limit: Limit) -> Self {
         self.limits.push(limit);
         self
     }
 
-    /// How many tenants, principals and tools each limit tells apart at most; 100,000 where nothing is said.
+    /// Sets how many tenants, principals and tools each limit distinguishes at most. The default is 100,000.
     ///
-    /// Who has not called for so long that nothing is counted any more is forgotten. Where that makes no room, further ones are refused.
+    /// Idle keys, for which nothing is counted any more, are evicted. If that frees no room, calls of new keys are refused.
     pub fn most_keys(mut self, keys: usize) -> Self {
         self.most_keys = Some(keys);
         self
     }
 
-    /// The limits, or the number of the one that cannot be kept.
+    /// Builds the limits. The error has the number of the limit that is not valid.
     pub fn build(self) -> Result<Limits, LimitError> {
         let clock = Watch(Instant::now());
         let mut rules = Vec::new();
@@ -170,7 +170,7 @@ impl LimitsBuilder {
                 counts: Mutex::default(),
             });
         }
-        // What cannot be given back is taken last.
+        // Rates come last, because a refused call cannot return what it took from them.
         rules.sort_by_key(|rule| matches!(rule.counter, Counter::Rate(_)));
         Ok(Limits(Arc::new(Inner {
             rules,
@@ -180,7 +180,7 @@ impl LimitsBuilder {
     }
 }
 
-/// Limits of a host. Cheap to clone; all clones count together. See the [module](self).
+/// The limits of a host. Cheap to clone; all clones count together. See the [module](self).
 #[derive(Clone)]
 #[doc(alias("rate limit", "quota", "throttle", "concurrency"))]
 pub struct Limits(Arc<Inner>);
@@ -197,23 +197,23 @@ struct Rule {
     counts: Mutex<HashMap<Key, Count>>,
 }
 
-/// Whose calls, and of which tool. `None` where that makes no difference.
+/// Tenant, principal and tool whose calls are counted together. `None` if the rule does not distinguish them.
 type Key = (Option<Box<str>>, Option<Box<str>>, Option<Box<str>>);
 
-/// How a rule counts.
+/// How a rule counts calls.
 enum Counter {
     Rate(Quota),
     Quota(u32, Duration),
     AtOnce(usize),
 }
 
-/// What is counted of one key.
+/// The current count of one key.
 enum Count {
-    /// The bucket, and when it was last looked at.
+    /// The bucket, and when it was last used.
     Rate(Box<Bucket>, Duration),
-    /// Calls since.
+    /// The number of calls, and the beginning of their window.
     Quota(u32, Duration),
-    /// One reference here, and one in each guard.
+    /// One reference is here, and one in each guard.
     AtOnce(Arc<()>),
 }
 
@@ -231,15 +231,15 @@ impl Clock for Watch {
     }
 }
 
-/// The right to run of one call. Keep it until the body has really ended.
+/// The places that one call takes. Keep the guard until the body has really ended.
 #[derive(Debug)]
 #[must_use = "the call counts as ended when it is dropped"]
 pub struct LimitGuard {
-    /// Held, not read.
+    /// Held until the guard is dropped, never read.
     _places: Vec<Arc<()>>,
 }
 
-/// What a rule gave.
+/// What a call took from a rule.
 enum Taken {
     Nothing,
     Place(Arc<()>),
@@ -247,14 +247,14 @@ enum Taken {
 }
 
 impl Limits {
-    /// Starts with no limits.
+    /// Returns a builder without limits.
     pub fn builder() -> LimitsBuilder {
         LimitsBuilder::default()
     }
 
     /// Counts a call of this tool, or refuses it with [`ErrorKind::RateLimited`] and the time to wait.
     ///
-    /// A refused call gives back what it took of other quotas and places. What it took of other rates is gone.
+    /// A refused call returns what it took from other quotas and places. What it took from other rates is not returned.
     pub fn enter(&self, cx: &ToolContext, tool: &ToolDef) -> Result<LimitGuard, ToolError> {
         let now = self.0.clock.now();
         let mut places = Vec::new();
@@ -279,7 +279,7 @@ impl Limits {
         Ok(LimitGuard { _places: places })
     }
 
-    /// How many keys are remembered, over all limits.
+    /// Returns the number of keys that are stored, over all limits.
     pub fn keys(&self) -> usize {
         self.0.rules.iter().map(|rule| rule.counts().len()).sum()
     }
@@ -292,10 +292,10 @@ impl std::fmt::Debug for Limits {
     }
 }
 
-/// Why a rule refuses.
+/// Why a rule refuses a call.
 struct Refused {
     wait: Duration,
-    /// For want of room to count.
+    /// Whether there is no room for a new key.
     full: bool,
 }
 
@@ -332,7 +332,7 @@ impl Counter {
         }
     }
 
-    /// Nothing counted yet.
+    /// Creates an empty count.
     fn count(&self, clock: Watch, now: Duration) -> Count {
         match self {
             Self::Rate(quota) => {
@@ -343,7 +343,7 @@ impl Counter {
         }
     }
 
-    /// Whether a count says no more than a new one.
+    /// Whether a count is the same as an empty one, so that its key can be evicted.
     fn forgets(&self, count: &Count, now: Duration) -> bool {
         match (self, count) {
             (Self::Rate(quota), Count::Rate(_, last)) => {
@@ -423,12 +423,12 @@ impl Rule {
                 }
                 Ok(Taken::Place(Arc::clone(place)))
             }
-            // A rule makes counts of its own kind only.
+            // A rule creates only counts of its own kind.
             _ => Ok(Taken::Nothing),
         }
     }
 
-    /// Takes a call out of the count again, if its window still is the one.
+    /// Removes a call from the count, if its window is still the current one.
     fn give_back(&self, key: &Key, window: Duration) {
         if let Some(Count::Quota(calls, since)) = self.counts().get_mut(key)
             && *since == window

@@ -1,4 +1,4 @@
-//! What a tool returns, and what of it the model reads.
+//! The output of a tool, and the part of it that the model reads.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -27,16 +27,16 @@ pub(crate) use model::{Content, without_secret_files};
 pub use model::{HOLDS_SECRET, ModelOutput, Part, Source, decoded_size};
 pub(crate) use write::{Unwritten, is_plain, quote, write};
 
-/// What an erased run gives.
+/// The output of a type-erased run.
 pub(crate) struct Output {
     /// The payload, for the client.
     pub(crate) payload: Box<RawValue>,
-    /// What the model reads instead.
+    /// The output that the model reads instead of the payload.
     pub(crate) model: Option<ModelOutput>,
 }
 
 impl Output {
-    /// The payload with a line in the place of the bytes of each file that the model is shown.
+    /// Returns the payload with a line in place of the bytes of each file that the model is shown.
     pub(crate) fn without_bytes(&self) -> Cow<'_, str> {
         let payload = self.payload.get();
         let Some(ModelOutput(Content::Parts(parts))) = &self.model else {
@@ -46,7 +46,7 @@ impl Output {
     }
 }
 
-/// Without the bytes of files.
+/// Prints the output without the bytes of files.
 impl fmt::Debug for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Output")
@@ -56,9 +56,9 @@ impl fmt::Debug for Output {
     }
 }
 
-/// What a type of this module says itself that the model reads of it, also where generic code returns it.
+/// Returns the model output of a type of this module, even if generic code returns the value.
 ///
-/// Generic and inlined, so that the compiler decides the comparisons of types.
+/// This is generic and inlined, so that the compiler decides the comparisons of types.
 #[inline]
 pub(crate) fn own_view<T: Any>(output: &T) -> Option<ModelOutput> {
     let output: &dyn Any = output;
@@ -72,10 +72,10 @@ pub(crate) fn own_view<T: Any>(output: &T) -> Option<ModelOutput> {
     Some(ModelOutput::parts([part.clone()]))
 }
 
-/// What a tool fn may return.
+/// A type that a tool fn may return.
 ///
-/// `Result<T, E>` with a serialisable `T` and any error, a [`ToolStream`](crate::ToolStream), the types of the standard library,
-/// [`Image`], [`Audio`], [`File`], [`Part`], [`ModelOutput`], and whatever derives `StrictSchema` and `Serialize`.
+/// These are `Result<T, E>` with a serializable `T` and any error, a [`ToolStream`](crate::ToolStream), the types of the standard library,
+/// [`Image`], [`Audio`], [`File`], [`Part`], [`ModelOutput`], and every type that derives `StrictSchema` and `Serialize`.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "not something a tool can return",
@@ -83,14 +83,14 @@ pub(crate) fn own_view<T: Any>(output: &T) -> Option<ModelOutput> {
     note = "or derive `StrictSchema` and `Serialize` for `{Self}`"
 )]
 pub trait IntoOutput {
-    /// The payload's type.
+    /// The type of the payload.
     type Value: Serialize + Send + 'static;
 
-    /// The one value, or the stream that ends with it.
+    /// Returns the output, or the stream that ends with it.
     fn into_returned(self) -> Result<Returned<Self::Value>, ToolError>;
 }
 
-/// An error that may end a tool.
+/// An error type with which a tool may fail.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool cannot fail with `{Self}`: it is no `std::error::Error`",
@@ -99,7 +99,7 @@ pub trait IntoOutput {
     note = "`Box<dyn Error>` is none either: `.map_err(ToolError::foreign)?` takes `Box<dyn Error + Send + Sync>` and `anyhow::Error`"
 )]
 pub trait Failure {
-    /// The error of this crate.
+    /// Converts the error into a [`ToolError`].
     fn into_error(self) -> ToolError;
 }
 
@@ -110,38 +110,38 @@ impl<E: Into<ToolError>> Failure for E {
     }
 }
 
-/// What a tool fn gave.
+/// The value that a tool fn returned.
 pub enum Returned<T> {
-    /// The output.
+    /// The output itself.
     Value(T),
-    /// Steps that end with the output.
+    /// A stream of steps that ends with the output.
     Stream(BoxStream<'static, Result<Step<T>, ToolError>>),
 }
 
-/// One step of a generator tool, progress written as JSON already.
+/// One step of a streaming tool. Progress is already written as JSON.
 pub enum Step<T> {
-    /// For the client.
+    /// A progress step for the client.
     Progress(Box<RawValue>),
-    /// The output.
+    /// The final output.
     Final(T),
 }
 
-/// An output that says itself what the model reads of it. The client still gets the whole.
+/// An output that decides what the model reads of it. The client still gets the whole output.
 ///
-/// A tool whose output type has this is shown to the model through it, without a word on the attribute.
+/// If the output type of a tool implements this, the model reads [`to_model_output`](Self::to_model_output). The attribute needs no word for it.
 pub trait ToModelOutput {
-    /// What the model reads.
+    /// Returns the output that the model reads.
     fn to_model_output(&self) -> ModelOutput;
 }
 
-/// What it is.
+/// Returns the output itself.
 impl ToModelOutput for ModelOutput {
     fn to_model_output(&self) -> ModelOutput {
         self.clone()
     }
 }
 
-/// The part alone.
+/// Returns an output of this part alone.
 impl ToModelOutput for Part {
     fn to_model_output(&self) -> ModelOutput {
         ModelOutput::parts([self.clone()])

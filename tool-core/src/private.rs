@@ -1,4 +1,4 @@
-//! What generated code names. No promises: the macros and this module move together.
+//! Items that generated code uses. They have no stability promises: the macros and this module change together.
 
 #[cfg(feature = "stream")]
 pub use async_stream;
@@ -34,7 +34,7 @@ pub use crate::schema::{
     AuditForm, Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind,
     Number, Schema, Tagging, Text, Union, Variant,
 };
-/// See `Schema::REPORTED`.
+/// `Schema::REPORTED` for generated code.
 pub const REPORTED: &Schema = Schema::REPORTED;
 pub use crate::schema::{MapKey, Pattern, StrictSchema, warn};
 pub use crate::stream::{OutputSlot, Tried, generator, no_stream};
@@ -82,9 +82,9 @@ pub use list::{
 };
 pub use record::Record;
 
-/// A host parameter, by the `FromContext::from_context` of its type, whose effect counts towards the tool's.
+/// Returns a host parameter with the `FromContext::from_context` of its type, whose effect counts towards the tool's.
 ///
-/// A fn without a bound of its own: a type that lacks the trait is told once, at the user's type.
+/// The fn has no bound of its own, so that rustc reports a type that lacks the trait once, at the user's type.
 pub fn host<T>(
     cx: &ToolContext,
     take: fn(&ToolContext) -> Result<T, ToolError>,
@@ -92,7 +92,7 @@ pub fn host<T>(
     cx.extract(take)
 }
 
-/// A declared secret, by the `FromSecret::from_secret` of its type.
+/// Returns a declared secret with the `FromSecret::from_secret` of its type.
 pub fn secret<T>(
     cx: &ToolContext,
     key: &str,
@@ -101,7 +101,7 @@ pub fn secret<T>(
     take(cx.secret(key), key)
 }
 
-/// A declared variable, by the `FromVariable::from_variable` of its type.
+/// Returns a declared variable with the `FromVariable::from_variable` of its type.
 pub fn variable<T>(
     cx: &ToolContext,
     name: &str,
@@ -117,7 +117,7 @@ pub struct Listed {
     def: fn() -> ToolDef,
 }
 
-/// The tool of this type. Its one bound is told at the type.
+/// Returns the entry of a tool's type. rustc reports a type that is not a tool at the type itself.
 pub const fn listed<T: Tool>() -> Listed {
     Listed {
         spec: T::SPEC,
@@ -125,11 +125,11 @@ pub const fn listed<T: Tool>() -> Listed {
     }
 }
 
-/// Checks `N` tools that go into one request together.
+/// Checks `N` tools that are sent in one request together.
 ///
 /// # Panics
 ///
-/// In const evaluation, with every fault.
+/// Panics in const evaluation, with every fault.
 #[track_caller]
 pub const fn check_listed<const N: usize>(tools: &[Listed]) {
     if N == 0 {
@@ -144,7 +144,7 @@ pub const fn check_listed<const N: usize>(tools: &[Listed]) {
     check_toolset(&specs);
 }
 
-/// `toolset![…]`, whose names were compared at compile time.
+/// Builds the toolset of `toolset![…]`, whose names were compared at compile time.
 pub fn toolset_of(tools: &[Listed]) -> Toolset {
     Toolset::of(tools.iter().map(|tool| (tool.def)()).collect())
 }

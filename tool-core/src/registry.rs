@@ -1,4 +1,4 @@
-//! What exists: linked and explicit tools, sorted, each name once.
+//! The registry of tools: linked and explicit tools, sorted, each name once.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -33,9 +33,9 @@ pub(crate) use listing::join;
 #[cfg(feature = "host")]
 pub use plugin::Plugin;
 
-/// What exists. Made once at start-up, then frozen.
+/// All tools of a program. Built once at start-up, and immutable then.
 ///
-/// Two ways in, of equal rank: every `#[tool]` of every linked crate ([`Registry::linked`]), and tools named one by one
+/// There are two equal ways to add tools: every `#[tool]` of every linked crate ([`Registry::linked`]), and tools that are added one by one
 /// ([`Registry::builder`]).
 #[derive(Clone, Debug)]
 #[doc(alias("inventory", "plugin registry", "ToolRegistry"))]
@@ -46,13 +46,13 @@ pub struct Registry(Arc<Shelf>);
 pub(crate) struct Shelf {
     pub(crate) tools: Vec<ToolDef>,
     pub(crate) index: HashMap<Name, usize, BuildNameHasher>,
-    /// How long the outputs of each tool are, see [`Shelf::room`].
+    /// The expected length of each tool's output, see [`Shelf::room`].
     rooms: Box<[AtomicUsize]>,
-    /// Gathered when the first rules ask.
+    /// Collected when the first rules need them.
     facts: OnceLock<Facts>,
-    /// That of the policy that asked last.
+    /// The compiled rules of the last policy that was used.
     compiled: Mutex<Option<Arc<Compiled>>>,
-    /// Tools that were left out before there was a registry.
+    /// Tools that were left out before the registry was built.
     pub(crate) pruned: Vec<Pruned>,
     /// The definitions of all tools, see [`Shelf::listing`].
     listings: [Listing; 5],
@@ -67,10 +67,10 @@ pub(crate) struct Pruned {
     pub(crate) detail: String,
 }
 
-/// Longer outputs grow their text: what is not known to be needed should not be held.
+/// Most bytes of a capacity. Longer outputs grow their text, because memory that may not be needed should not be held.
 const MOST_ROOM: usize = 1 << 16;
 
-/// The name that a model calls a tool by as a key, without a copy of the text.
+/// The name by which a model calls a tool, as a hash key without a copy of the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Name(ToolDef);
 
@@ -95,7 +95,7 @@ impl PartialEq for Name {
 impl Eq for Name {}
 
 impl Shelf {
-    /// Sorts and indexes; of two tools of one name the first is found.
+    /// Sorts and indexes the tools. Of two tools with the same name, the index finds the first.
     #[expect(
         clippy::mutable_key_type,
         reason = "a definition may be written later, its name never"
@@ -118,22 +118,22 @@ impl Shelf {
         }
     }
 
-    /// Room to write the next output of the tool at a position into: what its last outputs needed, so that a text of a steady
-    /// length is written without growing or shrinking. Zero where none is known.
+    /// Returns the capacity for the next output of the tool at a position: what its last outputs needed, so that a text of a steady
+    /// length is written without growing or shrinking. Zero if no length is known.
     pub(crate) fn room(&self, at: usize) -> usize {
         self.rooms
             .get(at)
             .map_or(0, |room| room.load(Ordering::Relaxed))
     }
 
-    /// Notes how long an output was. A longer one counts at once, a shorter one by and by.
+    /// Notes the length of an output. A longer one counts at once, a shorter one gradually.
     pub(crate) fn wrote(&self, at: usize, bytes: usize) {
         let Some(room) = self.rooms.get(at) else {
             return;
         };
         let before = room.load(Ordering::Relaxed);
         let after = bytes.max(before - before.div_ceil(8)).min(MOST_ROOM);
-        // Threads that call the same tool share the line only for reading, as long as nothing changes.
+        // Stored only if it changed, so that threads that call the same tool share the cache line for reading.
         if after != before {
             room.store(after, Ordering::Relaxed);
         }
@@ -143,7 +143,7 @@ impl Shelf {
         self.facts.get_or_init(|| Facts::of(&self.tools))
     }
 
-    /// What a policy says of these tools.
+    /// Returns the rules of a policy, compiled for these tools.
     pub(crate) fn compiled(&self, policy: &Policy) -> Arc<Compiled> {
         let mut slot = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         match &*slot {
@@ -158,9 +158,9 @@ impl Shelf {
 }
 
 impl Registry {
-    /// Every `#[tool]` of every crate that is linked into this program.
+    /// Returns every `#[tool]` of every crate that is linked into this program.
     ///
-    /// A crate that no source line names is not linked, and its tools are silently absent: `use my_pack as _;` is enough.
+    /// A crate that no source line names is not linked, and its tools are silently missing; `use my_pack as _;` is enough to link it.
     pub fn linked() -> Result<Self, RegistryError> {
         let registry = Self::builder().with_linked().build()?;
         if registry.is_empty() {
@@ -169,44 +169,44 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Starts a registry of tools named one by one.
+    /// Returns a builder for a registry of tools that are added one by one.
     pub fn builder() -> RegistryBuilder {
         RegistryBuilder::default()
     }
 
-    /// Everything, without rules.
+    /// Returns a toolset of all tools, without rules.
     pub fn open(&self) -> Toolset {
         Toolset::open(Arc::clone(&self.0))
     }
 
-    /// What this turn may use.
+    /// Returns the tools that one turn may use.
     pub fn toolset(&self, cx: &ToolContext, rules: &Rules) -> Toolset {
         Toolset::ruled(Arc::clone(&self.0), cx, rules)
     }
 
-    /// How many tools there are.
+    /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.0.tools.len()
     }
 
-    /// Whether there is none.
+    /// Whether the registry has no tools.
     pub fn is_empty(&self) -> bool {
         self.0.tools.is_empty()
     }
 
-    /// The tool of this name.
+    /// Returns the tool with this name.
     pub fn get(&self, name: &str) -> Option<&ToolDef> {
         let wire = wire_of(name)?;
         self.0.position(&wire).map(|at| &self.0.tools[at])
     }
 
-    /// Every tool, by name.
+    /// Returns every tool, sorted by name.
     pub fn tools(&self) -> &[ToolDef] {
         &self.0.tools
     }
 }
 
-/// Makes a [`Registry`].
+/// Builds a [`Registry`].
 #[derive(Default)]
 #[must_use]
 pub struct RegistryBuilder {
@@ -218,21 +218,21 @@ pub struct RegistryBuilder {
 }
 
 impl RegistryBuilder {
-    /// Leaves a tool out, with a warning, where the process's environment lacks a variable when the registry is built. For tools
-    /// that read it themselves; one that can be changed declares a secret or a variable instead.
+    /// Leaves a tool out, with a warning, if an environment variable is not set when the registry is built. For tools that read the
+    /// variable themselves. A tool that you can change should declare a secret or a variable instead.
     pub fn required_env(mut self, tool: impl Into<String>, variable: impl Into<String>) -> Self {
         self.env.push((tool.into(), variable.into()));
         self
     }
 
-    /// Has a tool need a secret that it could do without, or has not declared. A turn that has no such secret does not see the tool,
-    /// where it would else see one that fails.
+    /// Makes a secret required for a tool that declares it as optional, or not at all. A turn without the secret then does not see the tool,
+    /// instead of seeing a tool that fails.
     pub fn required_secret(mut self, tool: impl Into<String>, key: impl Into<String>) -> Self {
         self.secrets.push((tool.into(), key.into()));
         self
     }
 
-    /// Adds a tool by the struct of its arguments.
+    /// Adds a tool by its argument struct.
     pub fn tool<T: Tool>(self) -> Self {
         self.def(T::DEF)
     }
@@ -243,7 +243,7 @@ impl RegistryBuilder {
         self
     }
 
-    /// Adds a tool made at run time.
+    /// Adds a tool that is made at run time.
     pub fn dynamic(mut self, tool: DynamicTool) -> Self {
         match tool.judge() {
             Ok(def) => self.tools.push(ToolDef::dynamic(Arc::new(def))),
@@ -258,7 +258,7 @@ impl RegistryBuilder {
         self
     }
 
-    /// Sorts, and refuses what does not belong together.
+    /// Builds the registry. Fails if two tools have the same name or a tool has a fault.
     pub fn build(mut self) -> Result<Registry, RegistryError> {
         self.pruned.extend(prune(&mut self.tools, self.env));
         for (tool, key) in &self.secrets {
@@ -300,7 +300,7 @@ impl RegistryBuilder {
     }
 }
 
-/// Takes out the tools that lack a variable, and says so once for each.
+/// Removes the tools that lack an environment variable, and warns once for each.
 fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<Pruned> {
     let lacking = env
         .into_iter()
@@ -326,7 +326,7 @@ fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<Pruned> {
 }
 
 impl DynamicTool {
-    /// Judges it as the builder does.
+    /// Checks the tool as the builder does.
     pub(crate) fn judge(self) -> Result<DynamicDef, RegistryError> {
         let name = self.def.name.clone();
         let fault = |text| Fault::Tool {
@@ -338,7 +338,7 @@ impl DynamicTool {
     }
 }
 
-/// Why there is no registry; every fault, one a line.
+/// Why a registry cannot be built: every fault, one per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryError(Vec<Fault>);
 

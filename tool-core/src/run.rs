@@ -1,4 +1,4 @@
-//! From a call to its result: look up, admit, decide, run under guard.
+//! The steps of a call from lookup to result: find the tool, admit the call, decide on it, run its body under guard.
 
 use std::future::Future;
 
@@ -71,15 +71,15 @@ pub(crate) use typed::invoke;
 #[cfg(feature = "host")]
 pub(crate) use unbegun::{close_approved, close_refused};
 
-/// The right to start a run. Only this crate makes one, so that nobody else calls a [`Start`](crate::tool::Start).
+/// The right to start a run. Only this crate can create it, so other crates cannot call a [`Start`](crate::tool::Start).
 #[doc(hidden)]
 pub struct Ticket(());
 
-/// Shown to a tool's `run`. Only this crate makes one.
+/// The right to call a tool's `run`. Only this crate can create it.
 #[doc(hidden)]
 pub struct Pass(());
 
-/// serde refused what the schema admits: a `Deserialize` of the user's own is stricter than its type's schema.
+/// serde rejected arguments that fit the schema: a custom `Deserialize` impl is stricter than the schema of its type.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct DecodeError(Issue);
@@ -100,7 +100,7 @@ impl From<Inexact> for DecodeError {
     fn from(error: Inexact) -> Self {
         match error {
             Inexact::Json(error) => Misread::whole(&error).into(),
-            // A number that the handler of a dynamic tool would get as another one.
+            // A number that the handler of a dynamic tool would receive with a different value.
             Inexact::Number(issue) => Self(issue),
         }
     }
@@ -109,19 +109,19 @@ impl From<Inexact> for DecodeError {
 /// A call whose arguments are read before its scope is opened.
 #[doc(hidden)]
 pub trait Entry {
-    /// The arguments.
+    /// The arguments as JSON text.
     fn text(&self) -> &str;
 
-    /// Opens the scope, once the arguments have been read. Where they are not `exact`, they are corrected first, and [`text`](Self::text) is what
-    /// everybody reads from then on.
+    /// Opens the scope after the arguments have been read. Arguments that are not `exact` are corrected first; from then on [`text`](Self::text)
+    /// returns the corrected text.
     fn enter(&mut self, exact: bool) -> Result<ToolContext, ToolError>;
 }
 
-/// Why a run has not begun.
+/// Why a run was not started.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum NotBegun {
-    /// The arguments do not fit. A `Deserialize` of the user's own may have told its reason.
+    /// The arguments do not fit the schema. The error is set if a custom `Deserialize` impl gave a reason.
     Unfit(Option<DecodeError>),
     /// The call is refused.
     Refused(ToolError),
@@ -136,7 +136,7 @@ impl NotBegun {
     }
 }
 
-/// Starts a run of `T`: reads the arguments now, runs when polled.
+/// Starts a run of `T`: reads the arguments now; the body runs when the returned job is polled.
 #[doc(hidden)]
 pub fn start<T: Tool + Decode>(entry: &mut dyn Entry, _: Ticket) -> Result<Job, NotBegun> {
     let read = args::read::read::<T>(T::SPEC.input, entry.text());
@@ -144,7 +144,7 @@ pub fn start<T: Tool + Decode>(entry: &mut dyn Entry, _: Ticket) -> Result<Job, 
     let Reading { mut value, exact } = read.map_err(unfit)?;
     let cx = entry.enter(exact).map_err(NotBegun::Refused)?;
     if !exact {
-        // What the body receives is what policies, approvals and audits read.
+        // The body must receive the same values that policies, approvals and the audit read.
         let read = args::read::read::<T>(T::SPEC.input, entry.text());
         value = read.map_err(unfit)?.value;
     }
@@ -154,13 +154,13 @@ pub fn start<T: Tool + Decode>(entry: &mut dyn Entry, _: Ticket) -> Result<Job, 
 
 type Progress = Option<Reporter>;
 
-/// The gate that a call passes: its toolset's, else that of the call that makes it. What a gated call calls is gated.
+/// The gate that a call passes: the gate of its toolset, else the gate of the outer call. Nested calls of a gated call are gated too.
 #[cfg(feature = "host")]
 fn gate_of<'a>(toolset: &'a Toolset, cx: &'a ToolContext) -> Option<&'a gate::Gate> {
     toolset.gate().or_else(|| cx.outer_gate())
 }
 
-/// See [`Toolset::call`].
+/// Implements [`Toolset::call`].
 pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) -> CallResult {
     if toolset.search().is_some() {
         return toolset.call_opened(call, cx).await;
@@ -181,7 +181,7 @@ pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) ->
     }
 }
 
-/// Every step before the run of a call that passes no gate. None of them waits.
+/// Runs every step before the body of a call without a gate. None of these steps waits.
 #[inline]
 fn permitted(
     toolset: &Toolset,
@@ -194,7 +194,7 @@ fn permitted(
     Ok((permit.with(body), running))
 }
 
-/// See [`Toolset::stream`].
+/// Implements [`Toolset::stream`].
 #[expect(
     clippy::result_large_err,
     reason = "a result is moved once, a box would cost it an allocation"

@@ -1,4 +1,4 @@
-//! Tools that tell how far they are: any number of progress values, then exactly one final value.
+//! Streaming tools: any number of progress values, then exactly one final value.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,16 +12,16 @@ use serde::Serialize;
 use crate::error::ToolError;
 use crate::output::{Failure, IntoOutput, Returned, Step};
 
-/// One item of a generator tool.
+/// One item of a streaming tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamItem<P, T> {
-    /// How far it is: for the client, never for the model.
+    /// A progress value, for the client and never for the model.
     Progress(P),
     /// The output. The stream is not read any further.
     Final(T),
 }
 
-/// What a generator tool returns. See [`tool_stream!`](crate::tool_stream).
+/// The return type of a streaming tool. See [`tool_stream!`](crate::tool_stream).
 ///
 /// ```
 /// use futures::stream;
@@ -39,19 +39,19 @@ pub enum StreamItem<P, T> {
 pub struct ToolStream<P, T>(BoxStream<'static, Result<StreamItem<P, T>, ToolError>>);
 
 impl<P: 'static, T: 'static> ToolStream<P, T> {
-    /// Takes a stream that cannot fail.
+    /// Wraps a stream that cannot fail.
     pub fn new(stream: impl Stream<Item = StreamItem<P, T>> + Send + 'static) -> Self {
         Self(stream.map(Ok).boxed())
     }
 
-    /// Takes a stream that an error ends.
+    /// Wraps a stream that an error ends.
     pub fn try_new<E: Into<ToolError>>(
         stream: impl Stream<Item = Result<StreamItem<P, T>, E>> + Send + 'static,
     ) -> Self {
         Self(stream.map(|item| item.map_err(Into::into)).boxed())
     }
 
-    /// Takes any stream whose items are [`StreamItem`]s or results of them.
+    /// Wraps any stream whose items are [`StreamItem`]s or results of them.
     #[doc(hidden)]
     pub fn of<S>(stream: S) -> Self
     where
@@ -88,7 +88,7 @@ pub trait Item {
     /// Type of the output.
     type Final;
 
-    /// The item, or what ends the stream.
+    /// Returns the item, or the error that ends the stream.
     fn into_item(self) -> Result<StreamItem<Self::Progress, Self::Final>, ToolError>;
 }
 
@@ -110,31 +110,31 @@ impl<P, T, E: Into<ToolError>> Item for Result<StreamItem<P, T>, E> {
     }
 }
 
-/// Where the body of `tool_stream!` leaves its output.
+/// Slot in which the body of `tool_stream!` stores its output.
 ///
-/// It also carries the types that the surrounding fn states into the body, so that a value of another type is told at that value.
+/// It also carries the types that the surrounding fn states into the body, so that rustc reports a value of another type at that value.
 #[doc(hidden)]
 pub struct OutputSlot<P, T>(Arc<Mutex<Option<T>>>, PhantomData<fn() -> P>);
 
 impl<P, T> OutputSlot<P, T> {
-    /// An empty one.
+    /// Creates an empty slot.
     #[expect(clippy::new_without_default, reason = "only `tool_stream!` makes one")]
     pub fn new() -> Self {
         Self(Arc::new(Mutex::new(None)), PhantomData)
     }
 
-    /// Gives the progress values' type; never called.
+    /// Has the type of the progress values. Never called.
     pub fn step(&self) -> P {
         unreachable!("only named behind `if false`")
     }
 
-    /// Leaves it.
+    /// Stores the output.
     pub fn set(&self, output: T) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
     }
 }
 
-/// A stream of progress whose maker leaves the output in the slot.
+/// A stream of the progress from `make`, followed by the output that its body stored in the slot.
 #[doc(hidden)]
 pub fn generator<P, T, S>(
     slot: OutputSlot<P, T>,
@@ -154,7 +154,7 @@ where
     ToolStream(steps.chain(output).boxed())
 }
 
-/// What `?` takes in `tool_stream!`.
+/// A value to which `?` applies in `tool_stream!`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`?` in `tool_stream!` needs a `Result` whose error is a `std::error::Error`, found `{Self}`",
@@ -163,10 +163,10 @@ where
     note = "of another error: `.map_err(|error| ToolError::new(\"…\"))?`"
 )]
 pub trait Outcome {
-    /// The same, with this crate's error.
+    /// The same type with this crate's error.
     type Told;
 
-    /// Makes the error a [`ToolError`].
+    /// Converts the error into a [`ToolError`].
     fn told(self) -> Self::Told;
 }
 
@@ -188,10 +188,10 @@ impl<T, E: Into<ToolError>> Outcome for Poll<Result<T, E>> {
     }
 }
 
-/// Puts [`Outcome::told`] behind an expression of any type, so that a wrong type is told in the words of `Outcome`.
+/// Applies [`Outcome::told`] to an expression of any type, so that rustc reports a wrong type with the message of `Outcome`.
 #[doc(hidden)]
 pub trait Tried: Sized {
-    /// What `?` gets.
+    /// Returns the value to which `?` applies.
     fn __tried(self) -> Self::Told
     where
         Self: Outcome,
@@ -202,15 +202,15 @@ pub trait Tried: Sized {
 
 impl<T> Tried for T {}
 
-/// Stands in for a stream whose body has an error.
+/// The stream of a body that has an error.
 #[doc(hidden)]
 pub fn no_stream<P: Send + 'static, T: Send + 'static>() -> ToolStream<P, T> {
     ToolStream(stream::empty().boxed())
 }
 
-/// Writes a generator tool's body: `yield` tells progress, `?` ends it with an error, the last expression is the one output.
+/// Writes the body of a streaming tool: `yield` sends progress, `?` ends the stream with an error, the last expression is the output.
 ///
-/// It builds on async-stream, so `for await item in stream { … }` works as well. A `?` inside another macro's call has to be bound
+/// It is based on async-stream, so `for await item in stream { … }` works as well. A `?` inside another macro's call has to be bound
 /// with `let` before it.
 ///
 /// ```

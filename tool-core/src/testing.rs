@@ -1,6 +1,6 @@
-//! Tests that every tool gets for nothing.
+//! Test kit that checks every tool of a crate.
 //!
-//! One line in a crate of tools holds all its linked tools to what they promise:
+//! One line in a crate of tools checks that all its linked tools keep their promises:
 //!
 //! ```no_run
 //! #[test]
@@ -10,9 +10,9 @@
 //! # fn main() {}
 //! ```
 //!
-//! For each tool: the schema text of every provider is judged as if it came from elsewhere; inputs that fit its types are generated
-//! (bounds included) and have to be accepted and decoded; inputs that break one rule each have to be refused; its examples have to fit,
-//! and are decoded. The body of no tool runs: what it does needs tests of its own.
+//! For each tool: the schema text of every provider is checked as if it came from elsewhere; inputs that fit its types are generated
+//! (including bounds) and have to be accepted and decoded; inputs that break one rule each have to be refused; its examples have to fit,
+//! and are decoded. The kit runs no tool's body, so a body needs tests of its own.
 
 use std::fmt;
 
@@ -35,15 +35,15 @@ pub use invalid::{Invalid, invalid_inputs};
 pub use random::Random;
 pub use valid::valid_inputs;
 
-/// How many inputs are generated for each tool.
+/// Number of inputs that are generated for each tool.
 const INPUTS: usize = 64;
 
-/// Something that a tool promises and does not keep.
+/// A promise that a tool breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// What is wrong.
+    /// Description of the fault.
     pub text: String,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Holds every linked tool to what it promises; fails when none is linked. See [`testing`](crate::testing).
+/// Checks that every linked tool keeps its promises; fails if none is linked. See [`testing`](crate::testing).
 #[doc(alias("test kit", "fuzz"))]
 #[macro_export]
 macro_rules! assert_tools {
@@ -62,21 +62,21 @@ macro_rules! assert_tools {
     };
 }
 
-/// Judges the schema texts of every linked tool for every provider that it is offered to.
+/// Checks the schema texts of every linked tool for every provider that it is offered to.
 ///
 /// # Panics
 ///
-/// When no tool is linked, or a provider would refuse one.
+/// Panics if no tool is linked, or if a provider would refuse one.
 #[track_caller]
 pub fn assert_strict_all() {
     assert_kept(&linked(), &strict_violations);
 }
 
-/// Every linked tool.
+/// Returns every linked tool.
 ///
 /// # Panics
 ///
-/// When there is none, or the registry cannot be built.
+/// Panics if no tool is linked, or if the registry cannot be built.
 #[track_caller]
 #[expect(clippy::panic, reason = "a test fails by panicking")]
 pub fn linked() -> Vec<ToolDef> {
@@ -86,11 +86,11 @@ pub fn linked() -> Vec<ToolDef> {
     }
 }
 
-/// Holds these tools to what `judge` looks for.
+/// Checks these tools with `judge`.
 ///
 /// # Panics
 ///
-/// When there is no tool, or one does not keep its word; the message lists all that was found.
+/// Panics if `tools` is empty or `judge` finds a violation. The message lists all violations.
 #[track_caller]
 pub fn assert_kept(tools: &[ToolDef], judge: &dyn Fn(&ToolDef) -> Vec<Violation>) {
     assert!(!tools.is_empty(), "there is no tool to test");
@@ -108,7 +108,7 @@ pub fn assert_kept(tools: &[ToolDef], judge: &dyn Fn(&ToolDef) -> Vec<Violation>
     );
 }
 
-/// Everything that the kit looks for.
+/// Returns all violations of a tool that the kit finds.
 pub fn violations(def: &ToolDef) -> Vec<Violation> {
     let mut all = strict_violations(def);
     all.extend(valid_violations(def));
@@ -124,7 +124,7 @@ fn violation(def: &ToolDef, text: String) -> Violation {
     }
 }
 
-/// Providers that would refuse the schema which they are sent.
+/// Returns a violation for each provider that would refuse the schema that it is sent.
 pub fn strict_violations(def: &ToolDef) -> Vec<Violation> {
     let mut found = Vec::new();
     for dialect in Dialect::ALL
@@ -152,7 +152,7 @@ pub fn strict_violations(def: &ToolDef) -> Vec<Violation> {
     found
 }
 
-/// Generated inputs that fit the types and are refused.
+/// Returns a violation for each generated input that fits the types and is refused.
 pub fn valid_violations(def: &ToolDef) -> Vec<Violation> {
     let inputs = valid_inputs(def, 0, INPUTS);
     let refused = inputs.iter().filter_map(|input| {
@@ -165,7 +165,7 @@ pub fn valid_violations(def: &ToolDef) -> Vec<Violation> {
     refused.collect()
 }
 
-/// Inputs that break one rule and are taken.
+/// Returns a violation for each input that breaks one rule and is accepted.
 pub fn invalid_violations(def: &ToolDef) -> Vec<Violation> {
     let taken = invalid_inputs(def)
         .into_iter()
@@ -180,11 +180,11 @@ pub fn invalid_violations(def: &ToolDef) -> Vec<Violation> {
         .collect()
 }
 
-/// Most characters that the label of an example may have.
+/// Most characters of the label of an example.
 const LABEL_LIMIT: usize = 100;
 
-/// Examples that the tool would refuse, results that its output could not be, and labels that are more than one short sentence.
-/// What an example leaves out at the top is filled in.
+/// Returns a violation for each example that the tool would refuse, each result that does not fit its output, and each label that is more
+/// than one short sentence. Top-level arguments that an example leaves out are filled in.
 pub fn example_violations(def: &ToolDef) -> Vec<Violation> {
     let base = valid_inputs(def, 0, 1).pop();
     let mut found: Vec<Violation> = result_faults(def)
@@ -225,7 +225,7 @@ pub fn example_violations(def: &ToolDef) -> Vec<Violation> {
     found
 }
 
-/// Admits and decodes, and runs nothing.
+/// Validates and decodes arguments, but runs nothing.
 fn read(def: &ToolDef, text: &str) -> Result<(), String> {
     let admitted = def
         .admit(text, Repair::Off)

@@ -1,4 +1,4 @@
-//! What a tool is: its facts, known at compile time or read at run time, and the way to run it.
+//! Definition of a tool: its facts, known at compile time or read at run time, and how to run it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -41,13 +41,13 @@ pub(crate) use results::result_faults;
     note = "a tool is named like its fn: `#[tool] fn search_docs` makes `search_docs`"
 )]
 pub trait Tool: HasSpec + Sized + Send + 'static {
-    /// Name on the wire.
+    /// The name that the model sees.
     const NAME: &'static str;
-    /// Everything else about it.
+    /// The definition with all other facts.
     const DEF: ToolDef;
-    /// What it may do.
+    /// The effect of the tool.
     const EFFECT: Effect;
-    /// What it gives.
+    /// The type of the output.
     type Output: Serialize + Send + 'static;
 
     #[doc(hidden)]
@@ -70,14 +70,14 @@ pub trait Tool: HasSpec + Sized + Send + 'static {
         None
     }
 
-    /// Reads an output that a ledger has stored. `None` where its type has no `Deserialize`.
+    /// Deserializes an output that a ledger has stored. `None` if its type has no `Deserialize`.
     #[doc(hidden)]
     fn stored_output(_: &str) -> Option<serde_json::Result<Self::Output>> {
         None
     }
 }
 
-/// Starts a run: decodes, then gives a future that does nothing before it is polled.
+/// Starts a run: decodes the arguments, then returns a future that does nothing before it is polled.
 #[doc(hidden)]
 pub type Start = fn(&mut dyn Entry, Ticket) -> Result<Job, NotBegun>;
 
@@ -85,20 +85,20 @@ pub type Start = fn(&mut dyn Entry, Ticket) -> Result<Job, NotBegun>;
 #[doc(hidden)]
 pub type Job = BoxFuture<'static, Result<Finished, ToolError>>;
 
-/// What an erased run gives; opaque outside of this crate.
+/// The output of a type-erased run; opaque outside of this crate.
 #[doc(hidden)]
 pub struct Finished(pub(crate) Output);
 
-/// Where a tool was written.
+/// The place in the source where a tool was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Crate.
+    /// Name of the crate.
     pub krate: &'static str,
-    /// Module.
+    /// Path of the module.
     pub module: &'static str,
-    /// File.
+    /// Path of the file.
     pub file: &'static str,
-    /// Line.
+    /// Number of the line.
     pub line: u32,
 }
 
@@ -112,26 +112,26 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Whether a call has to be approved by a person.
+/// Whether a person has to approve a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Approval {
-    /// As the tool's effect and the host's policy have it.
+    /// Decided by the tool's effect and the host's policy (default).
     #[default]
     ByEffect,
-    /// Never.
+    /// No call has to be approved.
     Never,
-    /// Always.
+    /// Every call has to be approved.
     Always,
-    /// As the arguments have it; an error asks.
+    /// A predicate on the arguments decides; if it fails, the call has to be approved.
     When(fn(&str, &ToolContext) -> Result<bool, ToolError>),
 }
 
-/// The facts of a tool that the compiler knows. `#[tool]` writes it.
+/// The facts of a tool that are known at compile time. `#[tool]` writes them.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct StaticDef {
     pub spec: &'static Spec,
-    /// The description as a reader sees it.
+    /// The description as people read it, without escapes.
     pub description: &'static str,
     pub category: &'static str,
     pub tags: &'static [&'static str],
@@ -142,13 +142,13 @@ pub struct StaticDef {
     pub timeout: Option<Duration>,
     pub sequential: bool,
     pub harness: bool,
-    /// Has no effect but by the calls that it makes.
+    /// Whether the tool has no effect except through the calls that it makes.
     pub only_calls: bool,
     pub output_limit: Option<usize>,
     pub origin: Origin,
-    /// The definition's text.
+    /// Returns the text of the definition.
     pub text: fn(Dialect) -> Lowered,
-    /// JSON Schema of the output, if it has one.
+    /// Returns the JSON Schema of the output, if it has one.
     pub output: fn() -> Option<Cow<'static, str>>,
     pub start: Start,
 }

@@ -1,4 +1,4 @@
-//! What a turn may use, and the way to call it.
+//! The tools of one turn, and calls of them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,21 +27,21 @@ pub use combine::{Shown, ToolsetError};
 pub use delta::ToolsetDelta;
 pub use explain::Available;
 
-/// What a turn may use: the tools of a [`Registry`](crate::Registry) that its rules let through, in a fixed order.
+/// The tools of one turn: those of a [`Registry`](crate::Registry) that the turn's rules allow, in a fixed order.
 ///
-/// It can be changed on the way to a model ([`filter`](Toolset::filter), [`prefix`](Toolset::prefix), [`rename`](Toolset::rename),
-/// [`prepare`](Toolset::prepare), [`combine`](Toolset::combine), [`with_agent_tools`](Toolset::with_agent_tools)); whatever a tool is
-/// called then, rules, policies and audit rows go on naming it by its own name.
+/// It can be changed before a model sees it ([`filter`](Toolset::filter), [`prefix`](Toolset::prefix), [`rename`](Toolset::rename),
+/// [`prepare`](Toolset::prepare), [`combine`](Toolset::combine), [`with_agent_tools`](Toolset::with_agent_tools)). Rules, policies and
+/// audit rows use each tool's own name, whatever the model calls it.
 #[derive(Clone)]
 #[doc(alias("toolkit", "toolbox", "tools"))]
 pub struct Toolset {
     shelf: Arc<Shelf>,
-    /// What is hidden and what is beside the shelf; `None` where nothing is.
+    /// The hidden tools, and the tools that are not on the shelf; `None` if there are neither.
     view: Option<Arc<View>>,
     repair: Repair,
     label: Option<Arc<str>>,
     overridden: Arc<[Overridden]>,
-    /// Tools that are not searched for are out of sight.
+    /// If set, the model sees some tools only after it has searched for them.
     search: Option<Arc<ToolSearch>>,
     #[cfg(feature = "host")]
     gate: Option<Gate>,
@@ -61,7 +61,7 @@ impl Toolset {
         }
     }
 
-    /// Tools whose names are known to differ.
+    /// Creates a toolset of tools whose names are known to differ.
     pub(crate) fn of(tools: Vec<ToolDef>) -> Self {
         Self::open(Arc::new(Shelf::of(tools)))
     }
@@ -76,14 +76,14 @@ impl Toolset {
         }
     }
 
-    /// How arguments that do not fit are treated; [`Repair::Safe`] where nothing is said.
+    /// Sets how arguments that do not fit are repaired. The default is [`Repair::Safe`].
     #[must_use]
     pub fn repair(mut self, mode: Repair) -> Self {
         self.repair = mode;
         self
     }
 
-    /// Puts a host's gate before every call.
+    /// Sets the host's gate, which every call passes.
     #[cfg(feature = "host")]
     #[must_use]
     pub fn through(mut self, gate: &Gate) -> Self {
@@ -91,7 +91,7 @@ impl Toolset {
         self
     }
 
-    /// The gate that every call passes.
+    /// Returns the gate that every call passes.
     #[cfg(feature = "host")]
     pub fn gate(&self) -> Option<&Gate> {
         self.gate.as_ref()
@@ -101,12 +101,12 @@ impl Toolset {
         self.repair
     }
 
-    /// The tools, in order of the names that the model sees.
+    /// Returns the tools, sorted by the names that the model sees.
     pub fn tools(&self) -> impl Iterator<Item = &ToolDef> {
         self.visible().map(|(_, def)| def)
     }
 
-    /// The same with their positions.
+    /// Returns the visible tools with their positions.
     fn visible(&self) -> impl Iterator<Item = (usize, &ToolDef)> {
         let own = self
             .shelf
@@ -129,40 +129,40 @@ impl Toolset {
         })
     }
 
-    /// Tools that ask other agents.
+    /// Returns the tools that ask other agents.
     fn agents(&self) -> &[ToolDef] {
         let agents = self.view.as_ref().and_then(|view| view.agents.as_ref());
         agents.map_or(&[], |agents| &agents.tools)
     }
 
-    /// The names that the model sees, in order.
+    /// Returns the names that the model sees, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools().map(ToolDef::wire_name)
     }
 
-    /// How many there are.
+    /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.tools().count()
     }
 
-    /// Whether there is none.
+    /// Whether the toolset has no tools.
     pub fn is_empty(&self) -> bool {
         self.tools().next().is_none()
     }
 
-    /// The tool that the model sees under this name, if the turn may use it.
+    /// Returns the tool that the model sees under this name, if the turn may use it.
     pub fn get(&self, name: &str) -> Option<&ToolDef> {
         self.find(name).map(|(_, def)| def)
     }
 
-    /// The tool of this name and its position, if the turn may use it by now.
+    /// Returns the tool with this name and its position, if the turn may use it now.
     pub(crate) fn find(&self, name: &str) -> Option<(usize, &ToolDef)> {
         self.dispatch(name).ok()
     }
 
-    /// The tool that a call names and its position; else the layer that hides it, or nothing where there is no such tool.
+    /// Returns the tool that a call names and its position. The error is the layer that hides the tool, or `None` if there is no such tool.
     ///
-    /// What was denied or switched off since the turn began is asked for here.
+    /// This also checks what was denied or switched off since the turn began.
     pub(crate) fn dispatch(&self, name: &str) -> Result<(usize, &ToolDef), Option<Layer>> {
         let at = self.position(name).ok_or(None)?;
         match self.hidden_now(at) {
@@ -171,9 +171,9 @@ impl Toolset {
         }
     }
 
-    /// The tool of these typed arguments, whatever the toolset calls it.
+    /// Returns the tool for typed arguments, whatever name the toolset gives it.
     pub(crate) fn find_typed<T: Tool>(&self) -> Option<(usize, &ToolDef)> {
-        // Another tool of this name would take other arguments.
+        // A different tool of this name would take different arguments.
         let is_it = |def: &ToolDef| def.origin() == T::DEF.origin();
         self.find(T::NAME)
             .filter(|(_, def)| is_it(def))
@@ -183,8 +183,8 @@ impl Toolset {
             })
     }
 
-    /// The tool that an approval was given for: the one with this name of its own and this contract, whatever the toolset calls it.
-    /// Else a tool of this name whose contract is different. Tools that can be called come first.
+    /// Returns the tool that a person approved: the one with this own name and this contract, whatever name the toolset gives it.
+    /// Otherwise returns a tool of this name with a different contract. Tools that can be called come first.
     #[cfg(feature = "host")]
     pub(crate) fn find_approved(&self, name: &str, contract: &str) -> Option<Approved<'_>> {
         let all = self.shelf.tools.iter().chain(self.agents()).enumerate();
@@ -207,7 +207,7 @@ impl Toolset {
             })
     }
 
-    /// Where a name stands: the agent's own tools win where they are visible.
+    /// Returns the position of a name. The agent's own tools win if they are visible.
     fn position(&self, name: &str) -> Option<usize> {
         let own = self.shelf.position(name);
         let Some(agents) = self.view.as_ref().and_then(|view| view.agents.as_ref()) else {
@@ -234,18 +234,18 @@ impl Toolset {
         self.layer(at).is_none()
     }
 
-    /// What hid a tool when the turn began.
+    /// Returns the layer that hid a tool when the turn began.
     fn layer(&self, at: usize) -> Option<Layer> {
         let view = self.view.as_ref()?;
         Layer::from_code(*view.codes.get(at)?)
     }
 
-    /// What hides a tool by now.
+    /// Returns the layer that hides a tool now.
     pub(crate) fn hidden_now(&self, at: usize) -> Option<Layer> {
         self.view.as_ref()?.hides(at, self.def(at))
     }
 
-    /// What can take the tool at a position away from a call that is on its way.
+    /// Returns the rules that can still forbid a call of the tool at a position.
     pub(crate) fn standing(&self, at: usize) -> Standing {
         match &self.view {
             None => Standing::None,
@@ -253,8 +253,8 @@ impl Toolset {
         }
     }
 
-    /// What the policy says about a call of the tool at a position; `None` where the rules hold no policy. The rules that can be
-    /// about the tool are known beforehand.
+    /// Returns the policy's decision about a call of the tool at a position; `None` if the rules have no policy. The rules that can apply to
+    /// the tool were computed before.
     pub(crate) fn judge<'r>(
         &self,
         at: usize,
@@ -264,12 +264,12 @@ impl Toolset {
         view.judge(&self.shelf, at, &request())
     }
 
-    /// Tools whose names were taken by tools of the agent's own.
+    /// Returns the tools whose names were taken by the agent's own tools.
     pub fn overridden(&self) -> &[Overridden] {
         &self.overridden
     }
 
-    /// The JSON array that goes into that provider's request. Tools that leave the provider out are left out, see
+    /// Returns the JSON array of definitions for a provider's request. Tools that exclude the provider are left out, see
     /// [`left_out`](Toolset::left_out).
     pub fn definitions(&self, dialect: Dialect) -> String {
         if self.view.is_none() {
@@ -279,21 +279,21 @@ impl Toolset {
         }
     }
 
-    /// Names of the tools that a provider is not offered, because their `providers(…)` leaves it out.
+    /// Returns the names of the tools that a provider is not offered, because their `providers(…)` excludes it.
     pub fn left_out(&self, dialect: Dialect) -> impl Iterator<Item = &str> {
         self.offered()
             .filter(move |def| def.definition(dialect).is_empty())
             .map(ToolDef::wire_name)
     }
 
-    /// Why a provider would refuse these tools in one request: 128 tools; for Anthropic 20 strict tools, 24 optional parameters and
-    /// 16 unions. Nothing if they fit. [`toolset!`](crate::toolset) asks the same at compile time.
+    /// Returns why a provider would refuse these tools in one request. The limits are 128 tools; for Anthropic 20 strict tools, 24 optional
+    /// parameters and 16 unions. Empty if the tools fit. [`toolset!`](crate::toolset) checks the same at compile time.
     pub fn faults(&self) -> Vec<Fault> {
         let specs: Vec<Spec> = self.offered().map(ToolDef::spec).collect();
         toolset_faults(&specs.iter().collect::<Vec<_>>())
     }
 
-    /// Why this provider would refuse the tools that it is offered, in one request. Nothing for MCP and plain JSON Schema, whose lists are no
+    /// Returns why this provider would refuse its tools in one request. Empty for MCP and plain JSON Schema, whose lists are not
     /// requests.
     pub fn faults_in(&self, dialect: Dialect) -> Vec<Fault> {
         if matches!(dialect, Dialect::Mcp | Dialect::JsonSchema) {
@@ -319,14 +319,14 @@ impl Toolset {
     }
 }
 
-/// A tool whose name was taken by one of the agent's own.
+/// A tool whose name was taken by one of the agent's own tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overridden {
-    /// The name.
+    /// The name of both tools.
     pub name: String,
-    /// Where the tool comes from that has it now.
+    /// The origin of the tool that has the name now.
     pub kept: String,
-    /// Where the tool comes from that lost it.
+    /// The origin of the tool that lost the name.
     pub dropped: String,
 }
 
@@ -336,7 +336,7 @@ impl fmt::Debug for Toolset {
     }
 }
 
-/// A toolset of the tools named here; that they fit into one request of each provider is checked at compile time.
+/// Builds a toolset of the tools named here. The compiler checks that they fit into one request of each provider.
 ///
 /// ```
 /// use tool_core::prelude::*;
@@ -367,12 +367,12 @@ macro_rules! toolset {
     }};
 }
 
-/// What became of a tool since a call of it was put to a person.
+/// The current state of a tool whose call was put to a person.
 #[cfg(feature = "host")]
 pub(crate) enum Approved<'t> {
-    /// It has the contract that the approver saw.
+    /// The tool has the contract that the approver saw.
     Same(&'t ToolDef),
-    /// Its contract has changed.
+    /// The contract of the tool has changed.
     Changed(&'t ToolDef),
 }
 

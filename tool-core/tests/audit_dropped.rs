@@ -1,7 +1,7 @@
 //! The warning about audit rows that were dropped.
 //!
-//! A program of its own: `tracing` keeps for all threads of a process which events anybody wants, so tests of other threads that set and
-//! drop a subscriber could hide the warning.
+//! This test is a program of its own: `tracing` caches for the whole process which callsites are enabled, so tests on other threads that set
+//! and drop a subscriber could hide the warning.
 
 #![cfg(feature = "host")]
 #![allow(
@@ -24,7 +24,7 @@ fn look() -> u8 {
     1
 }
 
-/// A sink that cannot be reached.
+/// A sink whose database is unavailable.
 struct Away;
 
 fn away<T>() -> StoreFuture<'static, T> {
@@ -46,7 +46,7 @@ impl AuditSink for Away {
     }
 }
 
-/// Collects the warnings of a test as `message field=value…`.
+/// Collects the warnings of a test, each as `message field=value…`.
 #[derive(Clone, Default)]
 struct Warnings(Arc<Mutex<Vec<String>>>);
 

@@ -1,4 +1,4 @@
-//! Sync tools on a bounded pool.
+//! Synchronous tools on a bounded blocking pool.
 
 #![cfg(feature = "host")]
 #![allow(
@@ -21,7 +21,7 @@ use futures::FutureExt as _;
 use tool_core::prelude::*;
 use tool_core::{BlockingPool, CancellationToken, Effect, ErrorKind};
 
-/// Bodies wait here until a test lets them go.
+/// Blocks each body until the test lets it go.
 #[derive(Clone)]
 struct Door {
     begun: Sender<()>,
@@ -30,7 +30,7 @@ struct Door {
 }
 tool_core::host_value!(Door, Effect::READ);
 
-/// What a test holds of a door.
+/// The test's side of a [`Door`].
 struct Keeper {
     begun: Receiver<()>,
     go: Sender<()>,
@@ -38,7 +38,7 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// Waits until so many more bodies have begun.
+    /// Waits until `bodies` more bodies have begun.
     fn begun(&self, bodies: usize) {
         for _ in 0..bodies {
             self.begun
@@ -105,7 +105,7 @@ async fn until(what: impl Fn() -> bool) {
     }
 }
 
-// M13: no more bodies at once than the pool has slots, and every call gets its turn.
+// M13: the pool never runs more bodies at once than it has slots, and every call gets its turn.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_more_bodies_than_slots() {
     let (door, keeper) = door();
@@ -162,7 +162,7 @@ async fn a_left_body_keeps_its_slot() {
     until(|| pool.running() == 0).await;
 }
 
-/// While one call runs, another comes, waits as `waits` tells, and leaves: it never begins, and nothing of it is left behind.
+/// Cancels a second call while the first one runs, as soon as `waits` is true. Its body must never begin and must leave nothing behind.
 async fn one_leaves(pool: &BlockingPool, waits: impl Fn() -> bool) {
     let (door, keeper) = door();
     let cx = ToolContext::builder()
@@ -191,14 +191,14 @@ async fn one_leaves(pool: &BlockingPool, waits: impl Fn() -> bool) {
     assert_eq!(keeper.bodies.load(Ordering::SeqCst), 1);
 }
 
-// M13: a call that leaves while it waits for a slot never begins, and nothing of it is left behind.
+// M13: a call that is cancelled while it waits for a slot never begins, and nothing of it is left behind.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_leaves_the_queue_never_begins() {
     let pool = BlockingPool::new(1);
     one_leaves(&pool, || pool.waiting() == 1).await;
 }
 
-// S0-23: a body that panics gives its slot back.
+// S0-23: a body that panics releases its slot.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_panic_frees_the_slot() {
     let pool = BlockingPool::new(1);
@@ -210,7 +210,7 @@ async fn a_panic_frees_the_slot() {
     assert_eq!(pool.running(), 0);
 }
 
-// M13: neither does one that has its slot and waits for a thread.
+// M13: a call that is cancelled while it has a slot and waits for a thread never begins either.
 #[test]
 fn a_call_that_leaves_before_its_thread_never_begins() {
     let runtime = tokio::runtime::Builder::new_multi_thread()

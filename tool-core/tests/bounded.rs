@@ -1,4 +1,4 @@
-//! Outputs that are longer than a model should read at once.
+//! Outputs that are too long for a model, cut and stored with a handle.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use tool_core::store::{
 };
 use tool_core::{Effect, ErrorKind};
 
-/// What the tools here give.
+/// The text that the tools of this file return.
 #[derive(Clone)]
 struct Page(String);
 tool_core::host_value!(Page, Effect::READ);
@@ -96,13 +96,13 @@ async fn call(cx: &ToolContext, name: &str, arguments: &Value) -> CallResult {
     tools().call(call, cx).await
 }
 
-/// The handle that a model reads.
+/// The handle in a text for the model.
 fn handle(text: &str) -> String {
     let (_, after) = text.rsplit_once("handle `").expect("names a handle");
     after.split_once('`').unwrap().0.to_owned()
 }
 
-/// Reads on as a model would, and joins what it reads.
+/// Calls `read_more` until the end, as a model would, and joins the parts.
 async fn rest(cx: &ToolContext, handle: &str, mut from: u64, most: u64) -> String {
     let mut text = String::new();
     loop {
@@ -125,7 +125,7 @@ async fn rest(cx: &ToolContext, handle: &str, mut from: u64, most: u64) -> Strin
     }
 }
 
-// M17: what fits is shown as it is, and nothing is kept.
+// M17: an output that fits is shown unchanged, and nothing is stored.
 #[tokio::test]
 async fn what_fits_is_shown_whole() {
     let cx = cx("short", Some(Spills::new(Broken)), "acme", "ann");
@@ -134,7 +134,7 @@ async fn what_fits_is_shown_whole() {
         call(&cx, "hits", &json!({})).await.model_text(),
         r#"[{"text":"short"}]"#
     );
-    // Just so.
+    // Exactly at the limit.
     let cx = self::cx("0123456789abcdef", Some(Spills::new(Broken)), "acme", "ann");
     assert_eq!(
         call(&cx, "page", &json!({})).await.model_text(),
@@ -142,7 +142,7 @@ async fn what_fits_is_shown_whole() {
     );
 }
 
-// M17: the model gets the head, the size and a handle; the client gets all.
+// M17: the model gets the head, the size and a handle; the client gets the whole output.
 #[tokio::test]
 async fn what_does_not_fit_is_cut_and_kept() {
     let whole = "grün und blau ".repeat(20);
@@ -161,7 +161,7 @@ async fn what_does_not_fit_is_cut_and_kept() {
     assert_eq!(rest(&cx, &handle, 16, 7).await, whole[16..]);
     assert_eq!(rest(&cx, &handle, 0, 65_536).await, whole);
 
-    // Of another type, it is the JSON that is cut.
+    // An output that is not text is cut in its JSON.
     let result = call(&cx, "hits", &json!({})).await;
     let text = result.model_text();
     let json = result.output().unwrap().get().to_owned();
@@ -169,7 +169,7 @@ async fn what_does_not_fit_is_cut_and_kept() {
     assert!(text.starts_with(head), "{text}");
     assert_eq!(rest(&cx, &self::handle(&text), 0, 100).await, json);
 
-    // A limit of the moment.
+    // The caller chooses the limit at run time.
     let result = call(&cx, "some_page", &json!({"shown": 5})).await;
     assert!(
         result.model_text().starts_with("grün\n"),
@@ -184,7 +184,7 @@ async fn what_does_not_fit_is_cut_and_kept() {
     );
 }
 
-// M17: no character is cut in two, wherever the limit lies.
+// M17: no character is cut in two, wherever the limit is.
 #[tokio::test]
 async fn characters_stay_whole() {
     let whole = "🔑ü".repeat(30);
@@ -210,7 +210,7 @@ async fn characters_stay_whole() {
     }
 }
 
-// M17: generator tools too.
+// M17: the final value of a generator tool is bounded too.
 #[tokio::test]
 async fn the_last_value_of_a_stream_is_bounded() {
     let whole = "0123456789".repeat(10);
@@ -230,7 +230,7 @@ async fn the_last_value_of_a_stream_is_bounded() {
     assert_eq!(rest(&cx, &handle(&text), 16, 50).await, whole[16..]);
 }
 
-// M17: nobody else learns whether a handle exists.
+// M17: another principal cannot find out whether a handle exists.
 #[tokio::test]
 async fn a_handle_is_good_for_its_principal_only() {
     let spills = Spills::new(MemoryStore::default());
@@ -253,7 +253,7 @@ async fn a_handle_is_good_for_its_principal_only() {
     assert_eq!(rest(&ann, &handle, 0, 100).await, whole);
 }
 
-// M17, M8: what is kept holds no secret, also where the head ends within one.
+// M17, M8: a stored output contains no secret, even where the head ends in the middle of one.
 #[tokio::test]
 async fn what_is_kept_holds_no_secret() {
     let secret = "tok-1234-abcdefgh";
@@ -274,7 +274,7 @@ async fn what_is_kept_holds_no_secret() {
     );
 }
 
-// M17: a kept output has its time.
+// M17: a stored output expires.
 #[tokio::test]
 async fn what_is_kept_expires() {
     let spills = Spills::new(MemoryStore::default()).keep(Duration::ZERO);
@@ -285,7 +285,7 @@ async fn what_is_kept_expires() {
     assert!(result.model_text().contains("no output is kept"));
 }
 
-// M17: without a store, or with one that fails, the model reads what it can and is told so.
+// M17: without a store, or with one that fails, the model reads the head and a note that the rest was not stored.
 #[tokio::test]
 async fn without_a_store_the_head_is_shown() {
     for spills in [None, Some(Spills::new(Broken))] {
@@ -303,7 +303,7 @@ async fn without_a_store_the_head_is_shown() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
 }
 
-// M17, B4: a store that never answers costs a call without a deadline half a minute and the rest of the output, not the result.
+// M17, B4: a store that never answers delays a call without a deadline by half a minute and costs the rest of the output, not the result.
 #[tokio::test(start_paused = true)]
 async fn store_that_never_answers_does_not_keep_the_result() {
     let cx = cx(&"x".repeat(100), Some(Spills::new(Silent)), "acme", "ann");
@@ -313,7 +313,7 @@ async fn store_that_never_answers_does_not_keep_the_result() {
     assert_eq!(begun.elapsed().as_secs(), 30);
 }
 
-// M17: as a value it is what it holds.
+// M17: a typed call returns the whole value.
 #[tokio::test]
 async fn a_typed_call_gives_the_value() {
     let cx = cx(&"x".repeat(100), None, "acme", "ann");
@@ -324,7 +324,7 @@ async fn a_typed_call_gives_the_value() {
     assert!(def.output_schema().unwrap().contains("What was found."));
 }
 
-// M17, M2: the tool that reads on is taken by every provider.
+// M17, M2: every provider accepts the definition of `read_more`.
 #[test]
 fn read_more_is_offered_everywhere() {
     let tools = tools();
@@ -336,7 +336,7 @@ fn read_more_is_offered_everywhere() {
 }
 
 proptest! {
-    // M17: whatever is cut wherever, the parts are the whole.
+    // M17: the parts join to the whole output, wherever it is cut.
     #[test]
     fn parts_join_to_the_whole(whole in "\\PC{0,200}", shown in 0_u32..50, most in 1_u64..40) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -379,7 +379,7 @@ impl SpillStore for Silent {
     }
 }
 
-/// A store that is away.
+/// A store that is unavailable.
 struct Broken;
 
 impl SpillStore for Broken {

@@ -1,4 +1,4 @@
-//! What the host gives, and to whom.
+//! Secrets, variables and host values, and which tools receive them.
 
 #![allow(
     clippy::unwrap_used,
@@ -105,7 +105,7 @@ async fn secrets_are_scoped() {
     assert!(!format!("{cx:?}").contains("my own secret"));
 }
 
-// S0-08: a tool made at run time is held to the same.
+// S0-08: a tool made at run time sees only the secrets that it declares, too.
 #[tokio::test]
 async fn dynamic_secrets_are_scoped() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
@@ -139,7 +139,7 @@ async fn dynamic_secrets_are_scoped() {
     );
 }
 
-// S1-07: what is absent is an error value: the model reads that the tool is not set up, the operator what is missing.
+// S1-07: a missing secret or host value is an error result: the model reads that the tool is not set up, the operator reads what is missing.
 #[tokio::test]
 async fn absent_needs_are_results() {
     let cx = ToolContext::anonymous();
@@ -156,7 +156,7 @@ async fn absent_needs_are_results() {
     }
 }
 
-// S0-08: variables arrive parsed; one that cannot be parsed is told without its value.
+// S0-08: variables arrive parsed; the error about one that cannot be parsed does not contain its value.
 #[tokio::test]
 async fn variables_arrive() {
     let cx = ToolContext::builder()
@@ -172,7 +172,7 @@ async fn variables_arrive() {
     assert!(!result.error().unwrap().operator_text().contains("sk-value"));
 }
 
-// S0-08: host values arrive as references, values and options.
+// S0-08: host values arrive as references, owned values and options.
 #[tokio::test]
 async fn host_values_arrive() {
     let cx = ToolContext::builder().with(Index("docs".into())).build();
@@ -184,7 +184,7 @@ async fn host_values_arrive() {
     assert_eq!(run("look", &cx).await.model_text(), "docs true");
 }
 
-// S0-08: a tool's effect is the union over its host parameters, and `get` gives nothing beyond it.
+// S0-08: a tool's effect is the union over its host parameters, and `get` returns nothing beyond it.
 #[tokio::test]
 async fn effects_bound_what_is_given() {
     let tools = tools();
@@ -201,11 +201,11 @@ async fn effects_bound_what_is_given() {
         run("overreach", &cx).await.model_text(),
         "[true,true,true,true]"
     );
-    // Outside of a call the host may take what is its own.
+    // Outside of a call the host reads its own values without restriction.
     assert!(cx.get::<Store>().is_ok() && cx.extension::<Store>().is_some());
 }
 
-// S0-08: a hundred interleaved calls see their own context only.
+// S0-08: each of a hundred interleaved calls sees only its own context.
 #[tokio::test(flavor = "multi_thread")]
 async fn contexts_do_not_mix() {
     let tools = tools();

@@ -1,4 +1,4 @@
-//! A call from its name to its result.
+//! Dispatching a call: from the tool's name to the result.
 
 #![allow(
     clippy::unwrap_used,
@@ -112,7 +112,7 @@ fn block(#[context] cx: ToolContext, #[context] probe: Probe) -> String {
     while !cx.is_cancelled() {
         std::thread::sleep(Duration::from_millis(2));
     }
-    // The deadline is seen here a little before the timer fires.
+    // This thread sees the deadline a little before the timer fires.
     std::thread::sleep(Duration::from_millis(100));
     probe.stopped.store(true, Ordering::SeqCst);
     "stopped".to_owned()
@@ -214,7 +214,7 @@ fn kind(result: &CallResult) -> Option<ErrorKind> {
     result.error().map(ToolError::kind)
 }
 
-// S0-06, S0-07, S4-61: the body sees parsed values, the default among them.
+// S0-06, S0-07, S4-61: the body receives parsed values, including the default.
 #[tokio::test]
 async fn arguments_arrive_typed_and_defaulted() {
     let result = call("add", json!({"a": 1})).await;
@@ -251,7 +251,7 @@ async fn wrong_arguments_are_a_result_with_every_path() {
     }
 }
 
-// S0-08, S4-10: a tool may take the context or leave it, and may take nothing.
+// S0-08, S4-10: a tool may take the context or leave it out, and may have no parameters at all.
 #[tokio::test]
 async fn context_is_optional() {
     let cx = ToolContext::builder().agent("support").build();
@@ -260,12 +260,12 @@ async fn context_is_optional() {
         .await;
     assert_eq!(result.model_text(), "support greets Ann in call c7");
     assert_eq!(call("nothing", json!({})).await.model_text(), "nothing");
-    // Providers send empty text for no arguments.
+    // Some providers send an empty text when there are no arguments.
     let result = tools().call(ToolCall::new("c1", "nothing", ""), &cx).await;
     assert_eq!(result.model_text(), "nothing");
 }
 
-// S0-22, S0-23: an error is a result; its foreign text is for the operator alone.
+// S0-22, S0-23: an error becomes a result; the text of a foreign error is shown to the operator only.
 #[tokio::test]
 async fn errors_have_two_faces() {
     let own = call("fail", json!({"how": "own"})).await;
@@ -286,7 +286,7 @@ async fn errors_have_two_faces() {
     assert!(error.operator_text().contains(&error.audit_id().unwrap()));
 }
 
-// S0-23, S1-68: a panic is a result, what it says stays with the operator, and the process goes on.
+// S0-23, S1-68: a panic becomes a result, only the operator reads its message, and the process goes on.
 #[tokio::test]
 async fn panics_are_results() {
     for (name, arguments, secret) in [
@@ -311,7 +311,7 @@ async fn panics_are_results() {
     assert_eq!(call("add", json!({"a": 1})).await.model_text(), "11");
 }
 
-// S0-23: what the schema admits and serde refuses is an error of the arguments.
+// S0-23: a value that the schema admits and serde refuses is an error about the arguments.
 #[tokio::test]
 async fn a_pickier_deserialize_is_a_result() {
     let result = call("odd", json!({"picky": {"text": "odd"}})).await;
@@ -329,7 +329,7 @@ async fn a_pickier_deserialize_is_a_result() {
     );
 }
 
-// S0-23: an unknown name answers with at most five near names; a hidden one answers the same and is not offered.
+// S0-23: an unknown name is answered with at most five similar names; a hidden tool gets the same answer and is not offered.
 #[tokio::test]
 async fn unknown_names_offer_near_ones() {
     let result = call("Sleep-Shrot", json!({})).await;
@@ -365,7 +365,7 @@ async fn unknown_names_offer_near_ones() {
     assert!(tools.get("sleep_short").is_none() && tools.names().eq(["add", "sleep"]));
 }
 
-// S1-68: the tool's own timeout ends the call, and what it ran is dropped before the result is out.
+// S1-68: the tool's own timeout ends the call, and its future is dropped before the result is returned.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_stops_the_tool() {
     let probe = Probe::default();
@@ -380,7 +380,7 @@ async fn a_timeout_stops_the_tool() {
     assert!(!probe.finished.load(Ordering::SeqCst));
 }
 
-// S1-68: the turn's deadline holds for every call, and a call that comes too late does not start.
+// S1-68: the turn's deadline applies to every call, and a call that comes too late does not start.
 #[tokio::test(start_paused = true)]
 async fn the_turns_deadline_holds() {
     let probe = Probe::default();
@@ -397,7 +397,7 @@ async fn the_turns_deadline_holds() {
     assert_eq!(probe.started.load(Ordering::SeqCst), 1);
 }
 
-// S1-68: cancelling the turn drops what runs, and starts nothing more.
+// S1-68: cancelling the turn drops the running call, and starts no other.
 #[tokio::test]
 async fn cancellation_stops_the_tool() {
     let (probe, token) = (Probe::default(), CancellationToken::new());
@@ -421,7 +421,7 @@ async fn cancellation_stops_the_tool() {
     assert_eq!(probe.started.load(Ordering::SeqCst), 1);
 }
 
-// S1-68: that a call can be cancelled costs its body no poll.
+// S1-68: making a call cancellable adds no poll of its body.
 #[tokio::test]
 async fn body_of_a_call_with_a_token_is_polled_when_the_call_is() {
     static POLLS: AtomicU32 = AtomicU32::new(0);
@@ -482,13 +482,13 @@ async fn body_that_ends_while_it_is_cancelled_has_its_result() {
     assert_eq!(kind(&waits), Some(ErrorKind::Cancelled));
 }
 
-/// The turn's own token.
+/// The turn's own cancellation token.
 #[derive(Clone)]
 struct Token(CancellationToken);
 
 tool_core::host_value!(Token, Effect::NONE);
 
-// S1-68: blocking code cannot be dropped: it is told to stop, and the operator reads that it was left behind.
+// S1-68: blocking code cannot be dropped: it is asked to stop, and the operator reads that it was left behind.
 #[tokio::test(flavor = "multi_thread")]
 async fn blocking_code_is_left_behind() {
     let probe = Probe::default();
@@ -516,7 +516,7 @@ async fn blocking_code_is_left_behind() {
     panic!("the blocking code never saw that it was cancelled");
 }
 
-// S1-68: dropping the call's future drops the tool, and tells its blocking code.
+// S1-68: dropping the call's future drops the tool, and asks its blocking code to stop.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dropped_call_stops() {
     let probe = Probe::default();
@@ -540,7 +540,7 @@ async fn a_dropped_call_stops() {
     panic!("the blocking code never saw that its caller left");
 }
 
-// S0-23: an output beyond its limit is an error that tells both sizes.
+// S0-23: an output beyond its limit is an error that names both sizes.
 #[tokio::test]
 async fn long_outputs_are_refused() {
     assert!(!call("long", json!({"length": 98})).await.is_error());
@@ -551,7 +551,7 @@ async fn long_outputs_are_refused() {
     );
 }
 
-// S0-23: a call that was cut off in transit does not run, whatever the mode.
+// S0-23: a call that was cut off in transit does not run, in any repair mode.
 #[tokio::test]
 async fn cut_off_calls_do_not_run() {
     let cx = ToolContext::anonymous();
@@ -593,7 +593,7 @@ async fn typed_calls_pass_the_gate() {
     assert_eq!(error.kind(), ErrorKind::UnknownTool);
 }
 
-// S0-23: what has to be approved waits, and does not run; a predicate that fails asks.
+// S0-23: a call that needs approval waits and does not run; a predicate that fails asks for approval.
 #[tokio::test]
 async fn approvals_wait() {
     let probe = Probe::default();
@@ -618,7 +618,7 @@ async fn approvals_wait() {
     );
 }
 
-// What a caller's own future has to hold for a call, with and without a gate. It is moved with that future.
+// A call must not make the caller's own future larger, with or without a gate: that future is moved around.
 #[test]
 fn the_future_of_a_call_does_not_grow() {
     let (tools, cx) = (tools(), ToolContext::anonymous());

@@ -1,4 +1,4 @@
-//! The test kit, on tools that keep their word and on some that do not.
+//! The test kit, run on tools that satisfy it and on tools that do not.
 
 #![allow(
     clippy::unwrap_used,
@@ -92,7 +92,7 @@ fn def(name: &str) -> tool_core::ToolDef {
     Registry::linked().unwrap().get(name).unwrap().clone()
 }
 
-// S1-30: the linked tools, more than none, and no violation.
+// S1-30: the linked tools are more than none and have no violation.
 #[test]
 fn linked_tools_are_strict() {
     testing::assert_strict_all();
@@ -110,20 +110,20 @@ async fn wait(
     format!("{time:?} {more:?}")
 }
 
-// S1-30, S1-64: the whole kit over every linked tool. E2: the kit made `PT0.5S`, which a tool with a `Duration` refused.
+// S1-30, S1-64: the whole kit passes for every linked tool. E2: the kit generated `PT0.5S`, which a tool with a `Duration` refused.
 #[test]
 fn linked_tools_keep_their_word() {
     tool_core::assert_tools!();
 }
 
-// S1-30: no tool is a failure, not a success over nothing.
+// S1-30: having no tool to test is a failure, not a success.
 #[test]
 #[should_panic(expected = "there is no tool to test")]
 fn no_tool_is_a_failure() {
     testing::assert_kept(&[], &testing::violations);
 }
 
-// S0-07: inputs are many, differ, are the same for the same seed, and reach the bounds.
+// S0-07: generated inputs are many, differ, are the same for the same seed, and reach the bounds.
 #[test]
 fn inputs_are_made_from_the_types() {
     let def = def("everything");
@@ -148,7 +148,7 @@ fn inputs_are_made_from_the_types() {
     assert_eq!(valid_inputs(&self::def("nothing"), 0, 5), [json!({})]);
 }
 
-// S0-07, S4-61: the negative corpus has each kind of fault, and every one is refused by the dispatcher too.
+// S0-07, S4-61: the invalid inputs contain each kind of fault, and the dispatcher refuses every one too.
 #[tokio::test]
 async fn wrong_inputs_are_made_from_the_types() {
     let corpus = invalid_inputs(&def("everything"));
@@ -194,7 +194,7 @@ async fn wrong_inputs_are_made_from_the_types() {
     }
 }
 
-// S1-30: a tool that a provider would refuse, or that refuses what fits, is found.
+// S1-30: the kit finds a tool that a provider would refuse, and a tool that refuses valid inputs.
 #[test]
 fn broken_promises_are_found() {
     #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Rates, quotas and calls at once, by tenant, principal and tool. Time stands still but where a test moves it.
+//! Rates, quotas and concurrency limits by tenant, principal and tool. The clock is paused; only the tests advance it.
 
 #![cfg(feature = "host")]
 #![allow(
@@ -50,19 +50,19 @@ fn limits(limits: impl IntoIterator<Item = Limit>) -> Limits {
     builder.build().unwrap()
 }
 
-/// A call that ends at once.
+/// Makes a call that ends at once.
 fn passes(limits: &Limits, cx: &ToolContext, tool: &ToolDef) {
     drop(limits.enter(cx, tool).unwrap());
 }
 
-/// How long to wait.
+/// The wait that a refusal states.
 fn refused(outcome: Result<LimitGuard, ToolError>) -> Duration {
     let error = outcome.expect_err("let through");
     assert_eq!(error.kind(), ErrorKind::RateLimited);
     error.wait().expect("says when to try again")
 }
 
-// A rate lets a burst through, then one call after the other as time goes on.
+// A rate lets a burst through, then one call after the other as time passes.
 #[tokio::test(start_paused = true)]
 async fn a_rate_refills_evenly() {
     let limits = limits([Limit::rate(6, MINUTE).per(Per::Principal)]);
@@ -77,7 +77,7 @@ async fn a_rate_refills_evenly() {
     refused(limits.enter(&ann, &SEND));
 }
 
-// A quota counts to its end and begins anew.
+// A quota is used up and starts again in the next window.
 #[tokio::test(start_paused = true)]
 async fn a_quota_is_spent_until_its_window_ends() {
     let limits = limits([Limit::quota(3, MINUTE).per(Per::Tenant)]);
@@ -90,7 +90,7 @@ async fn a_quota_is_spent_until_its_window_ends() {
         refused(limits.enter(&bob, &LOOK_UP)),
         Duration::from_secs(40)
     );
-    // Another tenant has its own.
+    // Another tenant has a quota of its own.
     passes(&limits, &cx("other", "bob"), &LOOK_UP);
     advance(Duration::from_secs(40)).await;
     for _ in 0..3 {
@@ -99,7 +99,7 @@ async fn a_quota_is_spent_until_its_window_ends() {
     assert_eq!(refused(limits.enter(&bob, &LOOK_UP)), MINUTE);
 }
 
-// Calls at once are counted by their guards.
+// Concurrent calls are counted by their live guards.
 #[tokio::test(start_paused = true)]
 async fn calls_at_once_are_as_many_as_guards_live() {
     let limits = limits([Limit::at_once(2).per(Per::Principal)]);
@@ -111,7 +111,7 @@ async fn calls_at_once_are_as_many_as_guards_live() {
     drop(first);
     let _third = limits.enter(&ann, &LOOK_UP).unwrap();
     refused(limits.enter(&ann, &LOOK_UP));
-    // A guard may go to another thread, as a body does that outlives its call.
+    // A guard may be dropped on another thread, as happens for a body that outlives its call.
     std::thread::spawn(move || drop(second)).join().unwrap();
     passes(&limits, &ann, &LOOK_UP);
 }
@@ -138,14 +138,14 @@ async fn keys_are_told_apart() {
             "{per:?}"
         );
     }
-    // No one is nobody else.
+    // Anonymous callers share a key that no named principal has.
     let limits = limits([Limit::quota(1, MINUTE).per(Per::Principal)]);
     passes(&limits, &ToolContext::anonymous(), &SEND);
     passes(&limits, &cx("", ""), &SEND);
     refused(limits.enter(&ToolContext::anonymous(), &SEND));
 }
 
-// A limit is for all tools together, for each, or for those it names.
+// A limit counts all tools together, each tool, or only the tools it names.
 #[tokio::test(start_paused = true)]
 async fn tools_are_counted_together_or_apart() {
     let ann = cx("acme", "ann");
@@ -166,7 +166,7 @@ async fn tools_are_counted_together_or_apart() {
     }
 }
 
-// A call that one limit refuses takes nothing of the quotas and places of the others.
+// A call that one limit refuses uses nothing of the other limits' quotas and slots.
 #[tokio::test(start_paused = true)]
 async fn a_refused_call_gives_back_what_it_took() {
     let limits = limits([
@@ -175,10 +175,10 @@ async fn a_refused_call_gives_back_what_it_took() {
         Limit::quota(1, MINUTE).per(Per::Principal),
     ]);
     let ann = limits.enter(&cx("acme", "ann"), &SEND).unwrap();
-    // Refused for the place.
+    // Refused because the only slot is taken.
     refused(limits.enter(&cx("acme", "bob"), &SEND));
     drop(ann);
-    // Refused for ann's own quota.
+    // Refused because ann's own quota is used up.
     for _ in 0..3 {
         refused(limits.enter(&cx("acme", "ann"), &SEND));
     }
@@ -186,7 +186,7 @@ async fn a_refused_call_gives_back_what_it_took() {
     refused(limits.enter(&cx("acme", "cid"), &SEND));
 }
 
-// The longest wait is the one that helps.
+// The refusal states the longest wait, because only that one helps.
 #[tokio::test(start_paused = true)]
 async fn the_wait_is_of_the_limit_that_refuses() {
     let limits = limits([
@@ -198,7 +198,7 @@ async fn the_wait_is_of_the_limit_that_refuses() {
     assert_eq!(refused(limits.enter(&ann, &SEND)), MINUTE);
 }
 
-// Callers that come once do not fill the memory, and too many at once are refused rather than forgotten.
+// Callers that come once do not fill the memory; too many at once are refused instead of evicted.
 #[tokio::test(start_paused = true)]
 async fn keys_are_bounded() {
     let limits = Limits::builder()
@@ -213,7 +213,7 @@ async fn keys_are_bounded() {
             passes(&limits, &cx("acme", &format!("{round}-{user}")), &SEND);
         }
         assert!(limits.keys() <= 300);
-        // All of them are within their minute: none may be forgotten.
+        // All of them are within their minute: no key may be evicted.
         refused(limits.enter(&cx("acme", "one more"), &SEND));
         refused(limits.enter(&cx("acme", &format!("{round}-0")), &SEND));
         advance(MINUTE).await;
@@ -223,7 +223,7 @@ async fn keys_are_bounded() {
     for user in 0..99 {
         passes(&limits, &cx("acme", &format!("last-{user}")), &SEND);
     }
-    // A place that is taken is not forgotten either, when others are.
+    // A key with a live guard is not evicted when others are.
     advance(MINUTE).await;
     passes(&limits, &cx("acme", "makes room"), &SEND);
     refused(limits.enter(&cx("acme", "ann"), &SEND));
@@ -231,7 +231,7 @@ async fn keys_are_bounded() {
     passes(&limits, &cx("acme", "ann"), &SEND);
 }
 
-// A limit that cannot be kept is told when it is made.
+// A limit that can never let a call through is an error when it is built.
 #[test]
 fn limits_of_nothing_are_refused() {
     for limit in [
@@ -254,7 +254,7 @@ fn limits_of_nothing_are_refused() {
     );
 }
 
-// 100 tasks at once get exactly what there is.
+// 100 concurrent tasks use exactly the quota.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_quota_is_exact_under_contention() {
     let limits = limits([

@@ -1,4 +1,4 @@
-//! Policies out of files, and putting them in force while a host runs.
+//! Policies loaded from files, and reloading them while a host runs.
 
 #![allow(
     clippy::unwrap_used,
@@ -108,7 +108,7 @@ rules:
     reason: too big
 "#;
 
-/// Every format that is compiled in.
+/// The same policy in every format that is compiled in.
 fn formats() -> Vec<(&'static str, PolicyFile)> {
     vec![
         ("JSON", PolicyFile::from_json(JSON).unwrap()),
@@ -119,7 +119,7 @@ fn formats() -> Vec<(&'static str, PolicyFile)> {
     ]
 }
 
-// S0-20: the same policy in every format, with the lists of each agent, the global ones and the rules.
+// S0-20: the policy is the same in every format, with the lists of each agent, the global ones and the rules.
 #[test]
 fn every_format_says_the_same() {
     let registry = registry();
@@ -167,7 +167,7 @@ fn every_format_says_the_same() {
     }
 }
 
-// S0-20: the YAML form of the document, word for word.
+// S0-20: the YAML document, word for word.
 #[cfg(feature = "yaml")]
 #[test]
 fn the_documents_yaml_loads() {
@@ -187,7 +187,7 @@ fn the_documents_yaml_loads() {
     );
 }
 
-// S0-20: unknown keys are errors at every depth, and each format says what it is.
+// S0-20: unknown keys are errors at every depth, and each error names the format.
 #[test]
 fn unknown_keys_are_errors() {
     for (text, key) in [
@@ -209,7 +209,7 @@ fn unknown_keys_are_errors() {
                 && error.contains(&format!("unknown field `{key}`")),
             "{error}"
         );
-        // JSON is YAML.
+        // JSON is also valid YAML.
         #[cfg(feature = "yaml")]
         {
             let error = PolicyFile::from_yaml(text).unwrap_err().to_string();
@@ -233,7 +233,7 @@ fn unknown_keys_are_errors() {
     );
 }
 
-// S0-20: everything that is wrong is told at once.
+// S0-20: all errors are reported at once.
 #[test]
 fn a_file_that_makes_no_policy_says_why() {
     let file = PolicyFile::from_json(
@@ -244,7 +244,7 @@ fn a_file_that_makes_no_policy_says_why() {
     assert_eq!(error.faults().len(), 3, "{error}");
 }
 
-// S0-20, M14: a file is put in force while the host runs; one that is wrong leaves everything as it was.
+// S0-20, M14: a file is reloaded while the host runs; an invalid one changes nothing.
 #[test]
 fn a_reload_takes_over_or_changes_nothing() {
     let registry = registry();
@@ -255,7 +255,7 @@ fn a_reload_takes_over_or_changes_nothing() {
     let loaded = shared.reload_file(&path, &registry).unwrap();
     assert!(loaded.changed && loaded.unknown.is_empty());
     assert_eq!(&*loaded.version, shared.current().version());
-    // Another spelling of the same is the same version.
+    // The same content in other formatting has the same version.
     std::fs::write(&path, JSON.replace("    ", "")).unwrap();
     assert!(!shared.reload_file(&path, &registry).unwrap().changed);
     let tools = registry.toolset(&ToolContext::anonymous(), &Rules::default().policy(&shared));
@@ -278,13 +278,13 @@ fn a_reload_takes_over_or_changes_nothing() {
             "{path}"
         );
     }
-    // A turn that runs feels the denial at its next call.
+    // The denial applies to the next call of a running turn.
     std::fs::write(&path, r#"{"tools": {"deny": ["write_file"]}}"#).unwrap();
     assert!(shared.reload_file(&path, &registry).unwrap().changed);
     assert_eq!(tools.explain("write_file").layer(), Some(Layer::Global));
 }
 
-// F6: whoever holds the rules of a turn reaches the policy in them, as it is after a reload.
+// F6: the policy inside a turn's rules can be read, and it is the reloaded one.
 #[test]
 fn rules_give_back_the_policy_that_they_share() {
     assert!(Rules::default().shared_policy().is_none());

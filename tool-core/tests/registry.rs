@@ -1,4 +1,4 @@
-//! What exists, and what a turn may use.
+//! The registry of all tools, and the toolset of a turn.
 
 #![allow(
     clippy::unwrap_used,
@@ -115,14 +115,14 @@ fn facts_are_readable() {
     assert!(def.origin().unwrap().file.ends_with("registry.rs"));
 }
 
-// S0-02: what is linked is listed, sorted, without a list by hand; here two share a name, which is told.
+// S0-02: linked tools are found without a list by hand. Here two of them share a name, which is an error.
 #[test]
 fn linked_tools_are_found() {
     let error = Registry::linked().unwrap_err().to_string();
     assert!(error.contains("two tools are named `plain`"), "{error}");
 }
 
-// S1-02: a name taken twice fails the build and names both places.
+// S1-02: two tools of the same name fail the build, and the error names both places.
 #[test]
 fn duplicates_name_both_origins() {
     let error = Registry::builder()
@@ -147,7 +147,7 @@ fn duplicates_name_both_origins() {
     assert_eq!(error.matches("registry.rs:").count(), 2, "{error}");
 }
 
-// S1-06: a malformed secret of a tool made at run time fails the build and names the tool.
+// S1-06: a malformed secret of a tool made at run time fails the build, and the error names the tool.
 #[test]
 fn malformed_needs_are_refused() {
     let select = SecretNeed {
@@ -164,7 +164,7 @@ fn malformed_needs_are_refused() {
     }
 }
 
-// S0-01: a run-time tool is held to the rules of every provider it is offered to.
+// S0-01: a run-time tool must follow the rules of every provider that it is offered to.
 #[test]
 fn dynamic_schemas_are_judged() {
     let open = || {
@@ -201,7 +201,7 @@ fn dynamic_schemas_are_judged() {
     );
 }
 
-// S0-07, S4-61: a run-time tool's arguments pass the same guard.
+// S0-07, S4-61: a run-time tool's arguments are validated in the same way.
 #[tokio::test]
 async fn dynamic_tools_are_guarded() {
     let tools = Registry::builder()
@@ -229,7 +229,7 @@ async fn dynamic_tools_are_guarded() {
     }
 }
 
-// Explicit and linked tools, and the order in which they are named, make no difference.
+// Explicit and linked tools, and the order in which they are added, make no difference.
 #[test]
 fn order_is_by_name() {
     let registry = Registry::builder()
@@ -253,7 +253,7 @@ fn order_is_by_name() {
     }
 }
 
-// S0-05: definitions are one JSON array in each dialect; a provider that is left out is told.
+// S0-05: definitions are one JSON array in each dialect; a provider that the tool leaves out is reported.
 #[test]
 fn definitions_are_arrays() {
     let tools = explicit().open();
@@ -274,7 +274,7 @@ fn definitions_are_arrays() {
     );
 }
 
-// S0-05: the text is kept for the next time; another dialect, and rules that hide a tool, have a text of their own.
+// S0-05: the text is cached; another dialect, and rules that hide a tool, have a text of their own.
 #[test]
 fn definitions_stay_the_same() {
     let (registry, cx) = (explicit(), ToolContext::anonymous());
@@ -291,7 +291,7 @@ fn definitions_stay_the_same() {
     }
 }
 
-// S1-63, S3-14: an example stands beside the description, with its label.
+// S1-63, S3-14: an example follows the description, with its label.
 #[test]
 fn examples_reach_the_model() {
     let registry = explicit();
@@ -304,7 +304,7 @@ fn examples_reach_the_model() {
     );
 }
 
-// S0-14, S0-16: rules: everything without any, deny wins over allow. `purge` is for harnesses, so no chat has it.
+// S0-14, S0-16: without rules every tool is visible; deny wins over allow. `purge` is for harnesses, so no chat has it.
 #[test]
 fn deny_wins() {
     let registry = explicit();
@@ -332,7 +332,7 @@ fn deny_wins() {
     assert_eq!((tools.len(), registry.len()), (2, 4));
 }
 
-// More tools than one request takes are told, not dropped.
+// Too many tools for one request are reported, not dropped.
 #[test]
 fn budgets_are_told() {
     let many = (0..21).fold(Registry::builder(), |builder, n| {
@@ -345,7 +345,7 @@ fn budgets_are_told() {
     assert!(explicit().open().faults().is_empty());
 }
 
-// A toolset by name, proven to fit into one request at compile time.
+// A toolset of named tools is checked at compile time to fit into one request.
 #[test]
 fn toolsets_by_name() {
     let tools = toolset![search, plain];
@@ -359,7 +359,7 @@ async fn maybe(#[secret("docs_api_key")] key: Option<SecretString>) -> bool {
     key.is_some()
 }
 
-// S1-49, S2-36: a host may require what a tool can do without
+// S1-49, S2-36: a host may require a secret that is optional for the tool.
 #[tokio::test]
 async fn a_secret_that_the_host_requires_hides_the_tool() {
     let builder = || Registry::builder().tool::<maybe>().tool::<plain>();
@@ -388,7 +388,7 @@ async fn a_secret_that_the_host_requires_hides_the_tool() {
     let needs = |name: &str| required.get(name).unwrap().secrets().to_vec();
     assert_eq!(needs("maybe"), [SecretNeed::new("docs_api_key")]);
     assert_eq!(needs("plain"), [SecretNeed::new("other_key")]);
-    // Nothing else about it is another.
+    // The rest of its definition is unchanged.
     let own = builder().build().unwrap();
     for dialect in Dialect::ALL {
         let definition = |registry: &Registry| {
@@ -400,7 +400,7 @@ async fn a_secret_that_the_host_requires_hides_the_tool() {
         };
         assert_eq!(definition(&required), definition(&own));
     }
-    // It needs it under another name as well.
+    // The secret is also required after the tool is renamed.
     let renamed = required
         .toolset(&without, &Rules::default())
         .explain("maybe");
@@ -416,7 +416,7 @@ async fn a_secret_that_the_host_requires_hides_the_tool() {
     assert!(error.to_string().contains("[secret-spec] a key is empty"));
 }
 
-// F6
+// F6: an intersection of two sets of dialects holds only the dialects of both.
 #[test]
 fn sets_of_dialects_intersect() {
     let few = Dialects::only(Dialect::Mcp).with(Dialect::OpenAi);

@@ -1,4 +1,4 @@
-//! What comes of a call: envelopes, model output, citations, streams.
+//! Results of calls: envelopes, model output, citations and streams.
 
 #![allow(
     clippy::unwrap_used,
@@ -38,7 +38,7 @@ struct Counts {
 }
 tool_core::host_value!(Counts, Effect::NONE);
 
-/// What the model reads of a counted report.
+/// A report with a view for the model, which counts how often it is made.
 #[derive(Serialize)]
 struct Counted {
     report: Report,
@@ -201,7 +201,7 @@ async fn raw_result(json: &str) -> CallResult {
         .await
 }
 
-/// Progress texts, and the result.
+/// Runs a call as a stream and returns its progress texts and its result.
 async fn follow(name: &str, arguments: Value, cx: &ToolContext) -> (Vec<String>, CallResult) {
     let mut events: Vec<ToolEvent> = tools()
         .stream(ToolCall::new("c1", name, arguments.to_string()), cx)
@@ -219,7 +219,7 @@ async fn follow(name: &str, arguments: Value, cx: &ToolContext) -> (Vec<String>,
     (progress.collect(), result)
 }
 
-// S2-05, S2-27: the client has the whole output and the citations, the model only the short text, asked for once.
+// S2-05, S2-27: the client gets the whole output and the citations, the model only the short text, which is made once.
 #[tokio::test]
 async fn the_model_reads_its_view() {
     let (counts, cx) = context();
@@ -239,7 +239,7 @@ async fn the_model_reads_its_view() {
     );
 }
 
-// S2-27, F6: a host reads every part of a citation, the version only where there is one.
+// S2-27, F6: a host reads every part of a citation; the version is present only where it was set.
 #[test]
 fn citation_has_its_version() {
     let page = Citation::new("handbook", "onboarding.md");
@@ -252,7 +252,7 @@ fn citation_has_its_version() {
     assert_eq!(page.version_text(), Some("7"));
 }
 
-// S2-27: a time that is none is refused, written or read.
+// S2-27: an invalid time is refused, when it is set and when it is deserialized.
 #[test]
 fn citations_prove_their_time() {
     for time in [
@@ -283,7 +283,7 @@ fn citations_prove_their_time() {
     );
 }
 
-// S2-05: a type's own view applies without a word on the attribute; its parts reach providers that take them.
+// S2-05: a type's own model view applies without an attribute; its parts reach providers that accept them.
 #[tokio::test]
 async fn a_type_may_bring_its_view() {
     let (_, cx) = context();
@@ -293,7 +293,7 @@ async fn a_type_may_bring_its_view() {
     assert_eq!(result.output().unwrap().get(), r#"{"rows":[1,2]}"#);
 }
 
-// S2-05: without a view a JSON string goes as text, anything else as JSON.
+// S2-05: without a view a JSON string is sent as text, anything else as JSON.
 #[tokio::test]
 async fn strings_go_as_text() {
     assert_eq!(raw_result(r#""a \"b\"""#).await.model_text(), r#"a "b""#);
@@ -303,7 +303,7 @@ async fn strings_go_as_text() {
     );
 }
 
-// S2-21, S2-22: progress reaches the client in order and not the model; there is one final, and its view is asked for once.
+// S2-21, S2-22: progress reaches the client in order and never the model; there is one final value, and its view is made once.
 #[tokio::test]
 async fn generators_progress_and_end() {
     let (counts, cx) = context();
@@ -319,7 +319,7 @@ async fn generators_progress_and_end() {
     assert_eq!(result.model_text(), "2 pages");
 }
 
-// S2-21: a reader gets each step before the next is taken, so a stream that never waits does not pile up.
+// S2-21: a reader gets each step before the next is produced, so a stream that never waits does not pile up.
 #[tokio::test]
 async fn steps_wait_for_their_reader() {
     let (counts, cx) = context();
@@ -342,7 +342,7 @@ async fn steps_wait_for_their_reader() {
     );
 }
 
-// B11: neither does it pile up where the call has a task of its own.
+// B11: steps do not pile up either where the call has a task of its own.
 #[tokio::test]
 async fn steps_of_a_call_with_an_audit_wait_for_their_reader() {
     let (counts, cx) = context();
@@ -354,7 +354,7 @@ async fn steps_of_a_call_with_an_audit_wait_for_their_reader() {
     assert!(matches!(events.next().await, Some(ToolEvent::Started)));
     for n in 1..=5 {
         assert!(matches!(events.next().await, Some(ToolEvent::Progress(_))));
-        // The call's task runs as long as it can.
+        // Lets the call's task run as far as it can.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
@@ -364,7 +364,7 @@ async fn steps_of_a_call_with_an_audit_wait_for_their_reader() {
     assert_eq!(more.len(), 996, "no step is lost");
 }
 
-// B11: what a tool says without waiting is kept up to a limit; a late reader sees the newest.
+// B11: progress that a tool reports without waiting is kept up to a limit; a late reader sees the newest.
 #[tokio::test]
 async fn progress_that_nobody_reads_stays_bounded() {
     let (_, cx) = context();
@@ -378,7 +378,7 @@ async fn progress_that_nobody_reads_stays_bounded() {
     }
 }
 
-// S2-21: a stream that ends with an error, without a final, or goes on after it.
+// S2-21: streams that end with an error, that end without a final value, and that continue after it.
 #[tokio::test]
 async fn streams_end_once() {
     let (counts, cx) = context();
@@ -406,7 +406,7 @@ async fn streams_end_once() {
     assert_eq!(result.model_text(), "no stream today");
 }
 
-// S2-21: an ordinary tool may tell progress too.
+// S2-21: an ordinary tool may report progress too.
 #[tokio::test]
 async fn ordinary_tools_progress() {
     let (_, cx) = context();
@@ -415,7 +415,7 @@ async fn ordinary_tools_progress() {
     assert_eq!(result.model_text(), "done");
 }
 
-// S2-21: a refused call has no `Started`.
+// S2-21: a refused call has no `Started` event.
 #[tokio::test]
 async fn refused_calls_only_end() {
     let (_, cx) = context();
@@ -428,7 +428,7 @@ async fn refused_calls_only_end() {
     }
 }
 
-// S1-66, S1-67, S0-22: one envelope for every payload and for errors.
+// S1-66, S1-67, S0-22: every payload and every error has the same envelope.
 #[tokio::test]
 async fn envelopes() {
     assert_eq!(
@@ -458,7 +458,7 @@ async fn envelopes() {
     );
 }
 
-// S1-67: the bare form of other systems is the failure that it is.
+// S1-67: an error in the bare form of other systems is recognised as a failure.
 #[tokio::test]
 async fn bare_errors() {
     for json in [
@@ -481,7 +481,7 @@ async fn bare_errors() {
     }
 }
 
-// S0-23: an output that is no JSON is a result.
+// S0-23: an output that cannot be written as JSON becomes an error result.
 #[tokio::test]
 async fn unwritable_outputs_are_results() {
     let (_, cx) = context();
@@ -511,7 +511,7 @@ struct Mean {
     of: Vec<f64>,
 }
 
-// H6: a float that is not a number leaves as null, which the tool's own output schema refuses
+// H6: a NaN float is serialised as null, which the tool's own output schema refuses.
 #[tokio::test]
 async fn a_float_that_is_no_number_fails_the_call() {
     let cx = ToolContext::anonymous();
@@ -527,7 +527,7 @@ async fn a_float_that_is_no_number_fails_the_call() {
     assert!(bad.output().is_none());
 }
 
-/// Errors of a shop.
+/// An error type some of whose variants are shown to the model.
 #[derive(Debug, ToolError)]
 enum ShopError {
     #[shown]
@@ -561,7 +561,7 @@ impl std::error::Error for ShopError {
     }
 }
 
-/// An error that is shown whatever it is.
+/// An error type that is always shown to the model.
 #[derive(Debug, ToolError)]
 #[shown]
 struct Full {
@@ -591,7 +591,7 @@ async fn order(
     })
 }
 
-// G5: each variant of an error type of one's own is hidden from the model
+// G5: a user's own error type decides for each variant whether the model reads it
 #[tokio::test]
 async fn an_error_type_says_which_of_its_errors_the_model_reads() {
     for (way, shown) in [
@@ -608,7 +608,7 @@ async fn an_error_type_says_which_of_its_errors_the_model_reads() {
             Some(text) => assert_eq!(error.model_text(), text),
             None => assert!(error.model_text().contains("its cause is not shown here")),
         }
-        // Causes are the operator's, each text once.
+        // Only the operator reads causes, each text once.
         assert!(!error.model_text().contains("password"), "{way}");
         let operator = error.operator_text();
         assert_eq!(operator.contains("password"), way > 1, "{operator}");
@@ -621,7 +621,7 @@ async fn an_error_type_says_which_of_its_errors_the_model_reads() {
         ToolError::from(Full { seats: 9 }).model_text(),
         "all 9 seats are taken"
     );
-    // Others are hidden as before, and so is one of these that another error holds.
+    // Errors of other types are hidden as before, and so is a shown error that another error wraps.
     let other = ToolError::from(std::io::Error::other(ShopError::Closed));
     assert!(!other.model_text().contains("closed"));
 }

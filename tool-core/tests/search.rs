@@ -1,4 +1,4 @@
-//! Tools that a model searches for.
+//! Searching for tools: the toolset that offers `search_tools` and `call_tool`.
 
 #![allow(
     clippy::unwrap_used,
@@ -182,14 +182,14 @@ async fn a_wrong_call_is_told_what_to_do() {
     let tools = all.clone().searched(&ToolSearch::new(&all)).unwrap();
     let cx = ToolContext::anonymous();
     let cases = [
-        // the arguments of the tool inside
+        // the arguments of the inner tool
         (via("send_mail", "{}"), ErrorKind::InvalidArguments, "/to"),
         (
             via("send_mial", r#"{"to":"ann"}"#),
             ErrorKind::UnknownTool,
             "send_mail",
         ),
-        // the wrapper's own
+        // the arguments of `call_tool` itself
         (
             ToolCall::new("1", "call_tool", r#"{"name":"send_mail"}"#),
             ErrorKind::InvalidArguments,
@@ -200,7 +200,7 @@ async fn a_wrong_call_is_told_what_to_do() {
             ErrorKind::InvalidArguments,
             "",
         ),
-        // no way around itself
+        // `call_tool` cannot call itself
         (
             via("call_tool", r#"{"name":"send_mail","arguments":"{}"}"#),
             ErrorKind::Unavailable,
@@ -218,7 +218,7 @@ async fn a_wrong_call_is_told_what_to_do() {
         );
         assert_eq!(result.name(), "call_tool");
     }
-    // An object where its text is asked for is what is meant, unless the host wants the schema and nothing else.
+    // An object in place of the JSON text is accepted, unless the host turns repair off.
     let object = || {
         let inside = r#"{"name":"send_mail","arguments":{"to":"ann"}}"#;
         ToolCall::new("1", "call_tool", inside)
@@ -264,7 +264,7 @@ async fn a_search_widens_nothing() {
     let text = tools.call(asked, &cx).await.model_text();
     assert!(text.contains("send_mail") && !text.contains("delete_branch"));
 
-    // What is switched off while the turn runs is not found either.
+    // A tool that is disabled while the turn runs is not found either.
     let disables = tool_core::Disables::default();
     let rules = Rules::default().disables(&disables);
     let tools = registry.toolset(&cx, &rules).searched(&search).unwrap();
@@ -278,7 +278,7 @@ fn a_searched_toolset_is_the_last_one() {
     let all = all();
     let search = ToolSearch::new(&all);
     let tools = all.clone().searched(&search).unwrap();
-    // Twice is once.
+    // Searching a searched toolset changes nothing.
     let twice = tools.clone().filter(|_| true).searched(&search).unwrap();
     assert!(twice.names().eq(tools.names()));
     let filtered = tools.filter(|tool| tool.wire_name() != "count");
@@ -299,7 +299,7 @@ fn a_searched_toolset_is_the_last_one() {
     assert!(error.to_string().contains("toolset `mine`"), "{error}");
 }
 
-/// Many tools of made-up words.
+/// A toolset of tools with generated words.
 fn many(words: &[String]) -> Toolset {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let tools = words.iter().enumerate().map(|(at, word)| {
@@ -320,7 +320,7 @@ fn many(words: &[String]) -> Toolset {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The same words find the same tools in the same order, each holds one of them, and nothing panics.
+    /// The same query finds the same tools in the same order, each holds one of its words, and nothing panics.
     #[test]
     fn a_search_is_the_same_every_time(words in prop::collection::vec("[a-z]{1,3}( [a-z]{1,3}){0,4}", 1..20), query in "\\PC{0,40}") {
         let tools = many(&words);

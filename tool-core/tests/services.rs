@@ -1,4 +1,4 @@
-//! Who asks, and what the host lends beside its own values.
+//! The caller's identity, and the services that a host offers to tools.
 
 #![allow(
     clippy::unwrap_used,
@@ -40,7 +40,7 @@ async fn told(cx: &ToolContext) -> Value {
     serde_json::from_str(result.output().expect("an output").get()).expect("JSON")
 }
 
-// S0-09, S0-10, S0-12, S1-16, S1-19, S3-19
+// S0-09, S0-10, S0-12, S1-16, S1-19, S3-19: a tool reads the agent, user, session, conversation and AI provider of its own caller.
 #[tokio::test]
 async fn each_caller_sees_its_own_ids() {
     let of = |agent: &str, user: &str| {
@@ -71,7 +71,7 @@ async fn each_caller_sees_its_own_ids() {
     );
 }
 
-// S1-20
+// S1-20: services that the host does not have are `None`.
 #[tokio::test]
 async fn absent_services_are_none() {
     /// Asks for everything that a host may not have.
@@ -140,7 +140,7 @@ async fn count(state: &ConversationState) -> Result<u64, ToolError> {
     Ok(before + 1)
 }
 
-// S0-11, S1-20
+// S0-11, S1-20: state is kept by workspace and conversation, and no other conversation reads it.
 #[tokio::test]
 async fn state_belongs_to_one_conversation_of_one_workspace() {
     let store: Arc<dyn StateStore> = Arc::new(Rows(Mutex::default()));
@@ -166,12 +166,12 @@ async fn state_belongs_to_one_conversation_of_one_workspace() {
     );
 }
 
-/// Polls once.
+/// Polls a future once.
 fn once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-// S0-13
+// S0-13: cancelling ends a waiting tool with a `cancelled` result.
 #[tokio::test]
 async fn cancelling_ends_a_waiting_tool() {
     /// Waits until it is told to stop.
@@ -207,7 +207,7 @@ impl ResolveInstance for Table {
     }
 }
 
-// S1-13, S1-71
+// S1-13, S1-71: an instance is named by its slug of lower-case letters, digits and `-`; its UUID is resolved on demand.
 #[tokio::test]
 async fn an_instance_is_named_by_its_slug_and_resolved_on_demand() {
     for wrong in [
@@ -271,7 +271,7 @@ fn verify_document(
     ))
 }
 
-// S1-17
+// S1-17: a tool reads the attachments of the current message by position, never those of an earlier one.
 #[tokio::test]
 async fn attachments_are_those_of_this_message() {
     let tools = toolset![verify_document];
@@ -303,7 +303,7 @@ async fn attachments_are_those_of_this_message() {
     );
 }
 
-/// A model behind HTTP, on the loopback interface: it takes the keys of two instances and keeps each request.
+/// A model behind HTTP on the loopback interface. It accepts the keys of two instances and records each request.
 struct ModelServer {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
@@ -315,7 +315,7 @@ impl ModelServer {
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&requests);
-        // Ends with the test's process.
+        // The thread ends with the test's process.
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
@@ -344,7 +344,7 @@ impl ModelServer {
     }
 }
 
-/// Where the model is.
+/// The address of the model's server.
 #[derive(Clone)]
 struct ModelAddress(SocketAddr);
 tool_core::host_value!(ModelAddress, tool_core::Effect::EXTERNAL);
@@ -379,7 +379,7 @@ fn judge_document(
 
 const PROVIDERS: [&str; 2] = ["openai", "acme-ai"];
 
-// S1-18: a tool that calls a model uses the keys of its instance; keys in the environment are not used, and none has to be there.
+// S1-18: a tool that calls a model uses the keys of its instance; keys in the environment are neither used nor needed.
 #[test]
 fn model_is_called_with_the_keys_of_the_instance_alone() {
     let child = |environment: &[(&str, &str)]| {
@@ -428,7 +428,7 @@ async fn child_calls_a_model() {
             let seen = server.requests.lock().unwrap().pop().unwrap();
             assert!(seen.starts_with("POST /judge/bill.png "), "{seen}");
         }
-        // Without a key for the provider the model is not asked, whatever the environment or another provider has.
+        // Without a key for the provider no model is called, whatever keys the environment or another provider has.
         let others = SecretString::from("key-of-globex");
         for cx in [
             instance(provider).build(),
@@ -444,7 +444,7 @@ async fn child_calls_a_model() {
     assert!(server.requests.lock().unwrap().is_empty());
 }
 
-// S1-20
+// S1-20: the history is filtered by speaker first and cut to the newest messages afterwards.
 #[test]
 fn history_is_picked_by_speaker_before_it_is_cut() {
     let said = |speaker, text: &str| Said {
@@ -497,7 +497,7 @@ impl TokenSource for Consents {
     }
 }
 
-// S1-20
+// S1-20: a tool gets a token, or the action that the user has to take first.
 #[tokio::test]
 async fn a_token_or_what_the_user_has_to_do() {
     let of = |user: &str| {

@@ -1,4 +1,4 @@
-//! Toolsets made of toolsets, and what they do to names.
+//! Combining, renaming and filtering toolsets.
 
 #![allow(
     clippy::unwrap_used,
@@ -70,7 +70,7 @@ fn defined(tools: &Toolset, dialect: Dialect) -> Vec<Value> {
     serde_json::from_str(&tools.definitions(dialect)).unwrap()
 }
 
-// M2: a renamed tool is defined under its new name in every dialect, and everything else stays byte by byte.
+// M2: a renamed tool is defined under its new name in every dialect, and everything else is the same byte for byte.
 #[test]
 fn definitions_have_the_exposed_name() {
     let tools = base().rename([("search", "find")]).unwrap();
@@ -94,7 +94,7 @@ fn definitions_have_the_exposed_name() {
     assert!(tools.left_out(Dialect::OpenAi).next().is_none());
 }
 
-// S2-10: a wrapper takes the exposed name back when the tool is called: the result has the name that the model wrote, the tool its own.
+// S2-10: a wrapper maps the exposed name back when the tool is called: the result has the name that the model wrote, the tool its own.
 #[tokio::test]
 async fn wrappers_take_names_back() {
     let tools = base()
@@ -133,7 +133,7 @@ async fn wrappers_take_names_back() {
     assert!(told.is_visible(), "also by its own name: {told}");
 }
 
-// S0-16, M14: rules and policies go on naming a renamed tool by its own name.
+// S0-16, M14: rules and policies still use the own name of a renamed tool.
 #[tokio::test]
 async fn rules_name_tools_by_their_own_names() {
     let registry = Registry::builder()
@@ -172,7 +172,7 @@ async fn rules_name_tools_by_their_own_names() {
     assert_eq!(tools.explain("x__whoami").layer(), Some(Layer::Killed));
 }
 
-// S0-21: what a filter leaves out is refused when it is called.
+// S0-21: a call of a tool that a filter hides is refused.
 #[tokio::test]
 async fn a_filter_hides_and_refuses() {
     let tools = base().filter(|tool| tool.category() != "web");
@@ -188,7 +188,7 @@ async fn a_filter_hides_and_refuses() {
     );
 }
 
-// M2: what a tool says of itself may change for a turn; its examples stay, in every dialect.
+// M2: a tool's description may change for a turn; its examples stay, in every dialect.
 #[test]
 fn preparing_changes_what_tools_say() {
     let tools = base()
@@ -227,7 +227,7 @@ fn preparing_changes_what_tools_say() {
             "what follows the description stays"
         );
     }
-    // A name given later keeps the description.
+    // A later prefix keeps the changed description.
     let renamed = tools.prefix("x").unwrap();
     assert_eq!(
         renamed.get("x__search").unwrap().description(),
@@ -271,7 +271,7 @@ fn preparing_neither_adds_nor_renames() {
             name: "search".to_owned()
         }
     );
-    // One that is hidden cannot be brought back.
+    // A hidden tool cannot be brought back.
     let hidden = base()
         .filter(|tool| tool.name() != "search")
         .prepare(|mut list| {
@@ -286,7 +286,7 @@ fn preparing_neither_adds_nor_renames() {
     );
 }
 
-// S1-02: two tools of one name are an error that names both places and says what to do.
+// S1-02: two tools of the same name are an error that names both places and says what to do.
 #[test]
 fn a_collision_names_both() {
     let error = base()
@@ -305,7 +305,7 @@ fn a_collision_names_both() {
         .combine(&toolset![chief::search].prefix("chief").unwrap())
         .unwrap();
     assert!(both.names().eq(["chief__search", "search", "whoami"]));
-    // A hidden tool takes nobody's name.
+    // The name of a hidden tool is free for another tool.
     let hidden = base().filter(|tool| tool.name() != "search");
     assert!(
         hidden
@@ -339,7 +339,7 @@ fn a_collision_names_both() {
     ));
 }
 
-// S2-08, S2-09, S2-10: every agent has the baseline on every turn, only one has its own; its own wins, which is told.
+// S2-08, S2-09, S2-10: every agent has the baseline on every turn, and one agent has tools of its own. They win, and the override is reported.
 #[tokio::test]
 async fn an_agents_own_tools_win() {
     let registry = Registry::builder()
@@ -385,7 +385,7 @@ async fn an_agents_own_tools_win() {
     }
 }
 
-/// Keeps what is warned of.
+/// Collects warnings.
 struct Warnings(Arc<Mutex<Vec<String>>>);
 
 impl tracing::Subscriber for Warnings {

@@ -1,4 +1,4 @@
-//! Values that people supply: how they come down a tree of threads, and what happens where one is absent.
+//! Variables: how threads inherit them, and what happens where a required one is missing.
 
 #![allow(
     clippy::unwrap_used,
@@ -50,13 +50,13 @@ fn declared(needs: &[VariableNeed]) -> Declarations {
     all
 }
 
-/// The value of `X` where the thread declares this.
+/// The value of `X` in a thread that declares `need`.
 fn seen(thread: &Thread, need: VariableNeed) -> Option<String> {
     let turn = thread.resolve(&declared(&[need]));
     turn.get("X").map(|value| value.expose().to_owned())
 }
 
-// S4-20: every pair of levels, both ways round: thread before agent, prompt, user, instance.
+// S4-20: for every pair of levels, in both orders: thread before agent, prompt, user, instance.
 #[test]
 fn levels_have_one_order() {
     assert_eq!(
@@ -95,7 +95,7 @@ fn levels_have_one_order() {
     assert!(Thread::new().find("X").is_none());
 }
 
-// S4-15: parent X = 1, child declares a scoped X: unresolved.
+// S4-15: the parent sets X = 1, the child declares a scoped X: it is unresolved.
 #[test]
 fn a_scoped_name_is_not_inherited() {
     let parent = Thread::new();
@@ -104,12 +104,12 @@ fn a_scoped_name_is_not_inherited() {
     assert_eq!(seen(&child, scoped("X")), None);
     let turn = child.resolve(&declared(&[scoped("X")]));
     assert_eq!(turn.missing(), [scoped("X")]);
-    // Another child inherits it.
+    // A child that does not scope the name inherits it.
     assert_eq!(
         seen(&parent.child(&declared(&[need("X")])), need("X")).as_deref(),
         Some("1")
     );
-    // Nor is what the parent's agent and prompt say; user and instance are not the parent's.
+    // Values of the parent's agent and prompt are not inherited either; user and instance do not belong to the parent.
     let (agent, user) = (Variables::new(), Variables::new());
     agent.set("X", "of the agent");
     let parent = Thread::new().agent(&agent).user(&user);
@@ -119,7 +119,7 @@ fn a_scoped_name_is_not_inherited() {
     assert_eq!(seen(&child, scoped("X")).as_deref(), Some("of the user"));
 }
 
-// S4-16: the child provides X = 2, and a grandchild that does not scope it sees 2.
+// S4-16: the child sets X = 2, and a grandchild that does not scope it sees 2.
 #[test]
 fn a_scoped_value_flows_down() {
     let parent = Thread::new();
@@ -137,7 +137,7 @@ fn a_scoped_value_flows_down() {
 #[tool(variable("OF_TOOL", scoped, optional))]
 async fn scoping() {}
 
-// S4-17: what blocks is gathered over the whole graph; a child's own value wins; later edits of the parent are seen with the same
+// S4-17: scoped names are gathered over the whole graph; a child's own value wins; later edits of the parent pass the same
 // filter.
 #[test]
 fn edits_reach_the_living_with_the_same_filter() {
@@ -218,7 +218,7 @@ fn each_name_is_declared_once() {
     assert!(one.add("prompt `d`", &[need("X"), secret("X")]).is_err());
 }
 
-// S4-12: text goes into a prompt part; S4-13: a secret and what nobody declares do not.
+// S4-12: text is inserted into a prompt part; S4-13: secrets and undeclared names are not.
 #[test]
 fn prompts_show_text_and_nothing_else() {
     let thread = Thread::new();
@@ -256,7 +256,7 @@ fn prompts_show_text_and_nothing_else() {
     assert!(!printed.contains(SECRET) && !printed.contains("not declared"));
 }
 
-// S4-18: the query for what is missing gives the description to whoever supplies the value.
+// S4-18: the list of missing variables contains the description that the user reads.
 #[test]
 fn what_is_missing_is_described() {
     let mut all = Declarations::new();
@@ -316,7 +316,7 @@ fn call(name: &str) -> ToolCall {
     ToolCall::new("c-1", name, "{}")
 }
 
-// S4-14: with a required variable missing the body does not run, nobody is asked to approve, and the error says which.
+// S4-14: with a required variable missing the body does not run, no approval is requested, and the error says which.
 #[tokio::test]
 async fn a_missing_variable_asks() {
     let store = MemoryStore::default();
@@ -358,7 +358,7 @@ async fn a_missing_variable_asks() {
     assert_eq!(asked.unwrap(), [], "nobody was asked to approve");
 }
 
-/// Keeps every field of every span and event, at every level.
+/// Records every field of every span and event, at every level.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<String>>);
 
@@ -394,7 +394,7 @@ async fn port(#[variable("PORT")] port: u16) -> u16 {
     port
 }
 
-// S4-09: a tool reads a variable by its name, or the call reports the one that is missing; no value is ever logged, whether it is
+// S4-09: a tool reads a variable by its name, or the call reports the missing one; no value is ever logged, whether it is
 // text or a secret, usable or not.
 #[tokio::test]
 async fn value_of_a_variable_is_never_logged() {
@@ -442,13 +442,13 @@ async fn value_of_a_variable_is_never_logged() {
                 assert_eq!(names, [name], "{tool}");
             }
         }
-        // A tool that waits for a person, and one whose variable is not what it takes.
+        // A tool that waits for approval, and one whose variable does not parse.
         tools.call(call("deploy"), &complete()).await;
         let unusable = tools.call(call("port"), &complete()).await;
         let error = unusable.error().unwrap();
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(error.operator_text().contains("`PORT`"), "{error:?}");
-        // A host's own log lines about what it holds.
+        // A host's own log lines about its context, an error and a result.
         let cx = complete();
         tracing::info!(?cx, ?error, ?unusable, "what a host prints");
     }
@@ -459,7 +459,7 @@ async fn value_of_a_variable_is_never_logged() {
     }
 }
 
-// S4-13, S4-09: a secret variable reaches the tool that declares it and nothing that leaves the call.
+// S4-13, S4-09: a secret variable reaches the tool that declares it and is in no output of the call.
 #[tokio::test]
 async fn a_secret_variable_stays_inside() {
     let thread = Thread::new();
@@ -492,7 +492,7 @@ async fn an_empty_secret_variable_is_missing() {
     assert_eq!(names, ["TOKEN"]);
 }
 
-// S4-13: what could not be masked is not given out.
+// S4-13: a secret variable that is too short to redact is refused.
 #[tokio::test]
 async fn a_secret_variable_that_cannot_be_masked_is_refused() {
     let plain = ToolContext::builder().variable("TOKEN", SECRET).build();

@@ -1,4 +1,4 @@
-//! `allow(rule, …)`: the warnings that a user has read and does not want again.
+//! The `allow(rule, …)` option, which silences warnings.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
@@ -7,7 +7,8 @@ use syn::{LitStr, Token, parenthesized};
 
 use crate::texts;
 
-/// A rule that warns: its id in messages, and its type in `tool_core::private::warn`; empty for a rule that refuses unless it is allowed.
+/// A rule that can be allowed: its id in messages, and its type in `tool_core::private::warn`. The type is
+/// empty for a rule that is an error unless it is allowed.
 pub(crate) struct Rule {
     pub(crate) id: &'static str,
     pub(crate) warn: &'static str,
@@ -34,7 +35,7 @@ pub(crate) const PATTERN_ANCHORS: &Rule = &Rule {
     warn: "PatternAnchors",
 };
 
-/// The warnings of `#[derive(StrictSchema)]`.
+/// The rules that `#[derive(StrictSchema)]` can allow.
 pub(crate) const SCHEMA_RULES: &[&Rule] = &[
     EXTERNAL_TAG,
     UNTAGGED,
@@ -43,12 +44,12 @@ pub(crate) const SCHEMA_RULES: &[&Rule] = &[
     PATTERN_ANCHORS,
 ];
 
-/// The ids of allowed warnings.
+/// The ids of the allowed rules.
 #[derive(Clone, Default)]
 pub(crate) struct Allowed(Vec<String>);
 
 impl Allowed {
-    /// Reads `(rule, …)`: ids as they stand in messages (`variant-alias`), in quotes or not.
+    /// Reads `(rule, …)`: ids as they appear in messages (`variant-alias`), with or without quotes.
     pub(crate) fn take(&mut self, input: ParseStream<'_>, known: &[&Rule]) -> syn::Result<()> {
         let content;
         parenthesized!(content in input);

@@ -1,6 +1,6 @@
-//! serde's eight naming conventions, exactly as serde applies them.
+//! serde's eight naming conventions, applied exactly as serde does.
 
-/// What `rename_all = "…"` names.
+/// A naming convention of `rename_all = "…"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     Lower,
@@ -13,7 +13,7 @@ pub(crate) enum Case {
     ScreamingKebab,
 }
 
-/// The conventions by the name serde gives them.
+/// The conventions by their names in serde.
 pub(crate) const CASES: &[(&str, Case)] = &[
     ("lowercase", Case::Lower),
     ("UPPERCASE", Case::Upper),
@@ -26,7 +26,7 @@ pub(crate) const CASES: &[(&str, Case)] = &[
 ];
 
 impl Case {
-    /// The name of a variant, which is written `LikeThis`.
+    /// Converts the name of a variant, which is written `LikeThis`.
     pub(crate) fn of_variant(self, name: &str) -> String {
         match self {
             Self::Pascal => name.to_owned(),
@@ -49,7 +49,7 @@ impl Case {
         }
     }
 
-    /// The name of a field, which is written `like_this`.
+    /// Converts the name of a field, which is written `like_this`.
     pub(crate) fn of_field(self, name: &str) -> String {
         match self {
             Self::Lower | Self::Snake => name.to_owned(),

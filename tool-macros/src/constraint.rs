@@ -1,4 +1,4 @@
-//! Bounds on a value and the other words that say how a value is written: the common part of `#[schema(…)]` and `#[arg(…)]`.
+//! Constraints and other options for a value, which `#[schema(…)]` and `#[arg(…)]` share.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -12,7 +12,7 @@ use crate::texts;
 use crate::tool::unknown;
 use crate::words::{once, whole, with_tokens};
 
-/// The words that [`ValueWords`] reads, for messages that list what is known.
+/// The options that [`ValueWords`] reads, for messages that list the known options.
 pub(crate) const VALUE_WORDS: &[&str] = &[
     "range",
     "length",
@@ -26,18 +26,18 @@ pub(crate) const VALUE_WORDS: &[&str] = &[
     "as",
 ];
 
-/// What a field, a parameter or a newtype says about its value.
+/// The options of a field, a parameter or a newtype for its value.
 #[derive(Clone, Default)]
 pub(crate) struct ValueWords {
     pub(crate) bounds: Bounds,
-    /// `default = 10`
+    /// The option `default = 10`.
     pub(crate) default: Option<Json>,
-    /// `as = String`
+    /// The option `as = String`.
     pub(crate) as_type: Option<Type>,
 }
 
 impl ValueWords {
-    /// Reads what follows `word`; `None` where the word is not one of [`VALUE_WORDS`].
+    /// Reads what follows `word`; `None` if the option is not one of [`VALUE_WORDS`].
     pub(crate) fn take(&mut self, word: &Ident, input: ParseStream<'_>) -> Option<syn::Result<()>> {
         if word == "default" {
             Some(value_of(input).and_then(|value| once(&mut self.default, word, value)))
@@ -49,15 +49,15 @@ impl ValueWords {
     }
 }
 
-/// How the audit keeps a value: `audit = preview`.
+/// The form in which the audit log keeps a value: `audit = preview`.
 #[derive(Clone)]
 pub(crate) struct AuditForm {
-    /// The word as written.
+    /// The form as written.
     word: Ident,
     variant: &'static str,
 }
 
-/// The second word is the variant of `AuditForm` in tool-core.
+/// Each form with the variant of `AuditForm` in tool-core.
 const AUDIT_FORMS: [(&str, &str); 3] = [
     ("value", "Value"),
     ("preview", "Preview"),
@@ -65,7 +65,7 @@ const AUDIT_FORMS: [(&str, &str); 3] = [
 ];
 
 impl AuditForm {
-    /// Reads what follows the word `audit`, which stands `at`.
+    /// Reads what follows the option `audit` at `at`.
     pub(crate) fn parse(at: &Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         if !(input.peek(Token![=]) && input.peek2(syn::Ident)) {
             return Err(syn::Error::new(at.span(), texts::AUDIT_EXPECTED));
@@ -77,7 +77,7 @@ impl AuditForm {
         }
     }
 
-    /// `.audited(AuditForm::Preview)`
+    /// Generates `.audited(AuditForm::Preview)`.
     pub(crate) fn call(&self, paths: &Paths) -> TokenStream {
         let private = paths.private();
         let variant = format_ident!("{}", self.variant);
@@ -91,13 +91,13 @@ impl ToTokens for AuditForm {
     }
 }
 
-/// `= value`
+/// Reads `= value`.
 pub(crate) fn value_of<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
     input.parse::<Token![=]>()?;
     input.parse()
 }
 
-/// Bounds as written. Whether they fit the type is for const evaluation to say.
+/// The constraints as written. Const evaluation checks whether they fit the type.
 #[derive(Clone, Default)]
 pub(crate) struct Bounds {
     range: Option<Range>,
@@ -108,11 +108,11 @@ pub(crate) struct Bounds {
     min_items: Option<(usize, TokenStream)>,
     max_items: Option<(usize, TokenStream)>,
     unique: Option<Ident>,
-    /// All words and values, for spans.
+    /// All options and values, for spans.
     tokens: TokenStream,
 }
 
-/// `range = 1..=50`
+/// The constraint `range = 1..=50`.
 #[derive(Clone)]
 struct Range {
     min: Option<Number>,
@@ -120,7 +120,7 @@ struct Range {
     exclusive_max: bool,
 }
 
-/// `length = 1..=50`
+/// The constraint `length = 1..=50`.
 #[derive(Clone)]
 struct Length {
     min: Option<usize>,
@@ -132,7 +132,7 @@ impl Bounds {
         self.tokens.is_empty()
     }
 
-    /// Reads what follows `word`; `None` where the word is no bound.
+    /// Reads what follows `word`; `None` if the option is not a constraint.
     fn take(&mut self, word: &Ident, input: ParseStream<'_>) -> Option<syn::Result<()>> {
         let parse: fn(&mut Self, &Ident, ParseStream<'_>) -> syn::Result<()> =
             match &*word.to_string() {
@@ -227,7 +227,7 @@ impl Bounds {
         once(&mut self.multiple_of, word, number)
     }
 
-    /// Rules between two bounds of one value.
+    /// Checks constraints that contradict each other.
     pub(crate) fn check(&self, errors: &Errors) {
         if let (Some((min, _)), Some((max, tokens))) = (&self.min_items, &self.max_items)
             && min > max
@@ -239,7 +239,7 @@ impl Bounds {
         }
     }
 
-    /// The pattern, where it matches anywhere in the text: some engines anchor it silently, so the rule `pattern-anchors` warns.
+    /// Returns the pattern if it may match anywhere in the text. Some engines anchor it silently, so the rule `pattern-anchors` warns about it.
     pub(crate) fn unanchored_pattern(&self) -> Option<&LitStr> {
         self.pattern.as_ref().filter(|pattern| {
             let value = pattern.value();
@@ -247,7 +247,7 @@ impl Bounds {
         })
     }
 
-    /// `Constraints { min: Some(…), …, ..Constraints::NONE }`
+    /// Generates `Constraints { min: Some(…), …, ..Constraints::NONE }`.
     pub(crate) fn tree(&self, paths: &Paths) -> TokenStream {
         let private = paths.private();
         let number = |number: &Number| number.tree(paths);
@@ -303,7 +303,7 @@ impl Bounds {
     }
 }
 
-/// `&Pattern::stated("…")`: what no engine takes is told by `check_constraints`.
+/// Generates `&Pattern::stated("…")`. `check_constraints` reports patterns that no engine supports.
 fn pattern(source: &LitStr, paths: &Paths) -> TokenStream {
     let private = paths.private();
     quote!(&#private::Pattern::stated(#source))
@@ -315,7 +315,7 @@ impl ToTokens for Bounds {
     }
 }
 
-/// String formats that a user may state: those every strict mode takes. The second word is the variant of `Format`.
+/// The allowed formats: those that every strict mode supports, each with the variant of `Format`.
 const FORMATS: &[(&str, &str)] = &[
     ("date-time", "DateTime"),
     ("date", "Date"),
@@ -328,7 +328,7 @@ const FORMATS: &[(&str, &str)] = &[
     ("uuid", "Uuid"),
 ];
 
-/// `a..b`, `a..=b`, `a..`, `..b`, `..=b`: both ends, and whether the upper one is exclusive.
+/// Reads `a..b`, `a..=b`, `a..`, `..b` or `..=b`, and returns both ends and whether the upper one is exclusive.
 fn ends_of<T>(
     input: ParseStream<'_>,
     mut end: impl FnMut(ParseStream<'_>) -> syn::Result<T>,

@@ -1,4 +1,4 @@
-//! `#[derive(StrictSchema)]`: parse → check → expand, with a stub where check finds errors.
+//! `#[derive(StrictSchema)]`: parse → check → expand, or a fallback after an error.
 
 mod check;
 mod circle;

@@ -1,8 +1,8 @@
-//! Doc comments as description text.
+//! Conversion of doc comments to description texts.
 //!
-//! Lines of a paragraph are joined, paragraphs are kept apart by an empty line, list items and fenced code keep their lines.
-//! A heading loses its marks and keeps a line of its own. Sections that rustdoc addresses to Rust callers (`# Errors`,
-//! `# Panics`, `# Safety`, `# Examples`) are left out: a model has no use for them and pays for every token.
+//! Lines of a paragraph are joined, paragraphs are separated by an empty line, list items and fenced code
+//! keep their lines. A heading loses its marks and keeps its own line. Sections for Rust callers (`# Errors`,
+//! `# Panics`, `# Safety`, `# Examples`) are removed: a model has no use for them, and every token costs.
 
 use std::fmt::Write;
 
@@ -14,19 +14,19 @@ use crate::errors::Errors;
 use crate::paths::Paths;
 use crate::texts;
 
-/// Description text; empty where there is no doc comment.
+/// A description; empty if there is no doc comment.
 #[derive(Clone, Default)]
 pub(crate) struct Doc {
-    /// As a reader sees it.
+    /// The plain text.
     pub(crate) raw: String,
-    /// The inside of a JSON string.
+    /// The text as the content of a JSON string.
     pub(crate) escaped: String,
-    /// Some of it is not literal text, which is reported.
+    /// Whether an error about non-literal text has been reported.
     reported: bool,
 }
 
 impl Doc {
-    /// Reads the doc comments among `attrs`.
+    /// Reads the doc comments in `attrs`.
     pub(crate) fn of(attrs: &[Attribute], errors: &Errors) -> Self {
         let mut lines = Vec::new();
         let mut reported = false;
@@ -47,7 +47,7 @@ impl Doc {
         }
     }
 
-    /// Takes text as a reader sees it.
+    /// Creates a description from plain text.
     pub(crate) fn from_raw(raw: String) -> Self {
         let escaped = escape(&raw);
         Self {
@@ -57,7 +57,7 @@ impl Doc {
         }
     }
 
-    /// Whether a doc comment is still to be written.
+    /// Whether the doc comment is missing and no error about it has been reported.
     pub(crate) fn is_missing(&self) -> bool {
         self.is_empty() && !self.reported
     }
@@ -66,7 +66,7 @@ impl Doc {
         self.raw.is_empty()
     }
 
-    /// `Text::escaped("…")`
+    /// Generates `Text::escaped("…")`.
     pub(crate) fn text(&self, paths: &Paths) -> TokenStream {
         let private = paths.private();
         let escaped = &self.escaped;
@@ -78,7 +78,7 @@ impl Doc {
     }
 }
 
-/// Escapes text as the inside of a JSON string.
+/// Escapes text as the content of a JSON string.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -97,7 +97,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// The text of a string literal, also where `macro_rules!` wrapped it in an invisible group.
+/// Returns the text of a string literal, also if `macro_rules!` wrapped it in an invisible group.
 fn literal_text(value: &Expr) -> Option<String> {
     match value {
         Expr::Lit(expr) => match &expr.lit {
@@ -109,7 +109,7 @@ fn literal_text(value: &Expr) -> Option<String> {
     }
 }
 
-/// Splits one doc attribute into lines, without the space after `///` and without the `*` column of a block comment.
+/// Splits one doc attribute into lines, and removes the space after `///` and the `*` column of a block comment.
 fn add_lines(text: &str, lines: &mut Vec<String>) {
     let starred = text.contains('\n')
         && text
@@ -170,7 +170,7 @@ fn describe(lines: &[String]) -> String {
     out.trim().to_owned()
 }
 
-/// What stands between two pieces of text.
+/// The separator between two pieces of text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     None,
@@ -191,14 +191,14 @@ fn add(out: &mut String, gap: Gap, text: &str) {
     out.push_str(text);
 }
 
-/// `# Heading` → `Heading`
+/// Returns the text of a heading: `# Heading` → `Heading`.
 fn heading(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches('#');
     let marks = line.len() - rest.len();
     ((1..=6).contains(&marks) && rest.starts_with(' ')).then(|| rest.trim())
 }
 
-/// `- item`, `* item`, `+ item`, `1. item`, `1) item`
+/// Whether a line begins a list item: `- item`, `* item`, `+ item`, `1. item`, `1) item`.
 fn is_item(line: &str) -> bool {
     if ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark)) {
         return true;

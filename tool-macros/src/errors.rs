@@ -1,4 +1,4 @@
-//! Gathers every error of one macro call, so that the user reads all of them at once.
+//! Collection of all errors of one macro call, so that the user sees all of them at once.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -6,10 +6,10 @@ use std::fmt::Display;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
-/// The errors found so far. Dropping it without [`Errors::finish`] panics, so that no error can be forgotten.
+/// The errors so far. Dropping it without [`Errors::finish`] panics, so that no error can be lost.
 pub(crate) struct Errors {
     list: RefCell<Option<Vec<syn::Error>>>,
-    /// rustc has reported a syntax error in what the macro was given.
+    /// Whether rustc has reported a syntax error in the macro's input.
     reported: Cell<bool>,
 }
 
@@ -21,7 +21,7 @@ impl Errors {
         }
     }
 
-    /// Notes a syntax error that rustc has reported: it parses an item before it gives it to a macro.
+    /// Records that rustc has reported a syntax error: it parses an item before it passes it to a macro.
     pub(crate) fn reported_by_rustc(&self) {
         self.reported.set(true);
     }
@@ -42,7 +42,7 @@ impl Errors {
         }
     }
 
-    /// Keeps the value, or the error.
+    /// Returns the value, or adds the error.
     pub(crate) fn keep<T>(&self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
@@ -55,7 +55,7 @@ impl Errors {
         self.list.borrow().as_ref().map_or(0, Vec::len)
     }
 
-    /// All errors as code that reports them, which is empty where rustc has reported all; `Ok` where there are none.
+    /// Returns all errors as code that reports them; `Ok` if there are none. The code is empty if rustc has reported all.
     pub(crate) fn finish(self) -> Result<(), TokenStream> {
         let list = self.list.borrow_mut().take().unwrap_or_default();
         if list.is_empty() && !self.reported.get() {

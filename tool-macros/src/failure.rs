@@ -1,4 +1,4 @@
-//! `#[derive(ToolError)]`: which errors of a type the model may read.
+//! `#[derive(ToolError)]`: marks the errors of a type whose text the model may read.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -8,11 +8,11 @@ use crate::errors::Errors;
 use crate::paths::{Paths, underlined};
 use crate::tool::distance;
 
-/// The attribute of what the model may read.
+/// The attribute for errors that the model may read.
 const SHOWN: &str = "shown";
 
-/// An entry in the list of error types that are shown in part. A list, because `ToolError` is made from every error by one impl, beside
-/// which a type cannot have its own.
+/// Adds the type to the list of error types that are partly visible to the model. This is a list
+/// because one blanket impl converts every error to `ToolError`, so a type cannot have its own impl.
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,
@@ -58,7 +58,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     }
 }
 
-/// Whether nothing is shown because `#[shown]` is misspelt, which rustc reports and corrects.
+/// Whether nothing is marked because `#[shown]` is misspelt, which rustc reports with a correction.
 fn is_misspelt(input: &DeriveInput) -> bool {
     let Data::Enum(data) = &input.data else {
         return false;
@@ -77,7 +77,7 @@ fn is_misspelt(input: &DeriveInput) -> bool {
     misspelt
 }
 
-/// What of a type is shown.
+/// The part of a type that is visible to the model.
 enum Shown<'a> {
     Whole,
     Variants(Vec<&'a Ident>),

@@ -1,12 +1,12 @@
-//! Code that is being typed.
+//! Detection of incomplete code, while the user is typing.
 //!
-//! rustc parses an item before it gives it to a macro, reports what is missing, and gives the item nevertheless. An error of ours about the
-//! same place would be a second one for the same mistake, so what is recognised here is left to rustc. Whatever is not recognised is
-//! reported, also where rustc may have done so: a tool must never be missing silently.
+//! rustc parses an item before it passes it to a macro, reports what is missing, and passes the item on nevertheless.
+//! A second error about the same mistake would be noise, so the macro does not report code that is recognized as
+//! incomplete. Anything else is reported, even if rustc may have done so: a tool must never be missing silently.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Whether `name: Type`, without its attributes and its visibility, is not complete.
+/// Whether `name: Type`, without attributes and visibility, is incomplete.
 pub(crate) fn is_half_typed(tokens: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let Some(colon) = single_colon(&tokens) else {
@@ -20,7 +20,7 @@ pub(crate) fn is_half_typed(tokens: TokenStream) -> bool {
     open || angles(ty) > 0 || single_colon(ty).is_some() || misses_comma(ty)
 }
 
-/// Whether a struct or an enum has a field or a variant that is not complete.
+/// Whether a struct or enum has an incomplete field or variant.
 pub(crate) fn is_half_typed_item(item: TokenStream) -> bool {
     let mut is_enum = false;
     for token in item {
@@ -58,7 +58,7 @@ fn is_half_typed_variant(variant: TokenStream) -> bool {
     }
 }
 
-/// The tokens between commas. Commas between `<` and `>` belong to a type.
+/// Splits tokens at commas. Commas between `<` and `>` belong to a type.
 fn elements(tokens: TokenStream) -> Vec<TokenStream> {
     let mut all = vec![TokenStream::new()];
     let mut depth = 0_usize;
@@ -89,7 +89,7 @@ fn elements(tokens: TokenStream) -> Vec<TokenStream> {
     all
 }
 
-/// Without `#[…]` and `pub(…)` at the start.
+/// Removes leading `#[…]` and `pub(…)`.
 pub(crate) fn without_head(tokens: TokenStream) -> TokenStream {
     let mut tokens = tokens.into_iter().peekable();
     loop {
@@ -109,14 +109,14 @@ pub(crate) fn without_head(tokens: TokenStream) -> TokenStream {
     }
 }
 
-/// Where the first `:` stands that is not a part of `::`.
+/// Returns the position of the first `:` that is not part of `::`.
 fn single_colon(tokens: &[TokenTree]) -> Option<usize> {
     let is_colon = |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
     (0..tokens.len())
         .find(|at| is_colon(*at) && !is_colon(*at + 1) && !(*at > 0 && is_colon(*at - 1)))
 }
 
-/// How many `<` are open at the end.
+/// Returns the number of `<` that are open at the end.
 fn angles(tokens: &[TokenTree]) -> usize {
     let mut depth = 0_usize;
     let mut before = ' ';
@@ -135,7 +135,7 @@ fn angles(tokens: &[TokenTree]) -> usize {
     depth
 }
 
-/// Whether a type ends and something else begins without a comma between them.
+/// Whether a type ends and something else follows without a comma.
 fn misses_comma(tokens: &[TokenTree]) -> bool {
     let sign = |at: usize| match tokens.get(at) {
         Some(TokenTree::Punct(punct)) => punct.as_char(),
@@ -148,7 +148,7 @@ fn misses_comma(tokens: &[TokenTree]) -> bool {
             ]
             .iter()
             .any(|keyword| word == keyword),
-            // Not the end of `->`, and not that of `for<'a>`, after which a type goes on.
+            // Not the end of `->` or of `for<'a>`, after which a type continues.
             TokenTree::Punct(punct) => {
                 punct.as_char() == '>'
                     && !(at > 1 && sign(at - 2) == '-')
@@ -156,7 +156,7 @@ fn misses_comma(tokens: &[TokenTree]) -> bool {
             }
             TokenTree::Group(_) | TokenTree::Literal(_) => false,
         };
-        // A lifetime is two tokens, and what follows it is a type.
+        // A lifetime is two tokens, and a type follows it.
         let lifetime = at > 1 && sign(at - 2) == '\'';
         let begins = matches!(&tokens[at], TokenTree::Ident(word) if word != "as");
         sign(at) == '#' || ends && !lifetime && begins
@@ -167,7 +167,7 @@ fn misses_comma(tokens: &[TokenTree]) -> bool {
 mod tests {
     use super::{is_half_typed, is_half_typed_item};
 
-    // G9: half-typed code has one error
+    // G9: incomplete code causes one error, that of rustc.
     #[test]
     fn incomplete_parameters_are_recognised() {
         for half in [

@@ -1,4 +1,4 @@
-//! JSON written as tokens: `{ "query": "serde", "limit": -2.5, "tags": [null, true] }`.
+//! Parser of JSON that is written as Rust tokens: `{ "query": "serde", "limit": -2.5, "tags": [null, true] }`.
 
 use std::collections::HashSet;
 
@@ -13,15 +13,14 @@ use crate::paths::Paths;
 use crate::texts;
 use crate::words::with_tokens;
 
-/// A JSON value with the tokens it was written as.
+/// A JSON value with its tokens.
 #[derive(Clone)]
 pub(crate) struct Json {
     pub(crate) value: Value,
-    /// As written, for spans.
+    /// The tokens as written, for spans.
     pub(crate) tokens: TokenStream,
 }
 
-/// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
@@ -29,7 +28,7 @@ pub(crate) enum Value {
     Number(Number),
     String(String),
     Array(Vec<Value>),
-    /// In order of writing; no key twice.
+    /// The entries in the order of the source, without duplicate keys.
     Object(Vec<(String, Value)>),
 }
 
@@ -48,7 +47,7 @@ pub(crate) enum Size {
 }
 
 impl Number {
-    /// The value as a float, for comparing bounds of both kinds.
+    /// The value as a float, to compare constraints of both kinds.
     #[allow(
         clippy::cast_precision_loss,
         reason = "only compares bounds; equal kinds are compared exactly"
@@ -67,7 +66,7 @@ impl Number {
         }
     }
 
-    /// `Number::Integer { value: 5i128, text: "5" }`
+    /// Generates `Number::Integer { value: 5i128, text: "5" }`.
     pub(crate) fn tree(&self, paths: &Paths) -> TokenStream {
         let private = paths.private();
         let text = &self.text;
@@ -81,7 +80,7 @@ impl Number {
 }
 
 impl Value {
-    /// Compact JSON text.
+    /// Formats the value as compact JSON text.
     pub(crate) fn text(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
@@ -120,7 +119,7 @@ impl Value {
         }
     }
 
-    /// The `Json` tree as a constant expression.
+    /// Generates the `Json` tree as a constant expression.
     pub(crate) fn tree(&self, paths: &Paths) -> TokenStream {
         let private = paths.private();
         match self {
@@ -147,7 +146,7 @@ impl Value {
 }
 
 impl Json {
-    /// The tokens of each entry of an object, `"key": value`, in order.
+    /// Returns the tokens of each entry of an object, `"key": value`, in order.
     pub(crate) fn entries(&self) -> Vec<TokenStream> {
         let mut entries = vec![TokenStream::new()];
         let inside = self.tokens.clone().into_iter().next();
@@ -164,7 +163,7 @@ impl Json {
         entries
     }
 
-    /// `Example { value: &Json::…, text: "…" }`
+    /// Generates `Example { value: &Json::…, text: "…" }`.
     pub(crate) fn example(&self, paths: &Paths) -> TokenStream {
         let private = paths.private();
         let tree = self.value.tree(paths);
@@ -270,7 +269,7 @@ impl Parse for Number {
     }
 }
 
-/// A whole number; `None` where it does not fit `i128`.
+/// Reads an integer; `None` if it exceeds `i128`.
 fn integer(literal: &LitInt, minus: bool) -> syn::Result<Option<Number>> {
     let written = literal.to_string();
     let other_base = written.len() > 1
@@ -289,7 +288,7 @@ fn integer(literal: &LitInt, minus: bool) -> syn::Result<Option<Number>> {
         }))
 }
 
-/// A number with a fraction or an exponent, as written but for `_`; `None` where it is infinite.
+/// Reads a number with a fraction or an exponent, and keeps its spelling except for `_`; `None` if it is infinite.
 fn float(literal: &LitFloat, minus: bool) -> syn::Result<Option<Number>> {
     let digits = literal.base10_digits();
     if !literal.suffix().is_empty() || digits.ends_with('.') {
@@ -329,7 +328,7 @@ mod tests {
             text("1e400"),
             format!("error: {}", crate::texts::NUMBER_TOO_LARGE)
         );
-        assert_eq!(text("1E5"), "1e5"); // syn spells the exponent so
+        assert_eq!(text("1E5"), "1e5"); // syn uses a lower-case `e`
         assert_eq!(text("007"), "7");
         assert_eq!(text("00.50"), "0.50");
         assert_eq!(text("-0"), "0");

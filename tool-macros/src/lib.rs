@@ -1,4 +1,4 @@
-//! The macros of tool-core. Use them through that crate.
+//! Procedural macros of tool-core: `#[tool]`, `#[derive(StrictSchema)]`, `#[derive(ToolError)]` and `tool_stream!`. Use them through that crate.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -21,7 +21,7 @@ mod texts;
 mod tool;
 mod words;
 
-/// Gives a type a schema that every strict mode accepts, or says at the right token why there is none.
+/// Derives a schema that every strict mode accepts, or reports at the right token why there is none.
 #[doc = include_str!("../docs/strict_schema.md")]
 #[doc(alias(
     "json schema",
@@ -35,14 +35,14 @@ pub fn derive_strict_schema(input: proc_macro::TokenStream) -> proc_macro::Token
     derive::derive(input.into()).into()
 }
 
-/// Lets the model read some errors of a type of one's own.
+/// Lets the model read selected errors of your own error type.
 #[doc = include_str!("../docs/tool_error.md")]
 #[proc_macro_derive(ToolError, attributes(shown, schema))]
 pub fn derive_tool_error(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     failure::derive(input.into()).into()
 }
 
-/// Makes a fn a tool: registered, strictly typed, checked by the compiler.
+/// Turns a fn into a tool: registered, strictly typed, checked by the compiler.
 #[doc = include_str!("../docs/tool.md")]
 #[doc = include_str!("../docs/words.md")]
 #[doc(alias(
@@ -64,10 +64,10 @@ pub fn tool(
     tool::expand(attr.into(), item.into()).into()
 }
 
-/// Puts its tokens after the item that it is written on.
+/// Puts its tokens after the annotated item.
 ///
-/// `#[tool]` writes the struct of the arguments with all else in this attribute: in an `impl` or a `trait`, where no struct may stand, rustc
-/// drops the struct with its attributes and reports one error.
+/// `#[tool]` puts the struct of the arguments and everything else into this attribute. In an `impl` or a `trait`,
+/// where structs are not allowed, rustc then drops the struct with its attributes and reports one error.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn beside(
@@ -79,7 +79,7 @@ pub fn beside(
     all
 }
 
-/// The body of `tool_core::tool_stream!`, after the path of that crate in parentheses.
+/// Implements `tool_core::tool_stream!`; the path of tool-core comes first, in parentheses.
 #[doc(hidden)]
 #[proc_macro]
 pub fn tool_stream_inner(input: proc_macro::TokenStream) -> proc_macro::TokenStream {

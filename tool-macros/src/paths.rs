@@ -1,4 +1,4 @@
-//! Absolute paths into the core crate.
+//! Absolute paths into tool-core for generated code.
 
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -8,7 +8,7 @@ use syn::{Attribute, LitStr, Path, Token};
 use crate::errors::Errors;
 use crate::words;
 
-/// Where generated code finds the core crate: `::tool_core`, or what `crate = path` says.
+/// The path of tool-core in generated code: `::tool_core`, or the value of `crate = path`.
 #[derive(Clone, Default)]
 pub(crate) struct Paths {
     krate: Option<Path>,
@@ -26,7 +26,7 @@ impl Paths {
         Ok(Self { krate: Some(krate) })
     }
 
-    /// Finds `#[schema(crate = path)]` where the attribute may hold errors besides.
+    /// Finds `#[schema(crate = path)]`, even if the attribute has errors.
     pub(crate) fn of(attrs: &[Attribute]) -> Self {
         let quiet = Errors::new();
         let mut paths = Self::default();
@@ -42,7 +42,7 @@ impl Paths {
         paths
     }
 
-    /// `::tool_core::private`
+    /// Generates `::tool_core::private`.
     pub(crate) fn private(&self) -> TokenStream {
         match &self.krate {
             None => quote!(::tool_core::private),
@@ -50,7 +50,7 @@ impl Paths {
         }
     }
 
-    /// `::tool_core::private`, every token at `span`.
+    /// Generates `::tool_core::private` with every token at `span`.
     pub(crate) fn private_at(&self, span: Span) -> TokenStream {
         match &self.krate {
             None => quote_spanned!(span=> ::tool_core::private),
@@ -59,7 +59,7 @@ impl Paths {
     }
 }
 
-/// The same tokens at another place.
+/// Moves all tokens to another span.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()
@@ -77,7 +77,7 @@ pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
         .collect()
 }
 
-/// The tokens, underlined as all of `place` where rustc takes a span from the first and the last of them.
+/// Sets the spans of the tokens so that rustc, which uses the first and the last one, underlines all of `place`.
 pub(crate) fn underlined(tokens: TokenStream, place: &TokenStream) -> TokenStream {
     let (first, last) = ends(place);
     let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
@@ -86,7 +86,7 @@ pub(crate) fn underlined(tokens: TokenStream, place: &TokenStream) -> TokenStrea
     }
     for token in &mut tokens {
         token.set_span(first);
-        // `::` is two tokens here and one for rustc.
+        // `::` is two tokens here but one for rustc.
         if !matches!(token, TokenTree::Punct(punct) if punct.spacing() == Spacing::Joint) {
             break;
         }
@@ -94,8 +94,8 @@ pub(crate) fn underlined(tokens: TokenStream, place: &TokenStream) -> TokenStrea
     tokens.into_iter().collect()
 }
 
-/// The first and the last place in `tokens`. An expression whose first and last tokens lie there is underlined from one to
-/// the other: `Span::join` does that on nightly only.
+/// Returns the first and last span in `tokens`. An expression whose first and last tokens have
+/// these spans is underlined from one to the other; `Span::join` does that on nightly only.
 pub(crate) fn ends(tokens: &TokenStream) -> (Span, Span) {
     let mut all = tokens.clone().into_iter();
     let Some(first) = all.next() else {
@@ -106,7 +106,7 @@ pub(crate) fn ends(tokens: &TokenStream) -> (Span, Span) {
     (from, last.map_or(to, |last| ends_of(&last).1))
 }
 
-/// The ends of one token. What `macro_rules!` captured as `$ty:ty` is looked into: the user wrote it at the call.
+/// Returns the spans of one token. For a `$ty:ty` of `macro_rules!` these are the spans of its content, which the user wrote at the call.
 fn ends_of(token: &TokenTree) -> (Span, Span) {
     match token {
         TokenTree::Group(group)

@@ -1,4 +1,4 @@
-//! What both macros write about reading a value.
+//! Generated code for reading values, which `#[tool]` and `#[derive(StrictSchema)]` share.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -6,7 +6,7 @@ use syn::{Generics, parse_quote};
 
 use crate::paths::Paths;
 
-/// `how(DecodeOf::<T>::ASKS, …)`: by what a type is read. Only for types without parameters.
+/// Generates `how(DecodeOf::<T>::ASKS, …)`, which decides how a type is read. Only for types without parameters.
 pub(crate) fn how(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     let private = paths.private();
     quote! {
@@ -18,7 +18,7 @@ pub(crate) fn how(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     }
 }
 
-/// serde's `Deserialize` of a type, by its `Decode`.
+/// Generates serde's `Deserialize` of a type from its `Decode`.
 pub(crate) fn deserialize(paths: &Paths, name: &impl ToTokens, generics: &Generics) -> TokenStream {
     let private = paths.private();
     let mut with_lifetime = generics.clone();
@@ -35,7 +35,7 @@ pub(crate) fn deserialize(paths: &Paths, name: &impl ToTokens, generics: &Generi
     }
 }
 
-/// `(a, (b, (c, ())))`: one generic impl in the core crate serves every length.
+/// Generates nested tuples, `(a, (b, (c, ())))`: one generic impl in tool-core supports every length.
 pub(crate) fn nested(items: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
     items
         .rev()

@@ -1,4 +1,4 @@
-//! serde's attributes: each is honoured, known to leave the wire alone, or refused with a reason. None is passed over.
+//! serde's attributes: each is applied, known not to affect the wire format, or refused with a reason. None is ignored.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -11,7 +11,7 @@ use crate::errors::Errors;
 use crate::texts;
 use crate::words::{self, once, whole, with_tokens};
 
-/// Where an attribute stands.
+/// The kind of item that has an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Struct,
@@ -20,7 +20,7 @@ pub(crate) enum Place {
     Field,
 }
 
-/// What serde's attributes at one place say.
+/// The values of serde's attributes at one place.
 #[derive(Clone, Default)]
 pub(crate) struct Serde {
     pub(crate) rename: Split<LitStr>,
@@ -35,14 +35,14 @@ pub(crate) struct Serde {
     pub(crate) skip_serializing: Option<Ident>,
     pub(crate) skip_deserializing: Option<Ident>,
     pub(crate) skip_serializing_if: Option<Ident>,
-    /// `alias = "…"` of the first of them.
+    /// The first `alias = "…"`.
     pub(crate) alias: Option<TokenStream>,
     pub(crate) other: Option<Ident>,
-    /// Words that put another type on the wire: `with`, `from`, …
+    /// Attributes that use a different type on the wire: `with`, `from`, …
     pub(crate) other_type: Vec<OtherType>,
 }
 
-/// One value for each direction.
+/// A value for each direction.
 #[derive(Clone)]
 pub(crate) struct Split<T> {
     pub(crate) deserialize: Option<T>,
@@ -59,7 +59,7 @@ impl<T> Default for Split<T> {
 }
 
 impl<T: Clone> Split<T> {
-    /// These values, and those of `other` where there is none.
+    /// Returns these values, with those of `other` as a fallback.
     pub(crate) fn or(&self, other: &Self) -> Self {
         Self {
             deserialize: self
@@ -71,30 +71,30 @@ impl<T: Clone> Split<T> {
     }
 }
 
-/// `default` or `default = "path"`
+/// The attribute `default` or `default = "path"`.
 #[derive(Clone)]
 pub(crate) struct ByDefault {
-    /// The path, whose value only run time knows.
+    /// The path of a function, whose value is only known at run time.
     pub(crate) path: Option<LitStr>,
 }
 
-/// A word that puts another type on the wire.
+/// An attribute that uses a different type on the wire.
 #[derive(Clone)]
 pub(crate) struct OtherType {
     pub(crate) word: Ident,
-    /// The word and its value.
+    /// The attribute and its value.
     pub(crate) tokens: TokenStream,
 }
 
 impl OtherType {
-    /// `with = "module"`: the path.
+    /// Returns the path in `with = "module"`.
     pub(crate) fn path(&self) -> Option<syn::ExprPath> {
         let text = self.tokens.clone().into_iter().nth(2)?;
         let text: LitStr = syn::parse2(text.into()).ok()?;
         text.parse().ok()
     }
 
-    /// `try_from = "Type"`: the type.
+    /// Returns the type in `try_from = "Type"`.
     pub(crate) fn ty(&self) -> Option<Type> {
         let text = self.tokens.clone().into_iter().nth(2)?;
         let text: LitStr = syn::parse2(text.into()).ok()?;
@@ -103,7 +103,7 @@ impl OtherType {
 }
 
 impl Serde {
-    /// Reads all `#[serde(…)]` among `attrs`.
+    /// Reads every `#[serde(…)]` in `attrs`.
     pub(crate) fn of(attrs: &[Attribute], place: Place, errors: &Errors) -> Self {
         let mut serde = Self::default();
         for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
@@ -112,17 +112,17 @@ impl Serde {
         serde
     }
 
-    /// Whether the field or variant never reaches the wire.
+    /// Whether the field or variant is never sent or read.
     pub(crate) fn is_skipped(&self) -> bool {
         self.skip_serializing.is_some() && self.skip_deserializing.is_some()
     }
 
-    /// What reads the type or field in place of serde's derive: `with`, `deserialize_with`, `from`, `try_from`.
+    /// Returns the attribute that replaces serde's derive when reading: `with`, `deserialize_with`, `from`, `try_from`.
     pub(crate) fn reader(&self) -> Option<&OtherType> {
         self.by_words(&["with", "deserialize_with", "from", "try_from"])
     }
 
-    /// What writes the type or field in place of serde's derive: `with`, `serialize_with`, `into`.
+    /// Returns the attribute that replaces serde's derive when writing: `with`, `serialize_with`, `into`.
     pub(crate) fn writer(&self) -> Option<&OtherType> {
         self.by_words(&["with", "serialize_with", "into"])
     }
@@ -166,10 +166,10 @@ impl Serde {
         }
     }
 
-    /// Words that structs and enums share.
+    /// Reads attributes that structs and enums share.
     fn take_container(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         match &*word.to_string() {
-            // Every record is closed here anyway; the others do not touch the wire.
+            // Unknown keys are always refused here; the other attributes do not affect the wire format.
             "deny_unknown_fields" | "expecting" | "bound" | "crate" | "rename" => {
                 pass_value(input);
                 Ok(())
@@ -204,7 +204,7 @@ impl Serde {
         }
     }
 
-    /// Words that variants and fields share.
+    /// Reads attributes that variants and fields share.
     fn take_inner(&mut self, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         match &*word.to_string() {
             "rename" => {
@@ -253,12 +253,12 @@ impl Serde {
     }
 }
 
-/// A word that this crate has not heard of may change the wire.
+/// The error for an unknown attribute, which may affect the wire format.
 fn unknown(word: &Ident) -> syn::Error {
     syn::Error::new(word.span(), texts::serde_unknown(word))
 }
 
-/// Passes over `= value` or `(…)`.
+/// Skips `= value` or `(…)`.
 fn pass_value(input: ParseStream<'_>) -> TokenStream {
     let mut passed = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![,]) {
@@ -270,7 +270,7 @@ fn pass_value(input: ParseStream<'_>) -> TokenStream {
     passed
 }
 
-/// `= "…"` or `(serialize = "…", deserialize = "…")`
+/// Reads `= "…"` or `(serialize = "…", deserialize = "…")`.
 fn split<T: Clone>(
     slot: &mut Split<T>,
     input: ParseStream<'_>,
@@ -297,7 +297,7 @@ fn split<T: Clone>(
     })
 }
 
-/// Like [`split`]; serde takes a second `deserialize = "…"` as an alias, which is handed back.
+/// Like [`split`]; serde treats a second `deserialize = "…"` as an alias, which is returned.
 fn split_names(
     slot: &mut Split<LitStr>,
     input: ParseStream<'_>,

@@ -1,19 +1,19 @@
-//! The derives beside this one.
+//! Detection of the other derives on an item.
 //!
-//! rustc shows a derive the item without its `#[derive(…)]`, so whether serde's derive or code of the user's reads a type can only be read in
-//! the source file. Where there is none (an item that another macro wrote), nothing is known and nothing is refused.
+//! rustc passes the item to a derive without its `#[derive(…)]`, so only the source file shows whether serde's derive or the user's
+//! own code reads a type. Without a source file (an item that another macro generated), nothing is known and nothing is refused.
 
 use std::cell::OnceCell;
 
-/// The derives beside this one, read once where they matter.
+/// The other derives on an item, read when they are needed.
 pub(crate) struct Siblings {
     names: OnceCell<Vec<String>>,
-    /// `#[schema(deserialize)]` reads the type as well.
+    /// Whether `#[schema(deserialize)]` reads the type as well.
     is_read: bool,
 }
 
 impl Siblings {
-    /// Those of a type that the derive itself gives a `Deserialize`, or not.
+    /// Creates it for a type; `is_read` is whether the derive itself generates a `Deserialize`.
     pub(crate) fn of(is_read: bool) -> Self {
         Self {
             names: OnceCell::new(),
@@ -21,7 +21,7 @@ impl Siblings {
         }
     }
 
-    /// Whether the type has a derive of this name as well, as far as that is known.
+    /// Whether the type also has a derive of this name, as far as that is known.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names
             .get_or_init(siblings)
@@ -35,7 +35,7 @@ impl Siblings {
     }
 }
 
-/// The names in the `#[derive(…)]` lists of the item, by their last segment; empty where they are not known.
+/// Returns the names in the `#[derive(…)]` lists of the item, by their last segment; empty if they are not known.
 fn siblings() -> Vec<String> {
     if !proc_macro::is_available() {
         return Vec::new();
@@ -48,7 +48,7 @@ fn siblings() -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// The names in the list around a place, and in the lists directly above and below. Lines and columns count from one.
+/// Returns the names in the list around a position, and in the lists directly above and below. Lines and columns count from one.
 fn around(text: &str, line: usize, column: usize) -> Vec<String> {
     let start = text
         .split_inclusive('\n')
@@ -81,13 +81,13 @@ fn around(text: &str, line: usize, column: usize) -> Vec<String> {
     names
 }
 
-/// A line that holds nothing but an attribute or a comment, so that the item goes on.
+/// Whether a line consists of an attribute or a comment, so that the item continues.
 fn is_attribute(line: &str) -> bool {
     let line = line.trim();
     line.starts_with("#[") && line.ends_with(']') || line.starts_with("//")
 }
 
-/// The names of `#[derive(A, B)]` on one line.
+/// Returns the names of `#[derive(A, B)]` on one line.
 fn derived(line: &str) -> Vec<String> {
     let list = line.trim().strip_prefix("#[derive(");
     list.and_then(|list| list.split_once(')'))
@@ -95,7 +95,8 @@ fn derived(line: &str) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// The source before the attribute, between the parentheses around a place, and after them; `None` where they are not those of `derive(…)`.
+/// Returns the source before the attribute, the text between the parentheses around a position, and the text
+/// after it; `None` if the parentheses are not those of `derive(…)`.
 fn list_around(text: &str, at: usize) -> Option<(&str, &str, &str)> {
     let open = text.get(..at)?.rfind('(')?;
     let head = text.get(..open)?.trim_end();
@@ -106,7 +107,7 @@ fn list_around(text: &str, at: usize) -> Option<(&str, &str, &str)> {
     Some((before, text.get(open + 1..close)?, text.get(close..)?))
 }
 
-/// `serde::Deserialize, Clone` as `Deserialize` and `Clone`
+/// Splits `serde::Deserialize, Clone` to `Deserialize` and `Clone`.
 fn names(list: &str) -> Vec<String> {
     let code: String = list
         .lines()
@@ -123,7 +124,7 @@ fn names(list: &str) -> Vec<String> {
 mod tests {
     use super::around;
 
-    /// The names around the first `StrictSchema`.
+    /// Returns the names around the first `StrictSchema`.
     fn found(text: &str) -> Vec<String> {
         let at = text.find("StrictSchema").unwrap_or_default();
         let line = text[..at].matches('\n').count() + 1;
@@ -131,7 +132,7 @@ mod tests {
         around(text, line, text[start..at].chars().count() + 1)
     }
 
-    // E4: serde's derive beside `#[schema(integer)]`
+    // E4: serde's derive next to `#[schema(integer)]` is found.
     #[test]
     fn derives_of_the_same_item_are_found() {
         let one = "use x;\n\n/// Ä.\n#[derive(Clone, serde::Deserialize, StrictSchema)]\n#[repr(u8)]\nenum E { A }";

@@ -1,14 +1,14 @@
-//! Checks in const evaluation whose errors underline the user's own tokens.
+//! Checks in const evaluation whose errors underline the user's tokens.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 
 use crate::paths::{Paths, ends};
 
-/// `const _: () = ::tool_core::private::check(arguments);`, underlined as all of `place` when it panics.
+/// Generates `const _: () = ::tool_core::private::check(arguments);`, which underlines all of `place` when it panics.
 ///
-/// The call starts with a token at the first place and ends with a parenthesis at the last: that is how rustc computes the
-/// span of an expression.
+/// The call starts with a token at the first span and ends with a parenthesis at the last: rustc computes the span of
+/// an expression from these.
 pub(crate) fn check(
     paths: &Paths,
     place: &impl ToTokens,
@@ -17,11 +17,11 @@ pub(crate) fn check(
 ) -> TokenStream {
     let call = call(paths, place, check, arguments);
     let (first, _) = ends(&place.to_token_stream());
-    // A tree of a few thousand nodes takes more steps than the lint's threshold.
+    // A tree of a few thousand nodes exceeds the lint's threshold.
     quote_spanned!(first=> #[allow(long_running_const_eval)] const _: () = #call;)
 }
 
-/// `::tool_core::private::check(arguments)`, as an expression.
+/// Generates `::tool_core::private::check(arguments)` as an expression.
 pub(crate) fn call(
     paths: &Paths,
     place: &impl ToTokens,
@@ -38,7 +38,7 @@ pub(crate) fn call(
     out
 }
 
-/// The schema of a type that may have none, as an `Option`. Only for types without parameters.
+/// Generates the schema of a type that may have none, as an `Option`. Only for types without parameters.
 pub(crate) fn schema_of(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     let private = paths.private();
     quote! {
@@ -50,7 +50,7 @@ pub(crate) fn schema_of(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     }
 }
 
-/// Whether a type may be filled in by a model: it is read, or it is not written either. Only for types without parameters.
+/// Generates whether a model may fill in a type: the type is read, or it is not written either. Only for types without parameters.
 pub(crate) fn is_input(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     let private = paths.private();
     quote! {
@@ -62,7 +62,7 @@ pub(crate) fn is_input(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     }
 }
 
-/// A warning with the rule's text at `place`: a constant that is deprecated where the condition holds.
+/// Generates a warning with the rule's text at `place`: a constant that is deprecated if the condition is true.
 pub(crate) fn warning(
     paths: &Paths,
     place: &impl ToTokens,

@@ -1,4 +1,4 @@
-//! The front of `tool_stream!`: what the body may not do is told at the token, the rest is left to async-stream.
+//! Front end of `tool_stream!`: reports what the body must not do at its token, and leaves the rest to async-stream.
 //!
 //! ```text
 //! tool_stream! { yield Step::Started; let pages = fetch().await?; Report::from(pages) }
@@ -9,8 +9,8 @@
 //! })
 //! ```
 //!
-//! Only tokens are read: a body with a syntax error reaches rustc as it is. async-stream rewrites `?` without the user's span, so
-//! the conversion into `ToolError` is made here, with it.
+//! Only tokens are read: a body with a syntax error reaches rustc unchanged. async-stream rewrites
+//! `?` without the user's span, so the conversion to `ToolError` is generated here, with that span.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -25,7 +25,7 @@ const YIELD_INSIDE: &str = "`yield` reaches the stream from its own body only, n
 const TRY_IN_MACRO: &str =
     "`?` cannot stand inside a macro call in `tool_stream!`, bind it with `let` before the call";
 
-/// The first token tree is a group that holds the path to tool-core.
+/// Expands the macro. The first token tree is a group with the path of tool-core.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut input = input.into_iter();
     let core = if let Some(TokenTree::Group(group)) = input.next() {
@@ -42,13 +42,13 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         yields: Vec::new(),
     };
     let body = scrub.scrub(body, false);
-    // async-stream puts the `.await` of a step at the call of its macro, and rustc underlines that where a value that is not `Send`, such as
-    // a lock guard, lives over it. With one `yield` that is the place; with several it would be the wrong one.
+    // async-stream puts the `.await` of a step at the call of its macro. rustc underlines that place if a value that is not
+    // `Send`, such as a lock guard, is held across it. With one `yield` this is the right place; with several it would be wrong.
     let place = match &*scrub.yields {
         [one] => *one,
         _ => Span::call_site(),
     };
-    // async-stream converts the error of a `?` by `.into()`, which has no trait where the user has no prelude.
+    // async-stream converts the error of a `?` with `.into()`, which fails without a prelude.
     let tried = scrub.tries.then(|| {
         quote! {
             #[allow(unused_imports)]
@@ -57,7 +57,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         }
     });
     if let Err(error) = errors.finish() {
-        // Of any stream, so that the fn around it adds no error of its own.
+        // A stream of any type, so that the surrounding fn causes no further error.
         return quote!({ #error #core::private::no_stream() });
     }
     let output = Ident::new("__output", Span::mixed_site());
@@ -76,7 +76,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-/// The tokens at another place, with the names that they stand for.
+/// Moves the tokens to another span, and keeps their name resolution.
 fn at_place(tokens: TokenStream, place: Span) -> TokenStream {
     let moved = tokens.into_iter().map(|mut token| {
         token.set_span(token.span().located_at(place));
@@ -85,12 +85,12 @@ fn at_place(tokens: TokenStream, place: Span) -> TokenStream {
     moved.collect()
 }
 
-/// The body ends with an expression that is the output.
+/// Checks that the body ends with an expression, the output.
 fn check_output(body: &[TokenTree], errors: &Errors) {
     match body.last() {
         None => errors.at_span(Span::call_site(), NO_OUTPUT),
         Some(last @ TokenTree::Punct(punct)) if punct.as_char() == ';' => {
-            // A `return` there has its own error, which says as much.
+            // A `return` there has its own error, with the same advice.
             let mut statement = body
                 .iter()
                 .rev()
@@ -117,12 +117,12 @@ struct Scrub<'a> {
     errors: &'a Errors,
     /// Whether there is a `?`.
     tries: bool,
-    /// Where each `yield` is.
+    /// The position of each `yield`.
     yields: Vec<Span>,
 }
 
 impl Scrub<'_> {
-    /// Goes over the tokens that run in the stream itself, and leaves those of closures, `async` blocks and items alone.
+    /// Rewrites the tokens that run in the stream itself, and skips closures, `async` blocks and items.
     fn scrub(&mut self, tokens: Vec<TokenTree>, in_macro: bool) -> TokenStream {
         let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len());
         let mut tokens = tokens.into_iter().peekable();
@@ -139,13 +139,13 @@ impl Scrub<'_> {
                     while let Some(token) = tokens.next_if(|token| !is_punct(token, ';')) {
                         step.push(token);
                     }
-                    // Without `;`, or with a comma, as in the arm of a `match`, tokens alone do not say where the step ends.
+                    // Without `;`, or with a comma as in an arm of a `match`, the tokens do not show where the step ends.
                     let ends = tokens.peek().is_some() && !step.is_empty();
                     let ends = ends && !step.iter().any(|token| is_punct(token, ','));
                     let step = self.scrub(step, in_macro);
                     if ends {
-                        // In a block of its own, a step of the wrong type is a mismatch at the step. Without it, rustc reports a wrong
-                        // argument of the `Ok(…)` that async-stream writes, and points into the source of the standard library.
+                        // With its own block, a step of the wrong type is reported at the step. Without it, rustc reports a wrong
+                        // argument of the `Ok(…)` that async-stream generates, and points into the source of the standard library.
                         out.push(Group::new(Delimiter::Brace, step).into());
                     } else {
                         out.extend(step);
@@ -177,7 +177,7 @@ impl Scrub<'_> {
                         self.errors.at(&question, TRY_IN_MACRO);
                     }
                     self.tries = true;
-                    // At the user's place, but known as generated, so that no lint looks at it.
+                    // At the user's position, but marked as generated, so that lints skip it.
                     let span = Span::call_site().located_at(question.span());
                     out.extend(quote_spanned!(span=> .__tried()));
                     out.push(question.into());
@@ -204,7 +204,7 @@ impl Scrub<'_> {
     }
 }
 
-/// The first `yield` that is not in a macro call, such as `tool_stream!`.
+/// Returns the first `yield` that is not in a macro call such as `tool_stream!`.
 pub(crate) fn first_yield(tokens: impl IntoIterator<Item = TokenTree>) -> Option<Ident> {
     let mut called = false;
     for token in tokens {
@@ -222,7 +222,7 @@ pub(crate) fn first_yield(tokens: impl IntoIterator<Item = TokenTree>) -> Option
     None
 }
 
-/// After the first `|`: the parameters, and the body up to where its expression ends.
+/// Moves a closure to `out`, after its first `|`: the parameters and the body.
 fn skip_closure(
     tokens: &mut std::iter::Peekable<impl Iterator<Item = TokenTree>>,
     out: &mut Vec<TokenTree>,
@@ -234,7 +234,7 @@ fn skip_closure(
             break;
         }
     }
-    // A block is the whole body; `-> Type` asks for one.
+    // A block is the whole body; `-> Type` requires one.
     let mut until_block = false;
     if let Some(token) = tokens.next_if(|token| is_block(token) || is_punct(token, '-')) {
         until_block = !is_block(&token);
@@ -266,7 +266,7 @@ fn is_block(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
-/// Whether an expression may start after this token; a `|` there opens a closure.
+/// Whether an expression may start after this token; a `|` there starts a closure.
 fn starts_expression(before: Option<&TokenTree>) -> bool {
     match before {
         None => true,

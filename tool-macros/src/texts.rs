@@ -1,10 +1,10 @@
-//! Every message of the macros, in one table.
+//! The error texts of the macros.
 //!
 //! Lower case, no final period, code in backticks, the rule in brackets first, then what to write instead.
 
 use std::fmt::{Display, Write};
 
-/// `a`, `b`, `c`
+/// Formats a list: `a`, `b`, `c`.
 pub(crate) fn list(words: impl IntoIterator<Item = impl Display>) -> String {
     let mut out = String::new();
     for word in words {
@@ -16,7 +16,7 @@ pub(crate) fn list(words: impl IntoIterator<Item = impl Display>) -> String {
     out
 }
 
-// Lists of words.
+// Lists of options.
 pub(crate) fn list_expected(attr: &syn::Attribute) -> String {
     let name = attr
         .path()
@@ -30,7 +30,7 @@ pub(crate) fn list_expected(attr: &syn::Attribute) -> String {
     format!("expected a list in parentheses, such as `#[{name}({example})]`")
 }
 
-/// How a word is written, for errors that say which token is missing.
+/// The syntax of an option, for errors that say which token is missing.
 pub(crate) fn usage(word: &str) -> Option<&'static str> {
     let usages = [
         ("range", "range = 1..=50"),
@@ -97,7 +97,7 @@ pub(crate) fn json_key_twice(key: &str) -> String {
     format!("the key `{key}` stands twice, remove one")
 }
 
-// Bounds.
+// Constraints.
 pub(crate) const RANGE_EXPECTED: &str =
     "expected a range of numbers, such as `range = 1..=50` or `range = 0.0..`";
 pub(crate) const LENGTH_EXPECTED: &str =
@@ -122,7 +122,7 @@ pub(crate) fn pattern_and_format(format: &str) -> String {
     )
 }
 
-// serde's words.
+// Attributes of serde.
 pub(crate) const STRUCT_TAG: &str = "[struct-tag] `tag` on a struct writes a key that serde then ignores when reading, make it a field of an enum type with one variant";
 pub(crate) const VARIANT_UNTAGGED: &str = "[untagged] one variant without a tag makes the whole enum ambiguous, tag every variant or none";
 pub(crate) const SERDE_GETTER: &str = "[serde-type] `getter` belongs to `remote`, whose type is not this one, describe the remote type with `#[schema(as = Type)]` where it is used";
@@ -159,7 +159,7 @@ pub(crate) fn unknown_case(case: &str, known: &[&str]) -> String {
     )
 }
 
-// Shapes.
+// Types.
 pub(crate) const UNION: &str = "[union] a `union` has no wire format, use an enum";
 pub(crate) const UNIT_STRUCT: &str = "[unit-type] a unit struct carries nothing and is `null` on the wire, remove the field that has it or write `struct Name {}`";
 pub(crate) const TUPLE_STRUCT: &str =

@@ -1,4 +1,4 @@
-//! Comma lists of words, as in `#[schema(range = 1..=5, unique)]`.
+//! Parser of comma-separated options, as in `#[schema(range = 1..=5, unique)]`.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -10,7 +10,7 @@ use crate::errors::Errors;
 use crate::paths::ends;
 use crate::texts;
 
-/// Reads the list of one attribute. `take` reads what follows a word. After a bad element the list goes on.
+/// Reads the list of one attribute. `take` reads what follows an option. Parsing continues after an invalid element.
 pub(crate) fn of_attribute(
     attr: &Attribute,
     errors: &Errors,
@@ -35,12 +35,12 @@ pub(crate) fn in_tokens(
         Ok(())
     };
     let before = errors.count();
-    // In parentheses that end where the list ends, or an error at its end is one of the whole attribute.
+    // The parentheses end where the list ends, otherwise an error at its end would be reported for the whole attribute.
     let (_, last) = ends(&tokens);
     let mut group = Group::new(Delimiter::Parenthesis, tokens);
     group.set_span(last);
     let read = parser.parse2(TokenTree::Group(group).into());
-    // What an error left unread inside of a group was told with it.
+    // If there was an error, the tokens that it left unread are not reported again.
     if errors.count() == before {
         errors.keep(read);
     }
@@ -71,7 +71,7 @@ fn in_list(
     }
 }
 
-/// Adds what to write to an error that only says which token is missing.
+/// Adds the syntax of the option to an error that only says which token is missing.
 fn with_usage(word: &Ident, error: syn::Error) -> syn::Error {
     let text = error.to_string();
     let bare = text.starts_with("expected ") || text.starts_with("unexpected end of input");
@@ -85,7 +85,7 @@ fn with_usage(word: &Ident, error: syn::Error) -> syn::Error {
     }
 }
 
-/// Keeps the value of a word that may stand once.
+/// Stores the value of an option that may occur once.
 pub(crate) fn once<T>(slot: &mut Option<T>, word: &Ident, value: T) -> syn::Result<()> {
     if slot.is_some() {
         return Err(syn::Error::new(word.span(), texts::word_twice(word)));
@@ -94,7 +94,7 @@ pub(crate) fn once<T>(slot: &mut Option<T>, word: &Ident, value: T) -> syn::Resu
     Ok(())
 }
 
-/// What `parse` reads, and the tokens it took.
+/// Returns what `parse` reads, and the tokens that it took.
 pub(crate) fn with_tokens<T>(
     input: ParseStream<'_>,
     parse: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
@@ -106,7 +106,7 @@ pub(crate) fn with_tokens<T>(
     Ok((value, before.into_iter().take(taken).collect()))
 }
 
-/// `word` and what follows it, for the span of the whole.
+/// Joins an option and what follows it, for the span of the whole.
 pub(crate) fn whole(word: &Ident, rest: TokenStream) -> TokenStream {
     let mut all = word.to_token_stream();
     all.extend(rest);

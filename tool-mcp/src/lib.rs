@@ -1,4 +1,4 @@
-//! Tools over the Model Context Protocol.
+//! MCP (Model Context Protocol) servers and clients for tools.
 //!
 //! A [`Toolset`](tool_core::Toolset) becomes an MCP server in two lines; every call passes the same gate as a call of a turn.
 //!
@@ -25,9 +25,9 @@
 //! }
 //! ```
 //!
-//! The same server speaks the wire of 2025-11-25 (and what came before it) and that of 2026-07-28, as its client does.
+//! The server and the client both speak the 2026-07-28 protocol and the legacy protocol (2025-11-25 and earlier).
 //!
-//! And the other way: [`mcp_tools`] gives another server's tools as tools of one's own.
+//! In the other direction, [`mcp_tools`] wraps the tools of another MCP server as tools of this program.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

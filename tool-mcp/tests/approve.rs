@@ -1,4 +1,4 @@
-//! Approvals by the client's user, over both wires.
+//! Approval by the client's user, over both protocol versions.
 
 mod support;
 
@@ -12,7 +12,7 @@ use tool_core::store::MemoryStore;
 use tool_core::{Approvals, Effect, ErrorKind, Gate, KeyRing, Uses, host_value};
 use tool_mcp::{McpServer, StateKey};
 
-/// What was paid.
+/// Sum of all payments.
 #[derive(Clone, Default)]
 struct Paid(Arc<AtomicUsize>);
 host_value!(Paid, Effect::EXTERNAL);
@@ -67,7 +67,7 @@ struct Bank {
 }
 
 impl Bank {
-    /// A process of the bank.
+    /// A server process of the bank.
     #[expect(clippy::unwrap_used, reason = "a test fails here")]
     fn process(&self) -> McpServer {
         let registry = Registry::builder()
@@ -143,7 +143,7 @@ fn text(answer: &Value) -> &str {
         .unwrap_or_default()
 }
 
-// S2-14, S2-15
+// S2-14, S2-15: a call that waits for approval runs once after the answer, also in another process.
 #[tokio::test]
 async fn an_approved_call_runs_once_also_in_another_process() {
     let bank = Bank::default();
@@ -156,7 +156,7 @@ async fn an_approved_call_runs_once_also_in_another_process() {
             .is_some_and(|text| text.contains("`pay`") && text.contains("30")),
         "{asked}"
     );
-    // Nothing runs before there is an answer.
+    // Nothing runs without an answer.
     for none in [
         None,
         Some(json!({ "action": "cancel" })),
@@ -174,7 +174,7 @@ async fn an_approved_call_runs_once_also_in_another_process() {
     assert_eq!(bank.paid(), 30);
 }
 
-// S2-16
+// S2-16: changed arguments or a changed state are refused after an approval.
 #[tokio::test]
 async fn what_was_approved_cannot_be_changed() {
     let bank = Bank::default();
@@ -202,7 +202,7 @@ async fn what_was_approved_cannot_be_changed() {
     assert_eq!(bank.paid(), 0);
 }
 
-// S2-16
+// S2-16: the legacy protocol asks for the approval while the call runs.
 #[tokio::test]
 async fn the_older_wire_asks_meanwhile() {
     let bank = Bank::default();
@@ -233,7 +233,7 @@ async fn the_older_wire_asks_meanwhile() {
         }
     }
     assert_eq!(bank.paid(), 5);
-    // Who cannot be asked is told that the call waits.
+    // For a client without elicitation, the result says that the call is pending.
     let mut client = Client::legacy(&bank.process()).await;
     let waits = client.call("pay", json!({ "amount": 5 })).await;
     assert_eq!(
@@ -242,8 +242,8 @@ async fn the_older_wire_asks_meanwhile() {
     );
 }
 
-/// Calls a tool over the newer wire, each round in another process, and answers every question in the same way. Gives the result, and
-/// what was asked.
+/// Calls a tool over the 2026-07-28 protocol, each round in a different process, with the
+/// same answer to every question. Returns the result and the questions.
 async fn in_rounds(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<String>) {
     let mut asked = Vec::new();
     let mut before: Option<Value> = None;
@@ -261,7 +261,7 @@ async fn in_rounds(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<Strin
     }
 }
 
-/// The same over the older wire, in one request.
+/// Like [`in_rounds`] over the legacy protocol, in one request.
 async fn meanwhile(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<String>) {
     let mut client = Client::legacy_that_can(&bank.process(), json!({ "elicitation": {} })).await;
     let id = client
@@ -282,7 +282,7 @@ async fn meanwhile(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<Strin
     }
 }
 
-// A4: an outer call ends once the calls that it makes are approved, over both wires
+// A4: an outer call completes once its nested calls are approved, over both protocol versions.
 #[tokio::test]
 async fn the_client_approves_calls_that_a_tool_makes() {
     let yes = yes().unwrap_or_default();
@@ -301,7 +301,7 @@ async fn the_client_approves_calls_that_a_tool_makes() {
     }
 }
 
-// A4: what a person says no to is not run, and the outer call ends
+// A4: a nested call that a person denies does not run, and the outer call completes.
 #[tokio::test]
 async fn the_client_denies_a_call_that_a_tool_makes() {
     let no = json!({ "action": "decline" });
@@ -318,7 +318,7 @@ async fn the_client_denies_a_call_that_a_tool_makes() {
     }
 }
 
-// A4: a client that gives no answer is told that the call waits, and nothing runs
+// A4: if the client does not answer, the outer call is reported as pending, and nothing runs.
 #[tokio::test]
 async fn an_outer_call_waits_where_nobody_answers() {
     let bank = Bank::default();

@@ -1,4 +1,4 @@
-//! Tools that ask their user: while they run in the older wire, in rounds in the newer.
+//! Questions of tools to the user: during the call in the legacy protocol, in rounds in the 2026-07-28 protocol.
 
 mod support;
 
@@ -29,12 +29,12 @@ struct Sure {
     sure: bool,
 }
 
-/// What the world has seen.
+/// Counts effects on the outside world.
 #[derive(Clone, Default)]
 struct World(std::sync::Arc<AtomicUsize>);
 host_value!(World, Effect::EXTERNAL);
 
-/// What was looked at.
+/// Counts read accesses.
 #[derive(Clone, Default)]
 struct Looks(std::sync::Arc<AtomicUsize>);
 host_value!(Looks, Effect::READ);
@@ -119,7 +119,7 @@ fn accept(content: Value) -> Value {
     json!({ "action": "accept", "content": content })
 }
 
-/// One request of the newer wire.
+/// Sends one request of the 2026-07-28 protocol.
 async fn round(client: &mut Client, mut params: Value, before: Option<(&Value, Value)>) -> Value {
     params["_meta"] =
         json!({ "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} } });
@@ -140,7 +140,7 @@ fn text(answer: &Value) -> &str {
         .unwrap_or_default()
 }
 
-// M15
+// M15: the legacy protocol asks while the tool runs.
 #[tokio::test]
 async fn the_older_wire_asks_while_the_tool_runs() {
     let fixture = Fixture::new();
@@ -172,7 +172,7 @@ async fn the_older_wire_asks_while_the_tool_runs() {
     );
 }
 
-// M15
+// M15: the 2026-07-28 protocol asks in rounds, and the body runs once.
 #[tokio::test]
 async fn the_newer_wire_asks_in_rounds_and_the_body_runs_once() {
     let fixture = Fixture::new();
@@ -192,7 +192,7 @@ async fn the_newer_wire_asks_in_rounds_and_the_body_runs_once() {
         second["result"]["inputRequests"]["answer"]["params"]["message"],
         "Are you sure?"
     );
-    // No answer, or none that is one: the question stands.
+    // Without a valid answer the same question is asked again.
     let again = round(&mut client, monday(), Some((&second, json!(7)))).await;
     assert_eq!(
         again["result"]["inputRequests"]["answer"]["params"]["message"],
@@ -208,7 +208,7 @@ async fn the_newer_wire_asks_in_rounds_and_the_body_runs_once() {
     assert_eq!(fixture.looks.0.load(Ordering::SeqCst), 1);
 }
 
-// M15
+// M15: a state is valid only for one call of one user.
 #[tokio::test]
 async fn a_state_is_of_one_call_of_one_person() {
     let fixture = Fixture::new();
@@ -234,7 +234,7 @@ async fn a_state_is_of_one_call_of_one_person() {
     );
 }
 
-// M15
+// M15: a read-only tool whose parked run is lost runs again with the earlier answers.
 #[tokio::test]
 async fn a_read_only_tool_whose_run_is_gone_runs_again_with_its_answers() {
     let fixture = Fixture::new();
@@ -246,7 +246,7 @@ async fn a_read_only_tool_whose_run_is_gone_runs_again_with_its_answers() {
         Some((&first, accept(json!({ "city": "Ulm" })))),
     )
     .await;
-    // Another process, with the same key.
+    // A different process with the same key.
     let mut other = Client::modern(&fixture.server(Waiting::new()));
     let third = round(
         &mut other,
@@ -258,7 +258,7 @@ async fn a_read_only_tool_whose_run_is_gone_runs_again_with_its_answers() {
     assert_eq!(fixture.looks.0.load(Ordering::SeqCst), 2);
 }
 
-// M15, M6
+// M15, M6: a tool with effects whose parked run is lost is not run again; it is reported as interrupted and ambiguous.
 #[tokio::test]
 async fn an_effect_whose_run_is_gone_is_interrupted_and_ambiguous() {
     let fixture = Fixture::new();
@@ -293,7 +293,7 @@ async fn an_effect_whose_run_is_gone_is_interrupted_and_ambiguous() {
     assert_eq!(states().await, [EffectState::Ambiguous]);
 }
 
-// M15
+// M15: a client without elicitation is not asked, and questions beyond the limit fail.
 #[tokio::test]
 async fn who_cannot_be_asked_is_not_and_too_many_questions_fail() {
     let fixture = Fixture::new();

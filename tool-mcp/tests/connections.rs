@@ -16,7 +16,7 @@ fn server() -> McpServer {
     McpServer::builder(Registry::builder().build().unwrap()).build()
 }
 
-// H9: 500 requests of which the head was sent in part are held for ever
+// H9: a connection whose request head is incomplete is closed after the timeout.
 #[tokio::test]
 async fn a_head_that_does_not_end_is_given_up() {
     let options = HttpOptions::new().header_timeout(Duration::from_millis(300));
@@ -35,7 +35,7 @@ async fn a_head_that_does_not_end_is_given_up() {
     assert_eq!(web.get("/healthz").await.status, 200);
 }
 
-// H9: the same of a body
+// H9: a request whose body is incomplete is answered with 408 after the timeout.
 #[tokio::test]
 async fn bodies_that_do_not_end_are_given_up() {
     let options = HttpOptions::new().body_timeout(Duration::from_millis(300));
@@ -64,7 +64,7 @@ async fn bodies_that_do_not_end_are_given_up() {
     assert_eq!(web.get("/healthz").await.status, 200);
 }
 
-// H9: the time limit of a head does not apply to the answer
+// H9: the timeout of a request head does not apply to responses.
 #[tokio::test]
 async fn streams_outlive_the_time_for_a_head_and_idle_connections_do_not() {
     let server = server();
@@ -73,7 +73,7 @@ async fn streams_outlive_the_time_for_a_head_and_idle_connections_do_not() {
     let session = web.session(&[]).await;
     let mut stream = Events::of(&web, "GET", &[("mcp-session-id", &session)], "").await;
     stream.next().await;
-    // Kept alive after an answer.
+    // The connection is kept alive after a response.
     let mut idle = TcpStream::connect(web.address).await.unwrap();
     let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     idle.write_all(request.as_bytes()).await.unwrap();
@@ -86,7 +86,7 @@ async fn streams_outlive_the_time_for_a_head_and_idle_connections_do_not() {
     assert!(message.contains("list_changed"), "{message}");
 }
 
-// A busy connection has its time anew after each answer.
+// The idle timeout of a connection restarts after each response.
 #[tokio::test]
 async fn connection_that_is_used_stays_open() {
     let options = HttpOptions::new().header_timeout(Duration::from_millis(400));
@@ -101,7 +101,7 @@ async fn connection_that_is_used_stays_open() {
     }
 }
 
-// A half-sent head does not keep a server from stopping.
+// An incomplete request head does not keep a server from stopping.
 #[tokio::test]
 async fn half_a_head_does_not_delay_the_end_of_a_server() {
     let options = HttpOptions::new().header_timeout(Duration::from_millis(300));

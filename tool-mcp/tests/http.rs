@@ -1,4 +1,4 @@
-//! A server over HTTP: both wires at one endpoint, and what guards it.
+//! MCP server over HTTP: both protocol versions at one endpoint, and its access checks.
 
 mod support;
 
@@ -347,7 +347,7 @@ async fn a_token_says_who_asks_and_nobody_uses_anothers_session() {
     let deleted = web.send("DELETE", "/mcp", &[bob, session], "").await;
     assert_eq!(deleted.status, 404);
 
-    // What bob may not see is not there for him, in either wire.
+    // Tools that bob may not see do not exist for him, in either protocol version.
     let listed = web.modern(&[bob], "tools/list", json!({})).await;
     assert!(!listed.text.contains(r#""add""#), "{}", listed.text);
     let called = web
@@ -412,7 +412,7 @@ async fn who_stops_lets_calls_finish_and_takes_no_others() {
     web.stopped().await;
 }
 
-// A stream that only waits for something to tell keeps no server from stopping.
+// Idle streams that only wait for notifications do not keep a server from stopping.
 #[tokio::test]
 async fn who_stops_ends_the_streams_that_wait() {
     let mut web = Web::of(&server(), HttpOptions::new()).await;
@@ -426,7 +426,7 @@ async fn who_stops_ends_the_streams_that_wait() {
     assert!(rest.is_ok(), "the stream ends as streams do");
 }
 
-// H4: a page of another origin gets 405 for its preflight request, and no answer that a browser shows it
+// H4: pages of an allowed origin get CORS headers for preflight requests and responses; other pages get none.
 #[tokio::test]
 async fn pages_that_are_let_in_may_read_the_answers() {
     const PAGE: (&str, &str) = ("origin", "https://app.example.com");
@@ -461,7 +461,7 @@ async fn pages_that_are_let_in_may_read_the_answers() {
         );
         assert_eq!(preflight.header("access-control-allow-credentials"), "");
     }
-    // Refusals can be read as well: a page has to see where a token is to be had.
+    // Refusals are readable as well: a page has to learn where to get a token.
     let refused = web.post(&[PAGE], BIG).await;
     assert_eq!(refused.status, 401);
     assert_eq!(refused.header("access-control-allow-origin"), PAGE.1);
@@ -477,14 +477,14 @@ async fn pages_that_are_let_in_may_read_the_answers() {
         )
         .await;
     assert_eq!(called.header("access-control-allow-origin"), PAGE.1);
-    // Clients that are not pages get no such header.
+    // Clients that are not web pages get no CORS headers.
     let called = web.post(&[("authorization", "Bearer alice")], BIG).await;
     let cors = called
         .headers
         .keys()
         .filter(|name| name.as_str().starts_with("access-control"));
     assert_eq!(cors.count(), 0, "{called:?}");
-    // Another page gets nothing, and neither does its preflight request.
+    // A page of a different origin gets no CORS headers, not even for its preflight request.
     let other = ("origin", "https://evil.example");
     for (method, status) in [("OPTIONS", 200), ("POST", 403)] {
         let asked = [other, ("access-control-request-method", "POST")];
@@ -494,7 +494,7 @@ async fn pages_that_are_let_in_may_read_the_answers() {
     }
 }
 
-// H2: sessions have no limit and no end
+// H2: the number of sessions is limited, and idle sessions end.
 #[tokio::test]
 async fn sessions_are_limited_and_end_when_they_are_idle() {
     let options = HttpOptions::new()
@@ -509,9 +509,9 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
     assert_eq!(refused.header("retry-after"), "30");
     let told = refused.json()["error"]["message"].to_string();
     assert!(told.contains("too many sessions"), "{told}");
-    // The newer wire has no sessions.
+    // The 2026-07-28 protocol has no sessions.
     assert_eq!(web.modern(&[], "tools/list", json!({})).await.status, 200);
-    // A session that its client ends makes room, and so does an idle session.
+    // A session that its client ends frees a place, and so does an idle session.
     let ended = web
         .send("DELETE", "/mcp", &[("mcp-session-id", &first)], "")
         .await;
@@ -524,12 +524,12 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
     }
 }
 
-// H2: the start of a session walks all sessions
+// H2: entries of ended sessions are removed, and sessions of different users stay separate.
 #[tokio::test]
 async fn sessions_of_others_are_forgotten_and_not_mixed_up() {
     let web = Web::of(&server(), HttpOptions::new()).await;
     let mut last = String::new();
-    // More sessions than are noted before those that have ended are forgotten.
+    // More sessions than are recorded before ended ones are removed.
     for _ in 0..200 {
         last = web.session(&[]).await;
         let ended = web

@@ -1,4 +1,4 @@
-//! Images, audio and files over both wires.
+//! Images, audio and files over both protocol versions.
 
 mod support;
 
@@ -8,9 +8,9 @@ use tool_core::prelude::*;
 use tool_core::{Audio, File, Image};
 use tool_mcp::McpServer;
 
-/// One red pixel.
+/// A PNG with one red pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
-/// Silence.
+/// A WAV file of silence.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
 /// Draws a pixel.
@@ -48,7 +48,7 @@ fn report() -> Result<Report, ToolError> {
     Ok(Report { title, chart })
 }
 
-// G3: over MCP no image arrived, and the model read base64 as text
+// G3: images, audio and files arrive as content of their kind, not as base64 text.
 #[tokio::test]
 async fn files_arrive_as_content_of_their_kind() {
     let registry = Registry::builder()

@@ -1,4 +1,4 @@
-//! Streams of events that a client resumes after its connection was closed.
+//! Event streams that a client resumes after its connection was closed.
 
 mod support;
 
@@ -8,7 +8,7 @@ use support::web::{Events, Web};
 use tool_core::prelude::*;
 use tool_mcp::{HttpOptions, McpServer};
 
-// H9: a stream that is resumed sends its last event again
+// H9: a resumed session stream begins after the last event that the client has seen.
 #[tokio::test]
 async fn resumed_stream_of_a_session_begins_after_the_last_event() {
     let registry = Registry::builder().build().unwrap();
@@ -29,7 +29,7 @@ async fn resumed_stream_of_a_session_begins_after_the_last_event() {
     let gone = Duration::from_millis(200);
     for (seen, last) in ids.iter().enumerate() {
         drop(stream);
-        // The server notices after a moment that its client is gone.
+        // The server needs a moment to notice that its client has disconnected.
         tokio::time::sleep(gone).await;
         stream = Events::of(&web, "GET", &[session, ("last-event-id", last)], "").await;
         for later in &ids[seen + 1..] {
@@ -45,7 +45,7 @@ async fn resumed_stream_of_a_session_begins_after_the_last_event() {
     assert!(!ids.contains(&id), "{id} is new");
 }
 
-// H9: the same of a call
+// H9: a resumed call stream begins after the last event that the client has seen.
 #[tokio::test]
 async fn resumed_stream_of_a_call_begins_after_the_last_event() {
     static STEPS: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
@@ -77,7 +77,7 @@ async fn resumed_stream_of_a_call_begins_after_the_last_event() {
     let step = |number: u64| format!(r#""message":"{number}""#);
     for number in 0..4 {
         if number == 1 || number == 3 {
-            // The step happens while the client is disconnected.
+            // The step is produced while the client is disconnected.
             drop(stream);
             tokio::time::sleep(Duration::from_millis(200)).await;
             STEPS.add_permits(1);

@@ -1,4 +1,4 @@
-//! A server of lines: both wires, and everything that a client may write wrongly.
+//! MCP server over lines: both protocol versions, and malformed messages of clients.
 
 mod support;
 
@@ -123,7 +123,7 @@ async fn both_wires_list_and_call_one_definition() {
             add["_meta"],
             json!({ "tool-core/category": "sums", "tool-core/tags": ["small"] })
         );
-        // The older wire wants an object; the newer takes what the tool gives.
+        // The legacy protocol requires an object; the 2026-07-28 protocol accepts any output.
         let of_count = &tools[1]["outputSchema"];
         assert_eq!(of_count["type"], if modern { "integer" } else { "object" });
 
@@ -153,7 +153,7 @@ fn total(
     values.iter().sum()
 }
 
-// H9: a server takes arguments exactly as they are where its host says so
+// H9: a host can turn off the repair of arguments for a server.
 #[tokio::test]
 async fn repairs_are_switched_off_at_the_server() {
     let server = |mode: Option<Repair>| {
@@ -164,7 +164,7 @@ async fn repairs_are_switched_off_at_the_server() {
             None => server.build(),
         }
     };
-    // What the toolset says counts where the server says nothing.
+    // Without a setting of the server, that of the toolset applies.
     let off = Registry::builder().tool::<total>().build().unwrap();
     let off = || off.open().repair(Repair::Off);
     for (server, repairs) in [
@@ -300,12 +300,12 @@ async fn steps_are_told_to_who_asks_for_them() {
 async fn a_cancelled_call_is_dropped() {
     let mut client = Client::legacy(&server()).await;
     let id = client.begin("tools/call", json!({ "name": "wait" })).await;
-    // It has begun when the next one is answered.
+    // The call has begun when the next one is answered.
     client.call("hello", json!({})).await;
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id, "reason": "enough" } });
     client.send(&cancel).await;
     until(|| DROPPED.load(Ordering::SeqCst) > 0).await;
-    // There is no answer to it.
+    // A cancelled call gets no response.
     let next = client.call("hello", json!({})).await;
     assert_eq!(next["result"]["content"][0]["text"], "hello");
     assert!(client.told.is_empty(), "{:?}", client.told);
@@ -382,7 +382,7 @@ async fn a_subscription_of_the_newer_wire_hears_of_changes() {
     );
 }
 
-// F6: a context that comes out of a store reaches the call, and its error the client, without the host's own words.
+// F6: the context of a call may come from a database; if that fails, the client reads the error without the operator's text.
 #[tokio::test]
 async fn context_is_made_by_an_async_fn_that_may_fail() {
     /// Says who calls.
@@ -412,7 +412,7 @@ async fn context_is_made_by_an_async_fn_that_may_fail() {
     assert!(!refused.contains("row 7"), "{refused}");
 }
 
-// H9: a client that writes before it reads
+// H9: every request is answered, even if the client reads no response before it has written all requests.
 #[tokio::test]
 async fn requests_are_answered_though_no_answer_is_read_before_the_last_one() {
     let mut client = Client::legacy(&server()).await;
@@ -427,7 +427,7 @@ async fn requests_are_answered_though_no_answer_is_read_before_the_last_one() {
     }
 }
 
-// H9: messages wait for answers, though not behind requests that have none for long
+// H9: 1000 pending calls do not delay other messages.
 #[tokio::test]
 async fn many_calls_that_wait_delay_no_other_message() {
     let mut client = Client::legacy(&server()).await;
@@ -446,7 +446,7 @@ async fn many_calls_that_wait_delay_no_other_message() {
     assert!(began.elapsed() < Duration::from_secs(30));
 }
 
-// H9: what a client does not read is bounded
+// H9: the responses that a client does not read are bounded.
 #[tokio::test]
 async fn a_client_that_reads_nothing_is_not_read_any_more() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -462,7 +462,7 @@ async fn a_client_that_reads_nothing_is_not_read_any_more() {
     for _ in 0..400 {
         client.begin("tools/call", json!({ "name": "long" })).await;
     }
-    // Text and structured content are half a megabyte, of which 32 are kept; some more calls were read by then.
+    // Text and structured content take half a megabyte per call, and 32 MiB are queued; a few more calls are read before that.
     let mut calls = 0;
     while CALLS.load(Ordering::SeqCst) > calls || calls == 0 {
         calls = CALLS.load(Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Two tools to try things with: one that waits for an approval, one that takes its time.
+//! Two demo tools: one that waits for an approval and one that reports progress.
 //!
 //! ```
 //! use tool_core::prelude::*;

@@ -1,4 +1,4 @@
-//! Text from outside: of pages, headers, commits and search engines.
+//! Text from pages, headers, commits and search engines, cut to a maximum length.
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tool_core::StrictSchema;
 use tool_core::schema::Schema;
 
-/// Text from outside, such as a page's title or the name of a commit's author: at most `MOST` characters of it.
+/// Text from outside, such as a page's title or a commit author's name, cut to at most `MOST` characters.
 ///
-/// The author of a page, a header or a commit decides how long its parts are. Results hold such parts as excerpts, so that none of them
-/// fills a model's context. A text that is longer ends with `…`, which counts as one of the characters. In JSON it is a string.
+/// The author of a page, a header or a commit decides how long its parts are. Results hold such parts as excerpts, so that none of them fills a
+/// model's context. A longer text ends with `…`, which counts as one of the characters. In JSON it is a string.
 ///
 /// ```
 /// use tool_std::Excerpt;
@@ -23,7 +23,7 @@ use tool_core::schema::Schema;
 pub struct Excerpt<const MOST: usize>(String);
 
 impl<const MOST: usize> Excerpt<MOST> {
-    /// The beginning of a text.
+    /// Creates an excerpt: the text itself, or its beginning and `…` if it has more than `MOST` characters.
     pub fn of(text: impl Into<String>) -> Self {
         const { assert!(MOST > 0, "an excerpt has at least one character") };
         let mut text = text.into();
@@ -36,7 +36,7 @@ impl<const MOST: usize> Excerpt<MOST> {
         Self(text)
     }
 
-    /// The text.
+    /// Returns the excerpt as a string slice.
     pub fn as_str(&self) -> &str {
         &self.0
     }

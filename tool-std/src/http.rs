@@ -1,4 +1,4 @@
-//! Requests to other hosts, through a guard that lets nothing reach what is not public.
+//! HTTP tools: requests to public hosts, through a guard against requests to private addresses (SSRF).
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -13,7 +13,7 @@
 //! # }
 //! ```
 //!
-//! A call that goes through, and what a model reads of it:
+//! A call that succeeds, and what a model reads of it:
 //!
 //! ```text
 //! http_get {"url": "https://api.example.com/v1/items", "query": [{"name": "page", "value": "2"}]}
@@ -24,13 +24,13 @@
 //!
 //! # Two tools
 //!
-//! [`http_get`](fn@http_get) reads, [`http_request`](fn@http_request) does whatever a method can. One tool for both would have to be called destructive for every
-//! page that it reads: its approvals would be clicked away, and no read would be repeated after a failure or run beside another.
-//! [`http_request`](fn@http_request) takes `GET` as well, so that a host may offer it alone.
+//! [`http_get`](fn@http_get) reads, [`http_request`](fn@http_request) supports every method. A single tool for both would have to be declared
+//! destructive for every page that it reads: users would stop reading its approval prompts, and no read could be retried after a failure or run in
+//! parallel with others. [`http_request`](fn@http_request) supports `GET` as well, so that a host can offer it alone.
 //!
-//! # What a host says
+//! # Configuration
 //!
-//! Nothing, and public hosts can be reached at ports 80 and 443 without any secret. Everything else is an [`Http`] in the context:
+//! By default, public hosts can be reached at ports 80 and 443, without any secret. A host changes this with an [`Http`] in the context:
 //!
 //! ```
 //! use std::time::Duration;
@@ -46,13 +46,13 @@
 //! # Ok::<(), tool_std::http::DomainError>(())
 //! ```
 //!
-//! # What it defends
+//! # What is defended and what is not
 //!
-//! See [`Guard`] for where requests may go. Every redirect is a new request that passes the guard, and a secret goes to no other
-//! origin than the one it is for. There is no proxy: environment variables that name one are not read. There are no cookies and no
-//! cache, and each request has a connection of its own. Bodies are read as far as they are wanted, after they are unpacked.
+//! [`Guard`] describes where requests may go. Every redirect is a new request that passes the guard, and a secret is sent to its own origin only.
+//! There is no proxy: environment variables that name one are not read. There are no cookies and no cache, and each request has its own connection.
+//! Bodies are limited by their decompressed size and read only up to the limit.
 //!
-//! Not defended: what a public host does with a request that it gets, and public addresses inside of a network that trusts them.
+//! Not defended: what a public host does with a request, and public addresses inside of a network that trusts them.
 //!
 //! Cost: 65 crates beyond `tool-core`'s.
 
@@ -88,10 +88,10 @@ pub use resolve::{Resolver, SystemResolver};
 pub use special::special_range;
 pub use tools::{Answered, http_get, http_request};
 
-/// How requests are made: one value for all tools of this module, cheap to clone, given to them with
+/// The settings of requests: one value for all tools of this module, cheap to clone, passed to them with
 /// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 ///
-/// A context without one has the defaults: public hosts, no secret.
+/// A context without one uses the defaults: public hosts, no secret.
 #[derive(Clone, Default)]
 #[must_use]
 pub struct Http {
@@ -100,7 +100,7 @@ pub struct Http {
     settings: Arc<Settings>,
 }
 
-/// Without certificates, which are long. No secret is a part of this.
+/// Leaves the certificates out, which are long. `Http` holds no secrets.
 impl fmt::Debug for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Http")
@@ -134,50 +134,50 @@ impl Default for Settings {
 }
 
 impl Http {
-    /// Where requests may go.
+    /// Sets where requests may go.
     pub fn guard(mut self, guard: Guard) -> Self {
         self.guard = guard;
         self
     }
 
-    /// Who may get the secret `http_api_key`.
+    /// Sets which hosts may get the secret `http_api_key`.
     pub fn credential(mut self, credential: Credential) -> Self {
         self.settings().credential = Some(credential);
         self
     }
 
-    /// The longest a request with all its redirects may take, whatever it asks for itself; 15 seconds where nothing is said.
+    /// Sets the time limit of a request with all its redirects, even if the request asks for more. The default is 15 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings().timeout = timeout;
         self
     }
 
-    /// Most characters of a body in the result of [`http_get`](fn@http_get) and [`http_request`](fn@http_request), and how many there are where a model asks for
-    /// nothing else; 16,384 where nothing is said.
+    /// Sets the maximum, and default, number of characters of a body in the result of [`http_get`](fn@http_get) and
+    /// [`http_request`](fn@http_request). The default is 16,384.
     pub fn max_chars(mut self, chars: u32) -> Self {
         self.settings().max_chars = chars;
         self
     }
 
-    /// Most bytes of a page, unpacked, that are read to find its text; 4 MB where nothing is said.
+    /// Sets how many bytes of a page, decompressed, are read to find its text. The default is 4 MiB.
     pub fn most_bytes(mut self, bytes: usize) -> Self {
         self.settings().most_bytes = bytes;
         self
     }
 
-    /// How often a request may be sent on; 5 times where nothing is said.
+    /// Sets the maximum number of redirects of a request. The default is 5.
     pub fn redirects(mut self, most: usize) -> Self {
         self.settings().redirects = most;
         self
     }
 
-    /// What requests say that they come from.
+    /// Sets the `User-Agent` header of requests.
     pub fn user_agent(mut self, name: HeaderValue) -> Self {
         self.settings().user_agent = name;
         self
     }
 
-    /// Trusts a certificate (DER) beside those of the system.
+    /// Trusts a certificate (DER) in addition to those of the system.
     pub fn root_certificate(mut self, der: Vec<u8>) -> Self {
         self.tls = self.tls.with_root(der);
         self
@@ -187,18 +187,18 @@ impl Http {
         Arc::make_mut(&mut self.settings)
     }
 
-    /// Sends a request under these rules. This is for search providers and tools of one's own.
+    /// Sends a request under these settings, for search providers and your own tools.
     pub async fn send(&self, request: Request) -> Result<Response, ToolError> {
         follow::follow(self, request).await
     }
 
-    /// The same, for a service that the host itself has named: it may be anywhere but where the guard [blocks](Guard::block), whatever
-    /// it sends on to may not.
+    /// Sends a request to a service that the host itself has named. It may be at any address that the guard does not [block](Guard::block); its
+    /// redirects may go only where [`send`](Self::send) may go.
     pub async fn send_to_own(&self, request: Request) -> Result<Response, ToolError> {
         self.trusting(request.url()).send(request).await
     }
 
-    /// These rules, and leave to go to a URL's origin.
+    /// These settings, with the origin of a URL allowed in addition.
     pub(crate) fn trusting(&self, url: &str) -> Self {
         let mut own = self.clone();
         if let Ok(url) = url::Url::parse(url) {
@@ -207,31 +207,31 @@ impl Http {
         own
     }
 
-    /// Whether requests may go to a URL, as far as that is known before its host is looked up.
+    /// Whether the guard admits a URL, as far as that is known before its host is resolved.
     #[cfg(feature = "web")]
     pub(crate) fn admits(&self, url: &str) -> Result<(), Refusal> {
         self.guard.url(url).map(drop)
     }
 
     pub(crate) fn of(cx: &ToolContext) -> Self {
-        /// One for all, because certificates are read for each anew.
+        /// Shared by all contexts, because a new value reads the system's certificates again.
         static DEFAULT: LazyLock<Http> = LazyLock::new(Http::default);
         cx.extension().unwrap_or_else(|| DEFAULT.clone())
     }
 }
 
-/// Leave to read from other hosts, as a host value: `http: &HttpRead`.
+/// Permission to read from other hosts, as a host value: `http: &HttpRead`.
 #[derive(Clone, Debug)]
 pub struct HttpRead(Http);
 
 impl HttpRead {
-    /// The longest that a call may take.
+    /// The time limit of a call.
     #[cfg(feature = "web")]
     pub(crate) fn longest(&self) -> std::time::Duration {
         self.0.settings.timeout
     }
 
-    /// Sends a request that reads: any other method than `GET` and `HEAD` is an error.
+    /// Sends a request with the method `GET` or `HEAD`; any other method is an error.
     pub async fn send(&self, request: Request) -> Result<Response, ToolError> {
         if !request.reads() {
             return Err(ToolError::of(
@@ -251,12 +251,12 @@ impl FromContext for HttpRead {
     }
 }
 
-/// Leave to send any request to other hosts, as a host value: `http: &HttpWrite`.
+/// Permission to send any request to other hosts, as a host value: `http: &HttpWrite`.
 #[derive(Clone, Debug)]
 pub struct HttpWrite(Http);
 
 impl HttpWrite {
-    /// Sends a request.
+    /// Sends a request with any method.
     pub async fn send(&self, request: Request) -> Result<Response, ToolError> {
         self.0.send(request).await
     }

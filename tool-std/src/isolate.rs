@@ -1,9 +1,9 @@
-//! Programs that run apart from the host: the ground of the packs `process`, `git` and of the crate `tool-code`.
+//! Sandboxed child processes, on which the packs `process` and `git` and the crate `tool-code` are built.
 //!
-//! A job does not start from the host itself but from a *helper*: the host's own binary, run once more. The helper keeps hold of
-//! everything that descends from the job and ends all of it, to the last daemon, when the job ends, when its deadline passes, when the
-//! host asks for it and when the host dies. It takes away what the job does not need before the job's first instruction: files, TCP
-//! ports, privileges, environment. What the kernel offers of this is used, and [`Isolation::report`] says what that is here.
+//! A job is not started by the host itself but by a *helper*: the host's own binary, run once more. The helper keeps track of all descendants of the
+//! job and kills all of them, daemons included, when the job ends, when its deadline passes, when the host asks for it and when the host dies. Before
+//! the job's first instruction, the helper removes access to everything that the job does not need: files, TCP ports, privileges, environment. It
+//! uses what the kernel offers for this; [`Isolation::report`] lists what that is on the current system.
 //!
 //! The host's `main` begins with one line, before any runtime or thread is started:
 //!
@@ -32,39 +32,40 @@
 //! # }
 //! ```
 //!
-//! Without the helper (its line is missing in `main`, or the system is not Linux) jobs are refused, unless the host accepts
-//! [`Isolation::GroupOnly`] by name.
+//! Without the helper (because `main` lacks its line, or the system is not Linux), jobs are refused, unless the host explicitly accepts
+//! [`Isolation::GroupOnly`].
 //!
-//! # What holds a job
+//! # Mechanisms
 //!
-//! | mechanism | needs | what for |
+//! | mechanism | needs | purpose |
 //! |---|---|---|
-//! | subreaper, socket to the host | Linux | nothing that descends from the job outlives it, its deadline or the host |
-//! | exact environment, no terminal | Linux | what is not given is not there; only files that the host opens without close-on-exec pass |
+//! | subreaper, socket to the host | Linux | no descendant of the job outlives the job, its deadline or the host |
+//! | exact environment, no terminal | Linux | only the given variables are set; only files that the host opens without close-on-exec are inherited |
 //! | `setrlimit`, no-new-privs | Linux | memory, files, processor time of each process; no setuid program |
-//! | Landlock | Linux 6.2 (5.13, but for emptying files), TCP since 6.7, signals since 6.12 | files, TCP ports, signals, tracing, abstract sockets |
-//! | namespaces of processes, of what they share and of networks | root, or namespaces of users | all of it ends at once; no signal, priority or shared memory of others; no network at all |
-//! | `/proc` of its own | root | no process but its own to see |
-//! | read-only mounts | root, or namespaces of users | modes and times stay outside of what it may write: of files, devices, `/sys` and cgroups |
-//! | a root of its own | root, or namespaces of users | what it was not granted is not there: no file to ask for, no Unix socket to connect to |
-//! | seccomp, where [`Mechanism::UnixSockets`] is required and its sockets are not kept otherwise | Linux | no Unix socket at all |
-//! | no capabilities | root | root's job is no root |
-//! | `cgroup.kill`, pids and memory cgroups | cgroups that the host may make | the tree ends at once and is limited as a whole |
+//! | Landlock | Linux 6.2 (5.13 without truncation), TCP since 6.7, signals since 6.12 | files, TCP ports, signals, tracing, abstract sockets |
+//! | process, IPC and network namespaces | root, or user namespaces | all end at once; no signals, priority or shared memory of others; no network at all |
+//! | separate `/proc` | root | only the job's own processes are visible |
+//! | read-only mounts | root, or user namespaces | no change of modes and times outside of what it may write: of files, devices, `/sys` and cgroups |
+//! | separate root | root, or user namespaces | only granted files are visible: no other file to look up, no other Unix socket to connect to |
+//! | seccomp, if [`Mechanism::UnixSockets`] is required and nothing else restricts sockets | Linux | no Unix socket at all |
+//! | no capabilities | root | root in the job has no privileges of root |
+//! | `cgroup.kill`, pids and memory cgroups | cgroups that the host may create | the process tree ends at once and is limited as a whole |
 //!
-//! What is there is used, what is not is said by [`Isolation::report`]; [`Isolation::require`] refuses jobs without, and
-//! [`Isolation::without`] turns off by name. A host that counts on Landlock requires it: without, its jobs run with every file open where
-//! the kernel has none, and the log is warned once. Two more things can be known beforehand: in a network namespace not even `127.0.0.1`
-//! answers, and a host that is not root gives its jobs no `/proc`.
+//! Every available mechanism is used, and [`Isolation::report`] lists the missing ones. [`Isolation::require`] refuses jobs without a mechanism, and
+//! [`Isolation::without`] turns one off. A host that relies on Landlock should require it: on a kernel without Landlock, jobs otherwise run with
+//! access to every file, after one warning in the log. Two consequences to expect: in a network namespace not even `127.0.0.1` is reachable, and jobs
+//! of a host that is not root have no `/proc`.
 //!
-//! # What it costs
+//! # Cost
 //!
-//! A job with everything that a host of root has needs 8 to 10 times the processor time of a bare `posix_spawn` of `/bin/true`, of which the helper
-//! itself, which is one more process, makes up 6 to 9; with [`Isolation::GroupOnly`] it is one. The program `jobs` of the folder `benches` measures
-//! this. A host of root makes the namespaces in a thread and starts one process in them. A host without privileges starts two, because a namespace
-//! of users needs a process with one thread; and where a kernel makes namespaces that such a host cannot live in, as Ubuntu's do unless an `AppArmor`
-//! profile lets it, each job starts a second helper. Turning [`Mechanism::PidNamespace`] and [`Mechanism::NetworkNamespace`] off saves both.
+//! For a host that is root, a job with every mechanism needs 8 to 10 times the processor time of a bare `posix_spawn` of `/bin/true`; the helper,
+//! which is one more process, makes up 6 to 9 of that. With [`Isolation::GroupOnly`] the factor is one. The program `jobs` in the folder `benches`
+//! measures this. A host that is root creates the namespaces in a thread and starts one process in them. A host without privileges starts two,
+//! because a user namespace needs a process with a single thread. Some kernels create namespaces in which such a host has no rights, as Ubuntu's do
+//! without an `AppArmor` profile; there, each job starts a second helper. Turning off [`Mechanism::PidNamespace`] and [`Mechanism::NetworkNamespace`]
+//! avoids both.
 //!
-//! 12 crates beside those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
+//! 12 crates in addition to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
 
 mod environment;
 mod error;

@@ -1,7 +1,7 @@
-//! Packs of tools that language models call.
+//! Packs of tools for language models: files, programs, git, HTTP and web pages.
 //!
-//! Each pack is a module behind a feature of its name. A pack that is built is linked: [`Registry::linked`](tool_core::Registry::linked)
-//! finds its tools when the program names this crate once (`use tool_std as _;`).
+//! Each pack is a module behind a feature of its name. If the program names this crate once (`use tool_std as _;`), the tools of all enabled packs
+//! are linked, and [`Registry::linked`](tool_core::Registry::linked) finds them.
 //!
 //! | feature | tools |
 //! |---|---|
@@ -9,12 +9,12 @@
 //! | `demo` | `log_hello_world`, `slow_count` |
 //! | `process` | `run_command` |
 //! | `git` | `git_clone`, `git_status`, `git_diff`, `git_log`, `git_commit`, `git_branch`, `git_fetch`, `git_push` |
-//! | `isolate` | none: how the tools of other packs start programs |
+//! | `isolate` | none: runs the programs of other packs in a sandbox |
 //! | `http` | `http_get`, `http_request` |
 //! | `web` | `fetch_webpage`, `search_web` |
 //!
-//! Arguments and results are named as Rust fields are, `total_lines` and `duration_ms`, whatever a server that they come from calls them.
-//! A result is its value and nothing around it; who wants `{"success":true,…}` takes [`CallResult::envelope`](tool_core::CallResult::envelope).
+//! Arguments and results have names in the style of Rust fields, such as `total_lines` and `duration_ms`, even if a server uses other names. A result
+//! is the plain value; for an envelope such as `{"success":true,…}`, use [`CallResult::envelope`](tool_core::CallResult::envelope).
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -51,7 +51,7 @@ pub mod process;
 #[cfg(all(feature = "isolate", unix))]
 pub use isolate::helper;
 
-/// What generated code names; not for anybody else.
+/// Used by the code that macros generate; not a public API.
 #[doc(hidden)]
 #[cfg(all(feature = "isolate", unix))]
 pub mod private {

@@ -1,4 +1,4 @@
-//! Programs, run apart from the host in the caller's workspace.
+//! The `run_command` tool, which runs programs in a sandbox in the caller's workspace.
 //!
 //! | tool | what it does | effect |
 //! |---|---|---|
@@ -32,21 +32,21 @@
 //! # }
 //! ```
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! - The program gets the variables of [`PASSED`](crate::isolate::PASSED) and those that the host adds, and nothing else; `HOME` and
-//!   `TMPDIR` are one empty folder that goes with the call. Proxies pass only where the host opens a network, without the user and the
+//! - The program gets the variables of [`PASSED`](crate::isolate::PASSED) and those that the host adds, and no others. `HOME` and `TMPDIR` are the
+//!   same empty folder, which is removed after the call. Proxy variables are passed only if the host opens a network, without the user and the
 //!   password of their addresses.
-//! - It reads and writes the workspace and that folder, reads system programs and libraries, and reaches no network unless the host says
-//!   so: as far as [`Isolation`](crate::isolate::Isolation) can see to that here, which its report tells.
-//! - At its end, its deadline, a cancellation and the host's death everything that it started is killed, daemons included.
+//! - The program can read and write the workspace and that folder, can read system programs and libraries, and reaches no network unless the host
+//!   allows it: as far as [`Isolation`](crate::isolate::Isolation) can enforce this on the current system, which its report describes.
+//! - When the program ends, its deadline passes, the call is cancelled or the host dies, all processes that it started are killed, daemons included.
 //!   Only a host that is killed leaves that folder behind, in its own `TMPDIR`, as `tool-std-…`.
-//! - Its output is told line by line as progress. The result has head and tail of either stream; past a hard limit it is killed.
+//! - The output is reported line by line as progress. The result has the head and tail of each stream. A program that exceeds the output limit is killed.
 //!
-//! # What it costs
+//! # Cost
 //!
-//! 25 crates beside those of `tool-core` without features, 10 beside those of `fs`: those of `workspace` and of `isolate`, and
-//! async-stream, which generator tools are written with.
+//! 25 crates in addition to those of `tool-core` without features, 10 in addition to those of `fs`: those of `workspace` and `isolate`, and
+//! async-stream, with which generator tools are written.
 
 mod commands;
 mod lines;

@@ -1,4 +1,4 @@
-//! Web pages as text, and search engines.
+//! Tools that fetch web pages as text and query search engines.
 //!
 //! ```text
 //! fetch_webpage {"url": "https://example.com/post"}
@@ -13,10 +13,10 @@
 //!  "url":"https://serde.rs/field-attrs.html","snippet":"#[serde(rename = \"name\")] …","score":0.93}]}
 //! ```
 //!
-//! Both go through the [`Http`](crate::http::Http) of the context, so its guard, its limits and its certificates hold for pages and for
-//! what search engines send on to. What is found is cited: the client gets each URL with the time beside the output.
+//! Both tools use the [`Http`](crate::http::Http) of the context, so its guard, limits and certificates apply to pages and to redirects of search
+//! engines. Results are cited: the client gets each URL and the time of retrieval in addition to the output.
 //!
-//! What a page says is somebody else's text. A host that lets a model act on it should let its policy know that.
+//! The text of a page is untrusted input. A host that lets a model act on it should account for that in its policy.
 //!
 //! Cost: 39 crates beyond those of the feature `http`.
 

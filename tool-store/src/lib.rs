@@ -1,7 +1,7 @@
-//! State of tool hosts in SQL.
+//! SQLite storage for tool hosts: approvals, effects, audit rows, threads, runs, switches and spilled outputs.
 //!
-//! [`SqliteStore`] implements the six traits of [`tool_core::store`] on one SQLite file that many tasks and many processes may use at
-//! once.
+//! [`SqliteStore`] implements the store traits of [`tool_core::store`] on one SQLite file. Many tasks and many processes may use the file at
+//! the same time.
 //!
 //! ```
 //! use tool_core::store::{AuditFilter, AuditRow, AuditSink, CallId, Scope, ThreadId, Timestamp};

@@ -1,4 +1,4 @@
-//! The stores on SQLite.
+//! The SQLite implementation of the store traits.
 
 mod approval;
 mod audit;
@@ -36,25 +36,25 @@ use writer::Writer;
 
 pub use open::OpenError;
 
-/// The six stores of [`tool_core::store`] on one SQLite database.
+/// Implements the store traits of [`tool_core::store`] on one SQLite database.
 ///
-/// A change runs in a transaction that takes the write lock when it begins (`BEGIN IMMEDIATE`), so what it read is still true when it
-/// writes, also among processes. It is on the disk when its future is ready (`synchronous = FULL`, write-ahead log). Within the
-/// process writers queue for one connection, and changes that wait at the same time share a transaction, each in a savepoint of its own:
-/// one `fsync` for up to 32 of them. A change that is refused does not touch the others. Among processes changes wait for the lock for up to
-/// half a minute, after which the change did not happen and the error is [`StoreError::Unavailable`]. Readers wait for nobody.
-/// [`EffectLedger::end`] and [`EffectLedger::renew`] run before all other waiting changes, so that no lease expires while a call waits
-/// for its end to be stored. The same methods of [`RunStore`] do so as well.
+/// A change runs in a transaction that takes the write lock when it begins (`BEGIN IMMEDIATE`), so rows that it read are unchanged when it writes,
+/// even if other processes use the file. The change is on disk when its future is ready (`synchronous = FULL`, write-ahead log). Within a process,
+/// writers queue for one connection, and waiting changes share a transaction, each in its own savepoint: one `fsync` for up to 32 of them. A refused
+/// change does not affect the others. Across processes, a change waits up to half a minute for the lock; after that the change is not made, and the
+/// error is [`StoreError::Unavailable`]. Readers do not wait for writers. [`EffectLedger::end`] and [`EffectLedger::renew`] run before all other
+/// waiting changes, so that no lease expires while a call waits for its end to be stored. The same methods of [`RunStore`] do so as well.
 ///
-/// One of the callers that share a transaction runs it. When that caller goes away, another one goes on; a change whose caller goes away
-/// before it has begun is not made.
+/// One of the callers that share a transaction runs it. If that caller is dropped, another one continues; a change whose caller is dropped
+/// before the change has begun is not made.
 ///
-/// A change that fails for a full disk, an I/O error, a lock, or a file that is missing is rolled back, and its error is
-/// [`StoreError::Unavailable`]. The next change opens the file anew where that is needed, so that the store works again as soon as the
-/// fault is gone. A file that is missing is never made anew: that would forget which effects were begun.
+/// A change that fails because of a full disk, an I/O error, a lock or a missing file is rolled back, and its error is
+/// [`StoreError::Unavailable`]. If necessary, the next change reopens the file, so that the store works again as soon as the fault is gone. A
+/// missing file is never created again: a new file would not know which effects were begun.
 ///
-/// The file, its `-wal` and its `-shm` belong together, and lie on a disk of this machine: SQLite's locks do not hold over network
-/// file systems. Do not move, replace or remove them while a program has them open. Clones share the connections. Methods run within a tokio runtime that has its timer on.
+/// The file, its `-wal` and its `-shm` belong together and must be on a local disk: SQLite's locks do not work over network file systems.
+/// Do not move, replace or remove them while a program has them open. Clones share the connections. Methods must run within a tokio runtime
+/// whose timer is enabled.
 ///
 /// [`EffectLedger::end`]: tool_core::store::EffectLedger::end
 /// [`RunStore`]: tool_core::store::RunStore
@@ -67,7 +67,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Runs statements in a transaction that holds the write lock, and returns when it is on the disk. An error leaves nothing of them.
+    /// Runs statements in a transaction that holds the write lock, and returns when it is on disk. After an error nothing of it is stored.
     async fn change<T: Send + 'static>(
         &self,
         body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
@@ -75,7 +75,7 @@ impl SqliteStore {
         self.writer.change(Turn::Ordinary, body).await
     }
 
-    /// A [`change`](Self::change) that passes all others that wait, for the end of what was begun.
+    /// A [`change`](Self::change) that runs before all other waiting changes. For ending work that has begun.
     async fn change_first<T: Send + 'static>(
         &self,
         body: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Step<'c, T> + Send + 'static,
@@ -83,19 +83,19 @@ impl SqliteStore {
         self.writer.change(Turn::First, body).await
     }
 
-    /// Whether a reader finds no row. A reader takes no lock that others wait for.
+    /// Whether a query finds no row. It uses a reader, which takes no lock that others wait for.
     async fn has_none(&self, mut query: QueryBuilder<Sqlite>) -> Result<bool, Fault> {
         let found = query.build().fetch_optional(&self.readers).await?;
         Ok(found.is_none())
     }
 
-    /// Runs one `UPDATE` or `DELETE`, and returns how many rows it met.
+    /// Runs one `UPDATE` or `DELETE`, and returns the number of rows it changed.
     async fn update(&self, query: Query<'static, Sqlite, SqliteArguments>) -> Result<u64, Fault> {
         self.change(|db| Box::pin(async move { Ok(query.execute(db).await?.rows_affected()) }))
             .await
     }
 
-    /// [`update`](Self::update) with a statement that was put together.
+    /// [`update`](Self::update) with a statement from a query builder.
     async fn update_built(&self, mut query: QueryBuilder<Sqlite>) -> Result<u64, Fault> {
         self.change(|db| {
             Box::pin(async move { Ok(query.build().execute(db).await?.rows_affected()) })
@@ -103,13 +103,13 @@ impl SqliteStore {
         .await
     }
 
-    /// Brings what was removed out of the write-ahead log as well. Freed pages of the file are overwritten by `secure_delete`.
+    /// Removes deleted content from the write-ahead log as well. `secure_delete` overwrites the freed pages of the file.
     async fn forget(&self) -> Result<(), Fault> {
         self.writer.run("PRAGMA wal_checkpoint(TRUNCATE)").await
     }
 }
 
-/// An error on its way out of a method.
+/// The error type inside this module, which converts from sqlx errors.
 #[derive(Debug)]
 struct Fault(StoreError);
 
@@ -131,7 +131,7 @@ impl From<StoreError> for Fault {
     }
 }
 
-/// A method's body as the future that its trait wants.
+/// Boxes a method's body as the future that its trait requires.
 fn step<'a, T: 'a>(body: impl Future<Output = Result<T, Fault>> + Send + 'a) -> StoreFuture<'a, T> {
     Box::pin(async move { body.await.map_err(StoreError::from) })
 }
@@ -141,7 +141,7 @@ fn narrow_to_scope(query: &mut QueryBuilder<Sqlite>, scope: Scope<'_>) {
     narrow(query, "workspace", scope.workspace().map(Workspace::as_str));
 }
 
-/// Orders a query that ends in a condition, and cuts it to a page: the rows after the last one of the page before.
+/// Orders a query that ends in a condition, and cuts it to one page: the rows after the last one of the previous page.
 fn page<const N: usize>(
     query: &mut QueryBuilder<Sqlite>,
     columns: [&str; N],
@@ -155,7 +155,7 @@ fn page<const N: usize>(
         (">", "")
     };
     if let Some((at, values)) = after {
-        // A comparison of rows, which SQLite answers from an index.
+        // A row-value comparison, which SQLite answers from an index.
         query.push(format_args!(" AND ({}) {compare} (", columns.join(", ")));
         query.push_bind(at.as_millis());
         for value in &values[1..] {
@@ -174,7 +174,7 @@ fn page<const N: usize>(
     }
 }
 
-/// Narrows a query that ends in a condition to rows where a column has a value, where one is wanted.
+/// Narrows a query that ends in a condition to rows whose column has the wanted value, if one is wanted.
 fn narrow(query: &mut QueryBuilder<Sqlite>, column: &str, wanted: Option<&str>) {
     if let Some(wanted) = wanted {
         query.push(format_args!(" AND {column} = "));

@@ -1,4 +1,4 @@
-//! Faults that only the operating system can cause, on a store in a process of its own: this program starts itself.
+//! Faults that only the operating system can cause, on a store in a child process: this program starts itself.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -42,7 +42,7 @@ async fn ids(store: &SqliteStore) -> Vec<String> {
         .collect()
 }
 
-/// That a change failed in a way that can be tried again, and that the text says why.
+/// Asserts that a change failed with an error that can be retried, and that its text contains `words`.
 fn is_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>, words: &str) {
     match answer {
         Err(error @ StoreError::Unavailable(_)) => {
@@ -58,13 +58,13 @@ fn large() -> Vec<AuditRow> {
     vec![row("half", 10), row("large", 3_000_000)]
 }
 
-/// Runs a program that has to succeed.
+/// Runs a program and asserts that it succeeds.
 fn run(program: &str, arguments: &[&str]) {
     let status = Command::new(program).args(arguments).status().unwrap();
     assert!(status.success(), "{program} {arguments:?}");
 }
 
-/// A child causes one fault in its own process, or in its own mount namespace, and lifts it.
+/// The child process: causes one fault in its own process or mount namespace, and removes it.
 #[tokio::test(flavor = "multi_thread")]
 async fn child() {
     let (Ok(job), Ok(folder)) = (std::env::var(JOB), std::env::var(FOLDER)) else {
@@ -97,7 +97,7 @@ async fn full_disk(folder: &Path) {
     is_unavailable(store.append(message).await, "full");
     store.write(vec![row("small", 10)]).await.unwrap();
 
-    // Nothing at all is left.
+    // No space at all is left.
     let filler = folder.join("filler");
     let _ = std::fs::write(&filler, vec![0; 2_000_000]);
     is_unavailable(store.write(large()).await, "full");
@@ -117,7 +117,7 @@ async fn file_size(folder: &Path) {
         current: Some(1_000_000),
         ..unlimited
     };
-    // Without a handler the signal for a file that is too large ends the process: `write` fails where it is ignored.
+    // Ignoring `SIGXFSZ` makes `write` fail; otherwise the signal would end the process.
     setrlimit(Resource::Fsize, limit).unwrap();
     for _ in 0..3 {
         is_unavailable(store.write(large()).await, "disk");
@@ -136,7 +136,7 @@ async fn memory(folder: &Path) {
     for store in [&store, &in_memory] {
         store.write(vec![row("before", 10)]).await.unwrap();
         assert_eq!(ids(store).await, ["before"]);
-        // The limit holds for all connections of the process.
+        // The limit applies to all connections of the process.
         aside
             .execute("PRAGMA hard_heap_limit = 2000000")
             .await
@@ -144,14 +144,14 @@ async fn memory(folder: &Path) {
         for _ in 0..3 {
             is_unavailable(store.write(large()).await, "memory");
         }
-        // SQLite takes a lower limit from a statement, and none that is higher.
+        // A statement can only lower SQLite's limit, never raise it.
         assert_eq!(ids(store).await, ["before"]);
         store.write(vec![row("later", 10)]).await.unwrap();
         assert_eq!(ids(store).await, ["before", "later"]);
     }
 }
 
-/// An ext4 file system in a file, which takes no writes after `abort`, as after an error of its disk.
+/// An ext4 file system in a file. After `abort` it takes no writes, as after a disk error.
 async fn aborted_file_system(folder: &Path) {
     let (image, mount) = (folder.join("image"), folder.join("mount"));
     let (image, mount) = (image.to_str().unwrap(), mount.to_str().unwrap());
@@ -171,7 +171,7 @@ async fn aborted_file_system(folder: &Path) {
         let refused = store.write(vec![row("lost", 100_000)]).await;
         is_unavailable(refused, "database");
     }
-    // An administrator moves the file system away, repairs it, and mounts it in the same place.
+    // An administrator unmounts the file system, repairs it, and mounts it at the same place.
     run("umount", &["-l", mount]);
     is_unavailable(
         store.write(vec![row("lost", 10)]).await,
@@ -210,7 +210,7 @@ async fn read_only_file_system(folder: &Path) {
 #[allow(dead_code, reason = "each program takes the records that it needs")]
 mod records;
 
-/// Runs a job in a child, and returns what it printed where it failed.
+/// Runs a job in a child process, and panics with its output if it fails.
 fn in_child(job: &str, mounts: bool) {
     let folder = tempfile::tempdir().unwrap();
     let program = std::env::current_exe().unwrap();
@@ -240,7 +240,7 @@ fn in_child(job: &str, mounts: bool) {
     );
 }
 
-/// Whether this process may mount; says so where it may not.
+/// Whether this process may mount file systems. Prints a note if it may not.
 fn may_mount(what: &[&str]) -> bool {
     let mut script = "set -e; mount -t tmpfs tmpfs /mnt; umount /mnt".to_owned();
     for program in what {
@@ -257,7 +257,7 @@ fn may_mount(what: &[&str]) -> bool {
     may
 }
 
-// B1: a full disk does not stop later writes, while it is full and after space was freed.
+// B1: a full disk does not prevent later writes that fit, while it is full and after space was freed.
 #[test]
 fn full_disk_takes_writes_that_fit() {
     if may_mount(&[]) {
@@ -265,19 +265,19 @@ fn full_disk_takes_writes_that_fit() {
     }
 }
 
-// B1: an I/O error does not stop later writes.
+// B1: an I/O error does not prevent later writes.
 #[test]
 fn io_error_does_not_stop_later_writes() {
     in_child("file size", false);
 }
 
-// B1: a change that finds no memory does not stop later writes.
+// B1: a change that runs out of memory does not prevent later writes.
 #[test]
 fn lack_of_memory_does_not_stop_later_writes() {
     in_child("memory", false);
 }
 
-// B1: a file system that its disk's fault made read-only is used again once it is mounted anew.
+// B1: a file system that a disk error made read-only is used again once it is remounted.
 #[test]
 fn aborted_file_system_is_used_again_after_its_repair() {
     if may_mount(&["mkfs.ext4", "e2fsck"]) && Path::new("/dev/loop-control").exists() {
@@ -285,7 +285,7 @@ fn aborted_file_system_is_used_again_after_its_repair() {
     }
 }
 
-// B1: a store on a read-only file system says so when it is opened.
+// B1: a store on a read-only file system fails to open with a clear error.
 #[test]
 fn read_only_file_system_is_refused_at_opening() {
     if may_mount(&[]) {
@@ -293,7 +293,7 @@ fn read_only_file_system_is_refused_at_opening() {
     }
 }
 
-// B1: a URL that asks for reading only is refused, because a store writes.
+// B1: a URL that asks for read-only access is refused, because a store writes.
 #[tokio::test]
 async fn url_for_reading_only_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Many processes on one file: this program starts itself as its children.
+//! Many processes on one file: this program starts itself as its child processes.
 
 #![allow(
     clippy::unwrap_used,
@@ -43,7 +43,7 @@ fn message(message: u64, position: u32) -> NewMessage {
     }
 }
 
-/// A child waits for a line, does its job, and says what it did, a line each.
+/// The child process: waits for a line, does its job, and prints one line for each result.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a child process of other tests"]
 async fn child() {
@@ -114,14 +114,14 @@ async fn child() {
     say("done");
 }
 
-/// One line to the parent. The test harness prints lines of its own, hence the mark.
+/// Prints one line for the parent. The mark separates it from the lines of the test harness.
 fn say(words: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\nchild: {words}").unwrap();
     out.flush().unwrap();
 }
 
-/// A child at the start of its job.
+/// A child process at the start of its job.
 struct Worker {
     child: Child,
     said: Box<dyn Iterator<Item = String>>,
@@ -150,7 +150,7 @@ impl Worker {
         self.child.stdin.take().unwrap().write_all(b"go\n").unwrap();
     }
 
-    /// What the child said by its end, which has to be a good one.
+    /// The lines that the child printed until it ended successfully.
     fn finish(mut self) -> Vec<String> {
         let mut said: Vec<String> = self.said.collect();
         assert!(self.child.wait().unwrap().success());
@@ -159,7 +159,7 @@ impl Worker {
     }
 }
 
-/// Lets several processes do a job at once, and returns what all of them said, in order of words.
+/// Runs a job in several processes at once, and returns all their lines, sorted.
 fn at_once(job: &str, file: &Path) -> Vec<String> {
     let mut workers: Vec<Worker> = (0..PROCESSES).map(|_| Worker::start(job, file)).collect();
     workers.iter_mut().for_each(Worker::go);
@@ -195,7 +195,7 @@ async fn two_processes_start_on_one_new_file() {
     }
 }
 
-// M5: of 40 tasks in 5 processes that spend one approval one may run.
+// M5: of 40 tasks in 5 processes that spend one approval, one succeeds.
 #[tokio::test]
 async fn an_approval_is_spent_once_among_processes() {
     let (_folder, file) = folder();
@@ -209,7 +209,7 @@ async fn an_approval_is_spent_once_among_processes() {
     assert!(!store.spend(&acme(), "a", "nonce", at(2)).await.unwrap());
 }
 
-// S2-13: an answer is single-use among processes.
+// S2-13: an answer is single-use across processes.
 #[tokio::test]
 async fn an_approval_is_answered_once_among_processes() {
     let (_folder, file) = folder();
@@ -244,7 +244,7 @@ async fn a_thread_is_one_among_processes() {
     assert_eq!(places, (1..=all).collect::<Vec<_>>());
 }
 
-// M6: a killed process leaves the intent with its audit row, or neither, and everything that it was told is stored.
+// M6: a killed process leaves the intent with its audit row, or neither, and everything that was confirmed to it is stored.
 #[tokio::test]
 async fn a_killed_process_leaves_no_halves() {
     let (_folder, file) = folder();

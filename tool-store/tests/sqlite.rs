@@ -1,4 +1,4 @@
-//! What only a file has: opening it, reading it back, losing a caller half way, forgetting.
+//! Tests of SQLite files: opening, reading back, dropped callers and erasure.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,7 +32,7 @@ fn folder() -> (TempDir, PathBuf) {
     (folder, file)
 }
 
-/// Changes the file behind the store's back.
+/// Changes the file without the store's knowledge.
 async fn tamper(file: &Path, sql: &'static str) {
     let options = SqliteConnectOptions::new()
         .filename(file)
@@ -42,7 +42,7 @@ async fn tamper(file: &Path, sql: &'static str) {
     connection.close().await.unwrap();
 }
 
-/// All rows of the audit.
+/// All audit rows.
 async fn exported(store: &SqliteStore) -> Vec<AuditRow> {
     store
         .export(Scope::All, &AuditFilter::default())
@@ -137,7 +137,7 @@ async fn a_file_is_kept_and_shared_by_path_and_url() {
     assert!(ApprovalStore::is_durable(&two) && EffectLedger::is_durable(&two));
 }
 
-// B9: a switch that one connection stores is seen by another at once, and after the file was opened again.
+// B9: a switch that one connection stores is seen by another at once, and after the file is reopened.
 #[tokio::test]
 async fn switches_are_shared_and_survive_a_restart() {
     let (_folder, file) = folder();
@@ -297,7 +297,7 @@ async fn readers_do_not_wait_for_a_writer() {
     writing.rollback().await.unwrap();
 }
 
-/// Polls a future so often, then drops it; says whether it had ended.
+/// Polls a future `polls` times, then drops it. Returns whether it had ended.
 async fn drop_after<T>(polls: usize, future: impl Future<Output = T>) -> bool {
     let mut future = pin!(future);
     for _ in 0..polls {
@@ -313,7 +313,7 @@ async fn drop_after<T>(polls: usize, future: impl Future<Output = T>) -> bool {
     false
 }
 
-// M6: a caller that goes away half way leaves the intent with its audit row, or neither, and the store goes on.
+// M6: a caller that is dropped midway leaves the intent with its audit row, or neither, and the store keeps working.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_may_go_away() {
     let (_folder, file) = folder();
@@ -324,13 +324,13 @@ async fn a_caller_may_go_away() {
         let mut ended = 0;
         for round in 0..300_usize {
             let key = format!("k{round}");
-            // Every thirtieth has no time at all, and every thirtieth all the time it wants.
+            // Of every thirty rounds, the first is never polled and the last may run to its end.
             let polls = if round % 30 == 29 {
                 usize::MAX
             } else {
                 round % 30
             };
-            // A call that came to its end succeeded, whatever its predecessor left.
+            // A call that came to its end succeeded, whatever the dropped one left.
             let begun = async {
                 let begun = store.begin(intent(&key), Some(audit(&key))).await;
                 assert_eq!(begun.unwrap(), Begun::New);

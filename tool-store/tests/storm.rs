@@ -1,4 +1,4 @@
-//! Callers that go away while calls run on a file.
+//! Callers that are dropped while calls run on a file.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ use tool_core::store::{AuditFilter, AuditSink, EffectLedger, EffectState, Scope}
 use tool_core::{Audit, Effect, Gate};
 use tool_store::SqliteStore;
 
-/// How far bodies have got.
+/// How many bodies have begun and how many have returned.
 #[derive(Clone, Default)]
 struct Bodies {
     begun: Arc<AtomicUsize>,
@@ -36,7 +36,7 @@ async fn send_in_steps(bodies: &Bodies) -> u32 {
     3
 }
 
-// B3: whoever drops a call between any two polls, a body that never began is not in doubt, and one that returned has succeeded
+// B3: after a call is dropped between any two polls, a body that never began is not ambiguous, and one that returned has succeeded
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_callers_leave_no_doubt_about_bodies_that_never_began_or_returned() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What turns and calls cost on the disk.
+//! The number of disk transactions of turns and calls.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ use tool_core::{Audit, Effect, Gate, Sweeper};
 use tool_store::SqliteStore;
 use wal::commits;
 
-/// Something to write into.
+/// The host value of tools that write.
 #[derive(Clone)]
 struct Outbox;
 tool_core::host_value!(Outbox, Effect::WRITE);
@@ -43,9 +43,9 @@ async fn send(
     to
 }
 
-/// A host that keeps its ledger and a required audit in one file.
+/// A host with its ledger and a required audit in one file.
 struct Host {
-    /// Removed when it is dropped.
+    /// The folder is removed when this is dropped.
     _folder: TempDir,
     file: PathBuf,
     store: SqliteStore,
@@ -80,9 +80,9 @@ impl Model for Script {
     }
 }
 
-// B11: a turn of two reads, one effect and six messages, with a required audit. One by one: the user's message with the begin of the run, the
-// message that calls, the intent of the first read, its end with the next intent, twice, the end of the effect, and the last message with the
-// end of the run. Where the reads run at once, their intents are one, and so are their ends with the intent of the effect.
+// B11: a turn of two reads, one effect and six messages, with a required audit. Sequential calls: the user's message with the begin of the run,
+// the model's message, the intent of the first read, its end with the next intent, twice, the end of the effect, and the last message with the
+// end of the run. Where the reads run in parallel, their intents are one transaction, and so are their ends with the intent of the effect.
 #[tokio::test]
 async fn turn_of_three_calls_costs_at_most_six_commits() {
     assert_eq!(cost(1).await, 7);
@@ -120,8 +120,8 @@ async fn cost(parallel: usize) -> usize {
     cost
 }
 
-// B11: calls with an effect and a required audit row. One alone costs two transactions, its intent and its end, each with the audit row.
-// Of 64 at once, those that wait share them.
+// B11: calls with an effect and a required audit row. A single call costs two transactions, its intent and its end, each with the audit row.
+// Of 64 concurrent calls, those that wait share transactions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_calls_share_commits() {
     assert_eq!(calls(1).await, 2);
@@ -132,7 +132,7 @@ async fn concurrent_calls_share_commits() {
     );
 }
 
-/// The transactions of so many calls that arrive at once.
+/// The number of transactions of this many concurrent calls.
 async fn calls(callers: usize) -> usize {
     let host = Host::new().await;
     let cx = ToolContext::builder()

@@ -1,4 +1,4 @@
-//! Files of versions before 0.2: what their rows become, and that their calls are not run again.
+//! Migration of files of versions before 0.2: their rows are converted, and their calls are not run again.
 
 #![allow(
     clippy::disallowed_methods,
@@ -26,7 +26,7 @@ use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
 use tool_core::{Approvals, Audit, Effect, Gate, KeyRing, Reply};
 use tool_store::SqliteStore;
 
-/// A file with the tables of version 0.1, and the rows of some statements.
+/// A file with the tables of version 0.1 and the rows of these statements.
 async fn old_file(sql: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
@@ -84,7 +84,7 @@ fn result(thread: &str, seq: u64, turn: &str, call: &str) -> String {
     message(thread, seq, turn, "tool", Some(call), &text)
 }
 
-/// An audit row, which says whose a thread is.
+/// An audit row, which shows the workspace of a thread.
 fn audited(id: &str, thread: &str, workspace: Option<&str>) -> String {
     let workspace = workspace.map_or("NULL".to_owned(), |name| format!("'{name}'"));
     format!(
@@ -93,7 +93,7 @@ fn audited(id: &str, thread: &str, workspace: Option<&str>) -> String {
     )
 }
 
-/// The old effect of a call in `acme`, with the hash of some arguments.
+/// The old effect of a call in `acme`, with this hash of its arguments.
 fn effect(turn: &str, call: &str, state: &str, arguments_hash: &str) -> String {
     let key = CallKey::earlier("acme", turn, call);
     let ended = matches!(state, "succeeded" | "failed" | "ambiguous");
@@ -119,7 +119,7 @@ struct OldApproval<'a> {
 }
 
 impl OldApproval<'_> {
-    /// Asked by `ann` of `acme`, in turn `run.1` of `main`.
+    /// The statement for an approval requested by `ann` of `acme`, in turn `run.1` of `main`.
     fn sql(&self) -> String {
         let Self {
             id,
@@ -179,7 +179,7 @@ async fn unassigned(file: &Path) -> Vec<String> {
     names.collect()
 }
 
-// A1: the results of old messages are those of their calls, also where the model repeated an id.
+// A1: the results of old messages are assigned to their calls, even if the model repeated an id.
 #[tokio::test]
 async fn old_results_are_paired_with_their_calls() {
     let odd = r#"{"calls":[7,"text",{"name":"send"},{"id":3},{"id":"call_0"}]}"#;
@@ -198,7 +198,7 @@ async fn old_results_are_paired_with_their_calls() {
         // The next message repeats the ids of the one before.
         called("main", 6, "run.2", &["call_0"]),
         result("main", 7, "run.2", "call_0"),
-        // A host of its own may have stored anything.
+        // Other hosts may have stored any content.
         message("main", 8, "run.3", "assistant", None, "not JSON"),
         result("main", 9, "run.3", "call_0"),
         message("main", 10, "run.4", "assistant", None, odd),
@@ -212,7 +212,7 @@ async fn old_results_are_paired_with_their_calls() {
             r#"{"calls":{"id":"call_0"}}"#,
         ),
         result("main", 13, "run.5", "call_0"),
-        // A host named two turns alike.
+        // A host used the same name for two turns.
         called("main", 14, "again", &["call_0", "call_1"]),
         result("main", 15, "again", "call_1"),
         called("main", 16, "again", &["call_1", "call_0"]),
@@ -258,7 +258,7 @@ async fn old_results_are_paired_with_their_calls() {
     assert_eq!(unassigned(&file).await, Vec::<String>::new());
 }
 
-// A2: an old thread belongs to the one workspace whose calls it holds; where there are two, it belongs to none.
+// A2: an old thread belongs to the only workspace whose calls it holds; if there are two, it belongs to none.
 #[tokio::test]
 async fn old_threads_go_to_their_workspace_or_to_none() {
     let sql = [
@@ -307,7 +307,7 @@ async fn old_threads_go_to_their_workspace_or_to_none() {
     assert_eq!(owners, ["", "", "acme", "acme", "acme", "globex"]);
 }
 
-// A2: where the whole file knows one workspace, threads without calls belong to it; with none, to the one without a name.
+// A2: where the whole file knows one workspace, threads without calls belong to it; with none, they belong to the workspace without a name.
 #[tokio::test]
 async fn a_thread_without_calls_belongs_to_the_only_workspace() {
     for (rows, owner) in [
@@ -376,7 +376,7 @@ async fn old_effects_are_found() {
     );
 }
 
-// A1, M5: approvals that a version before 0.2 stored are found by the key of their call, nested calls too.
+// A1, M5: approvals that a version before 0.2 stored are found by the key of their call, including nested calls.
 #[tokio::test]
 async fn old_approvals_are_found_by_key() {
     let asked = |id, call, parent, status| {
@@ -446,7 +446,7 @@ async fn old_approvals_are_found_by_key() {
 
 const FILE: &str = "TOOL_STORE_TEST_OLD_FILE";
 
-/// A child: opens an old file.
+/// The child process: opens an old file.
 #[tokio::test]
 async fn child() {
     if let Ok(file) = std::env::var(FILE) {
@@ -503,7 +503,7 @@ async fn an_old_file_is_migrated_once() {
     }
 }
 
-// The migration of a large file takes seconds.
+// Migrating a large file takes seconds, not minutes.
 #[tokio::test]
 async fn a_large_file_is_migrated_in_time() {
     let mut sql = String::from("BEGIN;");
@@ -549,7 +549,7 @@ async fn a_large_file_is_migrated_in_time() {
     assert_eq!(answers[9_999], Some(place(9_997, 2)));
 }
 
-/// How often something was sent.
+/// Counts the effects.
 #[derive(Clone, Default)]
 struct Sent(Arc<AtomicU32>);
 tool_core::host_value!(Sent, Effect::WRITE);
@@ -561,7 +561,7 @@ async fn send(sent: &Sent) -> String {
     "sent".to_owned()
 }
 
-/// A model that has nothing more to say.
+/// A model that answers at once without calls.
 struct Done;
 
 impl Model for Done {
@@ -691,7 +691,7 @@ async fn an_old_approval_lets_its_call_run_once() {
                 "{outcome:?}"
             );
             assert_eq!(host.times(), 1, "{status} {token_first}");
-            // The token is used up, and gives the stored result.
+            // The token is used, and gives the stored result.
             let result = host.tools.resume(&ticket.token, &host.cx).await;
             assert!(result.is_replayed() && !result.is_error(), "{result:?}");
             assert_eq!(host.times(), 1, "{status} {token_first}");
@@ -708,7 +708,7 @@ async fn an_old_approval_lets_its_call_run_once() {
     }
 }
 
-// A1, M6: an effect that a version before 0.2 left without an end is not repeated, and an operator's rerun of it runs it once.
+// A1, M6: an effect that a version before 0.2 left without an end is not repeated, and an operator's rerun runs it once.
 #[tokio::test]
 async fn an_old_effect_is_not_repeated() {
     let (contract, hash) = stored_by_a_gate().await;

@@ -1,6 +1,6 @@
-//! What an editor underlines while one types: `cargo check` with JSON messages, as rust-analyzer runs it.
+//! Errors that an editor underlines while the user types: `cargo check` with JSON messages, as rust-analyzer runs it.
 //!
-//! A mistake is marked in the fixture on its line by `//~ words of the message: the underlined tokens`.
+//! A fixture marks a mistake on its line with `//~ words of the message: the underlined tokens`.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ fn marks(workspace: &Path, krate: &str) -> Vec<Mark> {
     text.lines().enumerate().flat_map(of_line).collect()
 }
 
-// S0-01, S1-27, S1-28, S1-29, M1, M2, M4: for nested, generic and other crates' types, each fault once
+// S0-01, S1-27, S1-28, S1-29, M1, M2, M4: each fault is underlined once, in nested, generic and foreign types as well.
 #[test]
 fn each_mistake_is_underlined_once_at_the_tokens_to_change() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/editor");

@@ -1,4 +1,4 @@
-//! Programs that compile without a word and run to their end, so that nothing is refused too eagerly: `UI=<part of a path>` selects.
+//! Programs that must compile without a warning and run to their end, so that the rules do not refuse too much. `UI=<part of a path>` selects programs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,13 +21,13 @@ fn programs() -> Vec<PathBuf> {
     programs
 }
 
-/// `pass/types/unions.rs` as `types-unions`
+/// Returns `types-unions` for `pass/types/unions.rs`.
 fn name(program: &Path) -> Option<String> {
     let topic = program.parent()?.file_name()?.to_str()?;
     Some(format!("{topic}-{}", program.file_stem()?.to_str()?))
 }
 
-/// A crate with every program as a binary, with the dependencies of this one.
+/// Returns the manifest of a crate with every program as a binary and the dependencies of this crate.
 fn manifest(programs: &[PathBuf]) -> Option<String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let own = std::fs::read_to_string(here.join("Cargo.toml")).ok()?;
@@ -68,7 +68,7 @@ fn manifest(programs: &[PathBuf]) -> Option<String> {
     Some(manifest)
 }
 
-// S0-01, S0-05, S1-28, S1-29, M1, M2, M4, M7
+// S0-01, S0-05, S1-28, S1-29, M1, M2, M4, M7: valid programs compile without a warning and run.
 #[test]
 fn every_program_compiles_silently_and_runs() {
     let programs = programs();

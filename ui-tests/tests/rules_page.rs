@@ -1,4 +1,4 @@
-//! `docs/rules.md` names every rule, and what it points at exists.
+//! Completeness of `docs/rules.md`: the page has every rule, and the programs that it names exist.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use tool_core::schema::rules::Rule;
 
-// M2
+// M2: every rule has a row with its proof.
 #[test]
 fn every_rule_stands_on_the_page_with_its_proof() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -50,7 +50,7 @@ fn every_rule_stands_on_the_page_with_its_proof() {
     }
 }
 
-// G10: two rows were cut off at the first quotation mark of their message
+// G10: two rows were cut off at the first quotation mark of their message.
 #[test]
 fn every_row_is_whole_and_counts_its_programs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -1,6 +1,6 @@
-//! One folder per rule, one file per mistake: `TRYBUILD=overwrite cargo test -p ui-tests --test ui` blesses what rustc says,
-//! `UI=<part of a path>` selects programs. They are checked and not built, as an editor does: what only code generation finds is
-//! found too late.
+//! Programs that must not compile: one folder per rule, one file per mistake. `TRYBUILD=overwrite cargo test -p ui-tests --test ui` accepts rustc's current
+//! output, and `UI=<part of a path>` selects programs. They are checked and not built, as in an editor: an error that only code generation finds comes too
+//! late.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-// S0-01, S1-27, S1-28, S1-29, M1 (fail/example, example-result, default-value), M2, M4 (fail/effect), M7 (fail/tool-stream), M8
-// (fail/secret), M18 (fail/permit)
+// S0-01, S1-27, S1-28, S1-29, M1 (fail/example, example-result, default-value), M2, M4 (fail/effect), M7 (fail/tool-stream), M8 (fail/secret), M18
+// (fail/permit): each mistake is a compile error with the kept message.
 #[test]
 fn every_mistake_is_told_as_it_was_agreed() {
     let wanted = std::env::var("UI").unwrap_or_default();
@@ -29,8 +29,7 @@ fn every_mistake_is_told_as_it_was_agreed() {
     }
 }
 
-/// The kept texts say where in the program and what rule, and nothing about the machine they were made on.
-// S1-27, M2: the message names its rule
+/// S1-27, M2: the kept messages name the place and the rule, and nothing about the machine that they were made on.
 #[test]
 fn kept_texts_are_of_the_programs_only() {
     for rule in entries(Path::new("fail")) {
@@ -55,7 +54,7 @@ fn kept_texts_are_of_the_programs_only() {
                 "/home/",
                 "registry/src",
                 ".cargo/",
-                // F1: with the component `rust-src` rustc prints the source of the standard library below such a place.
+                // F1: with the component `rust-src`, rustc prints source of the standard library below this path.
                 "$RUST/",
             ] {
                 assert!(!kept.contains(machine), "{at} names `{machine}`");
@@ -70,7 +69,7 @@ fn kept_texts_are_of_the_programs_only() {
     }
 }
 
-/// How many errors a kept text has.
+/// Returns the number of errors in a kept text.
 fn errors(program: &Path) -> usize {
     let kept = std::fs::read_to_string(program.with_extension("stderr")).unwrap_or_default();
     let is_error = |line: &&str| line.starts_with("error:") || line.starts_with("error[");
@@ -82,13 +81,13 @@ fn programs(rule: &Path) -> Vec<PathBuf> {
     entries(rule).into_iter().filter(is_program).collect()
 }
 
-/// `several/two_faults.rs`
+/// Returns `several/two_faults` for `fail/several/two_faults.rs`.
 fn name(program: &Path) -> String {
     let name = program.strip_prefix("fail").unwrap_or(program);
     name.with_extension("").to_string_lossy().into_owned()
 }
 
-// E6, E7, M2: one mistake, one error
+// E6, E7, M2: one mistake gives one error.
 #[test]
 fn one_mistake_has_one_error() {
     for rule in entries(Path::new("fail")) {
@@ -102,9 +101,9 @@ fn one_mistake_has_one_error() {
     }
 }
 
-/// Programs with more than one mistake, or where rustc or serde's derive reports one mistake twice, and the errors of each.
+/// Programs with more than one mistake, or with one that rustc or serde's derive reports twice, and the number of their errors.
 const MORE_THAN_ONE: &[(&str, usize)] = &[
-    // Several mistakes.
+    // Programs with several mistakes.
     ("as-type/beyond_form", 7),
     ("as-type/field", 2),
     ("as-type/of_a_variant", 2),
@@ -125,19 +124,19 @@ const MORE_THAN_ONE: &[(&str, usize)] = &[
     ("several/two_fields_of_one_type", 3),
     ("signature/borrowing_type", 2),
     ("option-word/doc_of_a_tool_not_literal", 2),
-    // rustc's own words about private fields.
+    // rustc adds errors of its own about private fields.
     ("permit/approval_state", 2),
     ("permit/permitted_made", 2),
-    // rustc refuses `yield` by itself wherever it is parsed.
+    // rustc itself refuses `yield` wherever it parses one.
     ("tool-stream/yield_outside", 2),
-    // rustc recovers from `whom.` and goes on.
+    // rustc recovers from `whom.` and continues.
     ("half-typed/body_half_call", 2),
-    // rustc gives a struct with a syntax error to each derive, and that of serde reports it again.
+    // rustc passes a struct with a syntax error to each derive, and serde's reports the error again.
     ("half-typed/field_without_colon", 2),
     ("half-typed/field_without_type", 2),
 ];
 
-// G9: while one types, there is an error where one types and nowhere else, in all but 3 of these programs
+// G9: half-typed code gives one error where the user types and no second one, except in 3 of these programs.
 #[test]
 fn half_typed_programs_have_no_second_error() {
     let programs = programs(Path::new("fail/half-typed"));
@@ -146,7 +145,7 @@ fn half_typed_programs_have_no_second_error() {
     assert!(more.count() <= 3);
 }
 
-/// Folders of mistakes that no rule of the catalogue names: rustc's own words, or what the macros' grammar says.
+/// Folders of mistakes that no rule of the catalogue names: rustc itself or the macros' grammar reports them.
 const WITHOUT_ID: &[&str] = &[
     "error-type",
     "half-typed",

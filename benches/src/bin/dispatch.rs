@@ -1,6 +1,6 @@
-//! One scenario, run a given number of times: callgrind counts its instructions, the allocator here its allocations.
+//! One scenario, run a given number of times: callgrind counts its instructions, the allocator its allocations.
 //!
-//! `dispatch <who> <hits> <tools> <calls>`; `report` (beside this) runs all and prints the table.
+//! `dispatch <who> <hits> <tools> <calls>`; the binary `report` runs all scenarios and prints the table.
 
 use std::{
     hint::black_box,
@@ -24,7 +24,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("runtime");
     let _entered = runtime.enter();
     let arguments = work::arguments(u32::try_from(hits).expect("hits"));
-    // What a model sent is there; what a library makes of it is counted.
+    // The text of the arguments exists before; what a library makes of it is counted.
     let text = || arguments.as_str();
     match who.as_str() {
         "floor" => measure(&runtime, calls, |_| text(), async |text| floor::call(black_box(text))),
@@ -38,7 +38,7 @@ fn main() {
             let made = |_| ToolCall::new("call_1", "search", text());
             measure(&runtime, calls, made, async |call| toolset.call(black_box(call), &context).await.model_text());
         }
-        // The rows are written by a task beside the calls, or, `flushed`, in between.
+        // A task writes the rows in parallel to the calls, or, with `flushed`, they are written in between.
         "tool-core-gate" | "tool-core-gate-flushed" => {
             let (toolset, context) = ours::gated(&many(tools), true);
             let buffer = toolset.gate().and_then(|gate| gate.audit().buffer()).expect("an audit").clone();
@@ -77,7 +77,7 @@ fn main() {
     }
 }
 
-/// Tool-core with the bench tool among `tools`.
+/// A registry of tool-core with the benchmarked tool among `tools` tools.
 fn many(tools: usize) -> Registry {
     let mut builder = Registry::builder().tool::<ours::search>();
     for i in 1..tools {

@@ -1,6 +1,6 @@
-//! What the tools on files cost: `files` prints a table; `files <folder>` keeps its tree of 200 MB there, for a second run.
+//! The cost of the file tools: `files` prints a table; `files <folder>` keeps its tree of 200 MB there, for a second run.
 //!
-//! `rg` has to be on the path.
+//! `rg` must be on the path.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -111,7 +111,7 @@ fn searches(workspaces: &Workspaces, workspace: &Workspace) {
     }
 }
 
-/// 20,000 files of about 10 KB, in folders of 50, with a needle in every hundredth.
+/// Creates 20,000 files of about 10 KB, in folders of 50, with a needle in every hundredth.
 fn plant(tree: &Path) {
     let words = ["let", "value", "=", "self", ".table", "(key)", "fn", "return", "if", "{", "}", "match", "=>", "Some", "hay", "use", "crate", "::", "// why", "needles"];
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
@@ -147,7 +147,7 @@ fn best(run: impl FnMut()) -> Duration {
     time
 }
 
-/// The best time of each, run in turns: others use the machine as well.
+/// The best time of each, run in turns, because other programs use the machine as well.
 fn interleaved<const N: usize>(runs: &mut [&mut dyn FnMut(); N]) -> [Duration; N] {
     let mut times = [const { Vec::new() }; N];
     for round in 0..25 {

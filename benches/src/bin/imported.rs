@@ -1,4 +1,4 @@
-//! What 10,000 tools of which the program learns at run time cost: to make a registry of them, to index it, and to search it.
+//! The cost of 10,000 tools that a program imports at run time: building a registry of them, indexing it, and searching it.
 //!
 //! `cargo run --release --bin imported`
 
@@ -19,7 +19,7 @@ const SERVICES: [&str; 10] = ["github", "gitlab", "linear", "jira", "slack", "no
 const VERBS: [&str; 10] = ["list", "get", "create", "update", "delete", "search", "archive", "assign", "move", "share"];
 const NOUNS: [&str; 10] = ["issue", "file", "user", "project", "comment", "message", "page", "event", "invoice", "branch"];
 
-/// The schema of a tool as a server lists it: nine parameters, of which four have no fixed form.
+/// The schema of a tool as a server lists it: nine parameters, four of which have no fixed form.
 fn schema(i: usize) -> Value {
     let noun = NOUNS[i / 100 % 10];
     json!({

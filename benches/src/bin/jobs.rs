@@ -1,7 +1,7 @@
-//! What the start of a job costs, with each mechanism that keeps it apart: `jobs [RUNS [NAME…]]` prints a table of the rows of these names, or of
+//! The cost of starting a job, with each isolation mechanism: `jobs [RUNS [NAME…]]` prints a table of the named rows, or of
 //! all rows, and how the time of a job with all mechanisms is divided.
 //!
-//! Wall time is the median of the runs, CPU time that of all processes of a run: what this process and its children have used, per run. The floor is
+//! Wall time is the median of the runs. CPU time is the time of this process and its children, per run. The floor is
 //! `/bin/true` started by `std::process::Command`, which is a bare `posix_spawn`.
 
 use std::process::Command;
@@ -21,7 +21,7 @@ fn main() {
         assert!(Command::new("/bin/true").status().expect("a program").success());
     });
     row("`posix_spawn`", &floor, &floor);
-    // `UnixSockets` says what others have to hold and costs nothing by itself.
+    // `UnixSockets` is a guarantee that other mechanisms provide, so it costs nothing itself.
     let all = || Mechanism::ALL.iter().copied().filter(|mechanism| *mechanism != Mechanism::UnixSockets);
     let none = |job: Job| job.network(Network::Open).limits(Limits::none());
     let measure = |what: &str, isolation: &Isolation, open: bool| {
@@ -37,7 +37,7 @@ fn main() {
     measure("a process group", &Isolation::GroupOnly, true);
     measure("the helper", &all().fold(Isolation::new(), Isolation::without), true);
     for one in all() {
-        // What is left when all others are turned off; a root of its own and read-only mounts need no other.
+        // All other mechanisms are turned off; a root of its own and read-only mounts need no other mechanism.
         let others = all().filter(|mechanism| *mechanism != one);
         let isolation = others.fold(Isolation::new(), Isolation::without);
         let asks = matches!(one, Mechanism::NetworkNamespace | Mechanism::PidsCgroup | Mechanism::MemoryCgroup);
@@ -52,7 +52,7 @@ fn main() {
     }
 }
 
-/// How the time of a job with all mechanisms is divided: until the program runs, until its output has ended, until its end is known.
+/// Prints how the time of a job with all mechanisms is divided: until the program runs, until its output ends, until its exit is known.
 fn divided(runtime: &Runtime, runs: usize) {
     let isolation = Isolation::new();
     let mut parts: [Vec<Duration>; 3] = [const { Vec::new() }; 3];
@@ -106,7 +106,7 @@ fn timed(runs: usize, mut run: impl FnMut()) -> Cost {
     }
 }
 
-/// What this process and all that it has waited for have used: `utime`, `stime`, `cutime` and `cstime` of `/proc/self/stat` are too coarse.
+/// CPU time of this process and of its reaped children. `utime`, `stime`, `cutime` and `cstime` of `/proc/self/stat` are too coarse.
 fn used() -> Duration {
     [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage).iter().sum()
 }

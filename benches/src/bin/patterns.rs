@@ -1,7 +1,7 @@
-//! What hostile patterns cost `search_files` before anything is searched: `patterns` prints the slowest.
+//! The cost of compiling hostile patterns in `search_files`: `patterns` prints the slowest.
 //!
-//! Each piece of a list is repeated to 1,000 characters, the most that a call may have, plain and with repetitions, with and without letter case. Time
-//! is the processor time of the calling thread, which compiles, in an empty workspace; a pattern that is refused has cost time as well.
+//! Each piece of a list is repeated to 1,000 characters, the limit of a call, plain and with repetitions, with and without letter case. Time
+//! is the CPU time of the calling thread, which compiles, in an empty workspace; refused patterns are measured as well.
 
 use std::fs;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use tool_core::prelude::*;
 use tool_std::fs::{Limits, search_files};
 use tool_std::workspace::{Reader, Workspaces};
 
-/// Most characters of a pattern.
+/// The largest length of a pattern, in characters.
 const MOST: usize = 1_000;
 
-/// What is repeated.
+/// The pieces that are repeated.
 const PIECES: [&str; 40] = [
     r"\w", r"\W", r"\d", r"\s", r"\S", r"\b.", r"\b\w", r"\B\pL", r"\pL", r"\PL", r"[\pL\pM]", r"[^\pL]", r"\p{Greek}", r"\p{Han}", r"[\w&&\pL]", r"[\w--a]",
     r"[\w~~\d]", ".", r"(?s:.)", "(.*)", "(.+)+", r"(\w+)*", r"(\w+\s+)", r"(\w|\d)", "(a|b|c)", "(a|ab|abc)", "a?", "k", "ß", "ǆ", "[a-zA-Z]", r"[^\x00-\x7f]",
@@ -59,7 +59,7 @@ fn main() {
     }
 }
 
-/// Processor time of this thread.
+/// CPU time of this thread.
 fn used() -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
     let nanoseconds = text.split(' ').next().expect("a number");

@@ -1,4 +1,4 @@
-//! What looking for secrets costs: `redact` prints MB/s per text; `redact <row> <rounds>` runs one row, for callgrind to count.
+//! The cost of redaction: `redact` prints MB/s per text; `redact <row> <rounds>` runs one row, for callgrind to count.
 
 use std::hint::black_box;
 use std::time::Instant;

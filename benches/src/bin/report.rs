@@ -2,12 +2,12 @@
 //!
 //! `cargo build --release --features peers && cargo run --release --features peers --bin report`
 //!
-//! `report times ROUNDS` prints times in place of instructions: the median of the rounds, and of the ratios to the floor in the same round.
+//! `report times ROUNDS` prints times instead of instructions: the median of the rounds, and of the ratios to the floor in the same round.
 
 use std::process::Command;
 
 const CALLS: [u64; 2] = [200, 1_200];
-/// Through a gate without the rows of the audit: from 500 rows on, calls wait until they are written.
+/// The numbers of calls through a gate, so few that no audit row has to be written: from 500 rows on, calls wait for the writes.
 const WITHOUT_ROWS: [u64; 2] = [50, 450];
 
 struct Cost {
@@ -43,7 +43,7 @@ fn main() {
     }
 }
 
-/// Every scenario in turn, round by round, so that what else the machine does meets all of them.
+/// Measures every scenario in turn, round by round, so that other load on the machine affects all of them.
 fn times(dispatch: &std::path::Path, rounds: usize) {
     let mut scenarios = vec!["floor", "tool-core", "tool-core-gate-unaudited", "tool-core-gate-flushed"];
     if cfg!(feature = "peers") {
@@ -77,7 +77,7 @@ fn times(dispatch: &std::path::Path, rounds: usize) {
     }
 }
 
-/// Allocations and nanoseconds of a call.
+/// Runs a scenario. Returns allocations and nanoseconds per call.
 fn run(dispatch: &std::path::Path, who: &str, hits: usize, tools: usize, calls: u64) -> (u64, u64) {
     let output = Command::new(dispatch)
         .args([who, &hits.to_string(), &tools.to_string(), &calls.to_string()])

@@ -1,4 +1,4 @@
-//! What it costs to tell what a turn may see of 10,000 tools, and to ask a policy of 20 rules about a call.
+//! The cost of computing a turn's visible tools out of 10,000, and of evaluating a policy of 20 rules for a call.
 //!
 //! `cargo run --release --bin visibility`
 
@@ -51,7 +51,7 @@ fn policy() -> SharedPolicy {
     builder.share().expect("a policy")
 }
 
-/// Median and best of many rounds, in microseconds.
+/// Prints the median and the best of many rounds, in microseconds.
 fn measure<T>(what: &str, mut run: impl FnMut() -> T) {
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|_| {

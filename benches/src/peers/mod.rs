@@ -1,4 +1,4 @@
-//! The peers, each dispatching from JSON text to JSON text by its own means.
+//! The peer crates, each dispatching a call from JSON text to JSON text by its own means.
 
 pub mod rig;
 pub mod rmcp;

@@ -1,4 +1,4 @@
-//! rig-core: a typed tool behind its object-safe boundary.
+//! The benchmarked tool with rig-core: a typed tool behind rig's object-safe trait.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ impl Tool for Search {
     }
 }
 
-/// A map of erased tools.
+/// A map of type-erased tools.
 pub struct Host(HashMap<String, Box<dyn ErasedToolObject>>);
 
 trait ErasedToolObject: Send + Sync {
@@ -49,7 +49,7 @@ impl<T: ErasedTool + Send + Sync> ErasedToolObject for T {
 }
 
 impl Host {
-    /// One tool under `tools` names.
+    /// The tool under `tools` names.
     #[must_use]
     pub fn new(tools: usize) -> Self {
         let mut map: HashMap<String, Box<dyn ErasedToolObject>> = HashMap::new();
@@ -60,7 +60,7 @@ impl Host {
         Self(map)
     }
 
-    /// JSON text in, JSON text out.
+    /// Calls the tool with JSON arguments, and returns JSON.
     pub async fn call(&self, arguments: String) -> String {
         let mut context = ToolContext::new();
         self.0["search"].run(arguments, &mut context).await

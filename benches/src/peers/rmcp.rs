@@ -1,4 +1,4 @@
-//! rmcp: its macros and its router, called without a transport.
+//! The benchmarked tool with rmcp: its macros and its router, called without a transport.
 
 use rmcp::{
     handler::server::{tool::ToolCallContext, wrapper::{Json, Parameters}, router::tool::ToolRouter},
@@ -9,7 +9,7 @@ use rmcp::{
 
 use crate::work::{self, Arguments, Hits};
 
-/// The server.
+/// The server of the tool.
 #[derive(Clone)]
 pub struct Server;
 
@@ -24,7 +24,7 @@ impl Server {
 
 impl ServerHandler for Server {}
 
-/// A router made once, and a peer to build requests from.
+/// A router that is built once, and a peer for building requests.
 pub struct Host {
     router: ToolRouter<Server>,
     service: RunningService<RoleServer, Server>,
@@ -32,7 +32,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// A server with one tool. Call it within a runtime.
+    /// Creates a server with one tool. Must be called within a runtime.
     #[must_use]
     pub fn new() -> Self {
         let (client, server) = tokio::io::duplex(1024);
@@ -40,11 +40,11 @@ impl Host {
         Self { router: Server::tool_router(), service, _client: client }
     }
 
-    /// JSON text in, JSON text out; `rebuild` makes the router anew, as its default handler does.
+    /// Calls the tool with JSON arguments, and returns JSON. `rebuild` builds the router for this call, as rmcp's default handler does.
     ///
     /// # Panics
     ///
-    /// When the text is not a JSON object or the call fails.
+    /// If the text is not a JSON object or the call fails.
     pub async fn call(&self, arguments: &str, rebuild: bool) -> String {
         let mut params = CallToolRequestParams::new("search");
         params.arguments = Some(serde_json::from_str(arguments).expect("object"));

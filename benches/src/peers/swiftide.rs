@@ -1,4 +1,4 @@
-//! swiftide: its `Tool` trait, with the body its macro writes (the macro names the heavy umbrella crate).
+//! The benchmarked tool with swiftide: its `Tool` trait, implemented as its macro would do it (the macro needs the heavy umbrella crate).
 
 use async_trait::async_trait;
 use std::{borrow::Cow, collections::HashMap};
@@ -41,7 +41,7 @@ impl Tool for Search {
 pub struct Host(HashMap<String, Box<dyn Tool>>);
 
 impl Host {
-    /// One tool under `tools` names.
+    /// The tool under `tools` names.
     #[must_use]
     pub fn new(tools: usize) -> Self {
         let mut map: HashMap<String, Box<dyn Tool>> = HashMap::new();
@@ -52,21 +52,21 @@ impl Host {
         Self(map)
     }
 
-    /// A call in, JSON text out.
+    /// Runs a call, and returns JSON.
     ///
     /// # Panics
     ///
-    /// When the call fails.
+    /// If the call fails.
     pub async fn call(&self, call: ToolCall) -> String {
         self.0["search"].invoke(&(), &call).await.expect("result").to_string()
     }
 }
 
-/// A call ready to dispatch.
+/// A call that is ready to dispatch.
 ///
 /// # Panics
 ///
-/// Never: all parts are there.
+/// Never: all required fields are set.
 #[must_use]
 pub fn ready(arguments: String) -> ToolCall {
     ToolCall::builder().id("call_1").name("search").args(arguments).build().expect("call")

@@ -1,7 +1,7 @@
-//! From the function definitions of the Berkeley Function Calling Leaderboard to the source of typed tools.
+//! Generates the source of typed tools from the function definitions of the Berkeley Function Calling Leaderboard.
 //!
-//! [`sample`] reads the lines, [`shape`] decides whether a definition can be typed and by which rule it cannot, [`plan`] names the
-//! tools, [`render`] writes the source. The output is committed in `bfcl/src/generated`; a test of `bfcl` keeps it up to date.
+//! [`sample`] reads the lines, [`shape`] decides whether a definition can be typed and otherwise names the rules that forbid it, [`plan`] names the
+//! tools, and [`render`] writes the source. The output is committed in `bfcl/src/generated`; a test of `bfcl` keeps it up to date.
 
 pub mod plan;
 pub mod render;
@@ -11,5 +11,5 @@ pub mod shape;
 pub use tool_cli::import::names;
 pub use tool_cli::json;
 
-/// The sample, one call a line.
+/// The sample, with one call per line.
 pub const SAMPLE: &str = include_str!("../../data/bfcl-sample.jsonl");

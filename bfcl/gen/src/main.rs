@@ -1,4 +1,4 @@
-//! `cargo run -p bfcl-gen` writes `bfcl/src/generated` anew.
+//! Rewrites `bfcl/src/generated`: `cargo run -p bfcl-gen`.
 
 use std::error::Error;
 use std::fs;
@@ -9,7 +9,7 @@ use bfcl_gen::{SAMPLE, plan, render, sample};
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/generated");
     let definitions = plan::plan(&sample::read(SAMPLE)?);
-    // What an earlier run wrote and this one does not must go.
+    // Removes files that an earlier run wrote and this one does not.
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }

@@ -1,4 +1,4 @@
-//! What is generated: one tool for each definition that can be typed, however many lines share it.
+//! The plan of the generated code: one tool for each definition that can be typed, however many lines use it.
 
 use crate::names::{self, Names};
 use crate::sample::{Function, Line};
@@ -7,22 +7,22 @@ use crate::shape::{self, Fault, Property};
 /// A definition of the sample.
 #[derive(Debug)]
 pub struct Definition {
-    /// As the leaderboard has it.
+    /// The function as the leaderboard defines it.
     pub function: Function,
-    /// Part of the leaderboard where it comes first.
+    /// The part of the leaderboard in which it occurs first.
     pub category: String,
-    /// Lines (counted from zero) whose call is of this function.
+    /// The lines (counted from zero) whose call is of this function.
     pub lines: Vec<usize>,
-    /// The tool, or why there is none.
+    /// The tool, or the reasons why there is none.
     pub tool: Result<Tool, Vec<Fault>>,
 }
 
 /// A tool to generate.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// Its parameters.
+    /// The parameters of the tool.
     pub parameters: Vec<Property>,
 }
 

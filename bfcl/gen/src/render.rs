@@ -1,4 +1,4 @@
-//! The source of the tools.
+//! Rendering of the generated tools as Rust source.
 
 use std::fmt::Write as _;
 
@@ -7,25 +7,25 @@ use tool_cli::import::{names, source};
 use crate::plan::{Definition, Tool};
 use crate::shape::{Need, Property, Shape};
 
-/// Tools in one file.
+/// The number of tools in one file.
 const IN_A_FILE: usize = 50;
 
-/// More optional parameters than this bring a warning.
+/// The number of optional parameters from which on the macro warns.
 const MANY_OPTIONAL: usize = 10;
 
-/// A longer name brings a warning.
+/// The length of a name from which on the macro warns.
 const LONG_NAME: usize = 50;
 
 /// A file to write below `src/generated`.
 #[derive(Debug)]
 pub struct File {
-    /// Its name.
+    /// The file name.
     pub name: String,
-    /// Its text.
+    /// The content of the file.
     pub text: String,
 }
 
-/// All files, `mod.rs` first.
+/// Renders all files, `mod.rs` first.
 pub fn render(definitions: &[Definition]) -> Vec<File> {
     let mut tools: Vec<(&Definition, &Tool)> = definitions
         .iter()
@@ -137,7 +137,7 @@ fn write_tool(out: &mut String, definition: &Definition, tool: &Tool) {
     );
 }
 
-/// Warnings that the definition calls for and that nobody here can act on.
+/// An `allow` for the warnings that the definition itself causes and that cannot be fixed here.
 fn allowances(tool: &Tool) -> String {
     let mut rules = Vec::new();
     if optional(&tool.parameters) > MANY_OPTIONAL {

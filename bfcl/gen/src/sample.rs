@@ -1,43 +1,43 @@
-//! The lines of the sample.
+//! The sample: definitions and calls, one per line.
 
 use serde::Deserialize;
 
 use crate::json::Json;
 
-/// One call that answers a real question.
+/// A line of the sample: one call that answers a real question.
 #[derive(Debug, Deserialize)]
 pub struct Line {
-    /// Identifies the line.
+    /// The id of the line.
     pub id: String,
-    /// Part of the leaderboard it comes from.
+    /// The part of the leaderboard that it comes from.
     pub category: String,
-    /// The function called.
+    /// The definition of the called function.
     pub function: Function,
-    /// The right call.
+    /// The correct call.
     pub gold_call: Call,
 }
 
 /// A function definition.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Function {
-    /// As the leaderboard spells it.
+    /// The name as the leaderboard spells it.
     pub name: String,
-    /// What it does.
+    /// The description of the function.
     pub description: String,
-    /// JSON Schema of its arguments.
+    /// The JSON Schema of its arguments.
     pub parameters: Json,
 }
 
 /// A call of a function.
 #[derive(Debug, Deserialize)]
 pub struct Call {
-    /// Name of the function.
+    /// The name of the function.
     pub name: String,
-    /// Its arguments.
+    /// The arguments of the call.
     pub args: Json,
 }
 
-/// Reads lines of JSON.
+/// Parses lines of JSON.
 pub fn read(text: &str) -> Result<Vec<Line>, serde_json::Error> {
     text.lines()
         .filter(|line| !line.trim().is_empty())

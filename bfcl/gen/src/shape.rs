@@ -1,11 +1,11 @@
-//! Whether a JSON Schema can be a Rust type, and by which rule of the strict modes it cannot.
+//! Conversion of JSON Schemas to shapes of Rust types, or to the strict-mode rules that they violate.
 
 use tool_cli::import::names;
 pub use tool_cli::import::shape::{Fault, Need, Property, Shape};
 
 use crate::json::Json;
 
-/// Keywords that are read here or say nothing about values.
+/// Keywords that this module reads, or that do not restrict values.
 const KNOWN: [&str; 8] = [
     "type",
     "description",
@@ -17,7 +17,7 @@ const KNOWN: [&str; 8] = [
     "default",
 ];
 
-/// Formats that every strict mode can say or describe.
+/// Formats that every strict mode supports or can describe.
 const FORMATS: [&str; 9] = [
     "date-time",
     "date",
@@ -30,13 +30,13 @@ const FORMATS: [&str; 9] = [
     "uuid",
 ];
 
-/// Most optional properties that a tool may have.
+/// The largest number of optional properties of a tool.
 const MOST_OPTIONAL: usize = 24;
 
-/// Most levels of records.
+/// The deepest nesting of records.
 const DEEPEST: usize = 10;
 
-/// Reads the parameters of a function: the properties of the root, or every fault.
+/// Reads the parameters of a function. Returns the properties of the root, or every fault.
 pub fn of_parameters(schema: &Json) -> Result<Vec<Property>, Vec<Fault>> {
     let mut reader = Reader::default();
     let shape = reader.shape(schema, "");
@@ -74,7 +74,7 @@ impl Reader {
         });
     }
 
-    /// The shape of a node; none where a fault was told.
+    /// The shape of a node. `None` if a fault was recorded.
     fn shape(&mut self, node: &Json, path: &str) -> Option<Shape> {
         if let Json::Record(entries) = node {
             for (key, _) in entries {
@@ -209,7 +209,7 @@ impl Reader {
         }
         let shape = self.shape(node, &path)?;
         let need = if required.contains(&key) {
-            // A default beside `required` says nothing: the call must have the key.
+            // A default at a required key has no effect, because the call must have the key.
             Need::Required
         } else {
             self.optional += 1;
@@ -229,7 +229,7 @@ impl Reader {
     }
 }
 
-/// Whether a stated default is a value of its own schema: many in the sample are not (`null`, `"false"`), and those stay unsaid.
+/// Whether a default is valid for its own schema. Many in the sample are not (`null`, `"false"`), and those are left out.
 fn admits(shape: &Shape, value: &Json) -> bool {
     match (shape, value) {
         (Shape::Text { format: None }, Json::Text(_))

@@ -1,4 +1,4 @@
-//! Names are mapped and unique, and every rule that forbids a definition is told.
+//! Tests of the generator: names are mapped and unique, and every rule that forbids a definition is reported.
 
 #![allow(
     clippy::expect_used,

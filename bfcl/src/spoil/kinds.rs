@@ -1,4 +1,4 @@
-//! The kinds of variants.
+//! The kinds of spoiled variants.
 
 use bfcl_gen::json::{Json, quoted};
 use bfcl_gen::shape::{Need, Property, Shape};
@@ -9,7 +9,7 @@ use super::spell::{escape, escaped, other_type, spaced, swap_case, values};
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $kind:ident),+ $(,)?) => {
-        /// What is done to a call.
+        /// How a call is spoiled.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Kind { $($(#[doc = $doc])+ $kind),+ }
 
@@ -17,7 +17,7 @@ macro_rules! kinds {
             /// Every kind.
             pub const ALL: [Self; [$(stringify!($kind)),+].len()] = [$(Self::$kind),+];
 
-            /// What is done, in words.
+            /// A description of the change.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$kind => concat!($($doc),+).trim_ascii()),+ }
             }
@@ -122,14 +122,14 @@ kinds! {
     TrailingComma,
 }
 
-/// Replaces the value at a place and writes the whole.
+/// Replaces the value at a site, and returns the arguments as text.
 fn put(gold: &Json, site: &Site<'_>, value: Json) -> Option<String> {
     let mut spoiled = gold.clone();
     *at(&mut spoiled, &site.path)? = value;
     Some(spoiled.to_string())
 }
 
-/// Replaces or adds the value of a key.
+/// Replaces or adds the value of a key, and returns the arguments as text.
 fn put_key(gold: &Json, site: &Site<'_>, value: Json) -> Option<String> {
     let mut spoiled = gold.clone();
     let (entries, key) = around(&mut spoiled, &site.path)?;
@@ -144,14 +144,14 @@ fn raw(text: impl Into<String>) -> Json {
     Json::Raw(text.into())
 }
 
-/// A call and the places in it.
+/// A call and its sites.
 struct Call<'a> {
     gold: &'a Json,
     sites: Vec<Site<'a>>,
 }
 
 impl Call<'_> {
-    /// One of the places with a value that fit.
+    /// Picks one of the sites that have a value and pass `fits`.
     fn pick(&self, dice: &mut Dice, fits: impl Fn(&Site<'_>) -> bool) -> Option<&Site<'_>> {
         let fitting: Vec<&Site<'_>> = self
             .sites
@@ -165,7 +165,7 @@ impl Call<'_> {
         at(&mut self.gold.clone(), &site.path).cloned()
     }
 
-    /// Writes something else at one of the places that fit.
+    /// Replaces the value at one of the sites that pass `fits`.
     fn replace(
         &self,
         dice: &mut Dice,
@@ -215,7 +215,7 @@ fn is_record(site: &Site<'_>) -> bool {
 }
 
 impl Kind {
-    /// The text of the spoiled arguments; none where the kind does not apply.
+    /// The text of the spoiled arguments. `None` if the kind does not apply.
     pub(super) fn apply(
         self,
         gold: &Json,
@@ -233,7 +233,7 @@ impl Kind {
             .or_else(|| self.of_text(&call, dice))
     }
 
-    /// What is done to keys.
+    /// Applies a kind that changes keys.
     fn of_keys(self, call: &Call<'_>, dice: &mut Dice) -> Option<String> {
         let mut spoiled = call.gold.clone();
         let unknown = || ("unknown_key".to_owned(), Json::Text("new".into()));
@@ -292,7 +292,7 @@ impl Kind {
         Some(format!("{before}{}{}", escape(key), &after[plain.len()..]))
     }
 
-    /// What is done to numbers.
+    /// Applies a kind that changes numbers.
     fn of_numbers(self, call: &Call<'_>, dice: &mut Dice) -> Option<String> {
         let spell = |fits: fn(&Site<'_>) -> bool, spellings: &[&str], dice: &mut Dice| {
             call.replace(dice, fits, |_, dice| {
@@ -371,7 +371,7 @@ impl Kind {
         }
     }
 
-    /// What is done to other values.
+    /// Applies a kind that changes other values.
     fn of_values(self, call: &Call<'_>, dice: &mut Dice) -> Option<String> {
         match self {
             Self::OtherType => call.replace(dice, |_| true, other_type),
@@ -441,7 +441,7 @@ impl Kind {
         }
     }
 
-    /// What is done to the arguments as a whole.
+    /// Applies a kind that changes the arguments as a whole.
     fn of_whole(self, call: &Call<'_>, _: &mut Dice) -> Option<String> {
         let gold = call.gold;
         Some(match self {
@@ -460,7 +460,7 @@ impl Kind {
         })
     }
 
-    /// What is done to the text.
+    /// Applies a kind that changes the text.
     fn of_text(self, call: &Call<'_>, dice: &mut Dice) -> Option<String> {
         let text = call.gold.to_string();
         let inside = |raw_text: &str, dice: &mut Dice| {

@@ -1,6 +1,6 @@
-//! Spoiled variants of a call: things that models do, and things that parsers fall for.
+//! Spoiled variants of a call: mistakes that models make, and inputs that break parsers.
 //!
-//! A kind only says what is done to the text. Whether the result is still a valid call is for the judges to say; several kinds
+//! A kind only describes the change of the text. The judges decide whether the result is still a valid call; several kinds
 //! are harmless on purpose.
 
 mod kinds;
@@ -12,19 +12,19 @@ pub use kinds::Kind;
 use bfcl_gen::json::Json;
 use bfcl_gen::shape::Property;
 
-/// Variants of each call.
+/// The number of variants of each call.
 pub const VARIANTS: usize = 5;
 
 /// A variant of a call.
 #[derive(Debug)]
 pub struct Variant {
-    /// What was done.
+    /// The kind of change.
     pub kind: Kind,
-    /// Text of the arguments.
+    /// The text of the arguments.
     pub text: String,
 }
 
-/// Chooses the variants: the same ones in every run, every kind about as often as it applies.
+/// Chooses the variants: the same ones in every run, and every kind about as often as the others, as far as it applies.
 #[derive(Debug)]
 pub struct Spoiler {
     used: [usize; Kind::ALL.len()],
@@ -39,7 +39,7 @@ impl Default for Spoiler {
 }
 
 impl Spoiler {
-    /// Five variants of different kinds. The line's number decides where and how.
+    /// Five variants of different kinds. `line` is the seed of all random choices.
     pub fn variants(&mut self, line: usize, gold: &Json, properties: &[Property]) -> Vec<Variant> {
         let mut dice = Dice::new(line);
         let mut order: Vec<usize> = (0..Kind::ALL.len()).collect();
@@ -59,7 +59,7 @@ impl Spoiler {
     }
 }
 
-/// Chance that comes out the same each time (`SplitMix64`).
+/// A random number generator with a fixed seed (`SplitMix64`).
 #[derive(Debug)]
 pub(crate) struct Dice(u64);
 
@@ -76,7 +76,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// One of several, if there is one.
+    /// One of several items, if there is one.
     fn one_of<'t, T>(&mut self, several: &'t [T]) -> Option<&'t T> {
         let length = several.len() as u64;
         let at = self.roll().checked_rem(length)?;

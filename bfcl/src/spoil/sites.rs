@@ -1,29 +1,29 @@
-//! The places of a call where something can be spoiled.
+//! The sites of a call: the places where it can be spoiled.
 
 use bfcl_gen::json::Json;
 use bfcl_gen::shape::{Need, Property, Shape};
 
-/// One step from a value into it.
+/// One step of a path into a value.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// Into a record.
+    /// Into the value of a record's key.
     Key(String),
-    /// Into a list.
+    /// Into an item of a list.
     Item(usize),
 }
 
-/// A place in the arguments, or one where an optional key could be.
+/// A place in the arguments, or one where an optional key could be added.
 #[derive(Clone, Debug)]
 pub(super) struct Site<'a> {
     pub(super) path: Vec<Step>,
     pub(super) shape: &'a Shape,
-    /// The property's need; none for items of lists.
+    /// Whether the property is required. `None` for items of lists.
     pub(super) need: Option<&'a Need>,
-    /// The call has a value here.
+    /// Whether the call has a value here.
     pub(super) present: bool,
 }
 
-/// All places below the root, in the order of the definition.
+/// All sites below the root, in the order of the definition.
 pub(super) fn sites<'a>(arguments: &Json, properties: &'a [Property]) -> Vec<Site<'a>> {
     let mut found = Vec::new();
     record(arguments, properties, &mut Vec::new(), &mut found);
@@ -72,7 +72,7 @@ fn below<'a>(value: &Json, shape: &'a Shape, path: &mut Vec<Step>, found: &mut V
     }
 }
 
-/// The value at a place.
+/// The value at a path.
 pub(super) fn at<'j>(root: &'j mut Json, path: &[Step]) -> Option<&'j mut Json> {
     path.iter()
         .try_fold(root, |value, step| match (value, step) {
@@ -85,7 +85,7 @@ pub(super) fn at<'j>(root: &'j mut Json, path: &[Step]) -> Option<&'j mut Json> 
         })
 }
 
-/// The record around a place, and the place's key in it; none for items of lists.
+/// The record that contains a site, and the site's key in it. `None` for items of lists.
 pub(super) fn around<'j, 'p>(
     root: &'j mut Json,
     path: &'p [Step],

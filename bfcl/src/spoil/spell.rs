@@ -1,4 +1,4 @@
-//! Other values and other spellings.
+//! Replacement values, and other spellings of JSON values.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use bfcl_gen::json::{Json, quoted};
 
 use super::Dice;
 
-/// A value of another type; a whole number is one of `number`, too, which the judges know.
+/// A value of another type. A whole number is also a `number`, which the judges know.
 pub(super) fn other_type(value: &Json, dice: &mut Dice) -> Option<Json> {
     let others: Vec<Json> = [
         Json::Flag(true),
@@ -22,7 +22,7 @@ pub(super) fn other_type(value: &Json, dice: &mut Dice) -> Option<Json> {
     dice.one_of(&others).cloned()
 }
 
-/// The values of a record without their keys: serde reads a struct from a list.
+/// The values of a record without their keys: serde would read a struct from such a list.
 pub(super) fn values(value: &Json) -> Option<Json> {
     match value {
         Json::Record(entries) => Some(Json::List(
@@ -32,7 +32,7 @@ pub(super) fn values(value: &Json) -> Option<Json> {
     }
 }
 
-/// Upper case for lower case and the other way round.
+/// Swaps upper and lower case.
 pub(super) fn swap_case(text: &str) -> String {
     text.chars()
         .map(|letter| {
@@ -45,7 +45,7 @@ pub(super) fn swap_case(text: &str) -> String {
         .collect()
 }
 
-/// A JSON string in which every letter is an escape.
+/// A JSON string with an escape for every letter.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::from("\"");
     for unit in text.encode_utf16() {
@@ -55,7 +55,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// A value with every letter of its texts and keys escaped.
+/// A JSON value with an escape for every letter of its texts and keys.
 pub(super) fn escaped(value: &Json) -> String {
     match value {
         Json::Text(text) => escape(text),
@@ -74,7 +74,7 @@ pub(super) fn escaped(value: &Json) -> String {
     }
 }
 
-/// A value with white space wherever it may stand.
+/// A JSON value with white space wherever it is allowed.
 pub(super) fn spaced(value: &Json) -> String {
     match value {
         Json::List(items) => {

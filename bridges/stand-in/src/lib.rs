@@ -1,4 +1,4 @@
-//! A provider on loopback that answers from a script and keeps what it was asked.
+//! A local server in place of a provider, which returns scripted answers and records the requests.
 #![forbid(unsafe_code)]
 
 use std::io;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The stand-in. It listens until the runtime ends.
+/// The server. It listens until the runtime ends.
 #[derive(Debug)]
 pub struct StandIn {
     url: String,
@@ -16,7 +16,7 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// Answers the requests in order; the last answer serves all that follow.
+    /// Starts a server that answers the requests in order; the last answer serves all that follow.
     pub async fn answering(answers: impl IntoIterator<Item = Value>) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}", listener.local_addr()?);
@@ -39,7 +39,7 @@ impl StandIn {
         Ok(Self { url, asked })
     }
 
-    /// Where it listens, without a slash at the end.
+    /// The URL of the server, without a trailing slash.
     pub fn url(&self) -> &str {
         &self.url
     }

@@ -1,4 +1,4 @@
-//! Chat Completions.
+//! Types of the Chat Completions API.
 
 use async_openai::types::chat::{
     ChatCompletionMessageToolCalls, ChatCompletionRequestMessage, ChatCompletionRequestToolMessage,
@@ -15,9 +15,9 @@ struct Definition {
     function: FunctionObject,
 }
 
-/// The tools, for a request's `tools`. Those that OpenAI is not offered are left out, see [`Toolset::left_out`].
+/// The definitions for a request's `tools`. Tools that are not offered to OpenAI are left out, see [`Toolset::left_out`].
 ///
-/// An error means that this crate and tool-core do not fit together.
+/// An error means that the versions of this crate and tool-core do not match.
 pub fn tools(tools: &Toolset) -> Result<Vec<ChatCompletionTools>, serde_json::Error> {
     let definitions = super::offered(tools).map(|definition| {
         let Definition { function } = serde_json::from_str(definition)?;
@@ -28,10 +28,10 @@ pub fn tools(tools: &Toolset) -> Result<Vec<ChatCompletionTools>, serde_json::Er
     definitions.collect()
 }
 
-/// What the model said in the first choice.
+/// The message of the model in the first choice.
 ///
-/// Nothing where there is no choice. A choice that ended for its length or by a content filter counts as cut off. Calls of custom
-/// tools, which take text and no JSON, are left out: tool-core has none.
+/// Empty if there is no choice. A choice that ended because of its length or a content filter counts as cut off. Calls of custom
+/// tools, which take text instead of JSON, are left out: tool-core has no such tools.
 pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
     let Some(choice) = response.choices.first() else {
         return ModelMessage::default();
@@ -72,7 +72,7 @@ pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
     }
 }
 
-/// What the model reads of the results, in their order. They follow the message that held the calls.
+/// The results for the model, in order. They follow the message with the calls.
 pub fn answers(results: &[CallResult]) -> Vec<ChatCompletionRequestMessage> {
     let answers = results.iter().map(|result| {
         ChatCompletionRequestMessage::Tool(ChatCompletionRequestToolMessage {

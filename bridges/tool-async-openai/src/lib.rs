@@ -1,7 +1,7 @@
-//! Tools of [`tool_core`] in programs that use [`async_openai`].
+//! Runs tools of [`tool_core`] in programs that use [`async_openai`].
 //!
-//! Two modules, one for each API: [`chat`] and [`responses`]. Each has three functions: `tools` for the request, `message` for what
-//! came back, `answers` for the next request.
+//! There are two modules, one for each API: [`chat`] and [`responses`]. Each has three functions: `tools` makes the definitions of a request,
+//! `message` reads the response, and `answers` makes the messages of the next request.
 //!
 //! ```
 //! use async_openai::types::chat::CreateChatCompletionRequest;
@@ -42,7 +42,7 @@
 //! # }
 //! ```
 //!
-//! `message` gives a [`ModelMessage`](tool_core::turn::ModelMessage), which [`Turns`](tool_core::turn::Turns) runs as it is: a message
+//! `message` returns a [`ModelMessage`](tool_core::turn::ModelMessage), which [`Turns`](tool_core::turn::Turns) can run: a message
 //! that was cut off is marked, and none of its calls runs.
 #![forbid(unsafe_code)]
 
@@ -51,7 +51,7 @@ pub mod responses;
 
 use tool_core::{Dialect, ToolDef, Toolset};
 
-/// The tools that OpenAI is told of, each with its definition.
+/// The definitions of the tools that are offered to OpenAI.
 fn offered(tools: &Toolset) -> impl Iterator<Item = &str> {
     let definitions = tools
         .offered()

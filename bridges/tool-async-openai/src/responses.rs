@@ -1,4 +1,4 @@
-//! Responses.
+//! Types of the Responses API.
 
 use async_openai::types::responses::{
     FunctionCallOutput, FunctionCallOutputItemParam, FunctionTool, InputItem, Item, OutputItem,
@@ -13,9 +13,9 @@ struct Definition {
     function: FunctionTool,
 }
 
-/// The tools, for a request's `tools`. Those that OpenAI is not offered are left out, see [`Toolset::left_out`].
+/// The definitions for a request's `tools`. Tools that are not offered to OpenAI are left out, see [`Toolset::left_out`].
 ///
-/// An error means that this crate and tool-core do not fit together.
+/// An error means that the versions of this crate and tool-core do not match.
 pub fn tools(tools: &Toolset) -> Result<Vec<Tool>, serde_json::Error> {
     let definitions = super::offered(tools).map(|definition| {
         let Definition { function } = serde_json::from_str(definition)?;
@@ -24,9 +24,9 @@ pub fn tools(tools: &Toolset) -> Result<Vec<Tool>, serde_json::Error> {
     definitions.collect()
 }
 
-/// What the model said: all its text, its reasoning as text, and its calls of functions.
+/// The message of the model: all its text, its reasoning as text, and its function calls.
 ///
-/// A response that is not complete counts as cut off.
+/// A response that is not completed counts as cut off.
 pub fn message(response: &Response) -> ModelMessage {
     let mut message = ModelMessage {
         truncated: response.status != Status::Completed,
@@ -63,7 +63,7 @@ pub fn message(response: &Response) -> ModelMessage {
     message
 }
 
-/// Why the model stopped. A response that failed or is not over says so only by [`ModelMessage::truncated`].
+/// Why the model stopped. A response that failed or is still in progress has no stop reason, only [`ModelMessage::truncated`].
 fn stop(response: &Response) -> Option<Stop> {
     match response.status {
         Status::Completed => Some(Stop::End),
@@ -79,7 +79,7 @@ fn stop(response: &Response) -> Option<Stop> {
     }
 }
 
-/// What the model reads of the results, in their order, for the next request's `input`.
+/// The results for the model, in order, for the next request's `input`.
 pub fn answers(results: &[CallResult]) -> Vec<InputItem> {
     let answers = results.iter().map(|result| {
         InputItem::Item(Item::FunctionCallOutput(FunctionCallOutputItemParam {

@@ -1,4 +1,4 @@
-//! The crate's own client between our tools and a stand-in for OpenAI.
+//! async-openai's own client with tools of tool-core and a stand-in for OpenAI.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use async_openai::Client;
@@ -157,7 +157,7 @@ async fn a_response_goes_out_and_comes_back() {
         .await
         .unwrap();
     let message = responses::message(&first);
-    assert_eq!(message.reasoning, "A city.\n\nLook it up."); // A14
+    assert_eq!(message.reasoning, "A city.\n\nLook it up."); // A14: reasoning is read
     assert_eq!(
         (message.text.as_str(), message.truncated),
         ("Let me look.", false)

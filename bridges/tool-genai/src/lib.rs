@@ -1,6 +1,6 @@
-//! Tools of [`tool_core`] in programs that use [`genai`].
+//! Runs tools of [`tool_core`] in programs that use [`genai`].
 //!
-//! [`tools`] is for the request, [`message`] for what came back, [`answers`] for the next request.
+//! [`tools`] makes the definitions of a request, [`message`] reads the response, and [`answers`] makes the messages of the next request.
 //!
 //! ```
 //! use genai::chat::{ChatMessage, ChatRequest};
@@ -38,8 +38,8 @@
 //! # }
 //! ```
 //!
-//! genai has parsed the arguments of a call before they arrive here: a key that was there twice is there once, and a number that is
-//! longer than a double is no longer exact. Programs that mind that use `tool_core`'s own wires.
+//! genai parses the arguments of a call before this crate sees them: a duplicate key occurs only once, and a number that is
+//! longer than a double is rounded. Programs that must avoid this use `tool_core::wire`.
 #![forbid(unsafe_code)]
 
 use genai::chat::{ChatMessage, ChatResponse, StopReason, Tool, ToolResponse};
@@ -47,11 +47,11 @@ use serde_json::Value;
 use tool_core::turn::{ModelMessage, Stop};
 use tool_core::{CallResult, Dialect, ToolCall, Toolset};
 
-/// The tools, for a request's `tools`, in the dialect of the provider that the model belongs to.
+/// The definitions for a request's `tools`, in the dialect of the model's provider.
 ///
-/// Take [`Dialect::OpenAi`], [`Dialect::Anthropic`] and [`Dialect::Gemini`] for these three, [`Dialect::JsonSchema`] for the others.
-/// Tools that the provider is not offered are left out, see [`Toolset::left_out`]. An error means that this crate and tool-core do
-/// not fit together.
+/// Use [`Dialect::OpenAi`], [`Dialect::Anthropic`] and [`Dialect::Gemini`] for these three, [`Dialect::JsonSchema`] for the others.
+/// Tools that are not offered to the provider are left out, see [`Toolset::left_out`]. An error means that the versions of this crate and
+/// tool-core do not match.
 pub fn tools(tools: &Toolset, dialect: Dialect) -> Result<Vec<Tool>, serde_json::Error> {
     let parts = tools.offered().filter_map(|tool| tool.parts(dialect));
     let tools = parts.map(|parts| {
@@ -66,12 +66,12 @@ pub fn tools(tools: &Toolset, dialect: Dialect) -> Result<Vec<Tool>, serde_json:
     tools.collect()
 }
 
-/// What the model said: all its text, its reasoning as text, and its calls.
+/// The message of the model: all its text, its reasoning as text, and its calls.
 ///
-/// A response that ended for its length, by a filter, or for a reason that genai does not know counts as cut off.
+/// A response counts as cut off if it ended because of its length, a filter, or a reason that genai does not know.
 pub fn message(response: &ChatResponse) -> ModelMessage {
     let calls = response.tool_calls().into_iter().map(|call| {
-        // What is no JSON arrives as a string, and is refused as what it is.
+        // Arguments that are not JSON arrive as a string, which is passed on so that the dispatcher refuses it.
         let arguments = match &call.fn_arguments {
             Value::String(text) => text.clone(),
             value => value.to_string(),
@@ -97,7 +97,7 @@ pub fn message(response: &ChatResponse) -> ModelMessage {
     }
 }
 
-/// What the model reads of the results, in their order. They follow the message that held the calls.
+/// The results for the model, in order. They follow the message with the calls.
 pub fn answers(results: &[CallResult]) -> Vec<ChatMessage> {
     let answers = results.iter().map(|result| {
         let answer =

@@ -1,4 +1,4 @@
-//! The crate's own client between our tools and stand-ins for three providers.
+//! genai's own client with tools of tool-core and stand-ins for three providers.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use genai::chat::{ChatMessage, ChatRequest};
@@ -50,7 +50,7 @@ fn client(stand_in: &StandIn, path: &str) -> Client {
         .unwrap()
 }
 
-/// Asks twice, with the results of the first answer's calls in the second request.
+/// Makes two requests; the second one contains the results of the calls in the first answer.
 async fn talk(model: &str, path: &str, dialect: Dialect, answer: Value) -> (Vec<Value>, bool) {
     let stand_in = StandIn::answering([answer]).await.unwrap();
     let (client, tools) = (client(&stand_in, path), toolset![temperature]);

@@ -1,7 +1,7 @@
-//! Tools of [`tool_core`] in programs that use [`rig_core`].
+//! Runs tools of [`tool_core`] in programs that use [`rig_core`].
 //!
-//! For a runtime of rig's that runs tools itself, [`tools`] gives a `DynamicTool` for each; every call passes the toolset's gate. A
-//! program that sends its own completions takes [`definitions`] for the request, [`message`] for what came back and [`answer`] for the
+//! For a runtime of rig that runs tools itself, [`tools`] returns a `DynamicTool` for each; every call passes the toolset's gate. A
+//! program that sends its own completions uses [`definitions`] for the request, [`message`] for the response and [`answer`] for the
 //! next request.
 //!
 //! ```
@@ -30,8 +30,8 @@
 //! # }
 //! ```
 //!
-//! rig has parsed the arguments of a call before they arrive here: a key that was there twice is there once, and a number that is
-//! longer than a double is no longer exact. Programs that mind that use `tool_core`'s own wires.
+//! rig parses the arguments of a call before this crate sees them: a duplicate key occurs only once, and a number that is
+//! longer than a double is rounded. Programs that must avoid this use `tool_core::wire`.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
@@ -46,11 +46,11 @@ use serde_json::Value;
 use tool_core::turn::{ModelMessage, Stop};
 use tool_core::{CallResult, Dialect, ErrorKind, ToolCall, ToolContext, Toolset};
 
-/// The tools, for a request's `tools`, in the dialect of the provider that the model belongs to: [`Dialect::OpenAi`],
+/// The definitions for a request's `tools`, in the dialect of the model's provider: [`Dialect::OpenAi`],
 /// [`Dialect::Anthropic`], [`Dialect::Gemini`], and [`Dialect::JsonSchema`] for the others.
 ///
-/// Tools that the provider is not offered are left out, see [`Toolset::left_out`]. An error means that this crate and tool-core do
-/// not fit together.
+/// Tools that are not offered to the provider are left out, see [`Toolset::left_out`]. An error means that the versions of this crate and
+/// tool-core do not match.
 pub fn definitions(
     tools: &Toolset,
     dialect: Dialect,
@@ -64,10 +64,10 @@ pub fn definitions(
     definitions.collect()
 }
 
-/// The tools as rig runs them: each call goes through the toolset, with this context.
+/// The tools for rig's runtime. Each call goes through the toolset, with a clone of `cx`.
 ///
-/// rig tells a tool no id of its call, so each gets one that is new in this process; a host that keeps an effect ledger gives the
-/// context a turn of its own for each of rig's.
+/// rig does not tell a tool the id of its call, so each call gets a new id that is unique in this process. A host with an effect ledger
+/// passes a context with a new turn for each turn of rig.
 pub fn tools(
     tools: &Toolset,
     dialect: Dialect,
@@ -94,17 +94,17 @@ pub fn tools(
     Ok(dynamic.collect())
 }
 
-/// An id that no other call of this process has.
+/// A call id that is unique in this process.
 fn id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     format!("rig-{}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A result as rig's runtime takes it: what the model reads, and for operators what kind of error it was.
+/// A result for rig's runtime: the text for the model, and for operators the kind of error.
 ///
 /// # Errors
 ///
-/// The call's own, with the model's words and the operator's apart; a refusal of the gate is a refusal.
+/// The error of the call, with separate texts for the model and the operator. A call that the gate denied is a refusal.
 pub fn outcome(result: &CallResult) -> Result<ToolOutput, ToolExecutionError> {
     let Some(error) = result.error() else {
         return Ok(ToolOutput::text(result.model_text()));
@@ -125,9 +125,9 @@ pub fn outcome(result: &CallResult) -> Result<ToolOutput, ToolExecutionError> {
     Err(told.with_model_feedback(result.model_text()))
 }
 
-/// What the model said: all its text, its reasoning as text, and its calls.
+/// The message of the model: all its text, its reasoning as text, and its calls.
 ///
-/// A response that ended for its length, by a filter, by an error, or for a reason that rig does not know counts as cut off.
+/// A response counts as cut off if it ended because of its length, a filter, an error, or a reason that rig does not know.
 pub fn message(response: &CompletionResponse) -> ModelMessage {
     let mut message = ModelMessage {
         truncated: response.error.is_some()
@@ -152,7 +152,7 @@ pub fn message(response: &CompletionResponse) -> ModelMessage {
             AssistantContent::Reasoning(part) if !part.redacted => reasoning.push(&*part.text),
             AssistantContent::Text(text) => message.text.push_str(&text.text),
             AssistantContent::ToolCall(call) => {
-                // What is no object is refused as what it is.
+                // Arguments that are not an object are passed on unchanged, so that the dispatcher refuses them.
                 let function = &call.function;
                 let arguments = function.invalid_arguments.clone();
                 let arguments = arguments
@@ -169,9 +169,9 @@ pub fn message(response: &CompletionResponse) -> ModelMessage {
     message
 }
 
-/// What the model reads of the results, in their order: one message, which follows the one that held the calls.
+/// The results for the model, in order: one message that follows the one with the calls.
 ///
-/// `None` where there is no result. A result whose name is empty, which no provider sends, is left out.
+/// `None` if there is no result. A result with an empty name, which no provider sends, is left out.
 pub fn answer(results: &[CallResult]) -> Option<Message> {
     let results: Vec<ToolResult> = results
         .iter()

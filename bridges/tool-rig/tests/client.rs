@@ -1,4 +1,4 @@
-//! The crate's own client between our tools and a stand-in for OpenAI, and its tools with ours inside.
+//! rig's own client with tools of tool-core and a stand-in for OpenAI, and rig's tools made from those of tool-core.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use rig_core::completion::{CompletionRequest, Message};
@@ -47,7 +47,7 @@ async fn a_completion_goes_out_and_comes_back() {
     let request = || CompletionRequest::new("How warm is it?").tools(definitions.clone());
     let response = model.call(request()).await.unwrap();
     let message = tool_rig::message(&response);
-    assert_eq!(message.reasoning, "Two cities."); // A14
+    assert_eq!(message.reasoning, "Two cities."); // A14: reasoning is read
     assert_eq!(
         (message.text.as_str(), message.truncated),
         ("Let me look.", false)

@@ -1,12 +1,12 @@
 //! Every pack of tools in one program: `cargo run -p packs -- list`, `… -- call list_directory --path .`, `… -- serve`.
 //!
-//! | variable | what it says |
+//! | variable | meaning |
 //! |---|---|
-//! | `WORKSPACES_ROOT` | where the files of the tools lie |
-//! | `PACKS_GIT` | the URL that repositories are below, `https://github.com` where nothing is said |
-//! | `PACKS_LOCAL` | `1` lets requests go to this machine too, at any port; without it only public hosts are reached |
-//! | `PACKS_SEARXNG` | the URL of a SearXNG to search the web with; DuckDuckGo is asked where nothing is said |
-//! | `PACKS_POLICY` | a policy file in JSON; without one, calls that destroy something wait for a person |
+//! | `WORKSPACES_ROOT` | the folder of the tools' files |
+//! | `PACKS_GIT` | the base URL of repositories, by default `https://github.com` |
+//! | `PACKS_LOCAL` | `1` allows requests to this machine, at any port; without it only public hosts are allowed |
+//! | `PACKS_SEARXNG` | the URL of a SearXNG instance for web searches; DuckDuckGo by default |
+//! | `PACKS_POLICY` | a policy file in JSON; without one, destructive calls wait for approval |
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -65,7 +65,7 @@ fn host() -> Result<Cli, Box<dyn Error>> {
             .with(git.clone())
             .with(search.clone())
     });
-    // Code calls what its caller may call.
+    // Code may call only the tools that its caller may call.
     Ok(cli.shape(move |tools, cx| match code.beside(&tools, cx) {
         Ok(all) => all,
         Err(_) => tools,

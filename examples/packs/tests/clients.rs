@@ -1,4 +1,4 @@
-//! The packs over MCP: clients that people use call each tool once.
+//! The packs over MCP: widely used clients call each tool once.
 
 #![allow(
     clippy::unwrap_used,
@@ -31,7 +31,7 @@ const PAGE: &str = "<html><head><title>Lamps</title></head><body><nav>Home Shop<
 
 const FOUND: &str = r#"{"query":"lamps","results":[{"title":"Lamps","url":"https://example.com/lamps","content":"All about lamps","score":1.0}]}"#;
 
-/// A call, and what its result says.
+/// A call, and a text that its result contains.
 struct Once {
     tool: &'static str,
     arguments: Value,
@@ -46,7 +46,7 @@ fn once(tool: &'static str, arguments: Value, says: &'static str) -> Once {
     }
 }
 
-/// Each tool once, in an order in which each finds what it needs. `{web}` is a server on this machine, `{clone}` the repository that
+/// Calls each tool once, in an order that provides each with its input. `{web}` is a server on this machine, `{clone}` the repository that
 /// `git_clone` has made.
 fn calls() -> Vec<Once> {
     let clone = || json!({"path": "{clone}"});
@@ -135,7 +135,7 @@ fn calls() -> Vec<Once> {
     ]
 }
 
-/// What the packs work on: it goes with the test.
+/// The files and servers that the packs work on, removed with the test.
 struct World {
     folder: TempDir,
     web: String,
@@ -163,7 +163,7 @@ impl World {
             .env("PACKS_SEARXNG", &self.web);
     }
 
-    /// The arguments, with what is only known now.
+    /// Replaces the placeholders in the arguments.
     fn fill(&self, arguments: &Value, clone: &str) -> Value {
         let text = arguments.to_string();
         let text = text.replace("{web}", &self.web).replace("{clone}", clone);
@@ -183,7 +183,7 @@ fn git(arguments: &[&str]) {
     assert!(git.status().unwrap().success());
 }
 
-/// A server with a page, a search engine's answer and a list; it ends with the process.
+/// Starts a server with a page, a search engine's answer and a list. It ends with the process.
 fn web() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -225,13 +225,13 @@ fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
     )
 }
 
-/// The repository of a result of `git_clone`, below the workspace.
+/// The path of the repository in a result of `git_clone`, below the workspace.
 fn clone_of(text: &str) -> Option<String> {
     let (_, after) = text.split_once("/.repos/")?;
     Some(format!(".repos/{}", after.split('"').next()?))
 }
 
-/// What a model reads of the result that the inspector prints first.
+/// The text for the model in the result that the inspector prints first.
 fn text_of(stdout: &[u8]) -> String {
     let mut values = serde_json::Deserializer::from_slice(stdout).into_iter::<Value>();
     let result = values.next().unwrap().unwrap();
@@ -242,7 +242,7 @@ fn text_of(stdout: &[u8]) -> String {
         .collect()
 }
 
-/// Ends with this.
+/// A child process that is killed when this is dropped.
 struct Server(Child);
 
 impl Drop for Server {
@@ -252,7 +252,7 @@ impl Drop for Server {
     }
 }
 
-// S2-44
+// S2-44: the Python client uses each tool once; `log_hello_world` waits for approval.
 fn the_python_client_uses_each_tool_once_case() -> Ran {
     let python = test_support::python("mcp2")?;
     let world = World::new();
@@ -296,7 +296,7 @@ fn the_inspector_uses_each_tool_once_case() -> Ran {
         .args(["serve", "--http", "127.0.0.1:0"])
         .stderr(Stdio::piped());
     world.settle(&mut command);
-    // What destroys something would wait for a person else.
+    // Without this policy, destructive calls would wait for approval.
     let policy = world.folder.path().join("policy.json");
     let rule = json!({"name": "trusted", "verdict": "allow", "tools": ["*"]});
     std::fs::write(&policy, json!({"rules": [rule]}).to_string()).unwrap();
@@ -319,7 +319,7 @@ fn the_inspector_uses_each_tool_once_case() -> Ran {
             .unwrap();
         let text = text_of(&output.stdout);
         let told = String::from_utf8_lossy(&output.stderr);
-        // No policy lifts an approval that a tool always wants, and nobody sits in front of the inspector.
+        // A policy cannot lift an approval that the tool itself requires, and the inspector cannot ask a user.
         let says = match call.tool {
             "log_hello_world" | "git_push" => "approved by a person",
             _ => call.says,

@@ -1,4 +1,4 @@
-//! The packs on the command line.
+//! The tools of all packs on the command line.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ fn packs(arguments: &[&str]) -> (bool, String, String) {
     (success, text(&output.stdout), text(&output.stderr))
 }
 
-// S4-05
+// S4-05: the tools `run_code` and `describe_api`, which the program builds from the others, are listed, described and called.
 #[test]
 fn a_tool_that_the_program_makes_from_others_is_listed_described_and_called() {
     let (_, listed, _) = packs(&["list"]);

@@ -1,4 +1,4 @@
-//! `log_hello_world` and `slow_count`.
+//! The demo tools `log_hello_world` and `slow_count`.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::prelude::*;
 
-/// Lines, as they come.
+/// Collects log lines.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -48,7 +48,7 @@ impl<S: tracing::Subscriber> Layer<S> for Log {
     }
 }
 
-/// A model that greets twice in one message and is done when it has heard of both.
+/// A model that greets twice in one message, and is done when it has read both results.
 struct Greeter;
 
 impl Model for Greeter {
@@ -68,13 +68,13 @@ impl Model for Greeter {
     }
 }
 
-/// What a process makes when it starts.
+/// The objects that a process makes when it starts.
 struct Host {
     tools: Toolset,
     turns: Turns,
     gate: Gate,
     cx: ToolContext,
-    /// What the model has heard of its calls.
+    /// The results that the model has read.
     heard: Log,
 }
 
@@ -130,11 +130,11 @@ impl Host {
     }
 }
 
-// S2-44: the whole way of an approval, S2-12, S2-13, S2-14, S2-15, S2-16, S2-17.
+// S2-44: the whole course of an approval, S2-12, S2-13, S2-14, S2-15, S2-16, S2-17.
 #[tokio::test]
 async fn a_greeting_is_logged_when_a_person_has_said_yes() {
     let log = Log::default();
-    // For every thread: a sync tool runs on one of its own.
+    // Installed for all threads, because a synchronous tool runs on a thread of its own.
     tracing_subscriber::registry().with(log.clone()).init();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
@@ -152,19 +152,19 @@ async fn a_greeting_is_logged_when_a_person_has_said_yes() {
     );
     assert_eq!(log.lines(), [""; 0]);
 
-    // An unknown approval is an error, and so is one whose text was changed.
+    // An unknown approval is an error, and so is one whose token was changed.
     assert!(host.answer("unknown", Reply::Approve, None).await.is_err());
     let forged = tickets[0].token.replace(['a', 'e'], "i");
     assert!(host.answer(&forged, Reply::Approve, None).await.is_err());
 
-    // One of two was answered: the turn goes on waiting for the other. The first runs once, and its answer does not count twice.
+    // After one of two answers the turn waits for the other. The first call runs once, and its approval cannot be answered again.
     let (moon, sun) = (&tickets[0].token, &tickets[1].token);
     host.answer(moon, Reply::Approve, None).await.unwrap();
     assert!(host.answer(moon, Reply::Approve, None).await.is_err());
     assert_eq!(host.waiting().await.len(), 1);
     assert_eq!(host.heard.lines(), [r#"{"logged":true}"#]);
 
-    // The process starts again; the same turn goes on with a denial.
+    // The process restarts, and the same turn goes on with a denial.
     let host = Host::start(&file).await;
     assert_eq!(host.waiting().await.len(), 1);
     let no = host.answer(sun, Reply::Deny, Some("the sun is too hot"));
@@ -182,7 +182,7 @@ async fn a_greeting_is_logged_when_a_person_has_said_yes() {
     );
 }
 
-// S2-21
+// S2-21: progress contains every number, and the final value is the last one.
 #[tokio::test(start_paused = true)]
 async fn a_slow_count_says_every_number_and_ends_in_the_last() {
     let tools = Registry::builder()

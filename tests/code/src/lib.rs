@@ -1,1 +1,1 @@
-//! Nothing: the tests are in `tests/code`, and `host` is the binary whose process runs the code.
+//! Empty library: the tests are in `tests/code`, and `code-host` is the binary whose process runs the code.

@@ -1,4 +1,4 @@
-//! What the kernel keeps from an engine's process that somebody has taken over.
+//! What the kernel denies to a compromised engine process.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -34,7 +34,7 @@ async fn needs(item: &str) -> Ran {
     Ok(())
 }
 
-/// What a process can do that tries everything on this folder and this port.
+/// Runs the engine that tries everything on this folder and this port; returns what succeeded.
 async fn attempts(folder: &TempDir, port: u16) -> Value {
     std::fs::write(folder.path().join("secret"), "secret").unwrap();
     let limits = Limits {
@@ -53,7 +53,7 @@ async fn attempts(folder: &TempDir, port: u16) -> Value {
     serde_json::from_str(result.reports[0].get()).unwrap()
 }
 
-// S4-05, S4-06
+// S4-05, S4-06: a compromised engine cannot touch files.
 async fn compromised_engine_reaches_no_file_case() -> Ran {
     needs("files").await?;
     let folder = tempfile::tempdir().unwrap();
@@ -65,7 +65,7 @@ async fn compromised_engine_reaches_no_file_case() -> Ran {
     Ok(())
 }
 
-// S4-05, S4-06
+// S4-05, S4-06: a compromised engine cannot connect to anything.
 async fn compromised_engine_reaches_no_network_case() -> Ran {
     needs("network off").await?;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -75,7 +75,7 @@ async fn compromised_engine_reaches_no_network_case() -> Ran {
     Ok(())
 }
 
-// S4-05, S4-06
+// S4-05, S4-06: a compromised engine can start only a few threads.
 async fn compromised_engine_starts_few_threads_case() -> Ran {
     needs("processes").await?;
     let can = attempts(&tempfile::tempdir().unwrap(), 1).await;

@@ -1,4 +1,4 @@
-//! What is left of processes. A binary of its own: nothing else may run meanwhile.
+//! Engine processes that outlive their run. These tests have a binary of their own, because no other test may start an engine meanwhile.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -16,7 +16,7 @@ use tool_std::isolate::Isolation;
 
 const HOST: &str = env!("CARGO_BIN_EXE_code-host");
 
-/// Processes that run the binary of the engine.
+/// Lists the running processes of the engine's binary.
 fn left() -> Vec<String> {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     processes
@@ -26,7 +26,7 @@ fn left() -> Vec<String> {
         .collect()
 }
 
-/// Waits until there is one.
+/// Waits until an engine process runs.
 async fn begun() {
     while left().is_empty() {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -43,7 +43,7 @@ async fn all_gone(after: &str) {
     assert_eq!(left(), Vec::<String>::new(), "{after}");
 }
 
-// S4-06: isolation; no process is left, however a run ends.
+// S4-06: no process is left, however a run ends.
 #[tokio::test]
 async fn no_process_outlives_its_run() {
     let limits = Limits {
@@ -58,7 +58,7 @@ async fn no_process_outlives_its_run() {
         .unwrap();
     let (tools, cx) = (toolset![], ToolContext::anonymous());
     let native = "new Array(2 ** 32 - 1).join('')";
-    // A process that is still ending may be gone a moment later, so short runs are repeated.
+    // A process that is still exiting may disappear a moment later, so short runs are repeated.
     for (code, times) in [
         ("return 1", 20),
         ("throw 1", 20),
@@ -71,7 +71,7 @@ async fn no_process_outlives_its_run() {
             assert_eq!(left(), Vec::<String>::new(), "{code}");
         }
     }
-    // From here on nothing ends at its limit, however slow the machine is.
+    // From here on no run ends at its time limit, however slow the machine is.
     let isolation = Isolation::new().helper(HOST);
     let limits = Limits {
         time: Duration::from_mins(10),
@@ -82,7 +82,7 @@ async fn no_process_outlives_its_run() {
         .limits(limits)
         .build()
         .unwrap();
-    // Dropped in the middle.
+    // Dropped in the middle of the run.
     for code in ["for (;;);", native] {
         tokio::select! {
             result = setup.start(code, &tools, &cx).finish() => panic!("{code}: {result:?}"),
@@ -90,7 +90,7 @@ async fn no_process_outlives_its_run() {
         }
         all_gone(code).await;
     }
-    // Ended by its caller.
+    // The caller ends the run.
     let run = setup.start(native, &tools, &cx);
     let handle = run.handle();
     let (result, ()) = tokio::join!(run.finish(), async {

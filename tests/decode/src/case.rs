@@ -1,4 +1,4 @@
-//! One type, read both ways.
+//! One type and its twin: reads a text with both decoders and compares the results.
 
 use std::fmt::Debug;
 
@@ -10,59 +10,60 @@ use tool_core::schema::{Kind, Schema};
 /// A type and its twin.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// The type, without its module.
+    /// Name of the type, without its module.
     pub name: &'static str,
-    /// Its schema.
+    /// Schema of the type.
     pub schema: &'static Schema,
-    /// Reads a text both ways.
+    /// Reads a text with both decoders.
     pub compare: fn(&str) -> Result<Verdict, Disagreement>,
 }
 
-/// What both said.
+/// What both decoders agree on for one text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The text was read as it stands.
+    /// The text was read unchanged.
     Exact,
-    /// The text was read, and serde and policies read another one.
+    /// The text was read after a repair, so serde read the repaired text.
     Edited,
-    /// The schema refuses it.
+    /// The schema refuses the text.
     Unfit,
-    /// The schema admits it, and a reader of the user's own refuses it.
+    /// The schema admits the text, and a user-defined reader refuses it.
     Refused,
 }
 
-/// What the two ways said of one text.
+/// Different results of the two decoders for one text.
 #[derive(Clone, Debug)]
 pub struct Disagreement {
-    /// What must not be.
+    /// The rule that is broken.
     pub what: &'static str,
-    /// What the one-pass reader said.
+    /// Result of the one-pass decoder.
     pub own: String,
-    /// What the other way said.
+    /// Result of the guard with serde.
     pub twin: String,
-    /// Why it is taken all the same.
+    /// Why the difference is accepted, if it is a known one.
     pub known: Option<Known>,
 }
 
-/// A difference that is known.
+/// A known and accepted difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// serde's derive keeps the values inside of a tagged enum, an untagged one and a flattened record in a buffer, and forgets where they stood: its
-    /// pointer ends there, and one pass says which value a reader of the user's own refused. Which of two such values is reported follows serde's order, too.
+    /// serde's derive buffers the values inside a tagged enum, an untagged enum and a flattened record, and loses their position: its pointer ends there. The
+    /// one-pass decoder points at the value that a user-defined reader refused. Which of two such values is reported also follows serde's order.
     SerdeForgetsThePlace,
-    /// A value that a reader of the user's own refused is described as it was written in one pass, and with its defaults by serde.
+    /// For a value that a user-defined reader refused, the one-pass decoder reports it as it was written, and serde with its defaults filled in.
     DescribedAsWritten,
-    /// serde's derive cannot take numbers of 128 bits out of its buffers.
+    /// serde's derive cannot read 128-bit numbers from its buffers.
     SerdeBuffersNoWideNumber,
-    /// A shape of an untagged union fits its schema, and a reader of the user's own inside refuses: one pass says why, and serde only that no shape fits.
+    /// A shape of an untagged union fits its schema, but a user-defined reader inside refuses it. The one-pass decoder says why; serde only says that no shape
+    /// fits.
     SerdeForgetsTheReason,
-    /// A record that holds itself is flattened into another one: in the tree of that, nothing has the name that it refers to, and the guard admits only
-    /// what does not go there. The rule `ref-target` refuses such arguments of a tool.
+    /// A recursive record is flattened into another one. In the tree of the outer record, nothing has the name that it refers to, so the guard admits only
+    /// values without the recursion. The rule `ref-target` refuses such arguments of a tool.
     FlattenedCircle,
 }
 
 impl Known {
-    /// All of them.
+    /// All known differences.
     pub const ALL: [Self; 5] = [
         Self::SerdeForgetsThePlace,
         Self::DescribedAsWritten,
@@ -72,7 +73,7 @@ impl Known {
     ];
 }
 
-/// The case of a type and its twin.
+/// Returns the case of a type and its twin.
 #[must_use]
 pub fn case<O, T>(name: &'static str) -> Case
 where
@@ -94,16 +95,16 @@ where
     let own = Said::of(from_text::<O>(text));
     let twin = Said::of(by_serde::<T>(text));
     let verdict = judge(O::SCHEMA, text, &own, &twin)?;
-    // A type with parameters is read in one pass although it has a `Deserialize`, and so may be what it holds.
+    // A generic type is read in one pass although it has a `Deserialize`, and so may be the types inside it.
     let mixed = Said::of(from_text::<T>(text));
     judge(T::SCHEMA, text, &mixed, &twin)?;
     Ok(verdict)
 }
 
-/// What one way said.
+/// Result of one decoder.
 #[derive(Debug)]
 struct Said {
-    /// The value as `Debug` writes it.
+    /// The value as `Debug` prints it.
     value: Result<String, Unread>,
     exact: bool,
 }
@@ -123,7 +124,7 @@ impl Said {
     }
 }
 
-/// Compares what two ways said, and what the guard says.
+/// Compares the results of both decoders with each other and with the guard.
 fn judge(
     schema: &'static Schema,
     text: &str,
@@ -139,7 +140,7 @@ fn judge(
         })
     };
     let guard = guarded(schema, text);
-    // Blank text is read as `{}`, which is neither a correction.
+    // Blank text is read as `{}`, which does not count as a repair.
     let corrected = |admitted: &str| admitted != text && !text.trim_ascii().is_empty();
     let verdict = match (&own.value, &guard) {
         (Ok(_), Err(_)) => return differ("the reader takes what the guard refuses"),
@@ -163,7 +164,7 @@ fn judge(
     }
 }
 
-/// Why a difference is taken.
+/// Finds out whether a difference is a known one.
 fn known(schema: &'static Schema, own: &Said, twin: &Said) -> Option<Known> {
     let told = |said: &Said| match &said.value {
         Err(Unread { issues, .. }) => issues.first().cloned(),
@@ -199,7 +200,7 @@ fn known(schema: &'static Schema, own: &Said, twin: &Said) -> Option<Known> {
     }
 }
 
-/// Whether a whole number of 128 bits is in a tree.
+/// Returns whether a tree contains a 128-bit integer.
 fn is_wide(schema: &Schema) -> bool {
     match &schema.kind {
         Kind::Integer(integer) => matches!(integer.name, "i128" | "u128"),

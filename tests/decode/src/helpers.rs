@@ -1,4 +1,4 @@
-//! Types and fns that both modules use: readers of the user's own.
+//! User-defined readers: types and functions that both modules use.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use tool_core::StrictSchema;
 
-/// For `#[serde(default = "…")]`.
+/// Default for `#[serde(default = "…")]`.
 pub const fn ten() -> u16 {
     10
 }
@@ -39,7 +39,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// North and east, where it is not too far.
+    /// Returns north plus east, or an error if the sum is over 100.
     pub fn sum(&self) -> Result<f64, String> {
         let sum = self.north + self.east;
         if sum > 100.0 {
@@ -49,13 +49,13 @@ impl Point {
     }
 }
 
-/// For `#[serde(with = "…")]`.
+/// Module for `#[serde(with = "…")]` that halves a number written as text.
 pub mod doubled {
     use serde::de::Error as _;
 
     use super::{Deserialize, Deserializer};
 
-    /// Reads text that holds a number.
+    /// Reads text that holds a number, and halves it.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
         let text = String::deserialize(from)?;
         let value: u16 = text.parse().map_err(D::Error::custom)?;
@@ -63,30 +63,30 @@ pub mod doubled {
     }
 }
 
-/// For `#[serde(with = "…")]`.
+/// Module for `#[serde(with = "…")]` that reads a [`Point`] as its sum.
 pub mod point {
     use serde::de::Error as _;
 
     use super::{Deserialize, Deserializer, Point};
 
-    /// Reads a point that is not too far.
+    /// Reads a point that is not too far away.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         Point::deserialize(from)?.sum().map_err(D::Error::custom)
     }
 }
 
-/// Reads null as a text of its own.
+/// Reads null as the text `none`.
 pub fn maybe<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = Option::<String>::deserialize(from)?;
     Ok(text.unwrap_or_else(|| "none".to_owned()))
 }
 
-/// Reads a duration.
+/// Reads a duration as milliseconds.
 pub fn millis<'de, D: Deserializer<'de>>(from: D) -> Result<u128, D::Error> {
     Ok(Duration::deserialize(from)?.as_millis())
 }
 
-/// Reads a list.
+/// Reads a list as its sum; a list of two numbers is refused.
 pub fn sum<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let list = Vec::<u16>::deserialize(from)?;
     if list.len() == 2 {

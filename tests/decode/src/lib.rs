@@ -1,4 +1,4 @@
-//! Random types and random texts, read by the one-pass decoder and by the guard with serde: both must agree.
+//! Random types and random texts, read by the one-pass decoder and by the guard with serde; both must agree.
 
 mod case;
 pub mod helpers;
@@ -10,7 +10,7 @@ mod writer;
 pub use case::{Case, Disagreement, Known, Verdict, case};
 pub use run::{Failure, Tally, run, written};
 
-/// Types that only derive `StrictSchema`: one pass reads them.
+/// Types that only derive `StrictSchema`; the one-pass decoder reads them.
 #[allow(
     clippy::all,
     clippy::pedantic,
@@ -41,7 +41,7 @@ pub mod twin {
     include!(concat!(env!("OUT_DIR"), "/twin.rs"));
 }
 
-/// Every type.
+/// Returns a case for every type.
 #[must_use]
 pub fn cases() -> Vec<Case> {
     include!(concat!(env!("OUT_DIR"), "/cases.rs")).to_vec()

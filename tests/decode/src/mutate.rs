@@ -1,11 +1,11 @@
-//! Texts for a schema: right ones, wrong ones, and broken ones.
+//! Random texts for a schema: valid, invalid and malformed ones.
 
 use tool_core::schema::Schema;
 
 use crate::random::Random;
 use crate::writer::{Style, Writer};
 
-/// A text for a schema.
+/// Returns a random text for a schema.
 pub(crate) fn text(random: &mut Random, schema: &'static Schema) -> String {
     let mut style = Style {
         wrong: 0,
@@ -34,7 +34,7 @@ pub(crate) fn text(random: &mut Random, schema: &'static Schema) -> String {
     }
 }
 
-/// Texts that are strange as a whole.
+/// Returns a text that is unusual as a whole.
 fn whole(random: &mut Random, schema: &'static Schema, style: Style) -> String {
     let text = Writer::new(random, style).write(schema);
     match random.below(10) {
@@ -66,7 +66,7 @@ fn whole(random: &mut Random, schema: &'static Schema, style: Style) -> String {
     }
 }
 
-/// The text with a few changes at any place.
+/// Returns the text with a few changes at random places.
 #[allow(clippy::too_many_lines, reason = "most of them are texts")]
 fn broken(random: &mut Random, text: &str) -> String {
     const PIECES: &[&str] = &[
@@ -125,7 +125,7 @@ fn broken(random: &mut Random, text: &str) -> String {
                 text.splice(at..=at, piece.chars());
             }
             5 if !text.is_empty() => {
-                // A part once more, or in place of another.
+                // Repeats a part of the text, or overwrites another part with it.
                 let from = random.below(text.len());
                 let to = (from + 1 + random.below(12)).min(text.len());
                 let part: Vec<char> = text.get(from..to).unwrap_or_default().to_vec();
@@ -137,7 +137,7 @@ fn broken(random: &mut Random, text: &str) -> String {
                 text.splice(at..end, part);
             }
             6 => {
-                // A number becomes another one.
+                // Replaces a number with a different one.
                 let digits =
                     |at: usize, text: &[char]| text.get(at).is_some_and(char::is_ascii_digit);
                 if let Some(from) = (at..text.len()).find(|at| digits(*at, &text)) {

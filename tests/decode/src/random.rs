@@ -1,6 +1,6 @@
-//! Random choices that a seed decides.
+//! A seeded random number generator.
 
-/// splitmix64
+/// A splitmix64 generator.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 

@@ -1,4 +1,4 @@
-//! Texts by the hundred for one type.
+//! Runs of many random texts for one type.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,18 +6,18 @@ use crate::case::{Case, Disagreement, Known, Verdict};
 use crate::mutate::text;
 use crate::random::Random;
 
-/// How often both said the same.
+/// How often both decoders agreed, by verdict.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// [`Verdict::Exact`]
+    /// Count of [`Verdict::Exact`].
     pub exact: usize,
-    /// [`Verdict::Edited`]
+    /// Count of [`Verdict::Edited`].
     pub edited: usize,
-    /// [`Verdict::Unfit`]
+    /// Count of [`Verdict::Unfit`].
     pub unfit: usize,
-    /// [`Verdict::Refused`]
+    /// Count of [`Verdict::Refused`].
     pub refused: usize,
-    /// Texts of a difference that is known, in the order of [`Known::ALL`].
+    /// Count of each known difference, in the order of [`Known::ALL`].
     pub known: [usize; Known::ALL.len()],
 }
 
@@ -26,7 +26,7 @@ impl Tally {
         self.known[known as usize] += 1;
     }
 
-    /// Counts both together.
+    /// Adds the counts of another tally.
     pub const fn add(&mut self, other: Self) {
         self.exact += other.exact;
         self.edited += other.edited;
@@ -40,24 +40,24 @@ impl Tally {
     }
 }
 
-/// A text that the two ways of reading do not agree about.
+/// A text on which the two decoders disagree.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The type.
+    /// Name of the type.
     pub name: &'static str,
-    /// The text, cut down.
+    /// The text, reduced to what the disagreement needs.
     pub text: String,
-    /// What the two said.
+    /// The results of both decoders.
     pub why: Disagreement,
 }
 
-/// A text for a type, as the test writes and changes it.
+/// Returns the text that the differential test generates for a type and a seed.
 #[must_use]
 pub fn written(case: &Case, seed: u64) -> String {
     text(&mut Random::new(seed), case.schema)
 }
 
-/// Compares texts for a type.
+/// Compares the two decoders on random texts for a type.
 pub fn run(case: &Case, seed: u64, texts: usize) -> (Tally, Vec<Failure>) {
     let named = case.name.bytes().fold(seed, |seed, byte| {
         seed.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)
@@ -103,7 +103,7 @@ fn compare(case: &Case, text: &str) -> Result<Verdict, Disagreement> {
     })
 }
 
-/// The text without the parts that the disagreement does not need.
+/// Removes the parts of a text that the disagreement does not need.
 fn shrunk(case: &Case, text: &str, unknown: impl Fn(&Disagreement) -> bool) -> String {
     let mut text: Vec<char> = text.chars().collect();
     let mut size = text.len().div_ceil(2).max(1);

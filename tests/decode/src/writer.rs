@@ -1,4 +1,4 @@
-//! JSON text that mostly fits a schema.
+//! Writer of random JSON text that mostly fits a schema.
 
 use std::fmt::Write as _;
 
@@ -6,29 +6,29 @@ use tool_core::schema::{Constraints, Field, Format, Kind, Schema, Tagging, Varia
 
 use crate::random::Random;
 
-/// Writes one text.
+/// Writes one JSON text for a schema.
 #[derive(Debug)]
 pub(crate) struct Writer<'r> {
     random: &'r mut Random,
     out: String,
     scope: Vec<&'static Schema>,
-    /// Brackets that are open.
+    /// Number of open brackets.
     level: usize,
     style: Style,
 }
 
-/// How a text is written.
+/// Settings for how a text is written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
-    /// How likely a value, a key or a count is wrong, in 1,000 parts.
+    /// Chance that a value, a key or a count is wrong, in 1/1,000.
     pub(crate) wrong: usize,
-    /// How likely white space, an escape or another spelling of a number is written where one may be, in 100 parts.
+    /// Chance of white space, an escape or a different spelling of a number wherever one is allowed, in percent.
     pub(crate) odd: usize,
-    /// How likely the keys of a record are in another order, in 100 parts.
+    /// Chance that the keys of a record are shuffled, in percent.
     pub(crate) shuffled: usize,
-    /// How likely what may be absent is, in 100 parts.
+    /// Chance that an optional value is absent, in percent.
     pub(crate) absent: usize,
-    /// The levels that recursive types go to; a few where there is none.
+    /// Depth that recursive types reach; a small default applies without one.
     pub(crate) deep: Option<usize>,
 }
 
@@ -137,7 +137,7 @@ const FLOATS: &[&str] = &[
     "1e16",
     "9007199254740993",
 ];
-/// No numbers of JSON, or ones that hardly fit anywhere.
+/// Texts that are not JSON numbers, and numbers that hardly any type admits.
 const STRANGE: &[&str] = &[
     "-",
     "01",
@@ -219,7 +219,7 @@ impl<'r> Writer<'r> {
         self.random.chance(self.style.odd)
     }
 
-    /// Nothing more may be begun that need not be.
+    /// Returns whether the text is so long or deep that only required parts may be added.
     fn is_full(&self) -> bool {
         self.out.len() > 6000 || self.level > self.style.deep.unwrap_or(9)
     }
@@ -550,7 +550,7 @@ impl<'r> Writer<'r> {
         self.spelled(text);
     }
 
-    /// A whole number, sometimes spelled otherwise.
+    /// Writes a whole number, sometimes in a different spelling.
     fn spelled(&mut self, text: &str) {
         if !self.odd() {
             self.out.push_str(text);
@@ -583,7 +583,7 @@ impl<'r> Writer<'r> {
             self.value(item, &Constraints::NONE);
             let own = self.out.get(start..).unwrap_or_default().to_owned();
             if unique && !twice && written.contains(&own) {
-                // One of the same is left out, with its comma.
+                // Remove a duplicate item with its comma.
                 self.out.truncate(start);
                 self.out.truncate(self.out.trim_end().len());
                 if at > 0 {
@@ -663,7 +663,7 @@ impl<'r> Writer<'r> {
     }
 }
 
-/// What a key holds.
+/// The value of a key.
 #[derive(Clone, Copy, Debug)]
 enum Member {
     Value(&'static Schema),
@@ -671,7 +671,7 @@ enum Member {
     Json(&'static str),
 }
 
-/// Whether a number is within bounds, nearly.
+/// Returns whether a number is within the bounds, approximately.
 fn within(text: &str, bounds: &Constraints) -> bool {
     let Ok(value) = text.parse::<f64>() else {
         return false;

@@ -1,7 +1,7 @@
-//! Every type with random texts: one pass, and the guard with serde.
+//! Differential test of every type: random texts, read by the one-pass decoder and by the guard with serde.
 //!
-//! `DECODE_SEED` is the seed, and `DECODE_TEXTS` how many texts there are in total. By default there are fewer than a million (`DECODE_TEXTS=1000000`),
-//! which takes a debug build a minute and a half. The crate is not optimised: `stack.rs` measures what a debug build needs.
+//! `DECODE_SEED` is the seed, and `DECODE_TEXTS` the total number of texts. The default is below a million; `DECODE_TEXTS=1000000` takes a debug build a minute
+//! and a half. The crate is not optimised, because `stack.rs` measures the stack that a debug build needs.
 #![allow(clippy::expect_used, reason = "a test says what it expects by failing")]
 
 use std::sync::Mutex;
@@ -60,7 +60,7 @@ fn both_ways_of_reading_agree() {
         "{} disagreements, seed {seed}",
         failures.len()
     );
-    // The texts are worth something: each verdict is there often.
+    // The random texts are only useful if each verdict is frequent.
     for count in [tally.exact, tally.edited, tally.unfit, tally.refused] {
         assert!(count > each, "{tally:?}");
     }

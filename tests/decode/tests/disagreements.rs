@@ -1,4 +1,4 @@
-//! What the two ways of reading once did not agree about, and where serde alone would take another shape.
+//! Texts on which the two decoders once disagreed, and texts for which serde alone would pick the wrong shape.
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 use tool_core::StrictSchema;
@@ -70,7 +70,7 @@ enum Other {
     List(Vec<u16>),
 }
 
-// serde's derive takes a list for a duration, and for a record, where an untagged union has them before the list that the schema means.
+// serde's derive accepts a list for a duration and for a record if an untagged union has them before the list that the schema means.
 #[test]
 fn a_list_is_the_list_that_the_schema_means() {
     let read = from_text::<Shape>("[2,5]").map(|read| read.value);
@@ -102,7 +102,7 @@ fn serde_reads_a_duration_at_the_limit_of_nesting() {
     assert!(read.is_ok(), "{:?}", read.err());
 }
 
-// Shapes with flattened records, nested in each other: to try them all would take exponential time.
+// Nested unions of shapes with flattened records: trying every combination would take exponential time.
 #[test]
 fn trying_shapes_ends_soon() {
     use decode_tests::{own, twin};

@@ -1,4 +1,4 @@
-//! Nesting up to the limit on a thread with the stack that Rust's threads have, and beyond the limit.
+//! Stack use of nesting up to the limit, on a thread with Rust's default stack, and errors beyond the limit.
 #![allow(clippy::expect_used, reason = "a test says what it expects by failing")]
 
 use std::fmt::Debug;
@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 use tool_core::StrictSchema;
 use tool_core::private::read::{Decode, by_serde, from_text};
 
-/// What the guard allows, as `serde_json` does.
+/// The depth that the guard allows, which is `serde_json`'s limit.
 const LEVELS: usize = 127;
 
-/// A text that opens so many brackets.
+/// Returns a text with this many nested brackets.
 fn nested(levels: usize, open: &str, inside: &str, close: &str) -> String {
     let brackets = |text: &str| text.matches(['{', '[']).count();
     let each = brackets(open);
@@ -34,7 +34,7 @@ fn on_two_mebibytes(test: impl FnOnce() + Send + 'static) {
     thread.expect("a thread").join().expect("it ends well");
 }
 
-/// Reads texts of every depth around the limit both ways.
+/// Reads texts of every depth around the limit with both decoders.
 fn reads<O, T>(open: &'static str, inside: &'static str, close: &'static str)
 where
     O: StrictSchema + Decode + Debug,

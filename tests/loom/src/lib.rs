@@ -1,4 +1,4 @@
-//! The parts of `tool-core/src/sync`, compiled on loom's locks and atomics instead of the standard library's.
+//! The primitives of `tool-core/src/sync`, compiled with loom's locks and atomics instead of the standard library's.
 #![allow(
     missing_docs,
     reason = "the parts describe themselves in their own crate"
@@ -32,7 +32,7 @@ use loom::thread;
 use start::Start;
 use versioned::Versioned;
 
-/// A sync tool's body and the call that waits for it (`run/blocking`).
+/// Races a sync tool's body against the call that waits for it (`run/blocking`).
 #[test]
 fn a_body_begins_or_is_left_never_both() {
     loom::model(|| {
@@ -57,7 +57,7 @@ fn a_body_begins_or_is_left_never_both() {
     });
 }
 
-/// Two calls that enter a gate while a host drains it (`gate/host`).
+/// Races two calls that enter a gate against a host that drains it (`gate/host`).
 #[test]
 fn who_closes_sees_everybody_who_entered() {
     loom::model(|| {
@@ -86,13 +86,13 @@ fn who_closes_sees_everybody_who_entered() {
         );
         assert_eq!(left.iter().flatten().count(), entered);
         assert_eq!(door.inside(), 0);
-        // Whoever waits for the last one is woken.
+        // If a call entered, the last one to leave wakes the draining host.
         assert_eq!(entered > 0, left.contains(&Some(true)));
         assert_eq!(door.enter(|| 2), None);
     });
 }
 
-/// Calls write audit rows while a sink fails (`audit/buffer`).
+/// Races calls that write audit rows against a sink that fails (`audit/buffer`).
 #[test]
 fn a_row_is_delivered_waits_or_is_counted() {
     const MOST: usize = 2;
@@ -108,7 +108,7 @@ fn a_row_is_delivered_waits_or_is_counted() {
                 })
             })
             .collect();
-        // The first delivery fails, the second does not.
+        // The first delivery fails; the second succeeds.
         backlog.put_back(backlog.take().into_iter(), false);
         assert!(backlog.len() <= MOST);
         let mut delivered: Vec<_> = backlog.take().into();
@@ -125,7 +125,7 @@ fn a_row_is_delivered_waits_or_is_counted() {
     });
 }
 
-/// A policy that is replaced twice while calls are judged (`gate/policy/shared`, `gate/live`).
+/// Races two replacements of a policy against calls that read it (`gate/policy/shared`, `gate/live`).
 #[test]
 fn an_edition_is_whole_and_a_change_is_seen_once_it_ended() {
     loom::model(|| {
@@ -140,7 +140,7 @@ fn an_edition_is_whole_and_a_change_is_seen_once_it_ended() {
                 policy.write().put((2, 2));
             })
         };
-        // Asked first, because what is seen of the change must not depend on what was read before.
+        // Loaded before the policy is read: the assertion below must not depend on what was read.
         let after = ended.load(Ordering::Acquire);
         if after {
             assert!(!policy.is_latest(&before), "no call goes by the old one");
@@ -157,7 +157,7 @@ fn an_edition_is_whole_and_a_change_is_seen_once_it_ended() {
     });
 }
 
-/// Two operators at once: neither change is lost.
+/// Races two operators that change the policy: neither change is lost.
 #[test]
 fn changes_build_on_each_other() {
     loom::model(|| {

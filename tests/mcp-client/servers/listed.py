@@ -1,5 +1,5 @@
-"""A server whose tools and answers are a file's: `listed.py FILE` with {"tools": […], "answers": {name: result}}. Plain lines of
-JSON-RPC, no package. A tool without an answer gives its arguments back: their text as the line had it, and as a structure.
+"""An MCP server with the tools and answers of a file: `listed.py FILE` with {"tools": […], "answers": {name: result}}. It writes plain
+lines of JSON-RPC and uses no package. A tool without an answer returns its arguments, as the text of the request and as a structure.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A server as its package's own documentation writes one: `mcp` of PyPI."""
+"""A server written as in the documentation of its package, `mcp` of PyPI."""
 
 import asyncio
 from typing import Annotated

@@ -1,8 +1,8 @@
-//! Servers that are not ours: where they are, and how they are started.
+//! Paths of the third-party and scripted MCP servers, and how to start them.
 
 use std::path::{Path, PathBuf};
 
-/// A server of ours that is written in Python without any package.
+/// Returns the path of one of our servers that are written in Python without packages.
 pub fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("servers")

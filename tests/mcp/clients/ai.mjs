@@ -1,4 +1,4 @@
-// The AI SDK's MCP client over HTTP: lists, calls, cancels, sees errors.
+// The AI SDK's MCP client over HTTP: lists and calls tools, cancels a call, and reads errors.
 import assert from 'node:assert/strict';
 import { createMCPClient } from '@ai-sdk/mcp';
 

@@ -1,4 +1,4 @@
-"""The Python package `mcp` 2.x, over stdio and HTTP: lists, calls, hears of progress, cancels, sees errors."""
+"""The Python package `mcp` 2.x, over stdio and HTTP: lists and calls tools, receives progress, cancels a call, and reads errors."""
 
 import asyncio
 import sys

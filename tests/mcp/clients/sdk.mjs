@@ -1,4 +1,4 @@
-// `@modelcontextprotocol/sdk` over stdio and HTTP: lists, calls, hears of progress, cancels, sees errors.
+// `@modelcontextprotocol/sdk` over stdio and HTTP: lists and calls tools, receives progress, cancels a call, and reads errors.
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';

@@ -1,4 +1,4 @@
-//! Prompts, resources and tools as the suite wants them, word for word.
+//! Prompts, resources and tools exactly as the conformance suite expects them.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::tools::IMAGE;
 
-/// A schema; anything but an object is an empty one.
+/// Converts a JSON object to a schema; any other value becomes an empty schema.
 fn schema(value: Value) -> JsonObject {
     match value {
         Value::Object(schema) => schema,
@@ -17,7 +17,7 @@ fn schema(value: Value) -> JsonObject {
     }
 }
 
-/// A tool without arguments.
+/// Returns a tool without arguments.
 fn plain(name: &'static str, description: &'static str) -> Tool {
     Tool::new(
         name,
@@ -47,7 +47,7 @@ pub(crate) fn custom_header() -> Tool {
     )
 }
 
-/// The tools that no `#[tool]` could be: they talk to the client meanwhile, or have schemas that models cannot fill in strictly.
+/// Tools that `#[tool]` cannot express: they send requests to the client while they run, or have schemas that strict models cannot fill in.
 pub(crate) fn tools() -> Vec<Tool> {
     let mut tools = vec![
         plain("test_tool_with_logging", "Writes logs for the client"),
@@ -87,7 +87,7 @@ fn schema_2020_12() -> Value {
     })
 }
 
-/// A form with defaults.
+/// The elicitation form with default values.
 pub(crate) fn defaults() -> Value {
     json!({ "type": "object", "properties": {
         "name": { "type": "string", "default": "John Doe" },
@@ -98,7 +98,7 @@ pub(crate) fn defaults() -> Value {
     } })
 }
 
-/// A form with every kind of choice.
+/// The elicitation form with every kind of choice.
 pub(crate) fn choices() -> Value {
     let titled = |word: &str| {
         let option = |value: &str, title: &str| json!({ "const": value, "title": format!("{title} {word}") });

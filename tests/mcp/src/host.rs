@@ -1,4 +1,4 @@
-//! The host's own handler, as rmcp has it: what the tools are composed with.
+//! The host's own rmcp handler, which the tools are composed with.
 #![expect(
     deprecated,
     reason = "logging, sampling and roots are in the suite as long as its older wire is"
@@ -27,10 +27,10 @@ use crate::rounds::{Round, ask, form};
 
 type Answer<T> = Result<T, ErrorData>;
 
-/// Seals what clients carry between rounds. A fixture has no secrets.
+/// Key that seals the state that clients carry between rounds. A fixture needs no secret.
 const KEY: &[u8] = b"the key of a fixture, known to everybody";
 
-/// Everything but the tools.
+/// The handler for everything except the tools.
 #[derive(Clone)]
 pub struct Host {
     codec: RequestStateCodec,
@@ -69,11 +69,11 @@ impl Host {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells clients that prompts have changed.
+    /// Notifies clients that the prompts have changed.
     pub(crate) async fn prompts_changed(&self) {
         let listeners = self.state().listeners.clone();
         for listener in listeners {
-            // Who does not listen to prompts is an error here.
+            // A client that did not subscribe to prompts returns an error here.
             let _ = listener.notify_prompt_list_changed().await;
         }
     }

@@ -1,7 +1,7 @@
-//! An MCP server that has everything the official conformance suite asks for.
+//! An MCP server with everything that the official conformance suite asks for.
 //!
-//! What is a tool is a `#[tool]`; prompts, resources, completion and the requests that go back to the client are those of a handler
-//! written with rmcp, which the tools are composed with.
+//! Its tools are `#[tool]` functions. Prompts, resources, completion and requests to the client come from a handler written with rmcp, which the tools are
+//! composed with.
 
 use tool_core::prelude::*;
 use tool_mcp::{Composed, McpServer};
@@ -15,7 +15,7 @@ mod tools;
 
 pub use host::Host;
 
-/// The tools alone.
+/// Returns a server with the tools alone.
 pub fn tools_only() -> Result<McpServer, tool_core::RegistryError> {
     let changes = Served::default();
     let in_context = changes.clone();
@@ -27,7 +27,7 @@ pub fn tools_only() -> Result<McpServer, tool_core::RegistryError> {
     Ok(server)
 }
 
-/// The tools, composed with a handler that has everything else.
+/// Returns the tools, composed with a handler for everything else.
 pub fn everything() -> Result<Composed<Host>, tool_core::RegistryError> {
     let changes = Served::default();
     let in_context = changes.clone();

@@ -1,4 +1,5 @@
-//! Serves the fixtures: `mcp-fixture [--tools-only] (--stdio | --http PORT)`.
+//! Server binary for the fixtures: `mcp-fixture [--tools-only] (--stdio
+//! --http PORT)`.
 
 use std::process::ExitCode;
 

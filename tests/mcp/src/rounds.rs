@@ -1,4 +1,4 @@
-//! Tools that need answers of the client before they can end: the rounds of 2026-07-28.
+//! Tools that ask the client for input before they can finish: the input rounds of protocol version 2026-07-28.
 #![expect(
     deprecated,
     reason = "sampling and roots are in the suite as long as its older wire is"
@@ -26,7 +26,7 @@ pub(crate) const NAMES: [&str; 8] = [
     "test_input_required_result_capabilities",
 ];
 
-/// A form that asks for one thing.
+/// Returns an elicitation form with one field.
 pub(crate) fn form(message: &str, field: &str, kind: &str) -> Result<InputRequest, ErrorData> {
     let schema =
         json!({ "type": "object", "properties": { field: { "type": kind } }, "required": [field] });
@@ -58,7 +58,7 @@ pub(crate) fn ask<const N: usize>(asked: [(&str, InputRequest); N]) -> InputRequ
     asked.map(|(key, request)| (key.to_owned(), request)).into()
 }
 
-/// One round.
+/// One round of a call.
 pub(crate) struct Round<'a> {
     pub(crate) codec: &'a RequestStateCodec,
     pub(crate) params: CallToolRequestParams,
@@ -66,7 +66,7 @@ pub(crate) struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// What was answered under a key; anything but an object counts as no answer.
+    /// Returns the client's answer under a key. Anything but an object counts as no answer.
     fn answer(&self, key: &str) -> Option<&JsonObject> {
         self.params.input_responses.as_ref()?.get(key)?.as_object()
     }
@@ -76,7 +76,7 @@ impl Round<'_> {
         sealed.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
-    /// The state that the client carried; it may not have been changed on the way.
+    /// Opens the state that the client carried; a state that was changed is an error.
     fn state(&self) -> Result<Option<Value>, ErrorData> {
         let Some(sealed) = self.params.request_state.as_deref() else {
             return Ok(None);
@@ -163,7 +163,7 @@ impl Round<'_> {
         }
     }
 
-    /// Asks only for what the client can do.
+    /// Asks only for input that the client's capabilities cover.
     fn capable(&self) -> Result<CallToolResponse, ErrorData> {
         if self.params.input_responses.is_some() {
             return done("Capability-aware flow complete");

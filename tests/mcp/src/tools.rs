@@ -1,4 +1,4 @@
-//! The suite's tools, as `#[tool]`s.
+//! The conformance suite's tools, written with `#[tool]`.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,9 +13,9 @@ use tool_mcp::Composed;
 
 use crate::host::Host;
 
-/// One red pixel.
+/// A PNG image of one red pixel.
 pub(crate) const IMAGE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
-/// Silence.
+/// A WAV file without samples.
 const AUDIO: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
 /// Returns text.
@@ -67,7 +67,7 @@ fn test_error_handling() -> Result<String, ToolError> {
     ))
 }
 
-/// How far it is.
+/// Progress of a tool.
 #[derive(Serialize)]
 struct Progress {
     progress: u32,
@@ -93,10 +93,10 @@ async fn test_reconnection() -> Result<String, ToolError> {
     Ok("Reconnection test completed".to_owned())
 }
 
-/// What tells clients of a change.
+/// A function that notifies clients of a change.
 type Tell = Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// The server that the tools are served by.
+/// Handle on the server that serves the tools.
 #[derive(Clone, Default)]
 pub(crate) struct Served {
     tools: Arc<OnceLock<Tell>>,
@@ -104,7 +104,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// Says how clients are told that tools have changed, once.
+    /// Sets the function that notifies clients of changed tools; only the first call counts.
     pub(crate) fn tools<H: ServerHandler>(&self, server: &Composed<H>) {
         let server = server.clone();
         let _ = self.tools.set(Box::new(move || {
@@ -113,7 +113,7 @@ impl Served {
         }));
     }
 
-    /// Says how clients are told that prompts have changed, once.
+    /// Sets the function that notifies clients of changed prompts; only the first call counts.
     pub(crate) fn prompts(&self, server: &Composed<Host>) {
         let server = server.clone();
         let _ = self.prompts.set(Box::new(move || {

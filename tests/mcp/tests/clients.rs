@@ -1,4 +1,4 @@
-//! Clients that people use: they list, call, hear of progress, cancel and see errors.
+//! Real MCP clients against the fixture: listing, calling, progress, cancellation and errors.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The official conformance suite, over loopback.
+//! The official conformance suite, run over loopback.
 
 mod support;
 
@@ -16,8 +16,8 @@ fn main() -> ExitCode {
     .run()
 }
 
-/// Runs every scenario of a wire and gives how many there were. `expected` names a file of failures that are known; one that does
-/// not fail any more is a failure too.
+/// Runs every scenario of a protocol version and returns how many there were. `expected` names a file of known failures; one that no longer fails is an error
+/// too.
 fn scenarios(
     server: &Server,
     package: &str,
@@ -38,7 +38,7 @@ fn scenarios(
     if let Some(file) = &file {
         arguments.extend(["--expected-failures", file]);
     }
-    // The suite waits 1.5 s for a notification, which a machine under load may need longer for: what fails every time is a fault.
+    // The suite waits 1.5 s for a notification, which a busy machine may exceed. Only a scenario that fails every time counts as a failure.
     let script = node.package(&format!("{package}/dist/index.js"));
     let mut runs = (0..ATTEMPTS).map(|_| run(&node, &script, &arguments));
     let passed = |output: &std::process::Output| output.status.success();
@@ -51,13 +51,13 @@ fn scenarios(
     Ok(passed.count())
 }
 
-/// How often the suite is run at most before its failures are reported by one more run.
+/// Number of runs before one more run reports the failures.
 const ATTEMPTS: usize = 2;
 
 const OLD: &str = "conformance-0.1";
 const NEW: &str = "@modelcontextprotocol/conformance";
 
-// M15
+// M15: input-required results and everything else pass each scenario of both protocol eras.
 fn everything_passes_every_scenario_of_both_wires_case() -> Ran {
     let server = Server::start(&[]);
     for (package, wire, count) in [

@@ -1,12 +1,12 @@
-//! What rmcp's handler can do, and that the composed handler forwards it.
+//! Every method of rmcp's handler is forwarded by the composed handler.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails here")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Sources of the rmcp that this test was built with, as the compiler's list of its source files names them: other ways ask cargo about
-/// every crate of every platform, which a machine does not have.
+/// Returns the sources of the rmcp that this test was built with, found through the compiler's dependency file. `cargo metadata` would ask for crates of every
+/// platform, which may not be downloaded.
 fn rmcp() -> PathBuf {
     let version = include_str!("../../../Cargo.lock")
         .split("[[package]]")
@@ -39,7 +39,7 @@ fn rmcp() -> PathBuf {
     )
 }
 
-/// The names of the fns in a part of a source.
+/// Returns the names of the functions in a part of a source.
 fn fns(source: &str) -> BTreeSet<&str> {
     let lines = source.lines().map(str::trim_start);
     let lines = lines.filter_map(|line| {
@@ -71,7 +71,7 @@ fn every_method_of_the_handler_is_forwarded() {
         "macro_rules! server_handler_methods",
         "pub trait ServerHandler",
     );
-    // Examples in doc comments begin with slashes.
+    // Lines of doc examples start with slashes, so they are not counted.
     let theirs = fns(theirs);
     assert!(theirs.len() > 30, "{theirs:?}");
     let composed = ours("compose.rs");
@@ -83,7 +83,7 @@ fn every_method_of_the_handler_is_forwarded() {
 fn every_method_of_clients_is_known() {
     let model = rmcp().join("model.rs");
     let model = std::fs::read_to_string(model).unwrap();
-    // Some names stand on a line of their own.
+    // Some names are on a line of their own.
     let model: String = model.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut known = BTreeSet::new();
     for union in ["ClientRequest", "ClientNotification"] {
@@ -105,7 +105,7 @@ fn every_method_of_clients_is_known() {
                         .or_else(|| model.split_once(&format!("( {name} = \"")));
                     Some(given?.1.split_once('"')?.0.to_owned())
                 });
-            // `initialize` is named after its result.
+            // The `initialize` method is named after its result.
             let method = method.unwrap_or_else(|| {
                 assert_eq!(variant, "InitializeRequest");
                 "initialize".to_owned()

@@ -1,4 +1,4 @@
-//! The memory of a server whose client writes and does not read.
+//! Memory of a server whose client writes requests but reads no answers.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 const MESSAGES: usize = 20_000;
 
-/// The most memory that a process has had, in KiB.
+/// Returns the peak memory of a process in KiB.
 fn peak(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
@@ -20,7 +20,7 @@ fn peak(process: u32) -> u64 {
         .unwrap()
 }
 
-// H9: 20,000 messages that the client does not read took 103 MiB, those of rmcp 47
+// H9: 20,000 messages that the client does not read took 103 MiB, compared with 47 MiB in rmcp.
 #[test]
 fn twenty_thousand_unread_answers_take_little_memory() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-fixture"))

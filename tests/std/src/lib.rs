@@ -1,1 +1,1 @@
-//! The tests are in `tests/`, one file for each pack.
+//! Empty library: the tests are in `tests/`, one folder or file for each pack.

@@ -1,4 +1,4 @@
-//! What a pack adds to the tree of `tool-core`.
+//! The number of crates that a pack adds to those of `tool-core`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// The crates that a package is built from, as the lock file has them; without a list of features, with those of its default.
+/// Returns the crates that a package is built from according to the lock file, with the given features or its default ones.
 fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["tree", "--offline", "--locked", "-e", "no-dev"]);
@@ -18,7 +18,7 @@ fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
     cargo.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")));
     let said = cargo.output().unwrap();
     let crates = String::from_utf8(said.stdout).unwrap();
-    // A proc macro and a folder are told behind the version.
+    // cargo prints `(proc-macro)` or a path after the version.
     let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
     let crates: BTreeSet<String> = crates.lines().map(name).collect();
     assert!(
@@ -29,7 +29,7 @@ fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
     crates
 }
 
-/// The crates of a pack that are not `tool-core`'s.
+/// Counts the crates of a pack that `tool-core` does not have.
 fn added(features: Option<&str>) -> usize {
     let crates = tree("tool-std", features);
     let own = |name: &&String| !name.starts_with("tool-std ");
@@ -39,7 +39,7 @@ fn added(features: Option<&str>) -> usize {
         .count()
 }
 
-// S2-28
+// S2-28: the pack of file tools is small, and its docs state its number of crates.
 #[test]
 fn the_pack_of_files_is_small_and_says_how_small() {
     let added = added(Some("fs"));
@@ -49,7 +49,7 @@ fn the_pack_of_files_is_small_and_says_how_small() {
     assert!(docs.contains(&said), "say in the docs of `fs`: {said}");
 }
 
-// S2-28: what nobody asked for is not built
+// S2-28: by default, only the pack of file tools is built.
 #[test]
 fn without_a_list_of_features_the_pack_of_files_is_all() {
     assert_eq!(tree("tool-std", None), tree("tool-std", Some("fs")));

@@ -1,4 +1,4 @@
-//! The folders of conversations.
+//! Workspaces: the folders of conversations.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ fn open(workspaces: &Workspaces, conversation: &str) -> Workspace {
     workspaces.open("acme", conversation).unwrap()
 }
 
-// S1-69
+// S1-69: a conversation's folder is `{root}/{instance}/conversations/{conversation}`.
 #[test]
 fn a_workspace_lies_where_the_document_says() {
     let root = root();
@@ -36,10 +36,10 @@ fn a_workspace_lies_where_the_document_says() {
     assert_eq!(path("0", "ä\0 é"), below("0/conversations/____"));
 }
 
-// S1-70
+// S1-70: the root is a default or `WORKSPACES_ROOT`, and absolute.
 #[test]
 fn the_root_is_the_variables_or_the_documents_and_absolute() {
-    // The variable is this test's own only in another process.
+    // The variable is set in a child process, because variables belong to a process.
     let at = |root: Option<&str>| {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
         child.args([
@@ -68,7 +68,7 @@ fn the_root_is_the_variables_or_the_documents_and_absolute() {
 fn child_prints_the_root() {
     let workspaces = Workspaces::from_env();
     let root = workspaces.root().to_owned();
-    // What it was taken from changes, and it does not.
+    // Changing the current folder or the variable does not change the root.
     std::env::set_current_dir("/").unwrap();
     for later in [Some("/var/later"), Some(""), None] {
         temp_env::with_var("WORKSPACES_ROOT", later, || {
@@ -79,11 +79,11 @@ fn child_prints_the_root() {
     println!("root={}", root.display());
 }
 
-// S1-70: the variable is read once: conversations that are opened after it has changed have their folders below the first root.
+// S1-70: the variable is read once, so conversations that are opened after a change are still below the first root.
 #[test]
 fn root_is_read_from_the_variable_once() {
     let (first, later) = (root(), root());
-    // The variable is this test's own only in another process.
+    // The variable is set in a child process, because variables belong to a process.
     let child = std::process::Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
@@ -120,7 +120,7 @@ fn child_writes_after_the_variable_has_changed() {
     });
 }
 
-// S1-71
+// S1-71: an invalid slug of an instance is refused.
 #[test]
 fn an_instance_that_is_no_slug_is_refused() {
     let root = root();
@@ -145,7 +145,7 @@ fn an_instance_that_is_no_slug_is_refused() {
     assert!(!root.path().join("A").exists());
 }
 
-// D8, S1-71: `acme_eu` is a slug for the context and none for the workspaces, so that the instance has no workspace tools
+// D8, S1-71: the context accepted `acme_eu` as a slug and the workspaces did not, so the instance had no workspace tools.
 #[test]
 fn every_slug_of_an_instance_has_workspaces() {
     let root = root();
@@ -164,7 +164,7 @@ fn every_slug_of_an_instance_has_workspaces() {
     workspaces.open(&"a".repeat(63), "c").unwrap();
 }
 
-// S1-72
+// S1-72: an id that names no folder of its own is refused.
 #[test]
 fn an_id_that_names_no_folder_of_its_own_is_refused() {
     let root = root();
@@ -177,7 +177,7 @@ fn an_id_that_names_no_folder_of_its_own_is_refused() {
         );
     }
     assert_eq!(open(&workspaces, "...").path().file_name().unwrap(), "...");
-    // Beside other folders it would be the repository of all of them.
+    // A folder named `.git` would be the repository of all folders next to it.
     for id in [".git", ".GIT", ".Git"] {
         let path = open(&workspaces, id).path().to_owned();
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -185,7 +185,7 @@ fn an_id_that_names_no_folder_of_its_own_is_refused() {
     }
 }
 
-// S1-72
+// S1-72: ids that map to the same characters share no files, and keep their folders.
 #[test]
 fn colliding_ids_share_no_files_and_keep_their_folders() {
     let root = root();
@@ -201,22 +201,22 @@ fn colliding_ids_share_no_files_and_keep_their_folders() {
         assert!(!paths[..i].contains(path), "{path:?}");
         assert_eq!(path.parent(), paths[0].parent());
     }
-    // Another process, asked in another order.
+    // Another process, which opens them in a different order.
     let workspaces = Workspaces::new(root.path());
     for (id, path) in ids.iter().zip(&paths).rev() {
         assert_eq!(open(&workspaces, id).path(), path);
     }
-    // An id that is spelled as another one's second name does not get in.
+    // An id that equals another one's generated folder name gets a different folder.
     let guessed = paths[1].file_name().unwrap().to_str().unwrap();
     assert!(!paths.contains(&open(&workspaces, guessed).path().to_owned()));
-    // Nor does it by being there first.
+    // The same if that id is opened first.
     let other = Workspaces::new(root.path().join("other"));
     assert_eq!(open(&other, guessed).path().file_name().unwrap(), guessed);
     open(&other, "a:b");
     assert_ne!(open(&other, "a_b").path(), open(&other, guessed).path());
 }
 
-// S1-72
+// S1-72: long ids that differ only at the end have different folders.
 #[test]
 fn long_ids_have_folders_of_their_own() {
     let root = root();
@@ -233,7 +233,7 @@ fn long_ids_have_folders_of_their_own() {
     assert_eq!(open(&workspaces, &most).path().file_name().unwrap(), &*most);
 }
 
-// S1-72
+// S1-72: of colliding ids that are opened at the same time, each gets its own folder.
 #[test]
 fn of_ids_that_come_at_the_same_time_each_gets_its_own_folder() {
     for _ in 0..50 {
@@ -260,7 +260,7 @@ fn of_ids_that_come_at_the_same_time_each_gets_its_own_folder() {
     }
 }
 
-// S1-79
+// S1-79: the folder is created on first use.
 #[test]
 fn the_folder_is_made_when_it_is_needed() {
     let root = root();
@@ -272,7 +272,7 @@ fn the_folder_is_made_when_it_is_needed() {
     assert_eq!(workspace.dir().unwrap().entries().unwrap().count(), 0);
 }
 
-// S1-76
+// S1-76: no part of the path to a workspace may be a symbolic link.
 #[cfg(unix)]
 #[test]
 fn no_part_of_the_way_to_a_workspace_may_be_a_link() {
@@ -290,7 +290,7 @@ fn no_part_of_the_way_to_a_workspace_may_be_a_link() {
     }
 }
 
-// S1-89
+// S1-89: deleting an instance removes its tree and keeps other instances.
 #[test]
 fn the_end_of_an_instance_is_the_end_of_its_tree() {
     let root = root();
@@ -314,11 +314,11 @@ fn the_end_of_an_instance_is_the_end_of_its_tree() {
             .exists()
     );
     assert!(!workspaces.delete_instance("acme").unwrap());
-    // Names are free again.
+    // Folder names can be used again.
     let fresh = open(&workspaces, "a_b");
     assert_eq!(fresh.path().file_name().unwrap(), "a_b");
     assert_eq!(fresh.dir().unwrap().entries().unwrap().count(), 0);
-    // A root that was never used has nothing.
+    // A root that was never used contains nothing to delete.
     assert!(
         !Workspaces::new(root.path().join("none"))
             .delete_instance("acme")
@@ -326,7 +326,7 @@ fn the_end_of_an_instance_is_the_end_of_its_tree() {
     );
 }
 
-// S1-89
+// S1-89: deleting an instance follows no link, and handles any depth.
 #[cfg(unix)]
 #[test]
 fn the_end_of_an_instance_follows_no_link_and_minds_no_depth() {
@@ -343,7 +343,7 @@ fn the_end_of_an_instance_follows_no_link_and_minds_no_depth() {
         workspace.path().join("in/link"),
     )
     .unwrap();
-    // Deeper than a path can be long.
+    // Deeper than the longest path.
     let mut deep = dir.try_clone().unwrap();
     for _ in 0..3000 {
         deep.create_dir("d").unwrap();
@@ -358,20 +358,20 @@ fn the_end_of_an_instance_follows_no_link_and_minds_no_depth() {
         "kept"
     );
 
-    // The tree itself is a link: the link goes.
+    // If the tree itself is a link, only the link is deleted.
     symlink(outside.path(), root.path().join("acme")).unwrap();
     assert!(workspaces.delete_instance("acme").unwrap());
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
     assert!(outside.path().join("kept").exists());
 }
 
-// S1-90: the document has no such end, we have
+// S1-90: deleting one conversation. The reference cannot do that, so this is our addition.
 #[test]
 fn the_end_of_a_conversation_is_the_end_of_its_folder_and_its_tokens_alone() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     let below = |tail: &str| root.path().join(tail);
-    // The second id has a name of its own, and the third begins as the first does.
+    // The second id has a folder name of its own, and the third starts like the first.
     for id in ["a:b", "a_b", "a_b.", "c"] {
         let workspace = open(&workspaces, id);
         workspace.dir().unwrap().create_dir("in").unwrap();
@@ -408,7 +408,7 @@ fn the_end_of_a_conversation_is_the_end_of_its_folder_and_its_tokens_alone() {
         (rest.clone(), rest)
     );
     assert!(below("acme/backup/a_b").exists() && below("acme/notes").exists());
-    // The id keeps its name, so that nobody else gets its paths.
+    // The id stays reserved, so that no other conversation gets its paths.
     assert_eq!(names("acme/conversation-ids"), ids);
     let fresh = open(&workspaces, "a:b");
     assert_eq!(fresh.path(), below("acme/conversations/a_b"));
@@ -417,7 +417,7 @@ fn the_end_of_a_conversation_is_the_end_of_its_folder_and_its_tokens_alone() {
     assert!(!workspaces.delete_conversation("acme", "a:b").unwrap());
 }
 
-// S1-90: nothing is made where nothing is
+// S1-90: deleting a conversation that never existed creates nothing.
 #[test]
 fn the_end_of_a_conversation_that_never_was_leaves_nothing() {
     let root = root();
@@ -433,7 +433,7 @@ fn the_end_of_a_conversation_that_never_was_leaves_nothing() {
     }
 }
 
-// S1-90
+// S1-90: deleting a conversation follows no link.
 #[cfg(unix)]
 #[test]
 fn the_end_of_a_conversation_follows_no_link() {
@@ -450,7 +450,7 @@ fn the_end_of_a_conversation_follows_no_link() {
     symlink(outside.path(), state.join("c")).unwrap();
     assert!(workspaces.delete_conversation("acme", "c").unwrap());
     assert!(fs::symlink_metadata(state.join("c")).is_err());
-    // A link in the place of the folder goes, and of one in the place of what is above nothing is touched.
+    // A link in place of the folder is deleted. If a parent folder is a link, nothing behind it is touched.
     symlink(outside.path(), workspace.path()).unwrap();
     assert!(workspaces.delete_conversation("acme", "c").unwrap());
     fs::remove_dir(&state).unwrap();
@@ -471,7 +471,7 @@ fn root_with_a_file() -> tempfile::TempDir {
     outside
 }
 
-// S1-78
+// S1-78: a handle has an effect, and opens the workspace of the caller.
 #[test]
 fn a_handle_has_its_effect_and_is_the_callers_own() {
     assert_eq!(Reader::EFFECT, Effect::READ);

@@ -1,6 +1,6 @@
-//! The packages for Node and Python that tests drive.
+//! The Node and Python packages that tests use as clients.
 //!
-//! `tests/clients/install FOLDER` installs them; the variables `TOOL_TEST_NODE` and `TOOL_TEST_PY` name its folders.
+//! `tests/clients/install FOLDER` installs them; the variables `TOOL_TEST_NODE` and `TOOL_TEST_PY` hold the paths of its folders.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,28 +10,28 @@ use tempfile::TempDir;
 
 use crate::Missing;
 
-/// The interpreter of one of the environments of Python: `venv`, `mcp1` or `mcp2`.
+/// Returns the interpreter of one of the Python environments: `venv`, `mcp1` or `mcp2`.
 pub fn python(environment: &str) -> Result<PathBuf, Missing> {
     let needed = format!("../{environment}/bin/python");
     Ok(place("TOOL_TEST_PY", &needed)?.join(needed))
 }
 
-/// The packages for Node.
+/// The installed Node packages.
 #[derive(Clone, Debug)]
 pub struct Node(PathBuf);
 
 impl Node {
-    /// All packages, where this one is among them.
+    /// Returns the packages if this one is installed.
     pub fn with(package: &str) -> Result<Self, Missing> {
         place("TOOL_TEST_NODE", &format!("node_modules/{package}")).map(Self)
     }
 
-    /// A file of a package.
+    /// Returns the path of a file in a package.
     pub fn package(&self, file: &str) -> PathBuf {
         self.0.join("node_modules").join(file)
     }
 
-    /// The node that is among the packages, because some clients need a newer one than a system has; what it starts finds it too.
+    /// Returns a command for the Node of the installed packages, because some clients need a newer one than the system's. Child processes find it too.
     pub fn command(&self) -> Command {
         let own = self.package("node/bin");
         let system = std::env::var("PATH").unwrap_or_default();
@@ -42,7 +42,7 @@ impl Node {
         command
     }
 
-    /// A copy of a script among the packages, because a module finds its packages from where it stands; it goes with the folder.
+    /// Copies a script next to the packages, because Node resolves packages from the script's path. The copy is deleted with the returned folder.
     pub fn beside(&self, script: &Path) -> io::Result<(TempDir, PathBuf)> {
         let folder = tempfile::Builder::new()
             .prefix("script-")

@@ -1,4 +1,4 @@
-//! Cases, run by a harness that can ignore them at run time.
+//! A test harness whose cases can be ignored at run time.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,22 +7,22 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-/// Why a case cannot run on this machine.
+/// The reason why a case cannot run on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing(String);
 
 impl Missing {
-    /// With what is missing, and how to get it where that is known. Reports print it on one line.
+    /// Creates a reason: what is missing, and how to get it if that is known. Reports print it on one line.
     pub fn new(reason: impl fmt::Display) -> Self {
         let reason = reason.to_string();
         Self(reason.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
 
-/// The result of a case that has not failed; a failure is a panic.
+/// The result of a case that did not fail; a case fails by panicking.
 pub type Ran = Result<(), Missing>;
 
-/// A sync or async fn without arguments that returns [`Ran`]. `Kind` keeps the two impls apart.
+/// A sync or async function without arguments that returns [`Ran`]. `Kind` distinguishes the two impls.
 pub trait Case<Kind>: Send + 'static {
     /// Runs the case to its end; an async one on a runtime of its own.
     fn run(self) -> Ran;
@@ -59,7 +59,7 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Of a test target, by its crate's name. [`suite!`](crate::suite!) calls this.
+    /// Creates a suite for a test target, named by its crate. [`suite!`](crate::suite!) calls this.
     pub fn new(target: &'static str) -> Self {
         Self {
             target,
@@ -68,7 +68,7 @@ impl Suite {
         }
     }
 
-    /// Adds a case.
+    /// Adds a case to the suite.
     #[must_use]
     pub fn case<Kind>(mut self, name: &str, case: impl Case<Kind>) -> Self {
         let name: String = name.split_whitespace().collect();
@@ -79,13 +79,13 @@ impl Suite {
         self
     }
 
-    /// Runs the cases that the command line selects; it takes the flags of the built-in harness.
+    /// Runs the cases that the command line selects; it accepts the flags of the built-in harness.
     pub fn run(self) -> ExitCode {
         libtest_mimic::run(&Arguments::from_args(), self.trials).exit_code()
     }
 }
 
-/// A [`Suite`] of cases: `test_support::suite![first_case, module::second_case].run()` is the body of `main`.
+/// Creates a [`Suite`] of cases: `test_support::suite![first_case, module::second_case].run()` is the body of `main`.
 #[macro_export]
 macro_rules! suite {
     ($($($segment:ident)::+),+ $(,)?) => {
@@ -105,7 +105,7 @@ fn verdict(ran: Ran, id: &str, excused: bool) -> Result<Completion, Failed> {
     }
 }
 
-/// The kind of machine, which is the name of its list in `.ci/ignored`.
+/// Returns the kind of machine, which is the name of its list in `.ci/ignored`.
 fn kind() -> &'static str {
     if rustix::process::geteuid().is_root() {
         "root"
@@ -114,7 +114,7 @@ fn kind() -> &'static str {
     }
 }
 
-/// The tests that may be ignored on this kind of machine, each as `TARGET NAME`.
+/// Returns the tests that may be ignored on this kind of machine, each as `TARGET NAME`.
 fn listed() -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/ignored");
     let list = std::fs::read_to_string(folder.join(kind())).unwrap_or_default();
@@ -147,7 +147,7 @@ mod tests {
         ));
     }
 
-    // F2: a skip does not pass under `CI`.
+    // F2: a skipped test does not pass under `CI`.
     #[test]
     fn case_without_its_need_fails_in_ci_unless_it_is_listed() {
         let failed = verdict(missing(), "clients sdk_case", false).err();

@@ -1,1 +1,1 @@
-//! Tests only: see `tests/`.
+//! Empty library: the tests are in `tests/`.

@@ -1,4 +1,4 @@
-//! A schema tree in one line a node, so that a golden tree reads like the type.
+//! Schema trees printed with one node per line, so that a golden tree reads like the type.
 #![allow(dead_code, reason = "each test file uses a part")]
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail so")]
 #![allow(clippy::format_push_string, reason = "reads like the line it writes")]
@@ -9,7 +9,7 @@ use tool_core::StrictSchema;
 use tool_core::schema::dialect::{Dialect, output_schema_text, schema_text};
 use tool_core::schema::{Constraints, Field, Kind, Schema, Tagging, Text};
 
-/// The tree of a type.
+/// Returns the schema tree of a type as text.
 pub(crate) fn tree<T: StrictSchema>() -> String {
     let mut out = String::new();
     node(T::SCHEMA, 0, &mut out);
@@ -198,7 +198,7 @@ fn indent(depth: usize, out: &mut String) {
     out.push_str(&"  ".repeat(depth));
 }
 
-/// Compares a golden tree with the indentation of the source taken off.
+/// Compares a type's tree with a golden one, ignoring the source's indentation.
 #[track_caller]
 pub(crate) fn assert_tree<T: StrictSchema>(golden: &str) {
     let lines: Vec<&str> = golden
@@ -214,12 +214,12 @@ pub(crate) fn assert_tree<T: StrictSchema>(golden: &str) {
     assert_eq!(tree::<T>(), golden.join("\n"));
 }
 
-/// Whether the plain JSON Schema of what a model sends admits `value`.
+/// Returns whether the plain JSON Schema for input admits `value`.
 pub(crate) fn admits_input<T: StrictSchema>(value: &Value) -> bool {
     admits(&schema_text(T::SCHEMA, Dialect::JsonSchema), value)
 }
 
-/// Whether the schema of what we send admits `value`.
+/// Returns whether the output schema admits `value`.
 pub(crate) fn admits_output<T: StrictSchema>(value: &Value) -> bool {
     admits(&output_schema_text(T::SCHEMA), value)
 }
@@ -231,8 +231,8 @@ fn admits(schema: &str, value: &Value) -> bool {
         .is_valid(value)
 }
 
-/// What serde writes is admitted by the output schema; what serde reads, `read`, is admitted by the input schema; what it
-/// does not, `refused`, is not.
+/// Asserts that the output schema admits what serde writes, that the input schema admits `read`, which serde reads, and that it refuses `refused`, which serde
+/// does not read.
 #[track_caller]
 pub(crate) fn agrees<T: StrictSchema + Serialize + DeserializeOwned>(
     values: &[T],

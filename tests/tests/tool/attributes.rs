@@ -1,4 +1,4 @@
-//! Every word of `#[tool(…)]`.
+//! Every option of `#[tool(…)]`.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn search(
     Ok(vec![query, top.to_string()])
 }
 
-// S1-05
+// S1-05: name, title, category and the other options are readable from the definition.
 #[test]
 fn facts_round_trip() {
     let def = <search as Tool>::DEF;
@@ -49,7 +49,7 @@ fn facts_round_trip() {
     assert!(!plain.is_sequential() && !plain.is_harness());
 }
 
-// S0-06, S2-04
+// S0-06, S2-04: a default is in the schema, and the function receives it if the argument is absent or null.
 #[test]
 fn a_default_stands_in_the_schema_and_is_what_the_fn_gets() {
     let schema = schema::<search>();
@@ -76,7 +76,7 @@ fn a_default_stands_in_the_schema_and_is_what_the_fn_gets() {
     );
 }
 
-// M1
+// M1: examples reach the model.
 #[test]
 fn examples_reach_the_model() {
     let def = <search as Tool>::DEF;
@@ -161,7 +161,7 @@ fn approval_is_a_flag_or_a_predicate_on_typed_arguments() {
     assert!(asks(r#"{"amount":"x"}"#, &cx).is_err());
 }
 
-// G9: a closure was refused with "expected identifier"
+// G9: a closure was refused with "expected identifier".
 #[test]
 fn approval_may_be_a_closure_of_the_arguments_and_the_context() {
     let Approval::When(asks) = <lend as Tool>::DEF.approval() else {

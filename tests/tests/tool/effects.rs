@@ -1,13 +1,13 @@
-//! What a tool may do follows from what it takes.
+//! Effects of a tool, which follow from its parameters.
 
 use tool_core::{Effect, prelude::*};
 
-/// Can read.
+/// A host value that can read.
 #[derive(Clone)]
 pub struct Reader;
 tool_core::host_value!(Reader, Effect::READ);
 
-/// Can write.
+/// A host value that can write.
 #[derive(Clone)]
 pub struct Writer;
 tool_core::host_value!(Writer, Effect::WRITE);
@@ -37,7 +37,7 @@ fn add_one(
     number + 1
 }
 
-// M4
+// M4: the effect of a tool is the union of its host parameters' effects and its options.
 #[test]
 fn effects_are_the_union_of_the_host_parameters_and_the_words() {
     assert_eq!(<read_note as Tool>::DEF.effect(), Effect::READ);
@@ -54,7 +54,7 @@ fn effects_are_the_union_of_the_host_parameters_and_the_words() {
     assert_eq!(<add_one as Tool>::DEF.effect(), Effect::NONE);
 }
 
-// M4
+// M4: MCP annotations follow from the effects.
 #[test]
 fn annotations_follow_from_effects() {
     let read = <read_note as Tool>::DEF.hints();

@@ -1,4 +1,4 @@
-//! Where a tool may stand, and what it may be called.
+//! Places where a tool may be defined, and names that it may have.
 
 use tool_core::prelude::*;
 
@@ -102,7 +102,7 @@ fn a_tool_may_stand_in_a_body() {
 }
 
 mod file {
-    // A module, as a file of the tool's name would be, and the struct under another name: both are in one namespace.
+    // A module with the tool's name, as a file would be. The tool's struct needs a different name, because both are in one namespace.
     pub(crate) mod open_file {
         use tool_core::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What `#[tool]` makes of a fn.
+//! The tool that `#[tool]` generates from a function.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -26,7 +26,7 @@ use std::future::Future;
 
 use tool_core::prelude::*;
 
-/// Runs to the end, with a clock for deadlines.
+/// Runs a future to its end, with a timer for deadlines.
 fn block_on<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -42,12 +42,12 @@ fn call(name: &str, arguments: &str, cx: &ToolContext) -> CallResult {
     block_on(tools.call(ToolCall::new("call_1", name, arguments), cx))
 }
 
-/// What a call with nobody around it gives the model.
+/// Returns the text that the model reads of a call with an anonymous context.
 fn answer(name: &str, arguments: &str) -> String {
     call(name, arguments, &ToolContext::anonymous()).model_text()
 }
 
-/// The schema of a tool's arguments as plain JSON Schema.
+/// Returns the schema of a tool's arguments as plain JSON Schema.
 fn schema<T: Tool>() -> serde_json::Value {
     serde_json::from_str(T::DEF.schema(Dialect::JsonSchema)).expect("a schema is JSON")
 }
@@ -67,7 +67,7 @@ async fn now() -> Result<u32, ToolError> {
     Ok(12)
 }
 
-// S0-01, S0-05, S2-01, S2-03
+// S0-01, S0-05, S2-01, S2-03: a tool has a name, a description, a typed schema and a body, and doc comments reach the schema word for word.
 #[test]
 fn a_tool_has_a_name_a_description_a_schema_and_a_body() {
     let def = <greet as Tool>::DEF;
@@ -98,7 +98,7 @@ fn a_tool_has_a_name_a_description_a_schema_and_a_body() {
     assert_eq!(answer("greet", r#"{"name":"Ada"}"#), "hello Ada");
 }
 
-// S0-02, S2-07
+// S0-02, S2-07: a tool registers itself, and may also be registered explicitly.
 #[test]
 fn a_tool_registers_itself() {
     let linked = Registry::linked().expect("the tools of this program");
@@ -110,7 +110,7 @@ fn a_tool_registers_itself() {
     assert_eq!(explicit.open().names().collect::<Vec<_>>(), ["greet"]);
 }
 
-// S4-10
+// S4-10: a tool without arguments has an empty closed object as its schema.
 #[test]
 fn a_tool_without_arguments_has_an_empty_closed_object() {
     assert_eq!(
@@ -120,7 +120,7 @@ fn a_tool_without_arguments_has_an_empty_closed_object() {
     assert_eq!(answer("now", "{}"), "12");
 }
 
-// S0-08
+// S0-08: a tool may take the context or leave it out.
 #[test]
 fn the_context_may_be_taken_or_left() {
     /// Says which call this is.
@@ -132,7 +132,7 @@ fn the_context_may_be_taken_or_left() {
     assert_eq!(answer("now", "{}"), "12");
 }
 
-// S0-02
+// S0-02: the origin of a tool is the place of its function.
 #[test]
 fn the_origin_is_where_the_fn_stands() {
     let origin = <greet as Tool>::DEF.origin().expect("a linked tool");
@@ -198,7 +198,7 @@ fn registry_is_complete_before_the_first_call_and_never_changes() {
     assert_eq!(read(&linked()), before);
 }
 
-// S1-09
+// S1-09: name, description and schema are fixed at compile time.
 #[test]
 fn what_the_model_reads_is_fixed_at_compile_time() {
     const DEF: ToolDef = <greet as Tool>::DEF;

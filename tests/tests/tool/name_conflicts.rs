@@ -1,4 +1,4 @@
-//! A user's own names must not meet what the macro writes.
+//! A user's own names, which must not collide with names in generated code.
 
 #![allow(
     dead_code,

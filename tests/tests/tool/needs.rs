@@ -1,4 +1,4 @@
-//! Secrets and variables.
+//! Secrets and variables of a tool.
 
 use tool_core::{ExposeSecret as _, SecretKind, VariableKind, prelude::*};
 
@@ -29,7 +29,7 @@ async fn ask_upstream(
     )
 }
 
-// S1-06
+// S1-06: secrets are declared by key, kind, label and whether they are optional, and are injected into the call.
 #[test]
 fn secrets_are_declared_and_injected() {
     let def = <ask_upstream as Tool>::DEF;

@@ -1,4 +1,4 @@
-//! What a tool may return.
+//! Return types of a tool.
 
 use futures::{Stream, StreamExt as _, stream};
 use tool_core::{StreamItem, prelude::*};
@@ -37,7 +37,7 @@ async fn report_whole() -> Report {
     report()
 }
 
-// S2-05
+// S2-05: the model reads the short text while the client gets the whole output.
 #[test]
 fn the_model_reads_the_short_text_and_the_client_gets_all() {
     let result = call("report_brief", "{}", &ToolContext::anonymous());
@@ -52,7 +52,7 @@ fn the_model_reads_the_short_text_and_the_client_gets_all() {
     );
 }
 
-/// A type that says itself what the model reads.
+/// A type that decides itself what the model reads.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Told {
     /// Hidden from the model.
@@ -71,7 +71,7 @@ async fn tell() -> Result<Told, ToolError> {
     Ok(Told { all: 3 })
 }
 
-/// No schema at all.
+/// A type without a schema.
 #[derive(Debug, Serialize)]
 pub struct Plain {
     /// A value.
@@ -131,7 +131,7 @@ async fn count_as_tool_stream(
     Ok(ToolStream::new(count_as_stream(to)))
 }
 
-// S2-02
+// S2-02: a function that returns a stream is a tool with progress and one final value.
 #[test]
 fn streams_are_tools_with_progress_and_one_final_value() {
     let tools = Registry::linked()

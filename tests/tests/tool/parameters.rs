@@ -1,10 +1,10 @@
-//! Who supplies a parameter, and what may be said about it.
+//! Sources of a tool's parameters, and the attributes of a parameter.
 
 use tool_core::{Effect, prelude::*};
 
 use crate::{answer, call, schema};
 
-/// An index of the host's.
+/// A host value.
 #[derive(Clone)]
 pub struct Index(pub u32);
 tool_core::host_value!(Index, Effect::READ);
@@ -28,12 +28,12 @@ async fn look(
     )
 }
 
-/// Nobody puts it in.
+/// A host value that no host provides.
 #[derive(Clone)]
 pub struct Missing;
 tool_core::host_value!(Missing, Effect::NONE);
 
-// S2-06, S0-08
+// S2-06, S0-08: host values come from the context and are not in the schema.
 #[test]
 fn host_values_come_from_the_context_and_stay_out_of_the_schema() {
     let cx = ToolContext::builder().with(Index(7)).user("ada").build();
@@ -46,7 +46,7 @@ fn host_values_come_from_the_context_and_stay_out_of_the_schema() {
         schema["properties"].as_object().map(serde_json::Map::len),
         Some(1)
     );
-    // A host value that the host lacks is a result, not a panic.
+    // A host value that the host does not provide is an error result, not a panic.
     assert!(call("look", r#"{"what":"x"}"#, &ToolContext::anonymous()).is_error());
 }
 
@@ -60,7 +60,7 @@ fn look_blocking(
     index.0 * times
 }
 
-// S2-02
+// S2-02: a sync function can be a tool.
 #[test]
 fn sync_fns_are_tools() {
     let cx = ToolContext::builder().with(Index(7)).build();
@@ -136,7 +136,7 @@ fn count_up(
     format!("{from} {word} {fives} {} {day} {:?}", numbers.len(), level)
 }
 
-/// A type with no schema of its own.
+/// A type without a schema of its own.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Level(String);
@@ -257,7 +257,7 @@ mod own {
     }
 }
 
-// S0-07
+// S0-07: a user's type may have the name of a standard type.
 #[tokio::test]
 async fn a_type_of_the_users_own_may_have_the_name_of_a_standard_one() {
     let tools = toolset![own::say];
@@ -312,7 +312,7 @@ impl Load {
     }
 }
 
-// S2-12: a value that the predicate has not read does not reach the body
+// S2-12: the approval predicate reads exactly the values that the body receives.
 #[tokio::test]
 async fn a_predicate_reads_what_the_body_receives() {
     let tools = toolset![send_load];
@@ -360,7 +360,7 @@ fn add_up(
     one.0 + two
 }
 
-// S0-07: the faults of the arguments come before what a conversion says of them
+// S0-07: faults of the arguments are reported before errors of a conversion.
 #[tokio::test]
 async fn a_conversion_that_fails_hides_no_fault() {
     let tools = toolset![add_up];
@@ -397,7 +397,7 @@ async fn a_conversion_that_fails_hides_no_fault() {
     );
 }
 
-// S0-07: blank arguments are none, whatever their length
+// S0-07: blank arguments count as no arguments, whatever their length.
 #[tokio::test]
 async fn blank_arguments_are_none() {
     /// Greets.

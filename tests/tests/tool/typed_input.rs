@@ -1,9 +1,9 @@
-//! The struct of a tool's name: the typed arguments.
+//! The generated struct with the name of the tool: its typed arguments.
 
 use serde::de::value::{Error as ValueError, MapDeserializer};
 use tool_core::prelude::*;
 
-/// What is absent. The name is not `Option`, and still it is one.
+/// An alias of `Option` under a different name, which must still count as optional.
 type Maybe<T> = Option<T>;
 
 /// Takes options of every kind.
@@ -102,7 +102,7 @@ fn it_writes_reads_prints_clones_and_compares() {
 /// Neither `Serialize`, `Debug`, `Clone` nor `PartialEq`.
 #[derive(Deserialize, StrictSchema)]
 pub struct Bare {
-    /// A value.
+    /// A type without `Serialize`, `Debug`, `Clone` or `PartialEq`.
     pub value: u32,
 }
 
@@ -115,7 +115,7 @@ async fn take_bare(
     bare.value
 }
 
-// What its fields cannot, the struct cannot, and that is no error.
+// The struct of a tool implements a trait only if all its fields do, so a field without these traits is not an error.
 #[test]
 fn a_typed_call_goes_through_the_same_gate() {
     let tools = Registry::linked()

@@ -1,5 +1,5 @@
-// A user at an interface of the AI SDK: `interface.mjs PACKAGE ADDRESS`. Says something, answers what is asked, and prints every state
-// that a part of a tool has gone through, and the message at the end.
+// A user of an AI SDK interface: `interface.mjs PACKAGE ADDRESS`. It sends a message, answers approvals, and prints every state of each
+// tool part and the final message.
 import assert from 'node:assert/strict';
 
 const [name, api] = process.argv.slice(2);
@@ -15,7 +15,7 @@ const note = message => {
   }
 };
 
-// What `useChat` keeps in React's state, kept in a list.
+// Keeps in a list what `useChat` keeps in React's state.
 class Chat extends AbstractChat {
   constructor(options) {
     let messages = [];
@@ -60,7 +60,7 @@ for (const { approval, input } of asked) {
   await chat.addToolApprovalResponse({ id: approval.id, approved: input.to === 'bob', reason: 'so I say' });
 }
 await until(() => asked.length === 0 || finished > before && chat.status === 'ready');
-// Nothing is sent once more.
+// Wait, so that a request sent twice would be noticed.
 await new Promise(resolve => setTimeout(resolve, 100));
 
 const message = chat.messages.at(-1);

@@ -1,6 +1,6 @@
-"""Sends a request through the vendor's own client, whole and streamed, and prints the calls that the client has read.
+"""Sends a request through the vendor's own client, whole and streamed, and prints the calls that the client parsed.
 
-`vendors.py API ADDRESS`, the request as JSON on standard input.
+Usage: `vendors.py API ADDRESS`, with the request as JSON on standard input.
 """
 
 import base64
@@ -13,7 +13,7 @@ request = json.load(sys.stdin)
 
 
 def typed(kind, value):
-    """That the request is what the vendor's types say: a key that they do not know would be lost."""
+    """Checks that the request fits the vendor's types, because the client would drop an unknown key."""
     from pydantic import TypeAdapter
 
     def plain(value):
@@ -98,7 +98,7 @@ def gemini():
     from google.genai import types
 
     client = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=address))
-    # The types refuse what they do not know.
+    # The types refuse unknown keys.
     known = ("tools", "toolConfig", "systemInstruction")
     config = types.GenerateContentConfig.model_validate({key: request[key] for key in known if key in request})
     contents = [types.Content.model_validate(content) for content in request["contents"]]
@@ -133,7 +133,7 @@ def bedrock():
     )
 
     def opened(value):
-        """The client writes bytes as base64 itself."""
+        """Decodes base64, because the client encodes bytes itself."""
         if isinstance(value, dict):
             if set(value) == {"bytes"}:
                 return {"bytes": base64.b64decode(value["bytes"])}

@@ -1,1 +1,1 @@
-//! See `tests`.
+//! Empty library: the tests are in `tests/`.

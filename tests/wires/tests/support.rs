@@ -1,4 +1,4 @@
-//! Programs of other people, run beside a server of ours.
+//! Client programs of vendors, run as child processes.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -13,7 +13,7 @@ fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Runs a script of ours with the vendors' Python clients.
+/// Runs a script of this crate with the vendors' Python clients.
 #[allow(dead_code, reason = "each test takes what it needs")]
 pub(crate) async fn python(name: &str, arguments: &[&str], input: &str) -> Result<String, Missing> {
     let mut command = Command::new(test_support::python("venv")?);
@@ -21,7 +21,7 @@ pub(crate) async fn python(name: &str, arguments: &[&str], input: &str) -> Resul
     Ok(said(command, input).await)
 }
 
-/// Runs a script of ours among the packages for Node.
+/// Runs a script of this crate next to the installed Node packages.
 #[allow(dead_code, reason = "each test takes what it needs")]
 pub(crate) async fn node(package: &str, name: &str, arguments: &[&str]) -> Result<String, Missing> {
     let node = Node::with(package)?;
@@ -31,7 +31,7 @@ pub(crate) async fn node(package: &str, name: &str, arguments: &[&str]) -> Resul
     Ok(said(command, "").await)
 }
 
-/// What a program prints; it has to succeed.
+/// Returns the output of a program, which must succeed.
 async fn said(mut command: Command, input: &str) -> String {
     command
         .stdin(Stdio::piped())

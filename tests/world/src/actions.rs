@@ -1,4 +1,4 @@
-//! Every action of a plan, as something that happens in the world.
+//! Execution of a plan's actions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use crate::plan::{Fault, What};
 use crate::run::Running;
 
 impl Running<'_> {
-    /// Everything that the plan says, each at its time.
+    /// Performs every action of the plan at its time.
     pub(crate) async fn act(&mut self) {
         let mut actions: Vec<_> = self.plan.actions.iter().collect();
         actions.sort_by_key(|action| action.at);
@@ -116,7 +116,7 @@ impl Running<'_> {
                     host.process.arm_hook(fault);
                 }
             }
-            // A run that shrinking has taken away.
+            // The action belongs to a run that shrinking has removed.
             _ => {}
         }
     }
@@ -145,7 +145,7 @@ impl Running<'_> {
         }
     }
 
-    /// The user of a run writes something more.
+    /// Stores another message of the user of a run.
     fn write(&self, run: usize) {
         let who = self.plan.runs[run].who.clone();
         self.serve(0, move |host| async move {
@@ -183,7 +183,7 @@ impl Running<'_> {
         self.disturb_active();
         self.serve(host, move |host| async move {
             let patience = Duration::from_millis(patience);
-            // The patience, a second for the last writes, and a moment.
+            // The patience, one second for the last writes, and 100 ms.
             let most = patience + Duration::from_millis(1_100);
             let ended = tokio::time::timeout(most, host.drain(patience)).await;
             if ended.is_err() {
@@ -205,7 +205,7 @@ impl Running<'_> {
             return;
         };
         let stop = CancellationToken::new();
-        // Stop reaches the newest request; a later one of a stopped run is a new wish.
+        // A stop reaches the newest request only. A later request for a stopped run counts as a new wish of the user.
         self.stops.insert(index, stop.clone());
         if stopped {
             stop.cancel();

@@ -1,4 +1,4 @@
-//! The invariants. `docs/world.md` says what each of them means.
+//! Checks of the invariants, which `docs/world.md` describes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,24 +14,24 @@ use crate::run::Running;
 use crate::store::Part;
 use crate::tools::{NAMES, is_asked, is_reader, is_relay, is_repeatable, is_tool, relayed_by};
 
-/// Calls that the models have written at a place.
+/// Calls at one place.
 #[derive(Default)]
 struct Slots {
-    /// Mark and canonical arguments; none where the arguments cannot be read.
+    /// Mark and canonical arguments of the models' calls; `None` if the arguments cannot be parsed.
     calls: Vec<Option<String>>,
-    /// Calls that tools have made.
+    /// The same for calls that tools made.
     nested: Vec<String>,
 }
 
-/// What a model reads of a call that a stopped turn has not run.
+/// Text that a model reads for a call that a stopped turn did not run.
 const STOPPED: &str = "the turn was stopped before this call";
 
-/// Whether a result says that its call was not run: it leaves no doubt, whatever its kind.
+/// Returns whether a result says that its call was not run; then there is no doubt, whatever the error kind is.
 fn says_not_run(text: &str) -> bool {
     text == STOPPED || text.contains("so it was not run")
 }
 
-/// Effects that nobody can explain when everything has come to rest.
+/// Reports effects in doubt without a cause, once everything has come to rest.
 pub(crate) async fn ambiguous(state: &Running<'_>) {
     let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
     let facts = state.world.facts();
@@ -40,7 +40,7 @@ pub(crate) async fn ambiguous(state: &Running<'_>) {
     }
     let mut doubts: BTreeMap<&Place, usize> = BTreeMap::new();
     for row in &rows.effects {
-        // A running row that nobody holds any more will be ambiguous.
+        // A running row without a holder will become ambiguous.
         if matches!(row.state, "ambiguous" | "running") {
             *doubts.entry(&row.place).or_default() += 1;
         }
@@ -64,7 +64,7 @@ pub(crate) async fn ambiguous(state: &Running<'_>) {
     }
 }
 
-/// Looks at everything that is left when all runs are over.
+/// Checks everything that is left when all runs are over.
 pub(crate) async fn check(state: &Running<'_>) {
     let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
     let slots = slots(state.plan);
@@ -95,7 +95,7 @@ pub(crate) async fn check(state: &Running<'_>) {
         at.audit(&mut found);
         missing += at.audit_rows_missing() as u64;
     }
-    // With `BestEffort`, a row or a counted loss.
+    // With `BestEffort`, a call has a row or its loss is counted.
     if state.plan.settings.audit == AuditMode::BestEffort
         && !facts.deaths
         && !facts.audit_hangs
@@ -112,7 +112,7 @@ pub(crate) async fn check(state: &Running<'_>) {
     }
 }
 
-/// Nothing that is over outlives its retention. Removes rows, so it comes last.
+/// Checks that nothing outlives its retention. It removes rows, so it runs last.
 pub(crate) async fn retention(state: &Running<'_>) {
     let day = Some(Duration::from_hours(24));
     let retention = Retention {
@@ -125,7 +125,7 @@ pub(crate) async fn retention(state: &Running<'_>) {
         switches: day,
     };
     let later = Timestamp::from_millis(START + 30 * 24 * 3_600_000);
-    // What a removed row has named can go with the next purge.
+    // Data that only a removed row refers to can be removed by the next purge.
     for _ in 0..4 {
         for part in Part::ALL {
             let purged = state.shared.run(part, move |store| {
@@ -172,7 +172,7 @@ pub(crate) async fn retention(state: &Running<'_>) {
     }
 }
 
-/// What the models have written, and what follows from it.
+/// Returns the calls that follow from the models' messages, by place.
 fn slots(plan: &Plan) -> BTreeMap<Place, Slots> {
     let mut slots: BTreeMap<Place, Slots> = BTreeMap::new();
     for (index, run) in plan.runs.iter().enumerate() {
@@ -196,13 +196,13 @@ fn slots(plan: &Plan) -> BTreeMap<Place, Slots> {
     slots
 }
 
-/// What tells calls of one message apart, where the arguments can be read.
+/// Returns the mark that distinguishes calls of one message, if the arguments can be parsed.
 fn mark(arguments: &str) -> Option<String> {
     let value: Value = serde_json::from_str(arguments).ok()?;
     match value.get("mark")? {
         Value::String(mark) => Some(mark.clone()),
         Value::Number(number) => Some(number.to_string()),
-        // The guard takes the one value of an array.
+        // The guard reads an array with one value as the value.
         Value::Array(values) => match &values[..] {
             [Value::String(mark)] => Some(mark.clone()),
             _ => None,
@@ -213,7 +213,7 @@ fn mark(arguments: &str) -> Option<String> {
 
 type Found = Vec<(&'static str, String)>;
 
-/// How many runs of bodies there are; those of a tool that may be run again are counted by the keys of their calls.
+/// Counts the runs of bodies; for a repeatable tool, counts the keys of its calls.
 fn counted<'a>(begins: impl Iterator<Item = &'a Begin>) -> usize {
     let mut keys = BTreeSet::new();
     begins
@@ -244,7 +244,7 @@ impl At<'_> {
         begins.filter(|begin| begin.place == *self.place)
     }
 
-    /// Effects as the receiver counts them.
+    /// Number of effects, as the receiver counts them.
     fn effects(&self) -> usize {
         counted(self.begins().filter(|begin| begin.effect))
     }
@@ -253,7 +253,7 @@ impl At<'_> {
         is_tool(self.tool()) && !is_reader(self.tool()) && !is_relay(self.tool())
     }
 
-    /// A body begins at most once for each call, and once more for each operator's rerun.
+    /// Checks that a body begins at most once for each call, and once more for each operator's rerun.
     fn bodies(&self, found: &mut Found) {
         if !self.has_effects() {
             return;
@@ -277,7 +277,7 @@ impl At<'_> {
         }
     }
 
-    /// `succeeded` is one effect, `failed` none, `ambiguous` at most one for each run that began.
+    /// Checks that `succeeded` stands for one effect, `failed` for none, and `ambiguous` for at most one per run that began.
     fn ledger(&self, found: &mut Found) {
         if !self.has_effects() || self.tool() == "fail" {
             return;
@@ -288,7 +288,7 @@ impl At<'_> {
             .map(|row| (row.state, row.late))
             .collect();
         let count = |state: &str| rows.iter().filter(|(of, _)| *of == state).count();
-        // Settled by an operator whose clock was wrong, while the body ran.
+        // Rows that an operator with a wrong clock settled while the body ran.
         let contradicted = rows.iter().filter(|row| **row == ("failed", true)).count();
         let (effects, succeeded) = (self.effects(), count("succeeded"));
         if succeeded > effects {
@@ -311,12 +311,12 @@ impl At<'_> {
         let own = threads.filter(|(who, _)| {
             who.tenant == self.place.tenant && who.conversation == self.place.conversation
         });
-        // Several users of one conversation read one thread.
+        // Several users of one conversation read the same thread.
         let own = own.take(1).flat_map(|(_, messages)| messages);
         own.filter(|message| message.role == "tool" && message.place == *self.place)
     }
 
-    /// What the model was told is what happened.
+    /// Checks that what the model reads is what happened.
     fn results(&self, found: &mut Found) {
         let ok: Vec<&MessageSeen> = self.told().filter(|told| told.error.is_none()).collect();
         if self.has_effects() && self.tool() != "fail" {
@@ -336,7 +336,7 @@ impl At<'_> {
                 .told()
                 .filter(|told| !says_not_run(&told.text))
                 .filter(|told| {
-                    // A body that took effect and whose output was lost: the text says so.
+                    // A body whose effect happened and whose output was lost; the text says so.
                     told.text.starts_with("the tool ran and took effect")
                         || told.error.as_deref().is_some_and(|of| unsure.contains(&of))
                 })
@@ -371,13 +371,13 @@ impl At<'_> {
         self.refusals(found);
     }
 
-    /// An outer call that is refused after calls of it took effect says that they have run.
+    /// Checks that an outer call that is refused after its nested calls took effect says that they have run.
     fn outer(&self, found: &mut Found) {
         let place = self.place;
         let (Some(written), [Some(mark)]) = (place.message, &self.slots.calls[..]) else {
             return;
         };
-        // Where a message has one outer call, its nested calls are known by their mark.
+        // If a message has only one outer call, its nested calls are found by their mark.
         let run = self.plan.runs.get(written.run);
         let message = run.and_then(|run| run.script.get(written.step as usize - 1));
         let calls = message.into_iter().flat_map(|message| &message.calls);
@@ -423,7 +423,7 @@ impl At<'_> {
         }
     }
 
-    /// Nothing is refused that policy, people and switches let through.
+    /// Checks that no call is refused that policy, people and switches allow.
     fn refusals(&self, found: &mut Found) {
         let denied = self
             .told()
@@ -443,7 +443,7 @@ impl At<'_> {
         }
     }
 
-    /// A call that a person has to agree to runs by an approval of its own, for its user, with its arguments.
+    /// Checks that a call that needs approval runs by an approval of its own, for its user, with its arguments.
     fn approvals(&self, found: &mut Found) {
         if !is_asked(self.tool()) {
             return;
@@ -470,11 +470,11 @@ impl At<'_> {
         }
     }
 
-    /// What a person has agreed to is done by the time that the run is over.
+    /// Checks that an approved call has run by the time the run is over.
     fn agreed(&self, done: &BTreeSet<usize>, found: &mut Found) {
         let place = self.place;
         let run = place.message.map_or(usize::MAX, |of| of.run);
-        // Any request of the conversation may have been the one that drove the run.
+        // Any request of the conversation may have driven the run.
         let mut disturbed = self.facts.disturbed.iter();
         let disturbed = disturbed.any(|index| {
             self.plan.runs.get(*index).is_some_and(|run| {
@@ -483,7 +483,7 @@ impl At<'_> {
         });
         let switched =
             |tool: &str| self.facts.switched.contains(tool) || self.facts.hooked.contains(tool);
-        // A nested call does not run either where the tool that makes it, or one that it calls before, was switched off or ended by a hook.
+        // A nested call does not run either if the tool that makes it, or one that is called before it, was switched off or ended by a hook.
         let mut outer = NAMES
             .iter()
             .filter(|outer| relayed_by(outer).contains(&self.tool()));
@@ -498,8 +498,8 @@ impl At<'_> {
         }
         let rows = self.rows.approvals.iter();
         let granted = rows.filter(|row| row.place == *place && row.granted.is_some());
-        // A call is asked about again where the policy has changed since, so it may have several approvals. The answer under the policy
-        // that holds at the end counts, which may be a denial.
+        // A call is asked about again if the policy has changed, so it may have several approvals. Only the answer under the last policy counts, and that may
+        // be a denial.
         let rows = self.rows.approvals.iter();
         let denied = rows.filter(|row| row.place == *place && row.denied);
         let denied: BTreeSet<&str> = denied.map(|row| row.call.as_str()).collect();
@@ -516,7 +516,7 @@ impl At<'_> {
         }
     }
 
-    /// Results of calls that the gate has seen.
+    /// Number of results of calls that the gate has seen.
     fn told_by_gate(&self) -> usize {
         self.told().filter(|told| told.text != STOPPED).count()
     }
@@ -527,7 +527,7 @@ impl At<'_> {
         self.told_by_gate().saturating_sub(rows)
     }
 
-    /// Each call has one row, with an outcome unless its process died or the store refused.
+    /// Checks that each call has one row, with an outcome unless its process died or the store refused.
     fn audit(&self, found: &mut Found) {
         let excused = self.facts.faults || self.facts.deaths;
         if self.plan.settings.audit != AuditMode::Required || self.facts.faults {
@@ -540,7 +540,7 @@ impl At<'_> {
             let what = format!("{}: {told} results, {} rows", self.place, rows.len());
             found.push(("audit_missing", what));
         }
-        // A nested call that was refused and has left nothing is a new one in the next attempt of its outer call.
+        // A nested call that was refused and left no trace is a new one in the next attempt of its outer call.
         let nested = self.slots.nested.len() * self.plan.settings.attempts as usize;
         let most = self.slots.calls.len() + nested + self.reruns();
         if rows.len() > most {
@@ -555,7 +555,7 @@ impl At<'_> {
     }
 }
 
-/// No text of one conversation and no secret is in a row of another.
+/// Checks that no text of one conversation, and no secret, is in a row of another one.
 fn texts(state: &Running<'_>, rows: &Rows) {
     let who = |place: &Place| Who {
         tenant: place.tenant.clone(),
@@ -577,7 +577,7 @@ fn texts(state: &Running<'_>, rows: &Rows) {
     }
 }
 
-/// Every run has each of its messages once, and a result for each call.
+/// Checks that every run has each of its messages once, and a result for each call.
 fn messages(state: &Running<'_>, rows: &Rows, found: &mut Found) {
     let done = state.progress().done.clone();
     for index in state.driven() {

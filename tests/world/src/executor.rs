@@ -1,7 +1,6 @@
-//! Runs tasks on one thread, in an order that a seed decides.
+//! A single-threaded executor that polls tasks in an order decided by a seed.
 //!
-//! Each task belongs to a process of the world. The death of a process drops its tasks, and what their destructors spawn is dropped
-//! as well.
+//! Each task belongs to a process of the world. When a process dies, its tasks are dropped, and so is everything that their destructors spawn.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -14,13 +13,13 @@ use tool_core::env::{self, Env, Task};
 
 use crate::random::Random;
 
-/// Polls of one run; more of them mean that tasks wake each other for ever.
+/// The limit of polls in one run; more mean that tasks wake each other for ever.
 const MOST_POLLS: u64 = 400_000;
 
-/// The process that a task belongs to; 0 is the world itself.
+/// Id of the process that a task belongs to; 0 is the world itself.
 pub type Process = u64;
 
-/// Cheap to clone; all clones are one executor.
+/// The executor. It is cheap to clone, and all clones are one executor.
 #[derive(Clone)]
 pub struct Executor(Arc<Inner>);
 
@@ -39,11 +38,11 @@ struct State {
 }
 
 struct Slot {
-    /// Away while it is polled.
+    /// The task; `None` while it is polled.
     task: Option<Task>,
     process: Process,
     env: Option<Arc<dyn Env>>,
-    /// Dropped after so many more polls.
+    /// The task is dropped after this many more polls.
     polls_left: Option<u32>,
 }
 
@@ -68,7 +67,7 @@ impl Wake for TaskWaker {
 }
 
 impl Executor {
-    /// An executor whose order a seed decides.
+    /// Creates an executor whose order the seed decides.
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Inner {
             state: Mutex::new(State {
@@ -87,7 +86,7 @@ impl Executor {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a task of a process and returns its id. It is dropped after `polls` polls where that is given.
+    /// Starts a task of a process and returns its id. The task is dropped after `polls` polls, if given.
     pub fn spawn(
         &self,
         process: Process,
@@ -116,7 +115,7 @@ impl Executor {
         id
     }
 
-    /// Drops one task, in its environment.
+    /// Drops one task, within its environment.
     pub fn cancel(&self, id: u64) {
         let mut state = self.state();
         let slot = state.tasks.remove(&id);
@@ -150,21 +149,21 @@ impl Executor {
     fn discard(slot: Slot) {
         let _entered = slot.env.map(env::enter);
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(slot.task)));
-        // A destructor that panics is the product's fault only where a panic reaches a caller.
+        // A panicking destructor is a fault of the product only if the panic reaches a caller.
         drop(dropped);
     }
 
-    /// Panics that came out of tasks.
+    /// Returns the panics that escaped from tasks.
     pub fn panics(&self) -> Vec<String> {
         self.state().panics.clone()
     }
 
-    /// Whether the run was given up because it took too many polls.
+    /// Returns whether the run was aborted because it took too many polls.
     pub fn is_exhausted(&self) -> bool {
         self.state().polls >= MOST_POLLS
     }
 
-    /// Runs tasks until `main` is done.
+    /// Runs tasks until `main` is done; returns `None` if the limit of polls is reached.
     pub async fn run<T>(&self, main: impl Future<Output = T>) -> Option<T> {
         let mut main = std::pin::pin!(main);
         let main_ready = Arc::new(MainWaker::new(self.clone()));
@@ -174,7 +173,7 @@ impl Executor {
                 if self.is_exhausted() {
                     return Poll::Ready(None);
                 }
-                // The world goes first: what it does at a time happens before what tasks do then.
+                // The world is polled first, so that its actions at a time come before what tasks do at that time.
                 if main_ready.take() {
                     let waker = Waker::from(Arc::clone(&main_ready));
                     if let Poll::Ready(done) = main.as_mut().poll(&mut Context::from_waker(&waker))
@@ -191,7 +190,7 @@ impl Executor {
         .await
     }
 
-    /// Polls one ready task; false where none is ready.
+    /// Polls one ready task; returns false if none is ready.
     fn step(&self) -> bool {
         let mut state = self.state();
         if state.ready.is_empty() {
@@ -236,7 +235,7 @@ impl Executor {
                 state.tasks.remove(&id);
                 state.ready.retain(|other| *other != id);
                 drop(state);
-                // With its environment: a dropped call spawns what it still has to write.
+                // Dropped within its environment, because a dropped call spawns its remaining writes.
                 let _ = catch_unwind(AssertUnwindSafe(|| drop(task)));
             }
         }
@@ -245,7 +244,7 @@ impl Executor {
     }
 }
 
-/// Whether the world's own task is to be polled.
+/// Wakes the world's own task.
 struct MainWaker {
     ready: std::sync::atomic::AtomicBool,
     executor: Executor,
@@ -275,7 +274,7 @@ impl Wake for MainWaker {
     }
 }
 
-/// Lets other tasks run.
+/// Yields once, so that other tasks run.
 pub async fn yield_now() {
     let mut yielded = false;
     std::future::poll_fn(|cx| {

@@ -1,4 +1,4 @@
-//! What really happened, as no host can know it.
+//! Facts of a run that the simulator records and no host can know.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::plan::Who;
 
-/// The calls of one tool in one message of one model: identity in the world, whatever ids the model wrote.
+/// The calls of one tool in one message of a model. It identifies calls in the world, whatever ids the model wrote.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The workspace.
     pub tenant: String,
     /// The conversation.
     pub conversation: String,
-    /// The run that the model wrote the message for, and which of its messages it is. `None` where no message of a model is known.
+    /// The run and the message of the model in it; `None` if the message is not known.
     pub message: Option<Written>,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
 }
 
@@ -30,12 +30,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// A message that a model writes for a run. It is the text of that message, so that the thread itself tells which message it is.
+/// Identity of a message that a model writes for a run. It is the text of that message, so it can be read back from the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Written {
     /// Index of the run.
     pub run: usize,
-    /// Which of the run's messages; the first is 1.
+    /// Number of the message within the run, from 1.
     pub step: u32,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Written {
 }
 
 impl Written {
-    /// The message with this text.
+    /// Parses the text of a message.
     pub fn read(text: &str) -> Option<Self> {
         let (run, step) = text.strip_prefix("run ")?.split_once(" message ")?;
         let (run, step) = (run.parse().ok()?, step.parse().ok()?);
@@ -54,13 +54,13 @@ impl Written {
     }
 }
 
-/// What the user of a run says first.
+/// Returns the first message of the user of a run.
 pub fn hello(who: &Who, run: usize) -> String {
     let own = sentinel(&who.tenant, &who.conversation);
     format!("hello from {own}, run {run}")
 }
 
-/// The run that a user's text begins.
+/// Returns the run that a user's text begins.
 pub fn greeted(text: &str) -> Option<usize> {
     text.rsplit_once(", run ")?.1.parse().ok()
 }
@@ -68,39 +68,39 @@ pub fn greeted(text: &str) -> Option<usize> {
 /// One run of a body.
 #[derive(Clone, Debug)]
 pub struct Begin {
-    /// Where the call stands.
+    /// Place of the call.
     pub place: Place,
-    /// What tells calls of one message apart; `None` where the body has none.
+    /// The mark that distinguishes calls of one message.
     pub mark: String,
     /// The arguments, as canonical JSON.
     pub arguments: String,
-    /// The key of its call.
+    /// Key of the call.
     pub key: Option<String>,
-    /// For whom it ran.
+    /// The user on whose behalf it ran.
     pub user: String,
     /// The process that ran it.
     pub process: u64,
-    /// It has reached the receiver.
+    /// Whether the effect has reached the receiver.
     pub effect: bool,
-    /// It has returned `Ok`, and its call knows.
+    /// Whether it has returned `Ok`, and its call has read that.
     pub returned: bool,
 }
 
-/// From when to when a stored kill switch holds: places in the order of stored changes, and times in milliseconds.
+/// The time in which a stored kill switch applies: positions in the order of stored changes, and times in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredKill {
-    /// When it was stored.
+    /// When the switch was stored.
     pub from: (u64, u128),
-    /// When it was taken back.
+    /// When the switch was removed.
     pub until: Option<(u64, u128)>,
 }
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// Its name.
+    /// Name of the invariant.
     pub invariant: &'static str,
-    /// What was seen.
+    /// What was observed.
     pub what: String,
 }
 
@@ -109,52 +109,52 @@ pub struct Violation {
 pub struct Facts {
     /// Runs of bodies.
     pub begins: Vec<Begin>,
-    /// Messages of models, by workspace, conversation and sequence number, as they were stored.
+    /// Stored messages of models, by workspace, conversation and sequence number.
     pub messages: BTreeMap<(String, String, u64), Written>,
-    /// Places that operators have let run again, and how often.
+    /// Places that operators let run again, and how often.
     pub reruns: BTreeMap<Place, usize>,
-    /// Calls of tools that were told that they succeeded.
+    /// Nested calls whose success was returned to the calling tool.
     pub told: BTreeSet<(Place, String)>,
-    /// Tools that somebody has switched off or denied.
+    /// Tools that were killed, disabled or denied.
     pub switched: BTreeSet<String>,
-    /// Tools of calls that a hook has ended before their bodies began, or while they waited for a nested call.
+    /// Tools of calls that a hook ended before their bodies began, or while they waited for a nested call.
     pub hooked: BTreeSet<String>,
-    /// Kill switches that were stored, by tool.
+    /// Stored kill switches, by tool.
     pub stored_kills: Vec<(String, StoredKill)>,
-    /// Places of claims in the order of stored changes, and their times in milliseconds, by workspace and key.
+    /// Claims, by workspace and key: the position in the order of stored changes, and the time in milliseconds.
     pub claims: BTreeMap<(String, String), (u64, u128)>,
-    /// How many changes were put into that order.
+    /// Number of changes in that order.
     pub stored_changes: u64,
     /// Runs whose first message is stored.
     pub greeted: BTreeSet<usize>,
     /// Runs whose user has pressed stop.
     pub stopped: BTreeSet<usize>,
-    /// Runs whose drive was dropped, stopped, cut by its deadline, or lived in a process that died.
+    /// Runs with a drive that was dropped, was stopped, exceeded its deadline, or was in a process that died.
     pub disturbed: BTreeSet<usize>,
-    /// Whether a process has died, or a store has failed.
+    /// Whether a process died or a store failed.
     pub faults: bool,
-    /// Until when no store has room on its disk, in milliseconds since the start.
+    /// Milliseconds since the start until which all disks are full.
     pub full_until: u128,
-    /// A write of the audit hangs: what it was to write is not counted before the process ends.
+    /// Whether a write of the audit hangs: its rows are not counted before the process ends.
     pub audit_hangs: bool,
-    /// Audit rows that hosts have counted as lost, or that waited to be written when their process ended.
+    /// Audit rows that hosts counted as lost, or that waited to be written when their process ended.
     pub uncounted: u64,
-    /// A process has died or was drained.
+    /// Whether a process died or was drained.
     pub deaths: bool,
     /// Secrets of all hosts.
     pub secrets: Vec<String>,
-    /// What does not hold.
+    /// Violations of invariants.
     pub violations: BTreeSet<Violation>,
-    /// What happened, in order.
+    /// Trace of what happened, in order.
     pub lines: Vec<String>,
 }
 
-/// Cheap to clone; all clones are one world.
+/// The world. It is cheap to clone, and all clones are one world.
 #[derive(Clone, Default)]
 pub struct World(Arc<Mutex<Facts>>);
 
 impl World {
-    /// The facts.
+    /// Locks and returns the facts.
     pub fn facts(&self) -> MutexGuard<'_, Facts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -164,7 +164,7 @@ impl World {
         self.facts().lines.push(line.into());
     }
 
-    /// Notes that an invariant does not hold.
+    /// Records a violation of an invariant.
     pub fn violated(&self, invariant: &'static str, what: impl Into<String>) {
         let violation = Violation {
             invariant,
@@ -173,7 +173,7 @@ impl World {
         self.facts().violations.insert(violation);
     }
 
-    /// The place of a call: the message of the model is looked up by its sequence number in the thread.
+    /// Returns the place of a call. The message of the model is looked up by its sequence number in the thread.
     pub fn place(
         &self,
         tenant: &str,
@@ -194,7 +194,7 @@ impl World {
         }
     }
 
-    /// Looks at a text that leaves a host for somebody of a conversation: a model, a client, a row.
+    /// Checks a text that leaves a host for a participant of a conversation: a model, a client or a row.
     pub fn seen(&self, by: &Who, place: &str, text: &str) {
         let own = sentinel(&by.tenant, &by.conversation);
         for (at, _) in text.match_indices("<<of ") {
@@ -213,7 +213,7 @@ impl World {
         }
     }
 
-    /// A number that is the same for the same run.
+    /// Returns a hash of the trace, which is equal for equal runs.
     pub fn hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.facts().lines.hash(&mut hasher);
@@ -221,17 +221,17 @@ impl World {
     }
 }
 
-/// A text that only one conversation holds.
+/// Returns a text that only one conversation contains.
 pub fn sentinel(tenant: &str, conversation: &str) -> String {
     format!("<<of {tenant} {conversation}>>")
 }
 
-/// The spellings in which a secret must not leave a host.
+/// Returns the spellings of a secret that must not leave a host.
 pub fn spellings(secret: &str) -> Vec<String> {
     vec![secret.to_owned(), hex(secret)]
 }
 
-/// A text in hexadecimal digits.
+/// Converts a text to hexadecimal digits.
 pub fn hex(text: &str) -> String {
     let digit = |digit: u8| char::from_digit(u32::from(digit), 16).unwrap_or_default();
     let digits = text.bytes().flat_map(|byte| [byte >> 4, byte & 15]);

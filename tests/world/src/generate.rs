@@ -1,4 +1,4 @@
-//! From a seed to a plan.
+//! Generation of a plan from a seed.
 
 use crate::plan::{
     Action, AuditMode, Call, Fault, HookFault, Message, Plan, Run, Say, Settings, What, Who,
@@ -6,7 +6,7 @@ use crate::plan::{
 use crate::random::Random;
 use crate::tools::NAMES;
 
-/// The plan of a seed.
+/// Returns the plan of a seed.
 pub fn plan(seed: u64) -> Plan {
     let mut random = Random::new(seed);
     let random = &mut random;
@@ -24,7 +24,7 @@ pub fn plan(seed: u64) -> Plan {
     let mut runs = runs(random);
     let mut actions = actions(random, &settings, &runs);
     let schedule = random.number();
-    // Drawn last, so that seeds mean what they meant before.
+    // Drawn last, so that the plans of existing seeds stay the same.
     let switches = random.percent(20);
     if switches {
         store_kills(random, &settings, &runs, &mut actions);
@@ -75,7 +75,7 @@ pub fn plan(seed: u64) -> Plan {
     }
 }
 
-/// Messages that are sent by a tool which may be run again.
+/// Lets a repeatable tool send some of the messages.
 fn repeatable(random: &mut Random, runs: &mut [Run]) {
     let messages = runs.iter_mut().flat_map(|run| &mut run.script);
     let calls = messages.flat_map(|message| &mut message.calls);
@@ -86,7 +86,7 @@ fn repeatable(random: &mut Random, runs: &mut [Run]) {
     }
 }
 
-/// Operators take approvals and switches back.
+/// Lets operators revoke approvals and remove switches.
 fn taken_back(random: &mut Random, settings: &Settings, runs: &[Run], actions: &mut Vec<Action>) {
     for _ in 0..=random.below(3) {
         let (run, host) = (random.below(runs.len()), random.below(settings.hosts));
@@ -102,7 +102,7 @@ fn taken_back(random: &mut Random, settings: &Settings, runs: &[Run], actions: &
     actions.sort_by_key(|action| action.at);
 }
 
-/// Operations that only few calls need go wrong.
+/// Adds faults of operations that only few calls need.
 fn rare_faults(random: &mut Random, settings: &Settings, actions: &mut Vec<Action>) {
     for _ in 0..=random.below(2) {
         let op = *random.pick(&[
@@ -138,7 +138,7 @@ fn rare_faults(random: &mut Random, settings: &Settings, actions: &mut Vec<Actio
     actions.sort_by_key(|action| action.at);
 }
 
-/// Conversations that several users go on with.
+/// Gives conversations several users.
 fn other_users(random: &mut Random, runs: &mut [Run]) {
     for run in runs {
         let user = *random.pick(&["ann", "bob"]);
@@ -146,7 +146,7 @@ fn other_users(random: &mut Random, runs: &mut [Run]) {
     }
 }
 
-/// Users who drive and stop at once, when most calls have begun.
+/// Lets users drive a run and press stop at once, at a time when most calls have begun.
 fn stopped_drives(
     random: &mut Random,
     settings: &Settings,
@@ -167,7 +167,7 @@ fn stopped_drives(
     actions.sort_by_key(|action| action.at);
 }
 
-/// Users and conversations whose names collide wherever hosts let them.
+/// Draws runs of users and conversations whose names collide wherever hosts allow it.
 fn runs(random: &mut Random) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for _ in 0..=random.below(3) {
@@ -176,7 +176,7 @@ fn runs(random: &mut Random) -> Vec<Run> {
         let conversation = *random.pick(&["main", "side"]);
         let who = Who {
             tenant: tenant.to_owned(),
-            // A conversation has one user, as far as this goes.
+            // A conversation has one user here; `other_users` may change that.
             user: runs
                 .iter()
                 .find(|run| run.who.tenant == tenant && run.who.conversation == conversation)
@@ -202,11 +202,11 @@ fn call(random: &mut Random, at: usize) -> Call {
         1 => "y".to_owned(),
         2 => format!("y#{}", random.below(3)),
         3 => "call_0".to_owned(),
-        // The name that the gate gives to the first call of another call.
+        // The id that the gate gives to the first nested call of `call_0`.
         4 => "call_0/0:".to_owned(),
         _ => format!("call_{at}"),
     };
-    // The plain tools most of the time.
+    // Mostly the plain tools.
     let tool = match random.below(3) {
         0 => *random.pick(&["send", "send_asked", "read_note"]),
         _ => *random.pick(&NAMES),
@@ -260,7 +260,7 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
         }
     }
     for _ in 0..random.below(8) {
-        // Most of it while the first requests are served.
+        // Most actions happen while the first requests are served.
         let at = if random.percent(60) {
             time(random, 300)
         } else {
@@ -323,7 +323,7 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
     actions
 }
 
-/// Somebody stores a kill switch while another host works.
+/// Stores a kill switch while another host works.
 fn store_kills(random: &mut Random, settings: &Settings, runs: &[Run], actions: &mut Vec<Action>) {
     for _ in 0..=random.below(2) {
         let (run, host) = (random.below(runs.len()), random.below(settings.hosts));
@@ -335,7 +335,7 @@ fn store_kills(random: &mut Random, settings: &Settings, runs: &[Run], actions: 
     actions.sort_by_key(|action| action.at);
 }
 
-/// Somebody switches a tool off while a call of it waits for the store.
+/// Switches a tool off while a call of it waits for the store.
 fn switch_while_slow(
     random: &mut Random,
     settings: &Settings,
@@ -377,7 +377,7 @@ fn switch_while_slow(
     actions.extend(each.map(|(at, what)| Action { at, what }));
 }
 
-/// A tool that the model of a run calls.
+/// Picks a tool that the model of a run calls.
 fn a_tool(random: &mut Random, run: &Run) -> String {
     let calls: Vec<&Call> = run.script.iter().flat_map(|of| &of.calls).collect();
     random.pick(&calls).tool.clone()
@@ -409,7 +409,7 @@ fn store_fault(random: &mut Random, host: usize) -> What {
         4 => Fault::SlowBefore(slow),
         5 => Fault::SlowAfter(slow),
         6 => Fault::Hang,
-        // A thread's store is not part of a call.
+        // A thread's store is not part of a call, so no panic is drawn for it.
         _ if op.starts_with("thread") => Fault::Before,
         _ => Fault::Panic,
     };
@@ -421,7 +421,7 @@ fn store_fault(random: &mut Random, host: usize) -> What {
     }
 }
 
-/// The same plan with names that no other conversation or call has: what still fires then does not come from identity.
+/// Returns the same plan with names that no other conversation or call has. Invariants that still fire then are not caused by identity.
 pub fn with_unique_names(mut plan: Plan) -> Plan {
     for run in &mut plan.runs {
         run.who.conversation = format!("{}-{}", run.who.tenant, run.who.conversation);

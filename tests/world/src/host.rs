@@ -1,5 +1,4 @@
-//! A host of the SDK, as its users write one. This folder and `store.rs` are the only places that name the SDK's gate, turns and stores;
-//! `tools.rs` names the macros.
+//! A host of the SDK, as a user writes one. Only this folder and `store.rs` name the SDK's gate, turns and stores; `tools.rs` names the macros.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -31,7 +30,7 @@ use rows::place_of;
 pub(crate) use rows::{ApprovalSeen, MessageSeen, Rows};
 use script::{HookLayer, Script};
 
-/// The gate and what belongs to it, in one process.
+/// A host in one process: its gate, store, policy and switches.
 pub(crate) struct Host {
     pub(crate) process: Arc<Process>,
     store: HostStore,
@@ -39,7 +38,7 @@ pub(crate) struct Host {
     registry: Registry,
     policy: SharedPolicy,
     disables: Disables,
-    /// The stored switches, once they were read; none where the plan does without them.
+    /// The stored switches, once they are read; `None` if the plan does not use them.
     switches: Option<Arc<OnceLock<Switches>>>,
     phone: Phone,
     parallel: usize,
@@ -51,9 +50,9 @@ pub(crate) struct Host {
 pub(crate) enum End {
     /// The run is over.
     Done,
-    /// Approvals are missing.
+    /// The run waits for approvals.
     Waiting,
-    /// An effect has to be settled.
+    /// An effect has to be settled first.
     Unsettled,
     /// The host takes no more calls.
     Draining,
@@ -61,7 +60,7 @@ pub(crate) enum End {
     Stopped,
     /// Another request drives the conversation.
     Busy,
-    /// Something failed.
+    /// The drive failed, with this error.
     Failed(String),
 }
 
@@ -73,7 +72,7 @@ pub(crate) struct Drive {
     pub(crate) runs: Arc<[Run]>,
     pub(crate) stop: CancellationToken,
     pub(crate) deadline: Option<u64>,
-    /// The user's message that the drive begins with.
+    /// The user's message that the drive begins with, if it stores one.
     pub(crate) message: Option<String>,
 }
 
@@ -91,7 +90,7 @@ fn policy_without(denied: &BTreeSet<String>) -> Result<Policy, String> {
     policy.build().map_err(|error| error.to_string())
 }
 
-/// The secrets of a workspace: one for a service, one read from a file with its newline, one of a provider.
+/// Returns the secrets of a workspace: one of a service, one read from a file with its newline, and one of a provider.
 pub(crate) fn secrets(tenant: &str) -> [String; 3] {
     [
         format!("sk-{tenant}-4711"),
@@ -100,7 +99,7 @@ pub(crate) fn secrets(tenant: &str) -> [String; 3] {
     ]
 }
 
-/// Every spelling of the secrets of a workspace that must not leave a host.
+/// Returns every spelling of a workspace's secrets that must not leave a host.
 pub(crate) fn hidden(tenant: &str) -> Vec<String> {
     let texts = secrets(tenant);
     texts
@@ -109,7 +108,7 @@ pub(crate) fn hidden(tenant: &str) -> Vec<String> {
         .collect()
 }
 
-/// How long a request waits before it drives a thread again in which another run is under way, and how often.
+/// The delay before a request retries a busy thread, and the number of retries.
 const BUSY: (Duration, u32) = (Duration::from_millis(100), 50);
 
 impl Host {
@@ -174,7 +173,7 @@ impl Host {
         &self.process.world
     }
 
-    /// Reads the stored switches when the first request comes. A host takes no calls without them.
+    /// Reads the stored switches at the first request. A host takes no calls without them.
     async fn read_switches(&self) {
         let Some(cell) = &self.switches else { return };
         while cell.get().is_none() {
@@ -228,7 +227,7 @@ impl Host {
         builder().tools(&tools).build()
     }
 
-    /// Stores what the user says.
+    /// Stores a message of the user.
     pub(crate) async fn write(&self, who: &Who, text: &str) -> Result<(), String> {
         let cx = self.cx(who, &CancellationToken::new());
         let stored = Turns::new(self.store.clone()).say(text, &cx).await;
@@ -265,7 +264,7 @@ impl Host {
             stop: stop.clone(),
             process: Arc::clone(&self.process),
         };
-        // A request that finds another one at work tries again for some time, as a host would do.
+        // A request that finds the thread busy retries for some time, as a real host would.
         let mut tries = BUSY.1;
         let ended = loop {
             let tools = |cx: &ToolContext| self.tools(cx);
@@ -312,7 +311,7 @@ impl Host {
         end
     }
 
-    /// What the client of a run is shown of the questions that wait in it.
+    /// Shows the client of a run the questions that wait in it.
     pub(crate) async fn inbox(&self, run: &Run) {
         let Some(approvals) = self.gate.approvals() else {
             return;
@@ -341,7 +340,7 @@ impl Host {
         }
     }
 
-    /// Answers everything that waits in a workspace.
+    /// Answers every approval that waits in a workspace.
     pub(crate) async fn answer(&self, tenant: &str, reply: Say, times: u32) -> usize {
         let Some(approvals) = self.gate.approvals() else {
             return 0;
@@ -382,7 +381,7 @@ impl Host {
         answered
     }
 
-    /// Takes back what was approved in a workspace and not used.
+    /// Revokes granted approvals in a workspace that are not used yet.
     pub(crate) async fn revoke(&self, tenant: &str) {
         let Some(approvals) = self.gate.approvals() else {
             return;
@@ -399,7 +398,7 @@ impl Host {
         }
     }
 
-    /// Presents the token of somebody's approval.
+    /// Presents the token of an approval in the run `token_of`, as the user of the run `by`.
     pub(crate) async fn resume(&self, token_of: &Run, by: &Run) {
         self.read_switches().await;
         let Some(approvals) = self.gate.approvals() else {
@@ -455,7 +454,7 @@ impl Host {
                 (false, true) => Resolution::Succeeded("\"it arrived\"".to_owned()),
                 (false, false) => Resolution::Failed("it did not arrive".to_owned()),
             };
-            // Before the row changes: a call may begin at once.
+            // Recorded before the row changes, because a call may begin at once.
             if rerun {
                 *self
                     .world()
@@ -497,7 +496,7 @@ impl Host {
         }
     }
 
-    /// Takes every switch of a tool back.
+    /// Removes every switch of a tool.
     pub(crate) async fn enable(&self, tool: &str) {
         self.policy.revive(tool, None);
         self.disables.enable(tool);
@@ -512,7 +511,7 @@ impl Host {
         }
     }
 
-    /// Audit rows that were dropped, or that still wait to be written.
+    /// Number of audit rows that were dropped or still wait to be written.
     pub(crate) fn unwritten(&self) -> u64 {
         let buffer = self.gate.audit().buffer();
         buffer.map_or(0, |buffer| buffer.dropped() + buffer.waiting() as u64)
@@ -523,7 +522,7 @@ impl Host {
     }
 }
 
-/// Arguments with another note, which an operator has written.
+/// Returns the arguments with a note that the operator changed.
 fn edited(arguments: &str) -> String {
     let mut value: serde_json::Value = serde_json::from_str(arguments).unwrap_or_default();
     value["note"] = json!("edited");

@@ -1,14 +1,14 @@
-//! Kept plans: findings that are open, and regressions of those that were fixed.
+//! Kept plans: open findings, and regression tests of fixed ones.
 
 use std::path::{Path, PathBuf};
 
 use crate::plan::{Plan, State};
 
-/// Every plan in a folder, with its file, by name.
+/// Returns every plan in a folder with its file, sorted by name.
 ///
 /// # Errors
 ///
-/// Where the folder or a file in it cannot be read.
+/// If the folder or a file in it cannot be read.
 pub fn plans(folder: &Path) -> Result<Vec<(PathBuf, Plan)>, String> {
     let entries = std::fs::read_dir(folder)
         .map_err(|error| format!("`{}` cannot be read: {error}", folder.display()))?;
@@ -26,11 +26,11 @@ pub fn plans(folder: &Path) -> Result<Vec<(PathBuf, Plan)>, String> {
     files.into_iter().map(read).collect()
 }
 
-/// Invariants that fire because of findings that are still open.
+/// Returns the invariants that fire because of open findings.
 ///
 /// # Errors
 ///
-/// As [`plans`].
+/// The same as for [`plans`].
 pub fn open_invariants(folder: &Path) -> Result<Vec<String>, String> {
     let plans = plans(folder)?;
     let expected = plans.into_iter().filter_map(|(_, plan)| plan.expect);

@@ -1,6 +1,6 @@
 //! A deterministic simulator of hosts.
 //!
-//! A seed becomes a [`Plan`](plan::Plan), a plan becomes a [`run`](run::run), and a run is held to invariants. See `docs/world.md`.
+//! A seed becomes a [`Plan`](plan::Plan), a [`run`](run::run) executes the plan, and invariants are checked on the result. See `docs/world.md`.
 
 pub mod executor;
 pub mod facts;

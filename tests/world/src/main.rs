@@ -1,4 +1,4 @@
-//! `world run --seeds 0..1000`, `world replay FILE`, `world shrink FILE`.
+//! Command line of the simulator: `world run --seeds 0..1000`, `world replay FILE`, `world shrink FILE`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -203,7 +203,7 @@ fn obey(command: Command) -> Result<bool, String> {
     }
 }
 
-/// The store that was asked for, or the one that a kept plan needs.
+/// Returns the store from the command line, or the one that a kept plan needs.
 fn store_of(plan: &Plan, asked: Option<Kind>) -> StoreKind {
     let needed = plan.expect.as_ref().map(|expect| expect.store);
     asked.map_or(needed.unwrap_or_default(), StoreKind::from)
@@ -222,10 +222,10 @@ fn print(report: &Report) {
     println!("hash {:016x}", report.hash);
 }
 
-/// How often each invariant fired, and the first seed and sentence of each.
+/// How often each invariant fired, and the first seed and text of each.
 type Found = BTreeMap<String, (u64, u64, String)>;
 
-/// What is looked for, and where.
+/// The settings of a search for violations.
 struct Search {
     kind: StoreKind,
     plan: fn(u64) -> Plan,
@@ -292,7 +292,7 @@ impl Search {
         Ok(found)
     }
 
-    /// Prints what was found; false where something of it is new.
+    /// Prints the findings; returns false if one of them is new.
     fn report(
         &self,
         found: &Found,
@@ -322,7 +322,7 @@ impl Search {
     }
 }
 
-/// The first seed of a range and the one after its last.
+/// Parses a range: the first seed, and the one after the last.
 fn range(seeds: &str) -> Result<(u64, u64), String> {
     let range = seeds.split_once("..");
     let range = range.and_then(|(first, end)| Some((first.parse().ok()?, end.parse().ok()?)));

@@ -1,4 +1,4 @@
-//! What a run does, written so that a person can read it and the simulator can repeat it.
+//! The plan of a run, which a person can read and the simulator can repeat.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::StoreKind;
 
-/// A whole run: who asks for what, what the models write, what operators do and what goes wrong.
+/// A whole run: the users' requests, the models' messages, the operators' actions and the faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
@@ -19,21 +19,21 @@ pub struct Plan {
     pub expect: Option<Expect>,
     /// Seed of the scheduler, of random bytes and of retries.
     pub schedule: u64,
-    /// How hosts are set up.
+    /// Configuration of the hosts.
     pub settings: Settings,
-    /// User messages, and what the models answer.
+    /// The users' messages, and the models' answers.
     pub runs: Vec<Run>,
-    /// What happens, in order of time.
+    /// Actions, ordered by time.
     pub actions: Vec<Action>,
 }
 
-/// What a kept plan is for.
+/// The purpose of a kept plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// Name of the finding, such as `A1`.
     pub finding: String,
-    /// Whether the fault is still there.
+    /// Whether the fault still exists.
     pub state: State,
     /// The invariant that fires while the fault is open.
     pub invariant: String,
@@ -43,7 +43,7 @@ pub struct Expect {
     /// The store that the fault needs.
     #[serde(default, skip_serializing_if = "StoreKind::is_memory")]
     pub store: StoreKind,
-    /// The seed that the plan came from; none where a person wrote it.
+    /// The seed that the plan came from; `None` if a person wrote the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
@@ -52,13 +52,13 @@ pub struct Expect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// The plan has to make the invariant fire.
+    /// The plan must make the invariant fire.
     Open,
     /// The plan must not make any invariant fire.
     Fixed,
 }
 
-/// How every host is set up.
+/// Configuration of every host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(
@@ -66,30 +66,30 @@ pub enum State {
     reason = "each is a setting of its own"
 )]
 pub struct Settings {
-    /// Hosts on the one store.
+    /// Number of hosts that share the store.
     pub hosts: usize,
-    /// How the audit is kept.
+    /// How the audit is written.
     pub audit: AuditMode,
-    /// How often a read-only or idempotent tool is tried.
+    /// How often a read-only or idempotent tool is attempted.
     pub attempts: u32,
-    /// Neighbouring read-only calls that run at once.
+    /// How many neighbouring read-only calls may run at once.
     pub parallel: usize,
-    /// Whether hosts obey the switches that are stored for all of them.
+    /// Whether hosts apply the switches that are stored for all of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub switches: bool,
-    /// Whether the stores of a host are parts of one database, so that the end of a call is one transaction.
+    /// Whether the stores of a host are in one database, so that the end of a call is one transaction.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub one_database: bool,
-    /// Whether the audit and the approvals are in databases of their own.
+    /// Whether the audit and the approvals have databases of their own.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
-    /// Whether each host has another name for the agent, as after a renaming.
+    /// Whether each host uses a different name for the agent, as after a renaming.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub agents: bool,
-    /// Whether the first request of a run stores the user's message with the begin of the run.
+    /// Whether the first request of a run stores the user's message together with the start of the run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub respond: bool,
-    /// How many calls of a tool a host lets through in a minute, for each user; none for no limit.
+    /// Number of calls of a tool that a host allows each user per minute; `None` for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -111,17 +111,17 @@ impl Default for Settings {
     }
 }
 
-/// How the audit is kept.
+/// How the audit is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditMode {
-    /// A row before the body.
+    /// A row is written before the body runs.
     Required,
-    /// Rows in the background.
+    /// Rows are written in the background.
     BestEffort,
 }
 
-/// A user of a workspace in a conversation. Written `tenant/user/conversation`.
+/// A user of a workspace in a conversation, written as `tenant/user/conversation`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Who {
@@ -171,21 +171,21 @@ impl fmt::Display for Who {
     }
 }
 
-/// A message of a user, and what the model writes until it is done.
+/// A message of a user, and the messages that the model writes in reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// Who asks.
+    /// The user who sends the message.
     pub who: Who,
-    /// The model's messages; after the last one it says that it is done.
+    /// The model's messages; after the last one, the model says that it is done.
     pub script: Vec<Message>,
 }
 
-/// The calls of one message of a model.
+/// A message of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// The calls.
+    /// The calls of the message.
     pub calls: Vec<Call>,
 }
 
@@ -193,26 +193,26 @@ pub struct Message {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
-    /// The id that the provider gave it.
+    /// The id from the provider.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// JSON text. `{sentinel}` stands for a text that only this conversation holds.
+    /// The arguments as JSON text. `{sentinel}` stands for a text that only this conversation contains.
     pub arguments: String,
 }
 
-/// Something that happens at a time.
+/// An action at a point in time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
     /// Milliseconds since the start of the run.
     pub at: u64,
-    /// What happens.
+    /// What happens at that time.
     #[serde(rename = "do")]
     pub what: What,
 }
 
-/// What happens.
+/// The kind of an action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum What {
@@ -222,32 +222,32 @@ pub enum What {
         run: usize,
         /// Index of the host.
         host: usize,
-        /// The client goes away after so many polls.
+        /// The client disconnects after this many polls.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dropped_after: Option<u32>,
         /// The deadline, in milliseconds from now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<u64>,
-        /// The user has pressed stop before it begins.
+        /// The user has pressed stop before the drive begins.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stopped: bool,
     },
-    /// The user presses stop: the cancellation of all drives of a run.
+    /// The user presses stop, which cancels all drives of a run.
     Stop {
         /// Index of the run.
         run: usize,
     },
-    /// The client of a run goes away: all requests that drive it are dropped.
+    /// The client of a run disconnects, so all requests that drive it are dropped.
     Leave {
         /// Index of the run.
         run: usize,
     },
-    /// The user writes into the conversation of a run.
+    /// The user writes a message into the conversation of a run.
     Write {
         /// Index of the run.
         run: usize,
     },
-    /// The client of a run looks at what waits for an answer.
+    /// The client of a run reads the questions that wait for an answer.
     Inbox {
         /// Index of the run.
         run: usize,
@@ -260,13 +260,13 @@ pub enum What {
         run: usize,
         /// Index of the host.
         host: usize,
-        /// What the operator says.
+        /// The operator's answer.
         reply: Say,
-        /// How often: once, or again when it is too late.
+        /// How often it is answered: once, or again when it is too late.
         #[serde(default = "once")]
         times: u32,
     },
-    /// An operator takes back the approvals of the workspace of a run that were given and not used.
+    /// An operator revokes the granted and unused approvals of a run's workspace.
     Revoke {
         /// Index of the run.
         run: usize,
@@ -275,54 +275,54 @@ pub enum What {
     },
     /// The client of a run presents the token of another run's approval.
     Resume {
-        /// Whose token.
+        /// Index of the run whose token is presented.
         token_of: usize,
         /// Index of the run that presents it.
         by: usize,
         /// Index of the host.
         host: usize,
     },
-    /// An operator says what became of ambiguous effects.
+    /// An operator settles ambiguous effects.
     Resolve {
         /// Index of the host.
         host: usize,
-        /// Lets them run again, in place of what the receiver knows.
+        /// Lets them run again, instead of using what the receiver knows.
         #[serde(default)]
         rerun: bool,
     },
-    /// A kill switch, thrown on one host.
+    /// A kill switch is set on one host.
     Kill {
         /// Index of the host.
         host: usize,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
     },
-    /// A kill switch, stored by one host for all hosts.
+    /// A kill switch is stored by one host for all hosts.
     StoreKill {
         /// Index of the host.
         host: usize,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
     },
-    /// A person switches a tool off on one host.
+    /// A person disables a tool on one host.
     Disable {
         /// Index of the host.
         host: usize,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
     },
-    /// The policy of one host changes: the tool is denied.
+    /// The policy of one host changes to deny the tool.
     Deny {
         /// Index of the host.
         host: usize,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
     },
-    /// A tool that was killed, disabled or denied on one host is back there, and its stored kill switch is taken back.
+    /// A tool that was killed, disabled or denied is enabled again on one host, and its stored kill switch is removed.
     Enable {
         /// Index of the host.
         host: usize,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
     },
     /// The process of a host dies.
@@ -335,42 +335,42 @@ pub enum What {
         /// Index of the host.
         host: usize,
     },
-    /// A host is asked to end.
+    /// A host is drained before it ends.
     Drain {
         /// Index of the host.
         host: usize,
-        /// Milliseconds.
+        /// Patience in milliseconds.
         patience: u64,
     },
     /// The wall clock of a host jumps.
     Clock {
         /// Index of the host.
         host: usize,
-        /// Milliseconds, forward or back.
+        /// The jump in milliseconds, forward or back.
         by: i64,
     },
-    /// The next operations of this name on a host's store go wrong.
+    /// The next operations with this name on a host's store fail.
     Store {
         /// Index of the host.
         host: usize,
         /// The operation, such as `ledger.begin`.
         op: String,
-        /// How.
+        /// How the operation fails.
         fault: Fault,
-        /// How many of them.
+        /// Number of operations that fail.
         #[serde(default = "once")]
         times: u32,
     },
-    /// The disks of all stores are full: nothing can be written, what is there can be read.
+    /// The disks of all stores are full: writes fail, reads work.
     Full {
-        /// For how many milliseconds.
+        /// Duration in milliseconds.
         millis: u64,
     },
-    /// The next runs of bodies on a host meet this hook.
+    /// The next run of a body on a host meets this hook.
     Hook {
         /// Index of the host.
         host: usize,
-        /// What it does.
+        /// What the hook does.
         fault: HookFault,
     },
 }
@@ -379,52 +379,52 @@ fn once() -> u32 {
     1
 }
 
-/// What an operator says.
+/// An operator's answer to an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Say {
-    /// Yes.
+    /// Approves the call.
     Approve,
-    /// Yes, with another note.
+    /// Approves the call with a changed note.
     Edit,
-    /// No.
+    /// Denies the call.
     Deny,
 }
 
-/// What goes wrong in a store.
+/// A fault of a store's operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// It fails and nothing is written.
+    /// It fails and writes nothing.
     Before,
-    /// It writes, and the answer is lost.
+    /// It writes, but the answer is lost.
     Lost,
-    /// It waits before it writes.
+    /// It waits this many milliseconds before it writes.
     SlowBefore(u64),
-    /// It writes, and waits before it answers.
+    /// It writes, and waits this many milliseconds before it answers.
     SlowAfter(u64),
     /// It never answers and writes nothing.
     Hang,
-    /// It panics.
+    /// The operation panics.
     Panic,
 }
 
-/// What a tower layer does to one run.
+/// What a tower layer does to one run of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HookFault {
-    /// An error in place of what the body gave.
+    /// It returns an error in place of the body's result.
     FailsAfter,
-    /// A panic after the body.
+    /// It panics after the body.
     PanicsAfter,
-    /// An error, and the body does not run.
+    /// It returns an error, and the body does not run.
     FailsBefore,
-    /// A panic, and the body does not run.
+    /// It panics, and the body does not run.
     PanicsBefore,
 }
 
 impl Plan {
-    /// The latest time of an action.
+    /// Returns the latest time of an action.
     pub fn length(&self) -> u64 {
         self.actions
             .iter()
@@ -433,7 +433,7 @@ impl Plan {
             .unwrap_or(0)
     }
 
-    /// As the JSON text of a plan file.
+    /// Returns the JSON text of a plan file.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
@@ -442,7 +442,7 @@ impl Plan {
 }
 
 impl Call {
-    /// The same call with plainer arguments.
+    /// Simplifies the call's arguments, for shrinking.
     pub(crate) fn simplify(&mut self) {
         for (from, to) in [("{sentinel}", ""), ("m1", "m0")] {
             if self.arguments.contains(from) {
@@ -454,7 +454,7 @@ impl Call {
 }
 
 impl What {
-    /// The runs that it names.
+    /// Returns the indices of the runs that the action names.
     pub(crate) fn runs_mut(&mut self) -> Vec<&mut usize> {
         match self {
             Self::Drive { run, .. }
@@ -469,7 +469,7 @@ impl What {
         }
     }
 
-    /// The same action on the first host, once, without an early end.
+    /// Simplifies the action: on the first host, once, without an early end.
     pub(crate) fn simplify(&mut self) {
         match self {
             Self::Drive {

@@ -1,4 +1,4 @@
-//! A process of a simulated host: its clock, its randomness, its tasks, and its death.
+//! A process of a simulated host: its clock, its random numbers, its tasks and its death.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -13,25 +13,25 @@ use crate::facts::World;
 use crate::plan::{Fault, HookFault};
 use crate::random::Random;
 
-/// Wall-clock time at the start of a run.
+/// Wall-clock time at the start of a run, in milliseconds.
 pub(crate) const START: i64 = 1_700_000_000_000;
 
-/// What a machine keeps when its process dies.
+/// The state of a machine that survives the death of a process.
 #[derive(Default)]
 pub struct Machine {
-    /// How far its wall clock is off, in milliseconds.
+    /// Offset of the wall clock in milliseconds.
     pub skew: AtomicI64,
 }
 
 /// One process of a host.
 pub struct Process {
-    /// Names it among all processes of the run.
+    /// Id among all processes of the run.
     pub id: u64,
-    /// The host's index.
+    /// Index of the host.
     pub host: usize,
-    /// The world.
+    /// The world that the process belongs to.
     pub world: World,
-    /// Runs its tasks.
+    /// The executor of its tasks.
     pub executor: Executor,
     alive: AtomicBool,
     machine: Arc<Machine>,
@@ -68,31 +68,31 @@ impl Process {
         })
     }
 
-    /// Whether it lives.
+    /// Returns whether the process is alive.
     pub fn is_alive(&self) -> bool {
         self.alive.load(Ordering::Acquire)
     }
 
-    /// Cuts what it holds of the outside, then drops its tasks: what destructors still do arrives nowhere.
+    /// Cuts the process off from the outside and then drops its tasks, so that nothing done in a destructor arrives.
     pub fn die(&self) {
         self.alive.store(false, Ordering::Release);
         self.executor.kill(self.id);
     }
 
-    /// Makes the next operation of a name go wrong.
+    /// Arms a fault for the next operation with this name.
     pub fn arm(&self, op: &str, fault: Fault) {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         faults.push((op.to_owned(), fault));
     }
 
-    /// What goes wrong with this operation.
+    /// Takes the armed fault of this operation, if there is one.
     pub fn fault(&self, op: &str) -> Option<Fault> {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         let at = faults.iter().position(|(armed, _)| armed == op)?;
         Some(faults.remove(at).1)
     }
 
-    /// How long the store takes for the next half of an operation.
+    /// Returns the delay of the store for the next half of an operation.
     pub fn latency(&self) -> Duration {
         let mut latency = self.latency.lock().unwrap_or_else(PoisonError::into_inner);
         let millis = if latency.percent(40) {
@@ -103,13 +103,13 @@ impl Process {
         Duration::from_millis(u64::try_from(millis).unwrap_or(0))
     }
 
-    /// Makes a layer of the next run go wrong.
+    /// Arms a fault of the layer around the next run.
     pub fn arm_hook(&self, fault: HookFault) {
         let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         hooks.push(fault);
     }
 
-    /// What the layer does to this run.
+    /// Takes the armed fault of the layer, if there is one.
     pub fn hook(&self) -> Option<HookFault> {
         let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         (!hooks.is_empty()).then(|| hooks.remove(0))
@@ -127,7 +127,7 @@ impl Process {
     }
 }
 
-/// The environment of a process. A type of its own, because the executor keeps it and processes keep the executor.
+/// The environment of a process. It is a separate type, because the executor holds it and a process holds the executor.
 pub struct ProcessEnv(pub Arc<Process>);
 
 impl Env for ProcessEnv {
@@ -156,7 +156,7 @@ impl Env for ProcessEnv {
 
     fn spawn_blocking(&self, work: Work) {
         self.spawn(Box::pin(async move {
-            // A thread takes its time to start.
+            // A real thread takes some time to start.
             tokio::time::sleep(Duration::from_millis(1)).await;
             work();
         }));

@@ -1,8 +1,8 @@
-//! Silence for panics that a plan asked for.
+//! A panic hook that is silent about panics that a plan asked for.
 
 use std::sync::Once;
 
-/// Prints no panic of a simulated tool, hook or store; those that escape are reported as violations. Every other panic is printed.
+/// Suppresses the output of panics of simulated tools, hooks and stores; those that escape are reported as violations. Every other panic is printed.
 pub fn quiet_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,16 +1,16 @@
-//! `SplitMix64`: a generator whose sequence no release of a library changes, so that a seed keeps its meaning.
+//! `SplitMix64`: a generator whose sequence does not depend on a library's release, so that seeds keep their meaning.
 
 /// A generator of pseudo-random numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of a seed.
+    /// Creates the generator of a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed ^ 0x5851_f42d_4c95_7f2d)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -19,23 +19,23 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`; 0 where `end` is 0.
+    /// Returns a number below `end`, or 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.number() % end).unwrap_or(0)
     }
 
-    /// Whether something of this probability in percent happens.
+    /// Returns true with this probability in percent.
     pub fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of several.
+    /// Returns a random element.
     pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }
 
-    /// Fills a slice.
+    /// Fills a slice with random bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
             *byte = self.number().to_le_bytes()[0];

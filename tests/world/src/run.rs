@@ -1,4 +1,4 @@
-//! From a plan to what came of it.
+//! Execution of a plan, and its report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -16,19 +16,19 @@ use crate::process::{Machine, Process, ProcessEnv};
 use crate::store::Shared;
 use crate::{check, settle};
 
-/// Which store the hosts share.
+/// The store that the hosts share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreKind {
-    /// In memory.
+    /// The store in memory.
     #[default]
     Memory,
-    /// SQLite.
+    /// A SQLite database.
     Sqlite,
 }
 
 impl StoreKind {
-    /// Whether it is the store in memory.
+    /// Returns whether it is the store in memory.
     #[expect(
         clippy::trivially_copy_pass_by_ref,
         reason = "serde passes a reference"
@@ -38,31 +38,31 @@ impl StoreKind {
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Invariants that do not hold.
     pub violations: Vec<Violation>,
-    /// Everything that happened, in order.
+    /// Trace of everything that happened, in order.
     pub lines: Vec<String>,
-    /// A number that is the same for the same run.
+    /// A hash that is equal for equal runs.
     pub hash: u64,
 }
 
 impl Report {
-    /// Whether an invariant of this name fired.
+    /// Returns whether an invariant of this name fired.
     pub fn fires(&self, invariant: &str) -> bool {
         let mut fired = self.violations.iter();
         fired.any(|violation| violation.invariant == invariant)
     }
 
-    /// Whether an invariant of this name fired and says something that holds a text.
+    /// Returns whether an invariant of this name fired with a message that contains the text.
     pub fn says(&self, invariant: &str, text: &str) -> bool {
         let mut fired = self.violations.iter();
         fired.any(|violation| violation.invariant == invariant && violation.what.contains(text))
     }
 
-    /// Names of the invariants that fired.
+    /// Returns the names of the invariants that fired.
     pub fn names(&self) -> BTreeSet<&'static str> {
         let fired = self.violations.iter();
         fired.map(|violation| violation.invariant).collect()
@@ -73,7 +73,7 @@ impl Report {
 ///
 /// # Errors
 ///
-/// Where a host or a store cannot be made.
+/// If a host or a store cannot be created.
 pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
     let second = match kind {
         StoreKind::Memory => None,
@@ -122,7 +122,7 @@ pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
     })
 }
 
-/// A run under way.
+/// A run in progress.
 pub(crate) struct Running<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) runs: Arc<[Run]>,
@@ -133,32 +133,32 @@ pub(crate) struct Running<'a> {
     pub(crate) machines: Vec<Arc<Machine>>,
     pub(crate) hosts: Vec<Option<Arc<Host>>>,
     processes: u64,
-    /// Cancels all drives of a run.
+    /// Tokens that cancel the drives of a run.
     pub(crate) stops: BTreeMap<usize, CancellationToken>,
     /// Tasks that drive a run.
     pub(crate) requests: BTreeMap<usize, Vec<u64>>,
     pub(crate) progress: Arc<Mutex<Progress>>,
 }
 
-/// What drives have come to.
+/// State of the runs and their drives.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// Runs whose user message is stored.
+    /// Runs whose first request is storing, or has stored, the user's message.
     pub(crate) asked: BTreeSet<usize>,
     /// Runs that are over.
     pub(crate) done: BTreeSet<usize>,
-    /// Drives under way, by run.
+    /// Number of drives in progress, by run.
     pub(crate) active: BTreeMap<usize, usize>,
     /// How the last drive of each run ended.
     pub(crate) last: BTreeMap<usize, End>,
 }
 
-/// The first request of a run, until the user's message is stored. A later request stores it where this one could not.
+/// The first request of a run, until the user's message is stored. If it fails to, a later request stores the message.
 struct Asking {
     progress: Arc<Mutex<Progress>>,
     world: World,
     run: usize,
-    /// Whether the message is stored with the begin of the run.
+    /// Whether the message is stored together with the start of the run.
     responds: bool,
     is_written: bool,
 }
@@ -173,7 +173,7 @@ impl Drop for Asking {
     }
 }
 
-/// Counts a drive as under way while it lives.
+/// Counts a drive as in progress until it is dropped.
 struct Active(Arc<Mutex<Progress>>, usize);
 
 impl Drop for Active {
@@ -234,7 +234,7 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// Ends the process of a host.
+    /// Kills the process of a host.
     pub(crate) fn kill(&mut self, host: usize) {
         if let Some(host) = self.hosts[host].take() {
             host.process.note("dies");
@@ -242,14 +242,14 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Sets every wall clock right.
+    /// Sets the offset of every wall clock to zero.
     pub(crate) fn set_clocks(&self) {
         for machine in &self.machines {
             machine.skew.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Drops everything that still runs, so that nothing keeps itself alive.
+    /// Drops everything that still runs, so that no reference cycle keeps it alive.
     fn end(&mut self) {
         for host in 0..self.hosts.len() {
             self.kill(host);
@@ -261,12 +261,12 @@ impl<'a> Running<'a> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs that were driven at least once.
+    /// Returns the runs that were driven at least once.
     pub(crate) fn driven(&self) -> BTreeSet<usize> {
         self.progress().last.keys().copied().collect()
     }
 
-    /// Users whose conversations may hold messages.
+    /// Returns the users whose conversations may hold messages.
     pub(crate) fn whose(&self) -> BTreeSet<Who> {
         self.plan.runs.iter().map(|run| run.who.clone()).collect()
     }
@@ -286,7 +286,7 @@ impl<'a> Running<'a> {
         self.executor.spawn(host.process.id, Some(env), polls, task)
     }
 
-    /// Drives a run in the background; `done` is told how that ended.
+    /// Drives a run in the background, and sends its end to `done`.
     pub(crate) fn spawn_drive(
         &self,
         host: &Arc<Host>,
@@ -315,7 +315,7 @@ impl<'a> Running<'a> {
         self.spawn(host, polls, async move {
             let _active = active;
             let mut written = Ok(());
-            // The answer to a request that comes before the message is stored says nothing of the run.
+            // The result of a request that came before the message is stored says nothing about the run.
             let has_message = first || world.facts().greeted.contains(&index);
             let mut asking = asking;
             if let Some(asking) = &mut asking {

@@ -1,5 +1,4 @@
-//! What people do after everything went wrong: hosts start again, approvals are answered, cut-off effects are settled, and every run
-//! is driven to its end.
+//! Recovery after the last action: hosts start again, operators answer approvals and settle cut-off effects, and every run is driven to its end.
 
 use std::time::Duration;
 
@@ -10,11 +9,11 @@ use crate::host::{Drive, End};
 use crate::plan::Say;
 use crate::run::Running;
 
-/// Most rounds of answering, settling and driving.
+/// The limit of rounds of answering, settling and driving.
 const ROUNDS: usize = 24;
 
 pub(crate) async fn settle(state: &mut Running<'_>) {
-    // Whatever ends by itself has ended by then, the audit's background writes included.
+    // By then, everything that ends by itself has ended, the audit's background writes included.
     tokio::time::sleep(Duration::from_secs(30)).await;
     let hangs = state.progress().active.values().any(|active| *active > 0);
     if hangs {
@@ -27,7 +26,7 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
         state.kill(host);
     }
     state.set_clocks();
-    // Every lease is over, those of clocks that ran ahead included; no approval has expired.
+    // By then, every lease has expired, even with a clock that ran ahead, and no approval has.
     tokio::time::sleep(Duration::from_hours(3)).await;
     if let Err(error) = state.boot(0) {
         state.world.violated("no_progress", error);
@@ -44,7 +43,7 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
                 .collect()
         };
         if open.is_empty() {
-            // The audit's last rows.
+            // Wait for the last rows of the audit.
             tokio::time::sleep(Duration::from_secs(30)).await;
             count_unwritten(state);
             return;
@@ -68,14 +67,14 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
     }
 }
 
-/// What hosts know to be missing in the audit.
+/// Adds the rows that hosts know to be missing in the audit.
 fn count_unwritten(state: &Running<'_>) {
     let hosts = state.hosts.iter().flatten();
     let unwritten: u64 = hosts.map(|host| host.unwritten()).sum();
     state.world.facts().uncounted += unwritten;
 }
 
-/// Operators answer what waits and settle what is in doubt.
+/// Lets operators answer approvals and settle effects in doubt.
 async fn help(state: &Running<'_>) {
     let Some(host) = state.hosts[0].clone() else {
         return;

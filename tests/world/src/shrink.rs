@@ -1,12 +1,12 @@
-//! Makes a failing plan as short as it can be.
+//! Shrinking of a failing plan.
 
 use crate::plan::Plan;
 use crate::run::{StoreKind, run};
 
-/// Most runs of one shrinking.
+/// The limit of runs of one shrinking.
 const TRIES: usize = 3_000;
 
-/// The shortest plan found in which the same invariant fires, and says something that holds `text`.
+/// Returns the smallest plan found that makes the same invariant fire with a message that contains `text`.
 pub fn shrink(plan: &Plan, invariant: &str, text: &str, kind: StoreKind) -> Plan {
     let mut tries = 0;
     let mut best = plan.clone();
@@ -23,7 +23,7 @@ pub fn shrink(plan: &Plan, invariant: &str, text: &str, kind: StoreKind) -> Plan
     }
 }
 
-/// Plans with one thing less.
+/// Returns plans with one element less.
 fn candidates(plan: &Plan) -> Vec<Plan> {
     let mut all = Vec::new();
     let mut add = |change: &dyn Fn(&mut Plan)| {
@@ -58,7 +58,7 @@ fn candidates(plan: &Plan) -> Vec<Plan> {
     all
 }
 
-/// Takes a run away, and the actions that name it.
+/// Removes a run, and the actions that name it.
 fn without_run(plan: &mut Plan, gone: usize) {
     plan.runs.remove(gone);
     plan.actions.retain_mut(|action| {

@@ -1,4 +1,4 @@
-//! The stores of one process: the shared store behind faults, delays and the cut that death makes.
+//! The stores of one process: the shared store behind faults, delays and the cut-off of a dead process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,22 +25,22 @@ pub trait Whole: Store + Maintenance {}
 
 impl<T: Store + Maintenance> Whole for T {}
 
-/// What a host may keep in a database of its own.
+/// The part of a store that a host may keep in a database of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Threads, runs, effects, switches and long outputs.
     Work,
-    /// The audit.
+    /// The audit rows.
     Audit,
-    /// The approvals.
+    /// The approvals and their answers.
     Approvals,
 }
 
 impl Part {
-    /// All of them.
+    /// All parts.
     pub const ALL: [Self; 3] = [Self::Work, Self::Audit, Self::Approvals];
 
-    /// The part that an operation belongs to.
+    /// Returns the part that an operation belongs to.
     fn of(operation: &str) -> Self {
         match operation.split_once('.') {
             Some(("audit", _)) => Self::Audit,
@@ -54,11 +54,11 @@ impl Part {
 #[derive(Clone)]
 pub struct Shared {
     parts: [Arc<dyn Whole>; 3],
-    /// The runtime with real time on which SQLite works. The simulation's thread blocks on each operation.
+    /// The runtime with real time that SQLite uses. The simulation's thread blocks on each operation.
     sqlite: Option<tokio::runtime::Handle>,
 }
 
-/// One store for all parts, or one for each.
+/// Opens one store for all parts, or one for each.
 fn parts<T: Whole + 'static>(
     apart: bool,
     open: impl Fn() -> Result<T, String>,
@@ -71,7 +71,7 @@ fn parts<T: Whole + 'static>(
 }
 
 impl Shared {
-    /// Stores in memory.
+    /// Opens stores in memory.
     pub fn memory(apart: bool) -> Result<Self, String> {
         Ok(Self {
             parts: parts(apart, || Ok(MemoryStore::default()))?,
@@ -79,7 +79,7 @@ impl Shared {
         })
     }
 
-    /// SQLite databases in memory.
+    /// Opens SQLite databases in memory.
     pub fn sqlite(runtime: &tokio::runtime::Runtime, apart: bool) -> Result<Self, String> {
         let open = || {
             let opened = std::thread::scope(|scope| {
@@ -126,7 +126,7 @@ pub struct HostStore {
     one_database: bool,
 }
 
-/// The name of a key in the facts.
+/// Returns a key as the facts name it.
 fn named(key: &CallKey) -> (String, String) {
     (key.workspace().as_str().to_owned(), key.as_str().to_owned())
 }
@@ -135,7 +135,7 @@ fn lost(what: &str) -> StoreError {
     StoreError::Unavailable(format!("the simulated store {what}").into())
 }
 
-/// Whether an operation needs room on the disk.
+/// Returns whether an operation needs space on the disk.
 fn is_writing(operation: &str) -> bool {
     let (_, verb) = operation.split_once('.').unwrap_or_default();
     let reads = [
@@ -153,7 +153,7 @@ fn is_writing(operation: &str) -> bool {
 }
 
 impl HostStore {
-    /// The store of a process. `one_database` says whether its parts have a journal.
+    /// Creates the store of a process. `one_database` says whether its parts share a journal.
     pub fn new(shared: &Shared, process: &Arc<Process>, one_database: bool) -> Self {
         Self {
             shared: shared.clone(),
@@ -210,7 +210,7 @@ impl HostStore {
         })
     }
 
-    /// Nobody is asked about a call that has begun: not where its claim is so old that the gate must have seen it.
+    /// Checks that no person is asked about a call that began: its claim is so old that the gate must have seen it.
     async fn look_at_question(&self, request: &ApprovalRequest) {
         let key = request.identity.key();
         let claimed = {
@@ -232,7 +232,7 @@ impl HostStore {
         }
     }
 
-    /// The way to the store and back takes a moment, in which others run.
+    /// Waits for the way to the store or back, so that other tasks run.
     async fn moment(&self) {
         let latency = self.process.latency();
         if latency.is_zero() {
@@ -507,7 +507,7 @@ impl AuditSink for HostStore {
 }
 
 impl BatchStore for HostStore {
-    /// The faults of its first part are those of a batch.
+    /// A batch has the faults of its first part.
     fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched> {
         let world = self.process.world.clone();
         let name = match &batch {
@@ -567,7 +567,7 @@ impl ThreadStore for HostStore {
     }
 }
 
-/// Notes under which number a message of a model is stored.
+/// Records the sequence number of a stored message.
 fn note_message(world: &World, message: &NewMessage, seq: u64) {
     if message.role == Role::User {
         let text = serde_json::from_str::<String>(&message.content);
@@ -589,7 +589,7 @@ fn note_message(world: &World, message: &NewMessage, seq: u64) {
     }
 }
 
-/// One workspace, or all of them.
+/// Returns the scope of one workspace, or of all.
 fn scope_of(only: Option<&Workspace>) -> Scope<'_> {
     only.map_or(Scope::All, Scope::Workspace)
 }

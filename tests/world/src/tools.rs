@@ -1,4 +1,4 @@
-//! The tools of the simulated hosts. Each body tells the world that it began, that its effect arrived and that it ended.
+//! The tools of the simulated hosts. Each body reports to the world when it begins, when its effect arrives and when it ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tool_core::{
 use crate::facts::{Begin, Place, World, hex, sentinel};
 use crate::process::Process;
 
-/// What reaches the receiver outside of the host. Tools that hold it have effects.
+/// The connection to the receiver outside of the host. Tools that hold it have effects.
 #[derive(Clone)]
 pub(crate) struct Phone {
     pub(crate) process: Arc<Process>,
@@ -25,17 +25,17 @@ pub(crate) struct Phone {
 }
 host_value!(Phone, Effect::WRITE.union(Effect::EXTERNAL));
 
-/// Lets the world see a tool that only calls others. It has no effect on the receiver.
+/// Reports the runs of a tool that only calls others. It has no effect on the receiver.
 #[derive(Clone)]
 pub(crate) struct Switchboard(pub(crate) Phone);
 host_value!(Switchboard, Effect::READ);
 
-/// What only reads.
+/// A host value that only reads.
 #[derive(Clone)]
 pub(crate) struct Library;
 host_value!(Library, Effect::READ);
 
-/// The place of the running call. Workspace and conversation are the caller's own, whatever the identity of the call says.
+/// Returns the place of the running call. Workspace and conversation are those of the caller, whatever the identity of the call says.
 fn place_of(world: &World, cx: &ToolContext, tool: &str) -> Place {
     let identity = cx.identity().and_then(CallId::place);
     world.place(
@@ -60,7 +60,7 @@ struct Running<'a> {
 }
 
 impl Phone {
-    /// A call with a claim obeys every switch that was stored before its claim, one without those that were stored a second before.
+    /// Checks that a call with a claim obeys every switch stored before its claim, and a call without one those stored a second before.
     fn check_stored_switches(&self, cx: &ToolContext, place: &Place) {
         let now = self.process.at();
         let facts = self.process.world.facts();
@@ -74,7 +74,7 @@ impl Phone {
                     Some(claim) => {
                         kill.from.0 < claim && kill.until.is_none_or(|(order, _)| claim < order)
                     }
-                    // Where the store fails, read-only calls go by what was read last.
+                    // If the store fails, read-only calls use the switches that were read last.
                     None => kill.from.1 + 1_000 < now && kill.until.is_none() && !facts.faults,
                 }
         });
@@ -121,7 +121,7 @@ impl Running<'_> {
         self.phone.process.world.facts().begins[self.at].effect = true;
     }
 
-    /// A call that this body has made was answered with its success.
+    /// Records that a nested call of this body returned success.
     fn told<T>(&self, tool: &str, mark: &str, result: &Result<T, ToolError>) {
         if result.is_ok() {
             let mut facts = self.phone.process.world.facts();
@@ -131,7 +131,7 @@ impl Running<'_> {
         }
     }
 
-    /// Whether the body runs for the first time for the key of its call.
+    /// Returns whether this is the first run of the body for the key of its call.
     fn is_first(&self) -> bool {
         let facts = self.phone.process.world.facts();
         let own = &facts.begins[self.at].key;
@@ -145,7 +145,7 @@ impl Running<'_> {
         self.phone.process.world.facts().begins[self.at].returned = true;
     }
 
-    /// The end of a body that does not run in the task of its call.
+    /// Ends a body that does not run in the task of its call.
     fn end_elsewhere(self, text: String) -> Elsewhere {
         self.phone.process.note("end");
         Elsewhere {
@@ -156,8 +156,8 @@ impl Running<'_> {
     }
 }
 
-/// The output of a body that has run outside of the task of its call. Such a body has returned once its call has read the output: a call
-/// that is cancelled before that has left the body behind and cannot know what it did.
+/// The output of a body that ran outside of its call's task. The body counts as returned once its call has read the output: a call that is cancelled before
+/// that leaves the body behind and cannot know what it did.
 struct Elsewhere {
     process: Arc<Process>,
     at: usize,
@@ -430,7 +430,7 @@ fn count_up(
     /// Its text.
     note: String,
 ) -> ToolStream<String, String> {
-    // The call of the fn is the beginning, whether or not its stream is polled.
+    // Calling the function counts as the beginning, whether or not its stream is polled.
     let at = phone.begin(&cx, &mark, &note).at;
     tool_stream! {
         let running = Running { phone: &phone, at };
@@ -486,7 +486,7 @@ async fn leak(
     Ok(format!("sent {mark} {shown}"))
 }
 
-/// A tool made at run time whose output does not fit its schema where the note is `odd`.
+/// Returns a tool made at run time whose output breaks its schema if the note is `odd`.
 fn send_checked(phone: Phone) -> DynamicTool {
     let schema = json!({
         "type": "object",
@@ -526,7 +526,7 @@ fn send_checked(phone: Phone) -> DynamicTool {
     .output_schema(&output)
 }
 
-/// Every tool.
+/// Returns a registry of every tool.
 pub(crate) fn all(phone: &Phone) -> RegistryBuilder {
     Registry::builder()
         .tool::<read_note>()
@@ -566,22 +566,22 @@ pub const NAMES: [&str; 15] = [
     "send_checked",
 ];
 
-/// Whether there is a tool of this name.
+/// Returns whether a tool of this name exists.
 pub fn is_tool(name: &str) -> bool {
     NAMES.contains(&name) || is_repeatable(name)
 }
 
-/// Whether the receiver counts the messages of a tool by the keys of its calls. Seeds draw it after everything else.
+/// Returns whether the receiver counts a tool's messages by the keys of its calls. Seeds draw it last.
 pub fn is_repeatable(tool: &str) -> bool {
     tool == "send_again"
 }
 
-/// Whether a tool only makes calls of others.
+/// Returns whether a tool only calls others.
 pub fn is_relay(tool: &str) -> bool {
     !relayed_by(tool).is_empty()
 }
 
-/// The tools that a tool calls, once each.
+/// Returns the tools that a tool calls, each once.
 pub fn relayed_by(tool: &str) -> &'static [&'static str] {
     match tool {
         "relay" | "relay_again" => &["send_asked"],
@@ -590,12 +590,12 @@ pub fn relayed_by(tool: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a tool changes nothing.
+/// Returns whether a tool changes nothing.
 pub fn is_reader(tool: &str) -> bool {
     tool == "read_note"
 }
 
-/// Whether a person has to agree first.
+/// Returns whether a tool needs approval.
 pub fn is_asked(tool: &str) -> bool {
     tool == "send_asked"
 }

@@ -1,4 +1,4 @@
-//! One seed is one run.
+//! Determinism of the simulator: one seed always gives the same run.
 
 #![allow(
     clippy::unwrap_used,

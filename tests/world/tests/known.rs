@@ -1,4 +1,4 @@
-//! Kept plans still do what they were kept for, and nothing fires that nobody knows of.
+//! Regression tests of the kept plans: each still does what it was kept for, and no unexplained invariant fires.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ fn open() -> BTreeSet<String> {
     open_invariants(folder()).unwrap().into_iter().collect()
 }
 
-/// Invariants that fired although no open finding explains them.
+/// Returns the invariants that fired although no open finding explains them.
 fn unexplained(report: &Report, open: &BTreeSet<String>) -> Vec<String> {
     let fired = report.violations.iter();
     let fired = fired.filter(|violation| !open.contains(violation.invariant));
@@ -46,7 +46,7 @@ fn check(file: &Path, plan: &Plan, open: &BTreeSet<String>) -> Result<(), String
         )),
         State::Open => Ok(()),
         State::Fixed => {
-            // What an open finding makes fire may fire here too, but for the plan's own invariant.
+            // Invariants of an open finding may fire here too, except for the plan's own.
             let mut open = open.clone();
             for own in std::iter::once(&expect.invariant).chain(&expect.also) {
                 open.remove(own);

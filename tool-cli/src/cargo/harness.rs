@@ -1,4 +1,4 @@
-//! The program that links the libraries.
+//! The generated program that links the libraries of a workspace.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,30 +13,30 @@ use super::workspace::Workspace;
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
-/// The file with the path of what was built last.
+/// The file with the path of the program that was built last.
 const BUILT: &str = "program";
 
-/// Its name: another one for each workspace, choice of libraries and features, because several may be built into one folder.
+/// The program's name. It differs for each workspace, choice of libraries and features, because several may be built into one folder.
 fn name(workspace: &Workspace, features: &[&str]) -> String {
     let mut hasher = DefaultHasher::new();
     (&workspace.root, &workspace.libraries, features).hash(&mut hasher);
     format!("cargo-tool-{:016x}", hasher.finish())
 }
 
-/// The folder that it is written into.
+/// The folder of the program's source.
 fn folder(workspace: &Workspace, features: &[&str]) -> PathBuf {
     let name = name(workspace, features);
     workspace.target.join("cargo-tool").join(name)
 }
 
-/// The program with these features of tool-cli, where it was built before.
+/// Returns the program with these features of tool-cli if it has been built.
 pub(super) fn built(workspace: &Workspace, features: &[&str]) -> Option<PathBuf> {
     let program = fs::read_to_string(folder(workspace, features).join(BUILT)).ok()?;
     let program = PathBuf::from(program);
     program.is_file().then_some(program)
 }
 
-/// Writes and builds it; gives its path.
+/// Writes and builds the program, and returns its path.
 pub(super) fn build(
     workspace: &Workspace,
     cargo: &CargoArgs,
@@ -61,7 +61,7 @@ pub(super) fn build(
         .arg(&manifest)
         .arg("--target-dir")
         .arg(&workspace.target)
-        // The settings of the workspace hold, from where it stands.
+        // Run at the workspace's root, so that its cargo configuration applies.
         .current_dir(&workspace.root)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
@@ -104,7 +104,7 @@ pub(super) fn build(
     }
 }
 
-/// Writes a file where it is not there or says something else: what is not written is not built again.
+/// Writes a file only if its content changes, because cargo rebuilds changed files.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     if fs::read_to_string(path).is_ok_and(|there| there == text) {
         return Ok(());
@@ -151,13 +151,13 @@ fn manifest(workspace: &Workspace, name: &str, features: &[&str]) -> Result<Stri
     let mut root = toml::Table::new();
     root.insert("package".into(), package.into());
     root.insert("dependencies".into(), dependencies.into());
-    // It is no member of the workspace around it.
+    // An empty workspace table keeps it out of the workspace around it.
     root.insert("workspace".into(), toml::Table::new().into());
     kept(workspace, &mut root);
     Ok(root.to_string())
 }
 
-/// What the workspace says for everything that is built in it: other sources of crates, and profiles.
+/// Copies the settings of the workspace that affect every build: patched sources and profiles.
 fn kept(workspace: &Workspace, root: &mut toml::Table) {
     let there = fs::read_to_string(workspace.root.join("Cargo.toml")).ok();
     let Some(mut there) = there.and_then(|text| text.parse::<toml::Table>().ok()) else {
@@ -180,7 +180,7 @@ fn kept(workspace: &Workspace, root: &mut toml::Table) {
     root.insert("patch".into(), patch.into());
 }
 
-/// The versions of the workspace hold here too: its lock is the start of the harness's, and so again when it changes.
+/// Copies the workspace's `Cargo.lock` when it has changed, so that the program uses the same versions.
 fn lock(workspace: &Workspace, folder: &Path) -> Result<(), Failure> {
     let Ok(there) = fs::read_to_string(workspace.root.join("Cargo.lock")) else {
         return Ok(());

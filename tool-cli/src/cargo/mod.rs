@@ -1,7 +1,7 @@
-//! `cargo tool`: the same commands over the libraries of a workspace.
+//! `cargo tool`: the commands for the libraries of a workspace.
 //!
-//! Tools are known when they are linked, so a small program is written below `target/`, which names every library of the workspace that
-//! depends on `tool-core`; it is built and run in place of this one, with the same words.
+//! Tools are registered at link time. So this generates a small program below `target/` that links every library of
+//! the workspace that depends on `tool-core`, builds it, and runs it with the same arguments in place of this process.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -58,17 +58,17 @@ struct CargoArgs {
     offline: bool,
 }
 
-/// The program `cargo-tool`.
+/// Runs the program `cargo-tool`.
 pub fn main() -> ExitCode {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     if commands::completions::is_asked() {
-        // The program that was built last knows the tools. Where it cannot be started, only their names are missing.
+        // The program that was built last knows the tools. If it cannot be started, only the completions of tools are missing.
         if let Some(program) = built(&arguments) {
             let _ = start(std::process::Command::new(program).args(&arguments[1..]));
         }
         commands::completions::answer(&Cli::new().of_workspace());
     }
-    // Cargo passes the name of the command on.
+    // Cargo passes the name of the subcommand as the first argument.
     if arguments.get(1).is_some_and(|word| word == "tool") {
         arguments.remove(1);
     }
@@ -90,12 +90,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Every word of `cargo tool`.
+/// The command-line parser of `cargo tool`.
 pub(crate) fn words() -> clap::Command {
     with_usage(CargoWords::command(), "cargo tool")
 }
 
-/// The program that was built for the workspace of a line that a shell completes; such a line is often not a whole one.
+/// Returns the built program for the workspace of a command line that a shell completes. Such a line is often incomplete.
 fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
     let line = arguments.iter().skip_while(|word| *word != "--").skip(1);
     let matches = CargoWords::command()
@@ -110,7 +110,7 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
     built.find_map(|features| harness::built(&workspace, features))
 }
 
-/// Whether a command is about no tool that is there.
+/// Whether a command works without the tools of the workspace.
 fn needs_no_tools(command: &Command) -> bool {
     matches!(
         command,
@@ -118,7 +118,7 @@ fn needs_no_tools(command: &Command) -> bool {
     )
 }
 
-/// The features of tool-cli that a command needs in the program that links the libraries.
+/// The features of tool-cli that a command needs in the generated program.
 fn features(command: &Command) -> &'static [&'static str] {
     match command {
         Command::Budget(_) => &["cargo", "tokens"],
@@ -127,7 +127,7 @@ fn features(command: &Command) -> &'static [&'static str] {
     }
 }
 
-/// What the harness calls. Its tools are those that it links.
+/// The entry point of the generated program, with the tools that it links.
 #[doc(hidden)]
 pub fn linked() -> ExitCode {
     commands::completions::answer(&Cli::new().of_workspace());
@@ -171,7 +171,7 @@ fn run(
     )
 }
 
-/// Becomes the program, so that signals and the exit code are its own.
+/// Replaces this process with the program, so that signals and the exit code are the program's.
 #[cfg(unix)]
 fn start(command: &mut std::process::Command) -> Result<ExitCode, Failure> {
     use std::os::unix::process::CommandExt as _;

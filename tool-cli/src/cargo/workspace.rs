@@ -1,4 +1,4 @@
-//! Which libraries of a workspace have tools.
+//! Detection of the libraries with tools in a workspace.
 
 use std::path::{Path, PathBuf};
 
@@ -7,30 +7,30 @@ use cargo_metadata::{Dependency, DependencyKind, MetadataCommand, Package, Targe
 use super::CargoArgs;
 use crate::outcome::Failure;
 
-/// The crate that every crate of tools depends on.
+/// The crate that every crate with tools depends on.
 const CORE: &str = "tool-core";
 
-/// Crates of this project that have no tools.
+/// Crates of this project that contain no tools.
 const OURS: [&str; 4] = ["tool-core-macros", "tool-core", "tool-cli", "tool-mcp"];
 
-/// What is known of a workspace.
+/// The relevant metadata of a workspace.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) root: PathBuf,
     pub(super) target: PathBuf,
     /// Package and folder of each library that depends on `tool-core`.
     pub(super) libraries: Vec<(String, PathBuf)>,
-    /// Packages that depend on it and are only programs.
+    /// Packages that depend on `tool-core` and have no library.
     pub(super) programs: Vec<String>,
-    /// Where `tool-core` comes from; `tool-cli` has to come from the same place, or the two would not be of one kind.
+    /// The source of `tool-core`. `tool-cli` must come from the same source, otherwise their types differ.
     pub(super) core: Source,
 }
 
-/// Where a crate comes from.
+/// The source of a crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Path(PathBuf),
-    /// The address, with what cargo has after it.
+    /// The repository's URL, with the query that cargo appends to it.
     Git(String),
     Registry,
 }
@@ -127,7 +127,7 @@ fn source(dependency: &Dependency) -> Source {
 }
 
 impl Source {
-    /// How another crate of this project is depended on, from the same place, as TOML.
+    /// Returns the dependency entry for another crate of this project from the same source, as TOML.
     pub(super) fn of(&self, name: &str) -> Result<toml::Table, Failure> {
         let mut table = toml::Table::new();
         match self {
@@ -147,7 +147,7 @@ impl Source {
             Self::Git(said) => {
                 let (address, what) = said.split_once('?').unwrap_or((said, ""));
                 table.insert("git".into(), address.into());
-                // Such as `branch=main`.
+                // For example `branch=main`.
                 if let Some((key, value)) = what.split_once('=') {
                     table.insert(key.into(), value.into());
                 }

@@ -1,4 +1,4 @@
-//! `budget`: what definitions cost of a context window.
+//! The `budget` command: counts the tokens of tool definitions.
 
 use serde::Serialize;
 use tool_core::{Dialect, ToolDef};
@@ -10,7 +10,7 @@ use crate::outcome::{Exit, Failure};
 use crate::screen::{BAD, BOLD, DIM, NAME, Screen, paint};
 use crate::table::Table;
 
-/// The tokenizer that everything is counted by.
+/// The tokenizer of all counts.
 const TOKENIZER: &str = "o200k_base";
 
 #[derive(Serialize)]
@@ -18,7 +18,7 @@ struct Report<'a> {
     ok: bool,
     tokenizer: &'static str,
     tools: Vec<Row<'a>>,
-    /// The list of all of them, as it goes into a request.
+    /// The count of all definitions together, as they are sent in a request.
     total: Vec<Count>,
     limit: Option<usize>,
     total_limit: Option<usize>,
@@ -33,12 +33,12 @@ struct Row<'a> {
 #[derive(Serialize)]
 struct Count {
     dialect: &'static str,
-    /// None where the tool leaves the provider out.
+    /// `None` if the tool does not support the provider.
     tokens: Option<usize>,
     bytes: usize,
-    /// Whether the provider's own tokenizer is another one, or not known.
+    /// Whether the count is an estimate, because the provider's tokenizer is different or unknown.
     estimate: bool,
-    /// Whether it is above the limit.
+    /// Whether the count exceeds the limit.
     above: bool,
 }
 
@@ -87,7 +87,7 @@ pub(super) async fn run(cli: &Cli, words: &Budget, screen: Screen) -> Result<Exi
     Ok(if ok { Exit::Ok } else { Exit::Failed })
 }
 
-/// The JSON array that goes into a request.
+/// Formats the definitions as the JSON array that a request contains.
 fn list(tools: &[&ToolDef], dialect: Dialect) -> String {
     let definitions: Vec<&str> = tools
         .iter()

@@ -1,4 +1,4 @@
-//! `check`: what each provider would say of each tool.
+//! The `check` command: checks each tool against the rules of each provider.
 
 use serde::Serialize;
 use tool_core::schema::dynamic::{Target, judge};
@@ -13,13 +13,13 @@ use crate::outcome::{Exit, Failure};
 use crate::screen::{BAD, BOLD, DIM, GOOD, NAME, Screen, WARN, count, paint};
 use crate::table::Table;
 
-/// Most characters of a description that every client shows.
+/// Maximum length of a description that every client shows, in characters.
 const DESCRIPTION: usize = 1024;
-/// Longest name that no client cuts.
+/// Maximum length of a name that no client cuts, in bytes.
 const NAME_LENGTH: usize = 50;
-/// More optional fields, and Anthropic begins to refuse.
+/// Number of optional fields above which Anthropic may refuse a request.
 const OPTIONALS: usize = 10;
-/// More unions, and little is left for the other tools of a request.
+/// Number of unions above which few are left for the other tools of a request.
 const UNIONS: usize = 8;
 
 #[derive(Serialize)]
@@ -38,17 +38,17 @@ struct Verdicts<'a> {
 #[derive(Serialize)]
 struct Verdict {
     dialect: &'static str,
-    /// `accepted`, `refused` or `left_out`.
+    /// One of `accepted`, `refused` and `left_out`.
     verdict: &'static str,
 }
 
 #[derive(Serialize)]
 struct Finding {
-    /// None where it is about all tools in one request.
+    /// `None` if the finding concerns a request with all tools.
     tool: Option<String>,
-    /// None where it is about all of them.
+    /// `None` if the finding concerns all providers.
     dialect: Option<&'static str>,
-    /// `error` or `warning`.
+    /// One of `error` and `warning`.
     level: &'static str,
     rule: String,
     place: String,
@@ -143,7 +143,7 @@ fn one<'a>(def: &'a ToolDef, findings: &mut Vec<Finding>) -> Verdicts<'a> {
     }
 }
 
-/// What a provider says of the text that it is sent.
+/// Judges the schema text that a provider is sent.
 fn verdict(def: &ToolDef, dialect: Dialect, findings: &mut Vec<Finding>) -> &'static str {
     let text = def.schema(dialect);
     if text.is_empty() {
@@ -200,7 +200,7 @@ fn verdict(def: &ToolDef, dialect: Dialect, findings: &mut Vec<Finding>) -> &'st
     }
 }
 
-/// The description in a definition, wherever the provider has it.
+/// Returns the description in a definition, in any provider's format.
 fn description(definition: &str) -> Option<String> {
     let json: serde_json::Value = serde_json::from_str(definition).ok()?;
     let direct = json.get("description");
@@ -210,7 +210,7 @@ fn description(definition: &str) -> Option<String> {
     Some(direct.or(inner)?.as_str()?.to_owned())
 }
 
-/// Calls `tell` with the path of every field that has no description.
+/// Calls `tell` with the path of every field without a description.
 fn undocumented(schema: &Schema, path: &str, tell: &mut dyn FnMut(String)) {
     let mut fields = |fields: &[Field], path: &str| {
         for field in fields.iter().filter(|field| field.input) {

@@ -1,6 +1,6 @@
-//! `completions`: what a shell offers while a line is written.
+//! The `completions` command: dynamic shell completions.
 //!
-//! The shell asks the program itself, so that it offers what is known only then: the names of tools, their flags and the values of enums.
+//! The shell runs the program itself, so that it can complete what is known only at that time: the names of tools, their flags and the values of enums.
 
 use std::io::{self, Write as _};
 
@@ -14,10 +14,10 @@ use crate::args::Completions;
 use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
 
-/// The variable by which a shell asks: the shell's name.
+/// The environment variable with which a shell requests completions; its value is the shell's name.
 const VARIABLE: &str = "TOOL_CLI_COMPLETE";
 
-/// Commands with an argument that names tools.
+/// Commands with an argument that takes tool names.
 const NAMED: &[(&str, &str)] = &[
     ("schema", "name"),
     ("check", "names"),
@@ -25,7 +25,7 @@ const NAMED: &[(&str, &str)] = &[
     ("budget", "names"),
 ];
 
-/// Prints the script that makes a shell ask.
+/// Prints the script that installs the completions in a shell.
 pub(super) fn run(cli: &Cli, words: &Completions) -> Result<Exit, Failure> {
     let shell: &dyn EnvCompleter = match words.shell {
         Shell::Bash => &Bash,
@@ -64,7 +64,7 @@ pub(super) fn run(cli: &Cli, words: &Completions) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Lets `cargo tool …` be completed as `cargo-tool …` is, by this script. What else cargo has stays with the completions of cargo.
+/// Makes the script complete `cargo tool …` like `cargo-tool …`. Cargo's own completions handle everything else.
 fn behind_cargo(shell: Shell, script: &[u8]) -> String {
     match shell {
         Shell::Bash => include_str!("../../template/cargo.bash").to_owned(),
@@ -80,25 +80,25 @@ fn behind_cargo(shell: Shell, script: &[u8]) -> String {
     }
 }
 
-/// Whether this process was started by a shell that asks.
+/// Whether a shell has started this process to get completions.
 #[cfg(feature = "cargo")]
 pub(crate) fn is_asked() -> bool {
     std::env::var_os(VARIABLE).is_some_and(|shell| !shell.is_empty())
 }
 
-/// Answers a shell that asks, and ends the program then.
+/// Prints the completions and exits, if a shell has requested them.
 pub(crate) fn answer(cli: &Cli) {
     CompleteEnv::with_factory(|| words(cli))
         .var(VARIABLE)
         .complete();
 }
 
-/// The program's name as a word of the shell: `cargo tool` is the program `cargo-tool`.
+/// The name of the program's file: `cargo tool` is the program `cargo-tool`.
 fn file_name(cli: &Cli) -> String {
     cli.program().replace(' ', "-")
 }
 
-/// Every word, with the tools as words of `call` and their names as those of `schema`.
+/// The command-line parser with the tools as subcommands of `call`, and their names as values for other commands.
 fn words(cli: &Cli) -> clap::Command {
     let words = cli.words().name(file_name(cli));
     let Ok(registry) = cli.tools() else {

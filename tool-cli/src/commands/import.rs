@@ -1,4 +1,4 @@
-//! `import`: typed tools from definitions in JSON.
+//! The `import` command: generates typed tools from JSON definitions.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,7 +19,7 @@ use crate::screen::{BAD, BOLD, Screen, WARN, paint};
 
 #[derive(Serialize)]
 struct Report {
-    /// The file that was written; none where the source is here.
+    /// The file that was written; `None` if the source is in `source`.
     file: Option<String>,
     source: Option<String>,
     tools: Vec<Told>,
@@ -27,13 +27,13 @@ struct Report {
 
 #[derive(Serialize)]
 struct Told {
-    /// As the definition has it.
+    /// The name in the definition.
     name: String,
-    /// The fn; none where there is none.
+    /// The name of the fn; `None` if the definition has no Rust type.
     tool: Option<String>,
-    /// Why there is none.
+    /// Why no fn was generated.
     faults: Vec<String>,
-    /// What neither type nor attribute says.
+    /// Constraints that neither a type nor an attribute expresses.
     lost: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn run(words: &Import, screen: Screen) -> Result<Exit, Failure>
     Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
 }
 
-/// The definitions as text, and what they come from.
+/// Returns the text with the definitions, and the name of its source.
 #[cfg_attr(
     not(feature = "serve"),
     expect(clippy::unused_async, reason = "only a server is waited for")
@@ -97,7 +97,7 @@ async fn source_of(words: &Import) -> Result<(String, String), Failure> {
     Ok((read(file)?, file.display().to_string()))
 }
 
-/// The tools of a server that a command starts, as it lists them.
+/// Returns the tools of a server that a command starts, as the server lists them.
 #[cfg(feature = "serve")]
 async fn served(command: &str) -> Result<String, Failure> {
     use tool_mcp::client::McpClient;
@@ -132,7 +132,7 @@ fn read(file: &Path) -> Result<String, Failure> {
     })
 }
 
-/// The source of all tools, and what became of each.
+/// Generates the source of all tools, and reports the outcome for each.
 fn write(found: &[Definition]) -> (String, Vec<Told>) {
     let mut names = Names::default();
     let mut body = String::new();
@@ -167,7 +167,7 @@ fn write(found: &[Definition]) -> (String, Vec<Told>) {
     }
     let mut text = String::from("//! Written by `import`; the bodies are yours to write.\n\n");
     if body.contains("_repr") {
-        // Enums of whole numbers.
+        // The source has enums of integers.
         text.push_str("// Cargo.toml: serde_repr = \"0.1\"\nuse serde_repr::{Deserialize_repr, Serialize_repr};\n");
     }
     text.push_str("use tool_core::prelude::*;\n");
@@ -175,8 +175,8 @@ fn write(found: &[Definition]) -> (String, Vec<Told>) {
     (text, tools)
 }
 
-/// Why a definition may not become source: some text of it has characters that nobody who reads the source sees. Control characters do
-/// not get into the source: values are written with escapes, and documentation without them.
+/// Returns why a definition must not become source: one of its texts contains characters that are invisible to a reader
+/// of the source. Control characters need no check here: values are written with escapes, and documentation without them.
 fn hidden_in(definition: &Definition) -> Option<String> {
     let texts = [&definition.name, &definition.description];
     let found = texts.into_iter().find_map(|text| unseen(text));
@@ -210,7 +210,7 @@ fn one(out: &mut String, name: &str, definition: &Definition, of: &Typed) {
     };
     let mut body = String::new();
     for lost in &of.lost {
-        // A comment ends with its line.
+        // A comment ends at a line break.
         let lost = lost.replace(['\n', '\r'], " ");
         let _ = writeln!(
             body,
@@ -225,7 +225,7 @@ fn one(out: &mut String, name: &str, definition: &Definition, of: &Typed) {
         body,
         "    Err(ToolError::new(\"`{name}` does nothing yet\"))"
     );
-    // A name that is spelled otherwise on the wire stays what it is there.
+    // The wire name is kept if the fn's name differs from it.
     let mut words = Vec::new();
     if name != definition.name && tool_core::schema::rules::is_tool_name(&definition.name) {
         words.push(format!("name = \"{}\"", definition.name));
@@ -247,7 +247,7 @@ fn one(out: &mut String, name: &str, definition: &Definition, of: &Typed) {
     );
 }
 
-/// Warnings that the definition calls for and that a changed definition alone would help.
+/// Warnings that only a change of the definition could avoid.
 fn allowances(name: &str, parameters: &[Property]) -> Vec<&'static str> {
     fn optional(properties: &[Property]) -> usize {
         let inner = |property: &Property| match &property.shape {
@@ -271,7 +271,7 @@ fn allowances(name: &str, parameters: &[Property]) -> Vec<&'static str> {
     rules
 }
 
-/// As rustfmt has it, where there is one.
+/// Formats the source with rustfmt, if it is installed.
 fn formatted(text: String) -> String {
     let rustfmt = Command::new("rustfmt")
         .args(["--edition", "2024"])
@@ -285,7 +285,7 @@ fn formatted(text: String) -> String {
     let Some(mut stdin) = rustfmt.stdin.take() else {
         return text;
     };
-    // From a thread of its own: it may begin to answer before it has read everything.
+    // Written from a separate thread, because rustfmt may begin to write before it has read everything.
     let given = text.clone();
     let writing = std::thread::spawn(move || stdin.write_all(given.as_bytes()));
     let output = rustfmt.wait_with_output();

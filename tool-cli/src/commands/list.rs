@@ -1,4 +1,4 @@
-//! `list`: what there is, and what is hidden.
+//! The `list` command: prints the tools, and why some are hidden.
 
 use serde::Serialize;
 use tool_core::{
@@ -13,17 +13,17 @@ use crate::outcome::{Exit, Failure};
 use crate::screen::{DIM, NAME, Screen, WARN, paint};
 use crate::table::Table;
 
-/// One tool, as `--format json` shows it.
+/// One tool in `--format json`.
 #[derive(Serialize)]
 struct Row<'a> {
     name: &'a str,
     title: Option<String>,
     category: &'a str,
     tags: Vec<&'a str>,
-    /// What it may do: `read`, `write`, `destroy`, `external`.
+    /// The tool's effects: `read`, `write`, `destroy`, `external`.
     effects: Vec<String>,
     approval: &'static str,
-    /// Whether a call may wait for a person, as the gate and the rules have it.
+    /// Whether a call may wait for a person, given the gate and the rules.
     #[serde(skip)]
     asks: bool,
     description: &'a str,
@@ -58,7 +58,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
     let known = declaring(&registry, &made);
     let supplied = Supplied::gather(&words.supply, registry.tools(), known)?;
     let cx = cli.prepare(supplied.context(&words.supply)).build();
-    // A call without its variables waits as well, but not for an approval.
+    // With all variables set, a call waits only for approvals.
     let mut complete = supplied.context(&words.supply);
     for need in registry
         .tools()
@@ -72,7 +72,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
     }
     let complete = cli.prepare(complete).build();
     let shown = cli.offer(&registry, &cli.gate_of()?).toolset(&cx);
-    // Those that the host makes from others come last.
+    // Tools that the host makes from others are listed last.
     let made = shown
         .names()
         .filter(|name| registry.get(name).is_none())
@@ -123,7 +123,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
                 ),
             ),
         };
-        // A word on every line would hide the few that ask.
+        // A word in every line would distract from the few tools that ask.
         let approval = match row.approval {
             "always" => "always",
             "when" => "sometimes",
@@ -186,7 +186,7 @@ impl<'a> Need<'a> {
     }
 }
 
-/// When a person has to approve, as a word.
+/// The approval policy of a tool, as a word.
 pub(super) fn approval(approval: Approval) -> &'static str {
     match approval {
         Approval::Never => "never",
@@ -196,7 +196,7 @@ pub(super) fn approval(approval: Approval) -> &'static str {
     }
 }
 
-/// What a tool may do, as words.
+/// The effects of a tool, as words.
 pub(super) fn effects(effect: Effect) -> Vec<String> {
     if effect.is_none() {
         return Vec::new();

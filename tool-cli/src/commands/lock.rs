@@ -1,4 +1,4 @@
-//! `lock`: what the tools promise, in a file.
+//! The `lock` command: writes the contracts of the tools to a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,16 @@ use crate::json::Json;
 use crate::outcome::{Exit, Failure};
 use crate::screen::{Screen, count};
 
-/// The form of the file. Another one is not read.
+/// The version of the file format. Files of other versions are rejected.
 const VERSION: u32 = 1;
 
 /// The first lines of the file.
 const HEAD: &str = "# Written by `lock`, compared by `diff`. Commit it.\n\n";
 
-/// Where the file lies where nothing is said: `cargo tool` names the root of the workspace here.
+/// The environment variable with the file's default folder: `cargo tool` sets it to the workspace's root.
 pub(crate) const ROOT: &str = "CARGO_TOOL_ROOT";
 
-/// The file.
+/// The content of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Locks {
@@ -32,7 +32,7 @@ pub(super) struct Locks {
     pub(super) tools: Vec<Locked>,
 }
 
-/// What one tool promises.
+/// The contract of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Locked {
@@ -58,7 +58,7 @@ pub(super) struct Locked {
     pub(super) optional_variables: Vec<String>,
     /// JSON Schema of the arguments.
     pub(super) input: String,
-    /// JSON Schema of the output, where it has one.
+    /// JSON Schema of the output, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<String>,
 }
@@ -91,7 +91,7 @@ pub(super) fn run(cli: &Cli, words: &Lock, screen: Screen) -> Result<Exit, Failu
     Ok(Exit::Ok)
 }
 
-/// Where the file lies.
+/// Returns the path of the file.
 pub(super) fn path(said: Option<&Path>) -> PathBuf {
     match said {
         Some(path) => path.to_owned(),
@@ -100,7 +100,7 @@ pub(super) fn path(said: Option<&Path>) -> PathBuf {
 }
 
 impl Locks {
-    /// What the tools promise now.
+    /// Returns the current contracts of the tools.
     pub(super) fn of(registry: &Registry) -> Self {
         Self {
             version: VERSION,
@@ -108,7 +108,7 @@ impl Locks {
         }
     }
 
-    /// What was locked.
+    /// Reads the locked contracts.
     pub(super) fn read(cli: &Cli, path: &Path) -> Result<Self, Failure> {
         let name = path.display();
         let text = fs::read_to_string(path).map_err(|error| {
@@ -178,14 +178,14 @@ impl Locked {
             optional_secrets: secrets(true),
             variables: variables(true),
             optional_variables: variables(false),
-            // A tool may leave this dialect out; what it takes can be said all the same.
+            // Written even for a tool that does not support this dialect.
             input: lines(&schema_text(def.input(), Dialect::JsonSchema)),
             output: def.output_schema().map(|schema| lines(&schema)),
         }
     }
 }
 
-/// JSON on several lines, so that a change in version control is the lines that it changes.
+/// Formats JSON on several lines, so that a diff in version control shows only what has changed.
 fn lines(text: &str) -> String {
     let mut lines = Json::read(text).map_or_else(|_| text.to_owned(), |json| json.pretty());
     lines.push('\n');

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! Implementations of the commands, one file each.
 
 use tool_core::{Registry, ToolCall, ToolContext, ToolDef, Toolset};
 
@@ -26,7 +26,7 @@ mod supply;
 #[cfg(feature = "cargo")]
 pub(crate) use lock::ROOT as LOCK_ROOT;
 
-/// Obeys a command.
+/// Runs a command.
 pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<Exit, Failure> {
     match command {
         Command::List(words) => list::run(cli, &words, screen),
@@ -64,7 +64,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
     }
 }
 
-/// A command is not in the program.
+/// The error for a command that this program was built without.
 #[cfg(not(all(feature = "tokens", feature = "serve", feature = "import")))]
 fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {
     Failure::usage(format!(
@@ -75,13 +75,13 @@ fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {
     ))
 }
 
-/// The tools that the host's own context is offered.
+/// Returns the tools that the host's own context is offered.
 pub(crate) fn offered(cli: &Cli, registry: &Registry) -> Result<Toolset, Failure> {
     let cx = cli.prepare(ToolContext::builder()).build();
     Ok(cli.offer(registry, &cli.gate_of()?).toolset(&cx))
 }
 
-/// Every tool that exists and every tool that is made from them.
+/// Returns every tool, and every tool that the host makes from them.
 pub(crate) fn declaring<'r>(
     registry: &'r Registry,
     offered: &'r Toolset,
@@ -90,7 +90,7 @@ pub(crate) fn declaring<'r>(
     registry.tools().iter().chain(made)
 }
 
-/// The tool of a name, of those that exist or those that are made from them, or those that are named nearly so.
+/// Finds a tool by name, made tools included. The error suggests similar names.
 pub(crate) async fn find_offered<'r>(
     cli: &Cli,
     registry: &'r Registry,
@@ -103,7 +103,7 @@ pub(crate) async fn find_offered<'r>(
     }
 }
 
-/// The tool of a name, or those that are named nearly so.
+/// Finds a tool by name. The error suggests similar names.
 pub(crate) async fn find<'r>(
     cli: &Cli,
     registry: &'r Registry,
@@ -116,7 +116,7 @@ pub(crate) async fn find<'r>(
 }
 
 async fn none(cli: &Cli, tools: &Toolset, name: &str) -> Failure {
-    // The text that a model reads names up to five. There is no such tool, so nothing runs.
+    // The error text for models suggests up to five names. No tool with this name exists, so nothing runs.
     let call = ToolCall::new("", name, "{}");
     let result = tools.call(call, &ToolContext::anonymous()).await;
     Failure::usage(result.model_text()).hint(format!("`{}` shows every tool", cli.line("list")))

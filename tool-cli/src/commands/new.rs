@@ -1,4 +1,4 @@
-//! `new`: a crate of tools that compiles, with tests that pass.
+//! The `new` command: creates a crate of tools that compiles, with tests that pass.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ const LIB: &str = include_str!("../../template/lib.rs");
 const MAIN: &str = include_str!("../../template/main.rs");
 const TESTS: &str = include_str!("../../template/tools.rs");
 
-/// What the crate's own name stands for in the files.
+/// The placeholder for the crate's name in the templates.
 const CRATE: &str = "CRATE";
 
 pub(super) fn run(words: &New, screen: Screen) -> Result<Exit, Failure> {
     let sources = Sources::of(words)?;
-    // Cargo judges the name, joins the workspace around it and starts version control.
+    // Cargo validates the name, adds the crate to the surrounding workspace and initializes version control.
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["new", "--quiet", "--lib", "--edition", "2024"]);
     if let Some(name) = &words.name {
@@ -57,7 +57,7 @@ pub(super) fn run(words: &New, screen: Screen) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Where this project's crates come from, as TOML.
+/// The dependencies on this project's crates, as TOML.
 struct Sources {
     core: String,
     cli: String,
@@ -102,11 +102,11 @@ fn fill(folder: &Path, sources: &Sources) -> std::io::Result<()> {
         .ok()
         .and_then(|table| Some(table.get("package")?.get("name")?.as_str()?.to_owned()))
         .ok_or_else(|| std::io::Error::other("cargo wrote a manifest without a name"))?;
-    // What cargo wrote ends with an empty table of dependencies.
+    // The manifest that cargo wrote ends with an empty `[dependencies]` table.
     if !text.contains("[dependencies]") {
         text.push_str("\n[dependencies]\n");
     }
-    // A registry takes no package without them.
+    // A registry rejects packages without description and license.
     text = text.replacen(
         "\nedition = ",
         "\ndescription = \"Tools that language models call.\"\nlicense = \"MIT OR Apache-2.0\"\nedition = ",

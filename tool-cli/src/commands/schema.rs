@@ -1,4 +1,4 @@
-//! `schema`: what a provider is told.
+//! The `schema` command: prints schemas and definitions as they are sent to a provider.
 
 use tool_core::Dialect;
 
@@ -64,7 +64,7 @@ derive `StrictSchema` or `schemars::JsonSchema` for the type that the tool retur
     show(text, screen)
 }
 
-/// The very bytes for machines, lines for people.
+/// Prints the exact bytes for programs, and formatted JSON for people.
 fn show(text: &str, screen: Screen) -> Result<Exit, Failure> {
     if screen.is_json() {
         screen.out(text)?;

@@ -1,4 +1,4 @@
-//! `serve`: the tools over the Model Context Protocol.
+//! The `serve` command: serves the tools over MCP (Model Context Protocol).
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     }
     let server = server.build();
     let Some(address) = &words.http else {
-        // The standard output is the protocol's.
+        // The protocol uses standard output, so this goes to standard error.
         screen.note(paint(
             DIM,
             format_args!("{count} over standard input and output, one message a line"),
@@ -80,12 +80,12 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     Ok(Exit::Ok)
 }
 
-/// What every call's context is made from.
+/// Makes the context of each call.
 struct Callers {
     supplied: Supplied,
     supply: Supply,
     prepare: Option<Arc<Prepare>>,
-    /// Masks what a panic prints.
+    /// Masks secrets in the output of panics.
     printed: SharedRedactor,
 }
 

@@ -1,6 +1,6 @@
 //! Secrets and variables from the environment, from flags and from the terminal.
 //!
-//! A secret's value never stands on the command line, where other users of the machine and the shell's history see it.
+//! Secret values are never accepted on the command line, where other users of the machine and the shell's history can see them.
 
 use std::borrow::Cow;
 use std::env;
@@ -16,7 +16,7 @@ use crate::args::Supply;
 use crate::outcome::Failure;
 use crate::screen::count;
 
-/// What tools ask for, and what was found of it.
+/// The secrets and variables that were found for the tools.
 #[derive(Default)]
 pub(super) struct Supplied {
     secrets: Vec<(String, SecretString)>,
@@ -25,7 +25,7 @@ pub(super) struct Supplied {
 }
 
 impl Supplied {
-    /// Looks up what `tools` declare. What is given by a name that none of `known` declares is refused.
+    /// Looks up what `tools` declare. Refuses a name that none of `known` declares.
     pub(super) fn gather<'a>(
         supply: &Supply,
         tools: impl IntoIterator<Item = &'a ToolDef>,
@@ -93,7 +93,6 @@ impl Supplied {
         Ok(supplied)
     }
 
-    /// Adds a variable.
     pub(super) fn variable(&mut self, name: &str, value: String, kind: VariableKind) {
         match kind {
             VariableKind::Text => self.variables.push((name.to_owned(), value)),
@@ -101,12 +100,11 @@ impl Supplied {
         }
     }
 
-    /// Adds a secret.
     pub(super) fn secret(&mut self, key: &str, value: SecretString) {
         self.secrets.push((key.to_owned(), value));
     }
 
-    /// Keys of secrets that a tool cannot do without and that are missing or empty.
+    /// Returns the keys of the tool's required secrets that are missing or empty.
     pub(super) fn missing<'a>(&self, def: &'a ToolDef) -> Vec<&'a str> {
         let required = def.secrets().iter().filter(|need| !need.optional);
         let there = |key: &str| {
@@ -120,7 +118,7 @@ impl Supplied {
             .collect()
     }
 
-    /// Refuses a secret of a tool that cannot be masked, because it would be found in other text.
+    /// Refuses a secret that is too short to be redacted, because it would match unrelated text.
     pub(super) fn check_length(&self, def: &ToolDef) -> Result<(), Failure> {
         let text = def
             .secrets()
@@ -142,7 +140,7 @@ impl Supplied {
         Ok(())
     }
 
-    /// A context with all of it.
+    /// Builds a context with the secrets and variables.
     pub(super) fn context(&self, supply: &Supply) -> ToolContextBuilder {
         let user = supply.user.clone().or_else(|| env::var("USER").ok());
         let mut cx = ToolContext::builder().user(user.unwrap_or_else(|| "cli".to_owned()));
@@ -206,14 +204,14 @@ fn secret(said: &str) -> Result<(String, SecretString), Failure> {
         })?;
         text.trim_end_matches(['\r', '\n']).to_owned()
     } else {
-        // What stands there may be the secret itself.
+        // The value is not printed, because it may be the secret itself.
         let text = format!("secret `{key}`: a value on the command line can be seen by others");
         return Err(Failure::usage(text).hint(form));
     };
     Ok((key.to_owned(), value.into()))
 }
 
-/// The variable of the environment that a secret or a variable comes from.
+/// The environment variable that provides a secret or variable.
 pub(super) fn variable_of(kind: &str, name: &str) -> String {
     let upper = name.chars().map(|letter| {
         if letter.is_ascii_alphanumeric() {
@@ -225,7 +223,7 @@ pub(super) fn variable_of(kind: &str, name: &str) -> String {
     format!("TOOL_{kind}_{}", upper.collect::<String>())
 }
 
-/// Why a tool is hidden, and what to do about it here.
+/// Explains why a tool is hidden, and what to do about it on the command line.
 pub(super) fn reason(def: &ToolDef, explanation: &Explanation) -> String {
     let mut text = explanation.to_string();
     if explanation.layer() == Some(Layer::Secrets) {

@@ -1,7 +1,7 @@
-//! Typed Rust tools from definitions in JSON.
+//! Generator of typed Rust tools from JSON definitions.
 //!
-//! [`definitions`] finds the definitions in what providers, MCP servers and schema files look like, [`typed`] turns the schema of one
-//! into shapes that Rust has types for, and [`source`](mod@source) writes them.
+//! [`definitions`] finds the definitions in requests to providers, responses of MCP servers and schema files,
+//! [`typed`] converts a schema to shapes that have Rust types, and [`source`](mod@source) writes them.
 
 pub mod names;
 pub mod shape;
@@ -12,25 +12,25 @@ pub use tree::{Typed, typed};
 
 use crate::json::Json;
 
-/// A tool as somebody defines it.
+/// A tool definition from an external source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// As it is spelled there.
+    /// The name in its original spelling.
     pub name: String,
-    /// What it does; empty where nothing is said.
+    /// The description; empty if there is none.
     pub description: String,
-    /// JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub parameters: Json,
 }
 
-/// The definitions in a text.
+/// Finds the tool definitions in a text.
 ///
-/// Taken are the tools of a request to `OpenAI` (Chat Completions or Responses), Anthropic or Gemini, the answer of an MCP server to
-/// `tools/list`, one definition alone, and a JSON Schema, which is a tool named `name` or by its `title`.
+/// Accepts the tools of a request to `OpenAI` (Chat Completions or Responses), Anthropic or Gemini, the response of an MCP
+/// server to `tools/list`, a single definition, and a JSON Schema, whose tool is called `name` or has the name of its `title`.
 ///
 /// # Errors
 ///
-/// Says what was looked for, where none of it is there.
+/// Fails with the list of accepted formats if the text contains no definition.
 ///
 /// ```
 /// use tool_cli::import::definitions;
@@ -59,7 +59,7 @@ pub fn definitions(text: &str, name: &str) -> Result<Vec<Definition>, String> {
     Err("there is no tool in it: neither a list of tools (OpenAI, Anthropic, Gemini, an answer to `tools/list` of MCP) nor a JSON Schema".to_owned())
 }
 
-/// Where a list of definitions may lie.
+/// Keys that may contain a list of definitions.
 const LISTS: [&str; 5] = [
     "tools",
     "result",
@@ -68,7 +68,7 @@ const LISTS: [&str; 5] = [
     "functions",
 ];
 
-/// Where a schema of arguments may lie.
+/// Keys that may contain the schema of the arguments.
 const SCHEMAS: [&str; 5] = [
     "parameters",
     "input_schema",
@@ -81,7 +81,7 @@ fn gather(json: &Json) -> Vec<Definition> {
     if let Json::List(items) = json {
         return items.iter().flat_map(gather).collect();
     }
-    // A schema may have properties of these names, but it has no name itself.
+    // A schema may have properties with these names, but a schema itself has no name.
     if let Some(list) = LISTS.iter().find_map(|key| json.get(key)) {
         return gather(list);
     }
@@ -96,7 +96,7 @@ fn gather(json: &Json) -> Vec<Definition> {
     vec![Definition {
         name: name.to_owned(),
         description: description.unwrap_or_default().to_owned(),
-        // A tool without arguments may leave the schema out.
+        // A tool without arguments may omit the schema.
         parameters: schema.unwrap_or_else(|| {
             let text = |text: &str| Json::Text(text.to_owned());
             Json::Record(vec![

@@ -1,14 +1,14 @@
-//! Names: of tools on the wire, of types and fields in Rust.
+//! Conversion of names: wire names of tools, and Rust names of types and fields.
 
 use std::collections::BTreeSet;
 
-/// Longest name of a tool.
+/// Maximum length of a tool name in bytes.
 const LONGEST_TOOL: usize = 64;
 
-/// Longest key of a property.
+/// Maximum length of a property key in bytes.
 const LONGEST_KEY: usize = 64;
 
-/// Words that cannot be a Rust name as they stand.
+/// Keywords, which Rust names may use only as raw identifiers.
 const KEYWORDS: [&str; 49] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
@@ -17,24 +17,24 @@ const KEYWORDS: [&str; 49] = [
     "virtual", "where", "while", "yield", "union",
 ];
 
-/// Words that stay reserved even behind `r#`, and primitives, which the struct of a tool would hide.
+/// Words that are reserved even as raw identifiers, and primitive types, which the struct of a tool would shadow.
 const TAKEN: [&str; 22] = [
     "self", "crate", "super", "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize",
     "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "core", "std",
 ];
 
-/// Whether every provider takes the key of a property.
+/// Whether every provider accepts a property key.
 pub fn is_key(key: &str) -> bool {
     key.len() <= LONGEST_KEY
         && key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && key
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-        // Not even raw identifiers.
+        // Not possible even as raw identifiers.
         && !["self", "Self", "crate", "super", "_"].contains(&key)
 }
 
-/// Keys of one record as Rust identifiers: in snake case where that keeps them apart, raw where they are keywords.
+/// Converts the keys of one record to Rust identifiers: snake case if they stay distinct, and raw identifiers for keywords.
 pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
     let mut names = Names::default();
     keys.map(|key| {
@@ -53,7 +53,7 @@ pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
     .collect()
 }
 
-/// A leading `_` would say that the field is unused.
+/// Whether a key is snake case. A leading `_` is excluded, because it would mark the field as unused.
 fn is_snake(key: &str) -> bool {
     key.starts_with(|first: char| first.is_ascii_lowercase())
         && key
@@ -61,7 +61,7 @@ fn is_snake(key: &str) -> bool {
             .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
-/// The words of a name, lower-case: broken at what is no letter or digit, and where the case says so.
+/// Splits a name into lower-case words, at characters that are not letters or digits and at changes of case.
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
@@ -89,7 +89,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The name of a tool in `[a-z0-9_]`, not yet unique.
+/// Converts a tool name to `[a-z0-9_]`; it is not yet unique.
 pub fn tool(name: &str) -> String {
     let mut tool = words(name).join("_");
     if !tool.starts_with(|first: char| first.is_ascii_lowercase()) {
@@ -102,7 +102,7 @@ pub fn tool(name: &str) -> String {
     tool
 }
 
-/// A name in camel case, for types and variants; digits first get a letter before them.
+/// Converts a name to camel case, for types and variants. A name that begins with a digit gets a letter before it.
 pub fn camel(name: &str) -> String {
     let mut camel = String::new();
     for word in words(name) {
@@ -116,12 +116,12 @@ pub fn camel(name: &str) -> String {
     camel
 }
 
-/// Names given so far.
+/// The names that are used so far.
 #[derive(Debug, Default)]
 pub struct Names(BTreeSet<String>);
 
 impl Names {
-    /// The name itself, or with the first free number behind it.
+    /// Returns the name, with the first free number if it is already used.
     pub fn unique(&mut self, name: &str, before_number: &str) -> String {
         let mut free = name.to_owned();
         let mut number = 2;

@@ -1,85 +1,85 @@
-//! What a definition asks for, as far as Rust types are concerned.
+//! Shapes of arguments, as far as Rust types can express them.
 
 use std::fmt;
 
 use crate::json::Json;
 
-/// What a value may be.
+/// The shape of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// Any text, or text of a format.
+    /// A text, optionally with a format.
     Text {
-        /// Name of the format.
+        /// The name of the format.
         format: Option<String>,
     },
     /// One of several texts.
     Choice(Vec<String>),
-    /// A whole number.
+    /// An integer (`i64` in Rust).
     Whole,
-    /// One of several whole numbers.
+    /// One of several integers.
     WholeChoice(Vec<i64>),
-    /// A number.
+    /// A number, with or without a fraction.
     Number,
-    /// `true` or `false`.
+    /// A boolean.
     Flag,
-    /// A list.
+    /// A list with items of this shape.
     List(Box<Shape>),
-    /// A closed record.
+    /// An object without additional properties.
     Record(Vec<Property>),
     /// One of several shapes.
     Union {
-        /// The key that tells records apart; shapes without one are told apart by themselves.
+        /// The key that distinguishes the variants; `None` if the variants differ by their own shape.
         tag: Option<String>,
-        /// The shapes.
+        /// The variants of the union.
         variants: Vec<Variant>,
     },
 }
 
-/// One of several shapes.
+/// A variant of a union.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// What stands under the tag; empty where there is none.
+    /// The value of the tag; empty for a union without a tag.
     pub name: String,
-    /// Documentation; empty where the definition has none.
+    /// The documentation; empty if the definition has none.
     pub description: String,
-    /// What it is.
+    /// The shape of the variant.
     pub shape: Shape,
 }
 
-/// A key of a record.
+/// A property of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
-    /// Its name on the wire, and in Rust.
+    /// Its key in the JSON.
     pub key: String,
-    /// Documentation; empty where the definition has none.
+    /// The documentation; empty if the definition has none.
     pub description: String,
-    /// What it holds.
+    /// The shape of its value.
     pub shape: Shape,
-    /// Bounds as the attribute has them, such as `range = 1..=9`.
+    /// Constraints in the syntax of the attribute, such as `range = 1..=9`.
     pub bounds: Vec<String>,
-    /// Whether a call must have it.
+    /// Whether calls must have it.
     pub need: Need,
 }
 
-/// Whether a call must have a key.
+/// Whether calls must have a property.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Need {
-    /// Always.
+    /// The property is required.
     Required,
-    /// No.
+    /// The property is optional.
     Optional,
-    /// No, and this value stands for an absent one.
+    /// The property is optional, with this default.
     Default(Json),
 }
 
-/// Why a definition cannot be typed.
+/// Why a definition has no Rust type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
-    /// Id of the rule.
+    /// The id of the rule.
     pub rule: &'static str,
-    /// Where, as a path of keys.
+    /// The place, as a path of keys.
     pub path: String,
-    /// What is wrong.
+    /// The description of the problem.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! The source of a typed tool.
+//! Rust source of typed tools.
 
 use std::fmt::Write as _;
 
@@ -6,24 +6,24 @@ use super::names::{self, Names};
 use super::shape::{Need, Property, Shape, Variant};
 use crate::json::Json;
 
-/// A tool to write.
+/// The parts of a tool's source.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool<'a> {
-    /// Its name, which is that of a fn.
+    /// The name of the fn.
     pub name: &'a str,
     /// What it does and when to use it.
     pub description: &'a str,
-    /// What stands in `#[tool(…)]`; nothing where empty.
+    /// The arguments of `#[tool(…)]`; may be empty.
     pub words: &'a str,
-    /// Its parameters.
+    /// The parameters of the tool.
     pub parameters: &'a [Property],
-    /// What it gives when it succeeds.
+    /// The type of its output on success.
     pub output: &'a str,
     /// The lines of its body.
     pub body: &'a str,
 }
 
-/// Writes a tool, with the types that its parameters need before it.
+/// Writes the source of a tool, preceded by the types that its parameters need.
 pub fn tool(out: &mut String, tool: &Tool<'_>) {
     let mut types = Types {
         names: Names::default(),
@@ -47,7 +47,7 @@ pub fn tool(out: &mut String, tool: &Tool<'_>) {
     );
 }
 
-/// A shape without a name, in one word.
+/// The kind of a shape in one word, to name an unnamed variant.
 fn kind(shape: &Shape) -> &'static str {
     match shape {
         Shape::Text { .. } | Shape::Choice(_) => "text",
@@ -60,10 +60,10 @@ fn kind(shape: &Shape) -> &'static str {
     }
 }
 
-/// Indent of parameters and fields.
+/// Indentation of parameters and fields.
 const INDENT: &str = "    ";
 
-/// Where a property stands in Rust.
+/// The position of a property in the Rust source.
 #[derive(Clone, Copy)]
 enum Place {
     /// A parameter of the tool.
@@ -74,14 +74,14 @@ enum Place {
     Variant,
 }
 
-/// The types that a tool needs, written as they are met.
+/// The types that a tool needs, in the order in which they are found.
 struct Types {
     names: Names,
     text: String,
 }
 
 impl Types {
-    /// Parameters or fields, one after the other.
+    /// Writes parameters or fields.
     fn properties(&mut self, properties: &[Property], stem: &str, place: Place) -> String {
         let fields = names::fields(properties.iter().map(|property| &*property.key));
         let mut out = String::new();
@@ -91,7 +91,7 @@ impl Types {
         out
     }
 
-    /// A parameter or a field: documentation, attributes, name and type.
+    /// Writes a parameter or field: documentation, attributes, name and type.
     fn property(
         &mut self,
         out: &mut String,
@@ -140,7 +140,7 @@ impl Types {
         let _ = writeln!(out, "{INDENT}{visibility}{field}: {rust},");
     }
 
-    /// The Rust type of a shape; types of its own are written before.
+    /// Returns the Rust type of a shape; writes the types that it needs first.
     fn rust(&mut self, shape: &Shape, name: &str) -> String {
         match shape {
             Shape::Text { .. } => "String".into(),
@@ -241,7 +241,7 @@ impl Types {
     }
 }
 
-/// A default as the attribute takes it: JSON, with text in a spelling that Rust reads alike.
+/// Formats a default for the attribute: JSON, with text as Rust string literals.
 fn literal(value: &Json) -> String {
     match value {
         Json::Text(text) => format!("{text:?}"),
@@ -262,7 +262,7 @@ fn literal(value: &Json) -> String {
 
 fn doc(out: &mut String, text: &str, indent: &str) {
     for line in text.trim().lines() {
-        // Rust takes no lone carriage return in a comment, and a terminal that shows the file obeys other control characters.
+        // Rust rejects a lone carriage return in a comment, and a terminal that prints the file would interpret other control characters.
         let line = line.replace(char::is_control, " ");
         let line = line.trim_end();
         let gap = if line.is_empty() { "" } else { " " };

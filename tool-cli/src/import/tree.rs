@@ -1,4 +1,4 @@
-//! From a schema to shapes.
+//! Conversion of JSON Schemas to shapes.
 
 use std::fmt::Write as _;
 
@@ -9,20 +9,20 @@ use super::names;
 use super::shape::{Fault, Need, Property, Shape, Variant};
 use crate::json::Json;
 
-/// What a schema asks for.
+/// The typed form of a schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Typed {
-    /// The parameters.
+    /// The parameters of the tool.
     pub parameters: Vec<Property>,
-    /// What the schema says and no type and no attribute can: to be checked in the body.
+    /// Constraints of the schema that neither a type nor an attribute expresses; the body of the tool has to check them.
     pub lost: Vec<String>,
 }
 
-/// Reads a schema of arguments.
+/// Converts the schema of a tool's arguments.
 ///
 /// # Errors
 ///
-/// Every place that no provider-independent Rust type can stand for, with the rule that says so.
+/// Fails with every place that has no provider-independent Rust type, and the rule for each.
 pub fn typed(schema: &Json) -> Result<Typed, Vec<Fault>> {
     let read = dynamic::read_text(&schema.to_string()).map_err(|faults| {
         let ours = faults.into_iter().map(|fault| Fault {
@@ -64,12 +64,12 @@ struct Reader {
     lost: Vec<String>,
 }
 
-/// A shape, and what stood around it.
+/// A shape, and the attributes of its schema.
 struct Value {
     shape: Shape,
     bounds: Vec<String>,
     optional: bool,
-    /// What is said of its values.
+    /// The documentation of its values.
     words: String,
 }
 
@@ -82,7 +82,7 @@ impl Reader {
         });
     }
 
-    /// A node; none where a fault was told.
+    /// Converts a node; returns `None` if it has reported a fault.
     #[expect(clippy::too_many_lines, reason = "one arm for each kind of node")]
     fn value(&mut self, schema: &Schema, path: &str) -> Option<Value> {
         let plain = |shape| {
@@ -155,7 +155,7 @@ impl Reader {
                     let path = format!("{path}/{}", variant.name);
                     let inner = variant.schema.map(|schema| self.inside(schema, &path));
                     variants.push(Variant {
-                        // Shapes that are told apart by themselves have numbers for names.
+                        // The variants of an untagged union have numbers for names, which are dropped.
                         name: if tag.is_some() {
                             variant.name.to_owned()
                         } else {
@@ -215,7 +215,7 @@ impl Reader {
         }
     }
 
-    /// A node that has no parameter or field of its own, so that nothing can be said about it beside its type.
+    /// Converts a node that is not a parameter or field, so that only its type can be expressed.
     fn inside(&mut self, schema: &Schema, path: &str) -> Option<Shape> {
         let value = self.value(schema, path)?;
         if value.optional {

@@ -1,10 +1,9 @@
-//! JSON that keeps the order of its keys, which is the order that its author chose.
+//! JSON values that keep the order of their keys, as the schema's author wrote them.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Json {
     Null,
@@ -44,7 +43,7 @@ impl Json {
         }
     }
 
-    /// As JSON text, which is how TypeScript writes literals as well.
+    /// Formats the value as JSON, which is also a valid TypeScript literal.
     pub(super) fn literal(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! TypeScript declarations of tools, for the model that writes code against them.
+//! TypeScript declarations of tools, for a model that writes code against them.
 
 use std::fmt::Write as _;
 
@@ -14,11 +14,11 @@ mod tests;
 use json::Json;
 use types::Types;
 
-/// Declares a tool: the types it needs, and its line in `tools`.
+/// The declaration of a tool.
 pub(crate) struct Declaration {
-    /// Types of its own, before `tools`.
+    /// The types that it needs, to be declared before `tools`.
     types: String,
-    /// The method.
+    /// Its method in `tools`.
     method: String,
 }
 
@@ -54,7 +54,7 @@ impl Declaration {
     }
 }
 
-/// The declarations of several tools as one text.
+/// Joins the declarations of several tools to one text.
 pub(crate) fn declarations<'a>(tools: impl Iterator<Item = &'a ToolDef>) -> String {
     let (mut types, mut methods) = (String::new(), String::new());
     for tool in tools {

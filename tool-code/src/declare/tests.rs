@@ -1,11 +1,11 @@
-//! Schemas as types.
+//! Tests of TypeScript types for JSON Schemas.
 
 use serde_json::{Value, json};
 
 use super::json::Json;
 use super::types::{Types, comment, key};
 
-/// The type of a schema, after the types that it names.
+/// Asserts the TypeScript type of a schema, preceded by the types that it refers to.
 #[track_caller]
 fn declares(schema: &Value, expected: &str) {
     let schema: Json = serde_json::from_str(&schema.to_string()).unwrap();

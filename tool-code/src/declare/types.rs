@@ -1,18 +1,18 @@
-//! A JSON Schema as a TypeScript type.
+//! Conversion of JSON Schemas to TypeScript types.
 
 use std::fmt::Write as _;
 
 use super::json::Json;
 
-/// Deeper than any provider lets a schema be.
+/// Maximum nesting depth, more than any provider accepts.
 const DEEPEST: usize = 40;
 
-/// The types of one schema, and those that it refers to by name.
+/// The types of one schema, and the definitions that it refers to.
 pub(super) struct Types<'a> {
-    /// Before the names of its types: tools have definitions of one name.
+    /// Prefix of the type names, because two tools may have definitions of the same name.
     space: String,
     root: &'a Json,
-    /// Names that were referred to, in order.
+    /// Names of the definitions that were referred to, in order.
     named: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The type of a schema, whose lines begin at that many steps.
+    /// Returns the type of a schema; `depth` is the indentation of its lines.
     pub(super) fn of(&mut self, schema: &Json, depth: usize) -> String {
         if depth > DEEPEST {
             return "unknown".to_owned();
@@ -130,11 +130,11 @@ impl<'a> Types<'a> {
         text
     }
 
-    /// The name of what a reference leads to, remembered.
+    /// Returns the type name for a reference, and remembers that its definition is needed.
     fn reference(&mut self, path: &str) -> String {
         let name = match path.rsplit_once('/') {
             Some((_, name)) if !name.is_empty() => name.to_owned(),
-            // The whole schema again.
+            // The reference is to the whole schema.
             _ => String::new(),
         };
         if self.definition(&name).is_none() {
@@ -146,7 +146,7 @@ impl<'a> Types<'a> {
         self.name_of(&name)
     }
 
-    /// What a name stands for; no name is the whole schema.
+    /// Returns the definition of a name; the empty name is the whole schema.
     fn definition(&self, name: &str) -> Option<&'a Json> {
         let root = self.root;
         if name.is_empty() {
@@ -165,7 +165,7 @@ impl<'a> Types<'a> {
         )
     }
 
-    /// The named types, each on lines of its own.
+    /// Declares the referenced types, each on separate lines.
     pub(super) fn declared(mut self) -> String {
         let mut text = String::new();
         let mut done = 0;
@@ -181,14 +181,14 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Whether a record may be left out as a whole.
+/// Whether the whole argument may be omitted, because all properties are optional.
 pub(super) fn is_all_optional(schema: &Json) -> bool {
     schema
         .get("required")
         .is_none_or(|required| required.items().is_empty())
 }
 
-/// Shapes side by side, each once.
+/// Joins types to a union without duplicates.
 fn union(shapes: impl Iterator<Item = String>) -> String {
     let mut known: Vec<String> = Vec::new();
     for shape in shapes {
@@ -203,7 +203,7 @@ fn union(shapes: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// Bounds that a type cannot say.
+/// Constraints that a TypeScript type cannot express.
 const BOUNDS: [&str; 13] = [
     "format",
     "pattern",
@@ -220,7 +220,7 @@ const BOUNDS: [&str; 13] = [
     "default",
 ];
 
-/// What is said of a value: its description, and the bounds that a type cannot say.
+/// The documentation of a value: its description, and the constraints that a type cannot express.
 fn about(schema: &Json) -> String {
     let mut text = schema
         .get("description")
@@ -242,7 +242,7 @@ fn about(schema: &Json) -> String {
     text
 }
 
-/// A comment before a line, or nothing.
+/// Formats a doc comment before a line; empty if there is no text.
 pub(super) fn comment(text: &str, depth: usize) -> String {
     let text = text.trim().replace("*/", "*\\/");
     let lead = indent(depth);
@@ -264,7 +264,7 @@ fn indent(depth: usize) -> String {
     "  ".repeat(depth)
 }
 
-/// A key as an object's type has it.
+/// Formats a key for an object type.
 pub(super) fn key(name: &str) -> String {
     let mut bytes = name.bytes();
     let plain = bytes

@@ -1,4 +1,4 @@
-//! Tools as async functions.
+//! Tools as async JavaScript functions.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::protocol::{Outcome, ToHost};
 
 const PRELUDE: &str = include_str!("prelude.js");
 
-/// Calls that wait for their answers.
+/// Calls that wait for their results.
 pub(super) struct Calls {
     outbox: Outbox,
     most: usize,
@@ -22,7 +22,7 @@ pub(super) struct Calls {
     waiting: RefCell<BTreeMap<u64, Waiting>>,
 }
 
-/// The promise of one call, and the error that it would be.
+/// The promise of one call, and the error with which it may be rejected.
 struct Waiting {
     resolve: Persistent<Function<'static>>,
     reject: Persistent<Function<'static>>,
@@ -44,7 +44,7 @@ impl Calls {
         !self.waiting.borrow().is_empty()
     }
 
-    /// Makes `tools`.
+    /// Installs the global `tools`.
     pub(super) fn install<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, names: &[String]) -> Result<()> {
         let make: Function<'js> = ctx.eval_with_options(PRELUDE, {
             let mut options = rquickjs::context::EvalOptions::default();
@@ -98,7 +98,7 @@ impl Calls {
         Ok(promise)
     }
 
-    /// JSON text of a call's arguments, if it may be made.
+    /// Returns the JSON text of a call's arguments, or the error if the call is not allowed.
     fn arguments<'js>(
         &self,
         ctx: &Ctx<'js>,
@@ -165,7 +165,7 @@ impl Calls {
     }
 }
 
-/// The error of a call, with what went wrong.
+/// Sets the kind and message of a call's error.
 fn told<'js>(ctx: &Ctx<'js>, error: Value<'js>, kind: &str, text: &str) -> Result<Value<'js>> {
     if let Some(object) = error.as_object() {
         let own = |value: &str| Property::from(value.to_owned()).writable().configurable();
@@ -178,7 +178,7 @@ fn told<'js>(ctx: &Ctx<'js>, error: Value<'js>, kind: &str, text: &str) -> Resul
         .into_value())
 }
 
-/// Says which names there are, those like it first.
+/// The error text for an unknown tool, which suggests a similar name or lists all names.
 fn no_tool(known: &[String], name: &str) -> String {
     let name: String = name.chars().take(64).collect();
     let folded = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");

@@ -1,4 +1,4 @@
-//! TypeScript and JavaScript into what the engine runs, and places in that back into places in the code as it was given.
+//! Compilation of TypeScript and JavaScript for the engine, with source positions mapped back to the original code.
 
 use std::path::PathBuf;
 
@@ -13,16 +13,16 @@ use oxc_transformer::{TransformOptions, Transformer};
 
 use crate::outcome::CodeError;
 
-/// A module that the engine can run.
+/// A compiled module.
 pub(crate) struct Compiled {
     pub(crate) script: String,
     pub(crate) places: Places,
-    /// What it imports, and where.
+    /// The imported modules and the position of each import.
     imports: Vec<(String, (u32, u32))>,
 }
 
 impl Compiled {
-    /// The error with its place, where it names what is imported.
+    /// Adds the position of the import that the error names.
     pub(crate) fn placed(&self, error: CodeError) -> CodeError {
         let names = |name: &str| {
             let quoted = [format!("`{name}`"), format!("'{name}'")];
@@ -35,23 +35,23 @@ impl Compiled {
     }
 }
 
-/// From lines of the script to lines of the code, all from zero.
+/// Maps positions in the script to positions in the original code, both zero-based.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// Line and column of the script, line and column of the code; sorted.
+    /// Line and column in the script, line and column in the code; sorted.
     marks: Vec<[u32; 4]>,
-    /// Lines that stand before the code.
+    /// Number of lines that were inserted before the code.
     before: u32,
 }
 
 impl Places {
-    /// The place in the code, from 1, of a place in the script, from 1.
+    /// Maps a position in the script to the position in the code, both one-based.
     pub(crate) fn original(&self, line: u32, column: u32) -> Option<(u32, u32)> {
         let (line, column) = (line.checked_sub(1)?, column.saturating_sub(1));
         let after = self
             .marks
             .partition_point(|mark| (mark[0], mark[1]) <= (line, column));
-        // Before the first mark of a line, that mark is the nearest.
+        // A position before the first mark of its line gets that mark.
         let mark = after
             .checked_sub(1)
             .and_then(|at| self.marks.get(at))
@@ -61,14 +61,14 @@ impl Places {
     }
 }
 
-/// Compiles the code of a run: a module, or the body of an async function where it returns.
+/// Compiles the code of a run: a module, or the body of an async function if it contains `return`.
 pub(crate) fn program(code: &str) -> Result<Compiled, CodeError> {
     let code = &without_hashbang(code);
     if let Ok(kind) = language(code, false) {
         return module(code, kind, 0);
     }
     let kind = language(code, true)?;
-    // It is well-formed only if it may return: what it says becomes a function, and its imports stand before that.
+    // The code is valid only with a top-level `return`: the body becomes a function, and its imports are moved before it.
     let allocator = Allocator::default();
     let parsed = parse(&allocator, code, kind, true);
     let mut imports = String::new();
@@ -112,7 +112,7 @@ pub(crate) fn granted(source: &str) -> Result<Compiled, CodeError> {
     module(source, language(source, false)?, 0)
 }
 
-/// TypeScript, where the code can be read so; else JavaScript.
+/// The language of the code: TypeScript if it parses as TypeScript, otherwise JavaScript.
 fn language(code: &str, returns: bool) -> Result<SourceType, CodeError> {
     let mut first = None;
     for kind in [SourceType::ts(), SourceType::mjs()] {
@@ -167,7 +167,7 @@ fn module(code: &str, kind: SourceType, before: u32) -> Result<Compiled, CodeErr
     let scoping = semantic.semantic.into_scoping();
     let name = PathBuf::from("code");
     let mut options = TransformOptions::default();
-    // An import that is not used is an import: whoever wants a type says `import type`.
+    // Unused imports are kept; an import of a type has to be `import type`.
     options.typescript.only_remove_type_imports = true;
     let transformed =
         Transformer::new(&allocator, &name, &options).build_with_scoping(scoping, &mut program);
@@ -206,7 +206,7 @@ fn fault(error: &OxcDiagnostic, code: &str, before: u32) -> CodeError {
         message.push_str(help);
     }
     let labels = &error.labels;
-    // A name that is declared twice is told with its first place first.
+    // For a duplicate declaration, the first label is the original declaration and the last one the duplicate.
     let label = if message.ends_with("already been declared") {
         labels.last()
     } else {
@@ -218,7 +218,7 @@ fn fault(error: &OxcDiagnostic, code: &str, before: u32) -> CodeError {
     CodeError::new("SyntaxError", message).at(at)
 }
 
-/// Line and column, from 1, of an offset.
+/// The one-based line and column of an offset.
 fn place(code: &str, offset: u32) -> (u32, u32) {
     let before = code.get(..offset as usize).unwrap_or(code);
     let line = before.matches('\n').count() + 1;
@@ -233,7 +233,7 @@ fn place(code: &str, offset: u32) -> (u32, u32) {
     (number(line), number(column))
 }
 
-/// Puts blanks in place of a span, lines kept, and gives what stood there.
+/// Replaces a span with blanks, except for line breaks, and returns the original text.
 fn blank<'a>(body: &mut String, code: &'a str, span: Span) -> &'a str {
     let range = span.start as usize..span.end as usize;
     let text = code.get(range.clone()).unwrap_or("");
@@ -245,7 +245,7 @@ fn blank<'a>(body: &mut String, code: &'a str, span: Span) -> &'a str {
     text
 }
 
-/// `#!` stands at the beginning or nowhere.
+/// Turns a hashbang line into a comment: a hashbang is valid only at the very start, and the code may be wrapped.
 fn without_hashbang(code: &str) -> String {
     match code.strip_prefix("#!") {
         Some(rest) => format!("//{rest}"),

@@ -1,21 +1,21 @@
-//! What was thrown, in words, with places in the code as it was given.
+//! Conversion of thrown values to errors with positions in the original code.
 
 use rquickjs::{Ctx, Object, Type, Value};
 
 use super::compile::Places;
 use crate::outcome::CodeError;
 
-/// The name under which the engine knows the code.
+/// The file name of the code in the engine.
 pub(super) const CODE: &str = "code";
 
-/// Longest text that is taken from what was thrown.
+/// Maximum length of each text of an error, in bytes.
 const LONGEST: usize = 4096;
-/// Most lines of a stack.
+/// Maximum number of stack lines.
 const FRAMES: usize = 12;
 
-/// What was thrown.
+/// Converts a thrown value to an error.
 pub(super) fn fault<'js>(ctx: &Ctx<'js>, thrown: &Value<'js>, places: &Places) -> CodeError {
-    // What `normalize` leaves when the engine gives it no memory; code cannot throw it.
+    // `normalize` leaves this value when memory runs out; code cannot throw it.
     if thrown.type_of() == Type::Uninitialized {
         return CodeError::new("InternalError", "out of memory");
     }
@@ -34,12 +34,12 @@ pub(super) fn fault<'js>(ctx: &Ctx<'js>, thrown: &Value<'js>, places: &Places) -
     error
 }
 
-/// Whether the engine ran out of memory, or made a text longer than it can hold.
+/// Whether the engine ran out of memory, or created a string that is too long for it.
 pub(super) fn is_out_of_memory(error: &CodeError) -> bool {
     error.name == "InternalError" && ["out of memory", "string too long"].contains(&&*error.message)
 }
 
-/// A property, if it is text. A getter of the code's may run, and may throw.
+/// Reads a property if it is a string. A getter may run code and throw.
 fn read<'js>(ctx: &Ctx<'js>, object: &Object<'js>, key: &str) -> Option<String> {
     if let Ok(value) = object.get::<_, Value<'js>>(key) {
         return Some(value.as_string()?.to_string().unwrap_or_default());
@@ -48,7 +48,7 @@ fn read<'js>(ctx: &Ctx<'js>, object: &Object<'js>, key: &str) -> Option<String> 
     None
 }
 
-/// A stack in places of the code, and the first of them.
+/// Maps a stack to positions in the original code, and returns the first position too.
 fn mapped(stack: &str, places: &Places) -> (String, Option<(u32, u32)>) {
     let mut first = None;
     let mut text = String::new();
@@ -71,7 +71,7 @@ fn mapped(stack: &str, places: &Places) -> (String, Option<(u32, u32)>) {
     (cut(&text), first)
 }
 
-/// The place in a frame such as `    at f (code:3:7)`, and what stands around it.
+/// Returns the position in a frame such as `    at f (code:3:7)`, and the text before and after it.
 fn place(frame: &str) -> Option<(&str, u32, u32, &str)> {
     let marked = [("(", ":"), (" ", ":")];
     let at = marked.iter().find_map(|(open, colon)| {

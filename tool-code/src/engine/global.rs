@@ -1,4 +1,4 @@
-//! What the code finds beside the language: `console` and `report`.
+//! The globals `console` and `report`.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,13 +12,13 @@ use crate::limits::{LINE, Limits};
 use crate::outcome::Level;
 use crate::protocol::ToHost;
 
-/// What may still be said.
+/// The remaining output limits of a run.
 pub(super) struct Budget {
-    /// Bytes of log lines.
+    /// Remaining bytes of log lines.
     logs: Cell<usize>,
-    /// Lines that were not sent.
+    /// The number of lines that were dropped.
     pub(super) dropped: Cell<u64>,
-    /// Bytes of reports and of the result.
+    /// Remaining bytes of reports and the result.
     pub(super) values: Cell<usize>,
     reports: Cell<usize>,
 }
@@ -34,7 +34,7 @@ impl Budget {
     }
 }
 
-/// Puts `console` and `report` in place.
+/// Installs `console` and `report`.
 pub(super) fn install<'js>(ctx: &Ctx<'js>, outbox: &Outbox, budget: &Rc<Budget>) -> Result<()> {
     let console = Object::new(ctx.clone())?;
     let levels = [
@@ -82,7 +82,7 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, outbox: &Outbox, budget: &Rc<Budget>)
     super::vm::define(&ctx.globals(), "report", report)
 }
 
-/// A value as JSON; `None` where it has none, as `undefined` and functions have none.
+/// Converts a value to JSON; `None` if it has none, like `undefined` and functions.
 pub(super) fn json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<Box<RawValue>>> {
     let Some(text) = ctx.json_stringify(value)? else {
         return Ok(None);
@@ -94,7 +94,7 @@ pub(super) fn json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<Box<
     }
 }
 
-/// JSON without halves of surrogate pairs, which no other reader takes. `JSON.stringify` escapes halves and nothing but halves so.
+/// Replaces unpaired surrogates in JSON, which other parsers reject. `JSON.stringify` writes `\ud8…` to `\udf…` escapes only for these.
 fn paired(mut text: String) -> String {
     let mut at = 0;
     while let Some(found) = text[at..].find('\\') {
@@ -113,7 +113,7 @@ fn paired(mut text: String) -> String {
     text
 }
 
-/// What a line of the log says, no longer than `most` bytes.
+/// Formats a log line of at most `most` bytes.
 fn line<'js>(ctx: &Ctx<'js>, values: &[Value<'js>], most: usize) -> String {
     let mut text = String::new();
     for (i, value) in values.iter().enumerate() {
@@ -131,7 +131,7 @@ fn line<'js>(ctx: &Ctx<'js>, values: &[Value<'js>], most: usize) -> String {
     text
 }
 
-/// A value as a reader wants to see it. What the value itself does on the way may fail, and is never an error here.
+/// Formats a value for a reader. Code that runs in the process may throw; that is not an error here.
 pub(super) fn text_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
     let told = if let Some(text) = value.as_string() {
         text.to_string().ok()

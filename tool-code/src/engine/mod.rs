@@ -1,7 +1,7 @@
-//! The engine's side: one run of `QuickJS` in a process of its own.
+//! The engine: one run of `QuickJS` in its own process.
 //!
-//! What the code finds: the language (`Object` … `WeakRef`, `Date`, `Math`, `eval`), `console`, `report` and `tools`. What it does not
-//! find: timers, `fetch`, files, processes, environment, `performance`, and any module that the host did not grant.
+//! The code has the language (`Object` … `WeakRef`, `Date`, `Math`, `eval`), `console`, `report` and `tools`. It
+//! has no timers, `fetch`, files, processes, environment, `performance`, or modules that the host did not grant.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -25,28 +25,28 @@ pub(crate) use modules::is_bare;
 #[cfg(test)]
 mod tests;
 
-/// Stack of the thread that compiles and runs: the compiler goes down with the nesting of the code.
+/// Stack size of the thread that compiles and runs: the compiler recurses with the nesting of the code.
 const STACK: usize = 128 << 20;
-/// Most that code may use of it: what the engine does when the stack is full takes room as well.
+/// Maximum stack for the code. The rest is for the engine's own work when the code's stack is full.
 const MOST_STACK: usize = STACK / 8;
 
-/// First message: nothing is known of limits yet.
+/// Maximum size of the first message, before the limits are known.
 const FIRST: usize = 64 << 20;
 
 /// Why a run has to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It may go on.
+    /// The run may continue.
     No = 0,
-    /// Its time is over.
+    /// The time limit is exceeded.
     Deadline = 1,
-    /// The host wants it to end.
+    /// The host asked to terminate the run.
     Terminated = 2,
-    /// The host is gone.
+    /// The host has disconnected.
     Gone = 3,
 }
 
-/// What threads tell the run.
+/// Tells the run from other threads that it has to stop.
 #[derive(Clone)]
 pub(crate) struct Signal {
     flag: Arc<AtomicU8>,
@@ -61,7 +61,7 @@ impl Signal {
         Self {
             flag: Arc::default(),
             time,
-            // A time that no clock reaches is a day here.
+            // If the clock cannot represent the deadline, it is one day.
             deadline: now
                 .checked_add(time)
                 .unwrap_or(now + Duration::from_hours(24)),
@@ -96,7 +96,7 @@ impl Signal {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// The end of a run that was stopped.
+    /// The result of a run that was stopped.
     pub(crate) fn done(&self) -> Done {
         let error = if self.state() == Stop::Deadline {
             CodeError::over_time(self.time)
@@ -108,12 +108,12 @@ impl Signal {
     }
 }
 
-/// The way to the host, with what may still be said.
+/// The channel to the host, which also stops the run if the host has disconnected.
 #[derive(Clone)]
 pub(crate) struct Outbox(Arc<Mutex<Box<dyn Write + Send>>>, Signal);
 
 impl Outbox {
-    /// A host that does not listen any more ends the run.
+    /// Sends a message. The run stops if the host has closed the pipe.
     pub(crate) fn send(&self, message: &ToHost) {
         let mut to = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if protocol::write(&mut *to, message).is_err() {
@@ -126,16 +126,16 @@ impl Outbox {
     }
 }
 
-/// What reaches a run while it waits.
+/// A message to a run that waits.
 pub(crate) enum Heard {
     Answer(u64, Outcome),
-    /// Look at the signal.
+    /// The signal was raised.
     Stopped,
 }
 
-/// Serves one run: reads the program, runs it, says how it ended.
+/// Serves one run: reads the program, runs it, and reports how it ended.
 ///
-/// Returns once the end is said, or when the host is gone. The thread that reads from the host is left to itself.
+/// Returns when the end is reported, or when the host has disconnected. The thread that reads from the host is not joined.
 pub(crate) fn serve(mut from: impl Read + Send + 'static, to: impl Write + Send + 'static) {
     let Ok(Some(ToEngine::Run(program))) = protocol::read(&mut from, FIRST) else {
         return;
@@ -169,7 +169,7 @@ pub(crate) fn serve(mut from: impl Read + Send + 'static, to: impl Write + Send 
     outbox.send(&ToHost::Done(done));
 }
 
-/// Passes on what the host says.
+/// Forwards the host's messages to the run.
 fn listen(from: &mut dyn Read, most: usize, signal: &Signal, tell: &mpsc::Sender<Heard>) {
     loop {
         let heard = match protocol::read(from, most) {
@@ -178,7 +178,7 @@ fn listen(from: &mut dyn Read, most: usize, signal: &Signal, tell: &mpsc::Sender
                 signal.terminate(reason);
                 Heard::Stopped
             }
-            // A second program, nothing more to read, or nonsense: there is no host to work for.
+            // A second program, the end of the input, or an invalid message: the host is no longer usable.
             Ok(Some(ToEngine::Run(_)) | None) | Err(_) => {
                 signal.raise(Stop::Gone);
                 let _ = tell.send(Heard::Stopped);
@@ -205,7 +205,7 @@ fn run(program: &Program, outbox: &Outbox, signal: &Signal, hear: &mpsc::Receive
     machine.run(&compiled, program, outbox, hear)
 }
 
-/// Serves one run over this process's standard input and output, and gives the exit code.
+/// Serves one run over standard input and output, and returns the exit code.
 pub(crate) fn main(_: Vec<std::ffi::OsString>) -> u8 {
     serve(std::io::stdin(), std::io::stdout());
     0

@@ -1,4 +1,4 @@
-//! What `import` finds: bare specifiers that the host grants, and nothing else.
+//! Resolution of `import`: only modules that the host grants, by bare specifiers.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use rquickjs::{Ctx, Error, Exception, Module, Result};
 /// The module that exports the tools.
 pub(super) const TOOLS: &str = "tools";
 
-/// Granted modules: specifier and script.
+/// Granted modules by their specifiers.
 #[derive(Clone)]
 pub(super) struct Granted {
     scripts: Rc<BTreeMap<String, String>>,
-    /// An import was refused.
+    /// Whether an import was refused.
     refused: Rc<Cell<bool>>,
 }
 
@@ -47,7 +47,7 @@ impl Granted {
     }
 }
 
-/// Whether a specifier is a bare name: no path, no scheme.
+/// Whether a specifier is a bare name, without a path or scheme.
 pub(crate) fn is_bare(name: &str) -> bool {
     let mut parts = name.split('/');
     let plain = |part: &str| {
@@ -105,11 +105,11 @@ impl Loader for Granted {
     }
 }
 
-/// The module `tools`: each tool by its name, and all of them.
+/// The source of the module `tools`, which exports each tool by its name, and `tools` as its default.
 pub(super) fn exports(names: &[String]) -> String {
     let mut script = String::from("const tools = globalThis.tools;\nexport default tools;\n");
     for name in names.iter().filter(|name| is_binding(name)) {
-        // `tools` itself may be the name of a tool.
+        // Aliased, because a tool may also be named `tools`.
         let _ = writeln!(
             script,
             "const $_{name} = tools.{name};
@@ -121,7 +121,7 @@ export {{ $_{name} as {name} }};"
 
 /// Whether a name can be bound by `import { name }`.
 fn is_binding(name: &str) -> bool {
-    // Reserved words in modules.
+    // Reserved words of JavaScript modules.
     const RESERVED: &[&str] = &[
         "arguments",
         "await",

@@ -1,4 +1,4 @@
-// Runs before the code of a run, so that nothing it uses is of the code's making.
+// Runs before the model's code, so that the code cannot replace anything that this uses.
 (call, unknown, names) => {
   class ToolError extends Error {
     name = "ToolError";
@@ -8,7 +8,7 @@
   Object.freeze(ToolError.prototype);
   const tools = { __proto__: null };
   for (const name of names) {
-    // Made here, so that its stack says where the call stands.
+    // The error is created here, so that its stack contains the position of the call.
     tools[name] = { [name](...given) { return call(name, given, new ToolError("")); } }[name];
   }
   Object.freeze(tools);

@@ -1,4 +1,4 @@
-//! The engine over a pipe, in this process.
+//! Tests of the engine over a pipe, within the test process.
 
 use std::io::pipe;
 use std::thread;
@@ -11,7 +11,7 @@ use crate::protocol::{self, Done, Outcome, Program, ToEngine, ToHost};
 
 const MOST: usize = 16 << 20;
 
-/// What a run said.
+/// The messages of a run.
 struct Said {
     started: bool,
     logs: Vec<String>,
@@ -157,7 +157,7 @@ fn typescript_is_stripped_and_compiled() {
         "1",
     );
     gives("namespace N { export const a = 1 } export default N.a", "1");
-    // TypeScript reads this as type arguments and then a call; as JavaScript it is two comparisons.
+    // In TypeScript this is a call with type arguments; in JavaScript it would be two comparisons.
     gives(
         "import type { X } from './nowhere'; const x: X = 1; return x",
         "1",
@@ -484,10 +484,10 @@ fn limits_hold() {
         "new ArrayBuffer(1e9)",
         "'x'.repeat(5e8)",
         "let s = 'x'; for (;;) s += s + 'y'; ",
-        // D7: this one reports no error of its own.
+        // D7: `normalize` reports no error of its own when memory runs out.
         "for (let n = 1e5; ; n *= 2) '\\u0344'.repeat(n).normalize('NFD')",
     ] {
-        // Those that leave room for an error: where there is none the memory of the process is looked at, and here that is of many runs.
+        // Only cases that leave memory for an error. The others are detected by the memory of the process, which many runs share in this test.
         let said = run(code);
         assert_eq!(said.done.status, Status::Memory, "{code} {:?}", said.done);
     }

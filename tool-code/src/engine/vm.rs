@@ -1,4 +1,4 @@
-//! The machine that runs one module to its end.
+//! The virtual machine that runs one module to its end.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use super::{Heard, Outbox, Signal, Stop, compile};
 use crate::outcome::{CodeError, Status};
 use crate::protocol::{Done, Program};
 
-/// What the language has here: no clock beyond `Date`, nothing of a browser's.
+/// The available language features: no clock except `Date`, and no browser APIs.
 type Language = (
     Date,
     Eval,
@@ -37,23 +37,23 @@ type Language = (
     WeakRef,
 );
 
-/// Room, held until a run has failed, to say how one ended that has used up everything else.
+/// Allocates memory that is released when a run fails, so that the error can be reported after the heap is full.
 const LAST_WORDS: &str = "new ArrayBuffer(262144)";
-/// Rejections that are remembered until somebody catches them.
+/// Maximum number of unhandled rejections that are stored.
 const REJECTIONS: usize = 1000;
 
-/// Rejected promises that nobody has caught, with what was thrown.
+/// Unhandled rejected promises with their reasons.
 type Rejected = Rc<RefCell<Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>>>;
 
-/// An engine with nothing in it.
+/// A fresh engine.
 ///
-/// It is never freed: the process ends with the run, and a heap that was left in the middle of something is better not walked.
+/// It is never freed: the process ends with the run, and freeing a heap that was interrupted in an arbitrary state is not safe.
 pub(super) struct Machine {
     runtime: ManuallyDrop<Runtime>,
     context: ManuallyDrop<Context>,
     signal: Signal,
     memory: usize,
-    /// Most memory that the process had had before.
+    /// Peak memory of the process before the engine was created.
     before: u64,
 }
 
@@ -84,8 +84,8 @@ impl Machine {
         })
     }
 
-    /// Whether the process has come near to the limit. Where the engine has not even room for an error it throws `null`, or leaves a
-    /// promise that it cannot settle.
+    /// Whether the process came close to the memory limit. If there is not even memory
+    /// for an error, the engine throws `null` or leaves a promise that it cannot settle.
     fn was_full(&self) -> bool {
         peak().saturating_sub(self.before) >= self.memory as u64 / 4 * 3
     }
@@ -111,7 +111,7 @@ impl Machine {
             Ok(done) | Err(done) => done,
         };
         done.logs_dropped = run.budget.dropped.get();
-        // Its handles are into a heap that is never freed.
+        // Its handles point into a heap that is never freed.
         std::mem::forget(run);
         done
     }
@@ -126,14 +126,14 @@ struct Run<'a> {
     places: &'a Places,
 }
 
-/// What the code's module became.
+/// The module of the code after its start.
 struct Started {
     ended: Persistent<Promise<'static>>,
     exports: Persistent<Object<'static>>,
 }
 
 impl Run<'_> {
-    /// Runs to the end; either way of ending is one.
+    /// Runs the code to its end. Both variants of the result are ends of the run.
     fn go(
         &mut self,
         compiled: &Compiled,
@@ -169,7 +169,7 @@ impl Run<'_> {
         }
     }
 
-    /// Puts in place what the code finds.
+    /// Installs the globals and modules that the code can use.
     fn prepare(&self, program: &Program, outbox: &Outbox) -> std::result::Result<Granted, Done> {
         let mut scripts = BTreeMap::new();
         for (name, source) in &program.modules {
@@ -198,7 +198,7 @@ impl Run<'_> {
         self.machine.context.with(|ctx| {
             let installed = global::install(&ctx, outbox, &self.budget)
                 .and_then(|()| self.calls.install(&ctx, &program.tools))
-                // Evaluated before the code, so that it exports what is there now.
+                // Evaluated before the code runs, so that the code cannot change what it exports.
                 .and_then(|()| Module::declare(ctx.clone(), TOOLS, exports(&program.tools))?.eval())
                 .and_then(|_| ctx.eval::<Value<'_>, _>(LAST_WORDS))
                 .map(|room| self.last_words.set(Some(Persistent::save(&ctx, room))));
@@ -207,8 +207,8 @@ impl Run<'_> {
         Ok(granted)
     }
 
-    /// Compiles, links and begins the code. What fails before the first statement, the engine's own syntax errors aside, is a fault
-    /// of linking.
+    /// Compiles, links and starts the code. A failure before the first statement is a
+    /// link error, except for syntax errors of the engine.
     fn start(&self, script: &str, granted: &Granted) -> std::result::Result<Started, Done> {
         self.machine.context.with(|ctx| {
             let module = Module::declare(ctx.clone(), CODE, script).map_err(|_| {
@@ -232,14 +232,14 @@ impl Run<'_> {
         })
     }
 
-    /// Runs jobs until none is left.
+    /// Runs pending jobs until none is left.
     fn jobs(&self) -> std::result::Result<(), Done> {
         loop {
             self.stopped()?;
             match self.machine.runtime.execute_pending_job() {
                 Ok(true) => {}
                 Ok(false) => return self.stopped(),
-                // What a job throws is a rejection; only what nothing can catch comes here.
+                // An exception in a job becomes a rejection; only uncatchable errors arrive here.
                 Err(job) => {
                     return Err(job.0.with(|ctx| self.thrown(&ctx, Status::Error)));
                 }
@@ -254,7 +254,7 @@ impl Run<'_> {
         }
     }
 
-    /// What was thrown just now, as the end of the run.
+    /// Ends the run with the pending exception.
     fn thrown(&self, ctx: &Ctx<'_>, status: Status) -> Done {
         let thrown = ctx.catch();
         self.failed(ctx, &thrown, status)
@@ -268,7 +268,7 @@ impl Run<'_> {
             drop(room.restore(ctx));
         }
         let error = fault(ctx, thrown, self.places);
-        // What was thrown may take its time to say what it is.
+        // Reading the thrown value may run code, which may exceed the deadline.
         if let Err(done) = self.stopped() {
             return done;
         }
@@ -286,7 +286,7 @@ impl Run<'_> {
         Done::failed(Status::Memory, CodeError { message, ..error })
     }
 
-    /// The end of code that has nothing more to do.
+    /// The result of code that has no more pending jobs.
     fn finish(&self, started: &Started) -> std::result::Result<Done, Done> {
         self.machine.context.with(|ctx| {
             let restored = |_| self.thrown(&ctx, Status::Error);
@@ -359,7 +359,7 @@ impl Run<'_> {
     }
 }
 
-/// Most memory that the process has had so far, in bytes.
+/// The peak memory of the process so far, in bytes.
 fn peak() -> u64 {
     let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF);
     let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
@@ -368,7 +368,7 @@ fn peak() -> u64 {
     })
 }
 
-/// Keeps a rejection until somebody catches it.
+/// Stores a rejection until it is handled.
 fn track<'js>(
     rejected: &Rejected,
     ctx: &Ctx<'js>,
@@ -392,7 +392,7 @@ fn track<'js>(
     }
 }
 
-/// A global that the code cannot replace.
+/// Defines a global that the code cannot replace.
 pub(super) fn define<'js>(
     globals: &Object<'js>,
     name: &str,

@@ -1,8 +1,8 @@
-//! The bytes of JSON strings: eight at once, and with their escapes undone and done.
+//! Bytes of JSON strings: eight at a time, and escaping and unescaping.
 
 use std::borrow::Cow;
 
-/// Equality of short bytes, by words that overlap: a call of `memcmp` costs more than the comparison.
+/// Compares short byte strings by overlapping words, because a call of `memcmp` costs more than the comparison.
 #[allow(
     clippy::inline_always,
     reason = "a call costs more than the comparison, measured"
@@ -29,28 +29,28 @@ pub(super) fn equal(left: &[u8], right: &[u8]) -> bool {
     left == right
 }
 
-/// A mask whose lowest bit marks the first byte that is a quote, a backslash or a control character.
+/// A mask whose lowest set bit marks the first byte that is a quote, a backslash or a control character.
 ///
-/// Eight bytes at once; higher bits may be wrong, since a borrow runs upwards.
+/// It checks eight bytes at once. Higher bits may be wrong, because a subtraction borrows from the next byte.
 #[inline]
 pub(crate) const fn special(word: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    // This puts the quote (0x22) right behind the control characters (below 0x20), and moves no other byte among them.
+    // The XOR moves the quote (0x22) right behind the control characters (below 0x20), and moves no other byte into that range.
     let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
     (quote_or_control | backslash) & !word & (ONES << 7)
 }
 
-/// The inside of a string that the cursor has passed, as the text it stands for.
+/// Unescapes the contents of a string that the cursor has passed.
 pub(crate) fn decode(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {
         return Cow::Borrowed(raw);
     }
-    // The escapes are known to be right, so that reading them again cannot fail.
+    // The cursor has validated the escapes, so unescaping cannot fail.
     unescape(raw).map_or(Cow::Borrowed(raw), Cow::Owned)
 }
 
-/// Undoes escapes; nothing if one is wrong.
+/// Replaces escapes; `None` if one is invalid.
 fn unescape(raw: &str) -> Option<String> {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -66,7 +66,7 @@ fn unescape(raw: &str) -> Option<String> {
             'u' => {
                 let (first, after) = unit(chars.as_str())?;
                 chars = after.chars();
-                // The first half of a pair; its other half is known to follow.
+                // The first half of a surrogate pair; the cursor has validated that the other half follows.
                 if first & 0xfc00 == 0xd800 {
                     let (second, after) = unit(after.strip_prefix("\\u")?)?;
                     chars = after.chars();
@@ -84,7 +84,7 @@ fn unescape(raw: &str) -> Option<String> {
     Some(out)
 }
 
-/// Four hexadecimal digits, and what follows them.
+/// Splits off four hexadecimal digits.
 fn unit(text: &str) -> Option<(u32, &str)> {
     let (digits, rest) = text.split_at_checked(4)?;
     Some((u32::from_str_radix(digits, 16).ok()?, rest))

@@ -1,4 +1,4 @@
-//! Every problem at once.
+//! Collects every issue of invalid arguments.
 
 use super::bytes::decode;
 use super::describe::{found, join, names, wanted};
@@ -10,11 +10,11 @@ use super::union::starts;
 use super::walk::Walk;
 use crate::schema::{Field, Kind, Schema, Tagging, Variant};
 
-/// Most issues of one call.
+/// Maximum number of issues per call.
 const MOST: usize = 32;
-/// Most bytes that the issues of one call have together.
+/// Maximum total length of the issues of one call, in bytes.
 const BYTES: usize = 3800;
-/// Unions inside unions that are looked into for the closest shape.
+/// Maximum nesting of unions that are searched for the closest shape.
 const LEVELS: u8 = 3;
 
 /// The issues of text that the guard refused.
@@ -25,7 +25,7 @@ pub(super) fn issues(place: Place<'_>, text: &str) -> Vec<Issue> {
         return vec![malformed(text, cursor.broken)];
     }
     let mut walk = Walk::new(text, Collect::new(Path::default(), LEVELS));
-    // The text is well-formed, so that nothing stops this walk.
+    // The text is well-formed, so this sink never stops the walk.
     let _ = walk.run(place);
     let sink = walk.sink;
     let mut issues = sink.issues;
@@ -39,7 +39,7 @@ pub(super) fn issues(place: Place<'_>, text: &str) -> Vec<Issue> {
     issues
 }
 
-/// Text that is not JSON.
+/// The issue of text that is not JSON.
 fn malformed(text: &str, broken: Option<Broken>) -> Issue {
     let Broken { at, expected } = broken.unwrap_or(Broken {
         at: 0,
@@ -68,7 +68,7 @@ fn malformed(text: &str, broken: Option<Broken>) -> Issue {
     }
 }
 
-/// A sink that keeps every fault as an issue.
+/// A sink that records every fault as an issue.
 #[derive(Debug)]
 pub(super) struct Collect {
     path: Path,
@@ -103,7 +103,7 @@ impl Collect {
         self.issues.len() + self.left_out
     }
 
-    /// The issues of the shape that a value comes closest to, where there is one such shape.
+    /// The issues of the union shape that is closest to the value, if any shape is possible.
     fn closest(&self, value: &str, place: Place<'_>, variants: &'static [Variant]) -> Option<Self> {
         if self.levels == 0 {
             return None;
@@ -117,7 +117,7 @@ impl Collect {
             let mut walk = Walk::new(value, Self::new(self.path.clone(), self.levels - 1));
             let _ = walk.run(Place { schema, ..place });
             let sink = walk.sink;
-            // A shape whose keys are all there is meant, however wrong their values are.
+            // A shape with exactly these keys is preferred, however wrong the values are.
             let distance = sink.count() + 100 * strangers(value, schema);
             if best.as_ref().is_none_or(|(least, _)| distance < *least) {
                 best = Some((distance, sink));
@@ -127,7 +127,7 @@ impl Collect {
     }
 }
 
-/// How many keys of an object a record does not know, and the other way round.
+/// The number of unknown keys of an object, plus the number of required fields that it lacks.
 fn strangers(value: &str, schema: &Schema) -> usize {
     let Kind::Object(fields) = &schema.kind else {
         return 0;
@@ -201,7 +201,7 @@ impl Sink for Collect {
     }
 }
 
-/// What was wanted and what stands there.
+/// The `expected` and `found` texts of a fault.
 fn tell(value: &str, place: Place<'_>, fault: Fault<'_>) -> (String, String) {
     match fault {
         Fault::Value => (with_hint(wanted(place, value), place, value), found(value)),
@@ -230,7 +230,7 @@ fn tell(value: &str, place: Place<'_>, fault: Fault<'_>) -> (String, String) {
     }
 }
 
-/// A key that is not known, and the one that was meant.
+/// Describes an unknown key, with a suggestion or the known keys.
 fn unknown(name: &str, known: Known<'_>) -> String {
     let keys: Vec<&str> = match known {
         Known::Fields(tag, fields) => {
@@ -258,7 +258,7 @@ fn unknown(name: &str, known: Known<'_>) -> String {
     }
 }
 
-/// "did you mean `rust`?"
+/// A suggestion such as ", did you mean `rust`?", or an empty text.
 fn meant<'a>(value: &str, names: impl Iterator<Item = &'a str>) -> String {
     let inside = value
         .strip_prefix('"')
@@ -269,7 +269,7 @@ fn meant<'a>(value: &str, names: impl Iterator<Item = &'a str>) -> String {
         .map_or_else(String::new, |near| format!(", did you mean `{near}`?"))
 }
 
-/// Adds what was likely meant.
+/// Adds a suggestion to the expected text.
 fn with_hint(expected: String, place: Place<'_>, value: &str) -> String {
     match &place.schema.kind {
         Kind::Enum(values) => {

@@ -1,8 +1,8 @@
-//! From text that the guard has admitted to a typed value.
+//! Decoder from admitted text to a typed value, by serde.
 //!
-//! `serde_json::from_str` looks at every byte once more and counts lines for its messages. Here the guard's own cursor walks, so that
-//! both agree on what a string and what a number is, and numbers reach serde's buffers as numbers whatever features of `serde_json`
-//! other crates turn on. Text that is not JSON after all ends as an error.
+//! `serde_json::from_str` would check every byte again and count lines for its messages. This decoder uses the guard's own cursor, so
+//! that both agree on what a string or a number is. Numbers reach serde's buffers as numbers, whatever features of `serde_json` other
+//! crates enable. Text that is not JSON is an error.
 
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Expected, Unexpected, Visitor};
 use serde_json::Error;
@@ -19,12 +19,12 @@ pub(crate) use misread::Misread;
 use misread::Trail;
 pub(crate) use raw::raw_value;
 
-/// Reads a value out of text that the guard has admitted.
+/// Decodes a value from text that the guard has admitted.
 pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, Misread> {
     decode_with(text, |decoder| T::deserialize(decoder))
 }
 
-/// The same by a function of the user's.
+/// Like [`decode`], with a custom function such as that of `#[serde(deserialize_with)]`.
 pub(super) fn decode_with<T>(
     text: &str,
     read: impl FnOnce(&mut Decoder<'_>) -> Result<T, Error>,
@@ -35,18 +35,18 @@ pub(super) fn decode_with<T>(
     read.map_err(|error| Misread::of(&error, &decoder))
 }
 
-/// Stands at the first byte of a value, and behind the value when it was read.
+/// A serde deserializer over JSON text. Its cursor is at the first byte of a value, and behind the value once that was read.
 #[derive(Debug)]
 pub struct Decoder<'de> {
     cursor: Cursor<'de>,
-    /// Where an error that passes by came from.
+    /// The path to the value that caused the current error.
     trail: Option<Box<Trail>>,
 }
 
 impl<'de> Decoder<'de> {
     const fn new(text: &'de str) -> Self {
         Self {
-            // A value at the limit of nesting may be spelled as a record for serde.
+            // The guard may respell a value at the nesting limit as a struct for serde, which needs one more level.
             cursor: Cursor::new(text).deeper(),
             trail: None,
         }
@@ -56,7 +56,7 @@ impl<'de> Decoder<'de> {
         self.cursor.end().or_else(|_| self.fault())
     }
 
-    /// Why the cursor stopped.
+    /// The error for the place where the cursor stopped.
     #[cold]
     fn fault<T>(&self) -> Result<T, Error> {
         Err(match self.cursor.broken {
@@ -68,7 +68,7 @@ impl<'de> Decoder<'de> {
         })
     }
 
-    /// The inside of a string, with its escapes as they are written.
+    /// The contents of a string with its escapes unchanged.
     #[inline]
     fn inside(&self, span: Str) -> &'de str {
         self.cursor.slice(span.start, span.end)
@@ -105,7 +105,7 @@ impl<'de> Decoder<'de> {
         }
     }
 
-    /// A number as `serde_json` tells it: the narrowest of `u64`, `i64`, `f64` that holds it.
+    /// Reads a number like `serde_json`: as the first of `u64`, `i64` and `f64` that holds it.
     #[inline]
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
         let number = self.cursor.number().or_else(|_| self.fault())?;
@@ -119,11 +119,11 @@ impl<'de> Decoder<'de> {
         }
     }
 
-    /// A number that is not a few digits.
+    /// Reads a number that is not just a few digits.
     #[inline(never)]
     fn wide(&self, number: Num) -> Result<Wide, Error> {
         let text = self.digits(number);
-        // Minus zero has no integer that keeps its sign.
+        // An integer cannot keep the sign of minus zero.
         if let Ok(value) = text.parse()
             && value != 0
         {
@@ -139,7 +139,7 @@ impl<'de> Decoder<'de> {
         self.cursor.slice(number.start, number.end)
     }
 
-    /// The nearest float; the guard has refused what is beyond its range.
+    /// The nearest float. The guard has refused numbers out of range.
     fn float<F: Float>(&self, number: Num) -> Result<F, Error> {
         let value = self.digits(number).parse().ok().filter(F::finite);
         value.ok_or_else(|| Error::custom("number out of range"))
@@ -180,7 +180,7 @@ impl<'de> Decoder<'de> {
         Ok(value)
     }
 
-    /// A value of a kind that was not asked for.
+    /// The error for a value whose type differs from the requested one.
     #[cold]
     fn mismatch(&mut self, expected: &dyn Expected) -> Error {
         let found = match self.cursor.peek() {
@@ -205,7 +205,7 @@ impl<'de> Decoder<'de> {
     }
 }
 
-/// What a number is, if not a few digits.
+/// A number that is not just a few digits.
 enum Wide {
     Unsigned(u64),
     Signed(i64),
@@ -228,7 +228,7 @@ impl Float for f64 {
     }
 }
 
-/// `deserialize_…` of a kind that one or two first bytes tell.
+/// Writes `deserialize_…` methods of types that the first byte identifies.
 macro_rules! by_first_byte {
     ($($method:ident($($arg:ident: $ty:ty),*) { $($byte:pat => $read:ident),+ })*) => {$(
         #[inline]
@@ -241,7 +241,7 @@ macro_rules! by_first_byte {
     )*};
 }
 
-/// The methods of 128 bits and of floats, which read the digits by their own type.
+/// Writes the methods for 128-bit integers and floats, which parse the digits with their own types.
 macro_rules! by_digits {
     ($($method:ident, $visit:ident, |$self:ident, $number:ident| $read:expr;)*) => {$(
         fn $method<V: Visitor<'de>>($self, visitor: V) -> Result<V::Value, Error> {

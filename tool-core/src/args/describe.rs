@@ -1,4 +1,4 @@
-//! Schemas and values in a few words, for issues.
+//! Short descriptions of schemas and values, for issues.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,12 @@ use super::scan::Cursor;
 use super::sink::Place;
 use crate::schema::{Constraints, Field, Integer, Kind, Tagging, Union, Variant};
 
-/// Longest excerpt of a text.
+/// Maximum length of an excerpt, in characters.
 const EXCERPT: usize = 40;
-/// Most names in one list.
+/// Maximum number of names in one list.
 const NAMES: usize = 12;
 
-/// What a place wants: "a whole number from 1 to 50".
+/// Describes what a place expects, for example "a whole number from 1 to 50".
 pub(super) fn wanted(place: Place<'_>, found: &str) -> String {
     let bounds = place.bounds.unwrap_or(&Constraints::NONE);
     match &place.schema.kind {
@@ -105,7 +105,7 @@ fn text(kind: &Kind, bounds: &Constraints) -> String {
 
 fn integer(kind: &Integer, bounds: &Constraints, found: &str) -> String {
     let mut out = "a whole number".to_owned();
-    // The bounds of wide types say something only where a number broke them.
+    // The bounds of a wide type are only worth mentioning if a number violated them.
     let wide = kind.max > u128::from(u32::MAX);
     let broken = found.starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
         && !found.contains('.');
@@ -217,7 +217,7 @@ fn union(union: &Union, place: Place<'_>) -> String {
     }
 }
 
-/// "one of `rust`, `python`"
+/// Joins names, for example "one of `rust`, `python`".
 pub(super) fn one_of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
     if names.clone().nth(1).is_none() {
         return join(names, "`", "or");
@@ -225,12 +225,12 @@ pub(super) fn one_of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String
     format!("one of {}", join(names, "`", "or"))
 }
 
-/// The names of variants, as what a tag may be.
+/// Joins the names of variants, as the possible values of a tag.
 pub(super) fn names(variants: &[Variant]) -> String {
     one_of(variants.iter().map(|variant| variant.name))
 }
 
-/// "`a`, `b` or `c`", cut short where there are many.
+/// Joins parts, for example "`a`, `b` or `c`". A long list is shortened.
 pub(super) fn join<'a>(
     parts: impl Iterator<Item = &'a str> + Clone,
     quote: &str,
@@ -254,13 +254,13 @@ pub(super) fn join<'a>(
     out
 }
 
-/// "1 item", "2 items"
+/// A count with its noun: "1 item", "2 items".
 pub(super) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
 
-/// What stands somewhere, in at most about sixty characters.
+/// Describes a value in about sixty characters at most.
 pub(super) fn found(value: &str) -> String {
     match value.as_bytes().first() {
         Some(b'"') => {
@@ -288,7 +288,7 @@ pub(super) fn found(value: &str) -> String {
     }
 }
 
-/// How many items or keys the value has.
+/// The number of items or keys of a value.
 fn members(value: &str) -> usize {
     let mut cursor = Cursor::new(value);
     let is_object = cursor.peek() == b'{';

@@ -1,4 +1,4 @@
-//! Equality of JSON values: `1` is `1.0`, and the order of keys means nothing.
+//! Equality of JSON values: `1` equals `1.0`, and the order of keys is ignored.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use super::bytes::{decode, encode};
 use super::number::Decimal;
 use super::scan::Cursor;
 
-/// Whether two values, each without white space around it, are equal.
+/// Whether two values without surrounding white space are equal.
 pub(super) fn same(left: &str, right: &str) -> bool {
     if left == right {
         return true;
@@ -25,7 +25,7 @@ pub(super) fn same(left: &str, right: &str) -> bool {
     }
 }
 
-/// A text that two values share exactly if they are equal.
+/// The normal form of a value: two values have the same one exactly if they are equal.
 pub(super) fn normal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     write(&mut Cursor::new(text), &mut out);
@@ -38,7 +38,7 @@ fn inside(string: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Writes the value under the cursor. The text was walked before, so that nothing in it can be broken.
+/// Writes the normal form of the value under the cursor. The text was walked before, so it is valid.
 fn write(cursor: &mut Cursor<'_>, out: &mut String) {
     let start = cursor.at;
     match cursor.peek() {
@@ -49,7 +49,7 @@ fn write(cursor: &mut Cursor<'_>, out: &mut String) {
         }
         b'-' | b'0'..=b'9' => {
             if cursor.number().is_ok() {
-                // Writing to a string does not fail.
+                // Writing to a `String` cannot fail.
                 let _ = write!(out, "{}", Decimal::new(cursor.slice(start, cursor.at)));
             }
         }

@@ -1,7 +1,7 @@
-//! Arguments as a [`Value`] that holds every number as it was written.
+//! Conversion of arguments to a [`Value`] without rounding numbers.
 //!
-//! `serde_json` rounds a number that is neither a whole number of 64 bits nor an `f64`, and without its feature `float_roundtrip` it rounds
-//! some that are one to its neighbour. Here the standard library reads them, so this crate does not need the feature.
+//! `serde_json` rounds a number that is neither a 64-bit integer nor an `f64`. Without its feature `float_roundtrip` it also rounds some
+//! `f64` numbers to a neighbour. This module parses those with the standard library, so this crate does not need the feature.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
@@ -11,14 +11,14 @@ use super::issue::{Issue, Path};
 use super::number;
 use crate::call::Entries;
 
-/// Deeper values are left to `serde_json`, which refuses them.
+/// Maximum nesting depth. Deeper values are passed to `serde_json`, which refuses them.
 const DEEPEST: usize = 127;
 
-/// Why arguments are not a [`Value`].
+/// Why arguments cannot be converted to a [`Value`].
 #[derive(Debug)]
 pub(crate) enum Inexact {
     Json(serde_json::Error),
-    /// A number that a `Value` does not hold.
+    /// A number that a `Value` cannot hold.
     Number(Issue),
 }
 
@@ -28,11 +28,11 @@ impl From<serde_json::Error> for Inexact {
     }
 }
 
-/// The largest whole number up to which a double has every other one.
+/// 2^53: up to here, an `f64` represents every integer.
 const EVERY_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// The same arguments with every fraction of more digits than a double has written as the nearest double, which is what every reader of
-/// doubles makes of it. `None` where there is none. Whole numbers, and numbers whose whole part would change, stay as they are.
+/// Rounds every fraction with more digits than an `f64` holds to the nearest `f64`, as every reader of doubles would. Integers, and
+/// numbers whose integer part would change, are not rounded. Returns `None` if nothing was rounded.
 pub(crate) fn nearest_doubles(text: &str) -> Option<String> {
     if !may_round(text) {
         return None;
@@ -69,7 +69,7 @@ pub(crate) fn nearest_doubles(text: &str) -> Option<String> {
     (from > 0).then_some(out)
 }
 
-/// The nearest double of a fraction that no double is.
+/// The nearest `f64` of a fraction that no `f64` represents exactly.
 fn nearest_double(digits: &str) -> Option<Number> {
     let double: f64 = digits.parse().ok()?;
     let is_fraction = digits.contains(['.', 'e', 'E']);
@@ -80,7 +80,7 @@ fn nearest_double(digits: &str) -> Option<Number> {
     Number::from_f64(double)
 }
 
-/// Reads arguments; refuses those with a number that would be another one afterwards.
+/// Converts arguments to a `Value`. Refuses them if a number would change its value.
 pub(crate) fn value(text: &str) -> Result<Value, Inexact> {
     if may_round(text) {
         let raw: &RawValue = serde_json::from_str(text)?;
@@ -90,7 +90,7 @@ pub(crate) fn value(text: &str) -> Result<Value, Inexact> {
     }
 }
 
-/// Whether the text may hold a number with an exponent, or with more digits than every `f64` keeps. Texts are looked at too.
+/// Whether the text may contain a number with an exponent or with more digits than every `f64` keeps. Digits inside of strings count as well.
 fn may_round(text: &str) -> bool {
     let mut digits = 0;
     text.bytes().any(|byte| match byte {
@@ -142,7 +142,7 @@ fn build(text: &str, path: &mut Path) -> Result<Value, Inexact> {
     }
 }
 
-/// The number that is written there, and no other.
+/// The number with exactly the written value, if there is one.
 fn exact(text: &str) -> Option<Number> {
     let is_same = |number: &Number| number::is_same(&number.to_string(), text);
     if let Ok(number) = serde_json::from_str::<Number>(text)
@@ -150,7 +150,7 @@ fn exact(text: &str) -> Option<Number> {
     {
         return Some(number);
     }
-    // The standard library rounds to the nearest `f64`, whose shortest text may be what was written.
+    // The standard library rounds to the nearest `f64`. Its shortest text may be the written one.
     Number::from_f64(text.parse().ok()?).filter(is_same)
 }
 
@@ -158,7 +158,7 @@ fn exact(text: &str) -> Option<Number> {
 mod tests {
     use super::*;
 
-    // B7: a number arrives as it was written, or the call is refused.
+    // B7: a number keeps its written value, or the call is refused.
     #[test]
     fn numbers_are_held_exactly_or_refused() {
         for (text, held) in [
@@ -175,7 +175,7 @@ mod tests {
             ("1.7976931348623157e308", "1.7976931348623157e308"),
         ] {
             let value = value(&format!(" [{text}]")).unwrap();
-            // `e22` and `e+22` are two spellings of serde_json's versions.
+            // serde_json versions differ in writing `e22` or `e+22`.
             let written = value[0].to_string().replace("e+", "e");
             assert_eq!(written, held, "{text}");
         }
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    // H9: what has more digits than a double is the nearest double, and not its neighbour
+    // H9: a fraction with more digits than a double becomes the nearest double, not a neighbour of it.
     #[test]
     fn fractions_become_their_nearest_double() {
         for (text, nearest) in [

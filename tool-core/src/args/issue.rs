@@ -1,49 +1,49 @@
-//! What the guard tells, and how far it may go to make arguments fit.
+//! Issues and repairs of arguments.
 
 use serde::Serialize;
 
 /// One problem with the arguments of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Issue {
-    /// Where, as a JSON pointer (RFC 6901); empty for the arguments as a whole.
+    /// JSON pointer to the value (RFC 6901); empty for the arguments as a whole.
     pub pointer: String,
-    /// What the schema wants there.
+    /// What the schema expects at this place.
     pub expected: String,
-    /// What stands there, cut short.
+    /// What the arguments contain at this place, shortened.
     pub found: String,
 }
 
-/// How far arguments may be changed to fit.
+/// How far the guard may change arguments to make them valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Repair {
-    /// Not at all: exactly what the tool's JSON Schema admits, and null or nothing for an optional or defaulted field.
+    /// No repairs: accepts exactly what the tool's JSON Schema admits, and for an optional or defaulted field also null or an absent key.
     Off,
-    /// Where the arguments do not fit and can be read in one way only, they are read so. Arguments that fit are never changed.
+    /// Repairs invalid arguments if they can be read in only one way. Valid arguments are never changed.
     #[default]
     Safe,
 }
 
-/// One change that made arguments fit.
+/// One change that made arguments valid.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct RepairNote {
-    /// Where, as a JSON pointer (RFC 6901); empty for the arguments as a whole.
+    /// JSON pointer to the value (RFC 6901); empty for the arguments as a whole.
     pub pointer: String,
-    /// What was done.
+    /// Description of the change.
     pub what: &'static str,
 }
 
-/// A step of a path.
+/// One step of a path.
 #[derive(Clone, Debug)]
 enum Step {
     Key(String),
     Item(usize),
 }
 
-/// The way from the arguments to a value in them.
+/// The path from the arguments to a value inside of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path(Vec<Step>);
 
-/// Longest part of a key that a pointer shows. Keys of the schema are shorter.
+/// Maximum number of characters that a pointer shows of a key. Keys of the schema are shorter.
 const KEY: usize = 80;
 
 impl Path {
@@ -63,7 +63,7 @@ impl Path {
         self.0.is_empty()
     }
 
-    /// How many steps it has.
+    /// The number of steps.
     pub(super) const fn len(&self) -> usize {
         self.0.len()
     }
@@ -73,7 +73,7 @@ impl Path {
         matches!(self.0.last(), Some(Step::Item(_)))
     }
 
-    /// The JSON pointer.
+    /// The path as a JSON pointer.
     pub(super) fn pointer(&self) -> String {
         let mut out = String::new();
         for step in &self.0 {
@@ -87,7 +87,7 @@ impl Path {
     }
 }
 
-/// Text of at most so many characters, with `…` for what is cut off.
+/// Shortens text to at most `most` characters, with `…` for the rest.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

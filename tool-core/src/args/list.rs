@@ -1,4 +1,4 @@
-//! Lists, sets and tuples.
+//! Validation of lists, sets and tuples.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,20 @@ use super::sink::{Fault, Place, Scope, Sink};
 use super::walk::Walk;
 use crate::schema::{Kind, Schema};
 
-/// Sets up to this size are compared item by item, larger ones by their normal form.
+/// Maximum size of a set whose items are compared pairwise. Larger sets are compared by normal form.
 const FEW: usize = 24;
 
-/// What the type of a list asks of it as a whole.
+/// The requirements of a list type on the list as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
-    /// No item is in it twice.
+    /// Whether repeated items are refused.
     pub(super) unique: bool,
-    /// It has so many items.
+    /// The exact number of items, if the type has one.
     pub(super) exactly: Option<usize>,
 }
 
 impl<S: Sink> Walk<'_, S> {
-    /// The same as a list without bounds, for a sink that stops at the first fault: nothing is counted.
+    /// A fast path of `list` without bounds, for a sink that stops at the first fault. It does not count the items.
     #[inline(never)]
     pub(super) fn plain_list(
         &mut self,
@@ -81,7 +81,7 @@ impl<S: Sink> Walk<'_, S> {
         self.counted(place, Expected { unique, exactly }, start, count)
     }
 
-    /// Judges a list as a whole, whose items fit.
+    /// Checks the number of items and their uniqueness after the items were walked.
     #[inline]
     pub(super) fn counted(
         &mut self,
@@ -137,7 +137,7 @@ impl<S: Sink> Walk<'_, S> {
         }
     }
 
-    /// Refuses the items of a list that stand in it before.
+    /// Refuses each item that equals an earlier one.
     fn distinct(&mut self, place: Place<'_>, start: usize, count: usize) -> Result<(), Stop> {
         let text = self.cursor.text();
         let mut cursor = Cursor::new(text);

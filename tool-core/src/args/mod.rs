@@ -1,9 +1,9 @@
-//! From the bytes that a model sent to text that serde may read.
+//! The argument guard: validates a model's arguments against the schema before serde reads them.
 //!
-//! serde alone takes what a schema does not (a struct from an array, a key twice, an unknown key in a tagged variant) and refuses
-//! what a schema takes (`1.0` for an integer). So a guard walks the bytes by the schema first. What passes is read by serde as it
-//! stands, or with the few values spelled otherwise that serde spells otherwise. What fails is walked on for every issue, or repaired
-//! where there is one reading only.
+//! serde alone accepts what a schema does not (a struct from an array, a repeated key, an unknown key in a tagged variant) and rejects
+//! what a schema accepts (`1.0` for an integer). So the guard walks the bytes by the schema first. If they pass, serde reads the same
+//! text, or a copy in which a few values are respelled for serde. If they fail, the guard walks on to collect every issue, or repairs
+//! them if only one reading is possible.
 
 use std::borrow::Cow;
 
@@ -43,12 +43,12 @@ use crate::schema::Schema;
 use sink::{Fast, Place, splice};
 use walk::Walk;
 
-/// Arguments that a schema admits.
+/// Arguments that the guard has admitted.
 #[derive(Debug)]
 pub(crate) struct Admitted<'a> {
-    /// What serde reads: the same bytes wherever it can.
+    /// The text for serde: the same bytes if possible.
     pub(crate) text: Cow<'a, str>,
-    /// What was repaired; empty where the text was right as it came.
+    /// The repairs that were made; empty if the text was valid as it came.
     pub(crate) repairs: Vec<RepairNote>,
 }
 
@@ -61,9 +61,9 @@ impl<'a> Admitted<'a> {
     }
 }
 
-/// Admits the arguments of a call, or tells every problem with them.
+/// Validates the arguments of a call. The error lists every issue.
 ///
-/// Empty text counts as `{}`: some providers send that for a tool without parameters.
+/// Empty text counts as `{}`: some providers send it for a tool without parameters.
 pub(crate) fn admit<'a>(
     schema: &Schema,
     text: &'a str,
@@ -85,7 +85,7 @@ const fn whole(schema: &Schema) -> Place<'_> {
     }
 }
 
-/// What becomes of a text that does not fit as it is.
+/// Handles text that the guard does not admit as it is: empty text, a repair, or issues.
 #[cold]
 fn otherwise<'a>(
     place: Place<'_>,
@@ -108,7 +108,7 @@ fn otherwise<'a>(
     Err(collect::issues(place, text))
 }
 
-/// The guard itself: what serde reads, if the text fits.
+/// Runs the guard. Returns the text for serde if the arguments are valid.
 #[inline]
 fn pass<'a>(place: Place<'_>, text: &'a str) -> Option<Cow<'a, str>> {
     let mut walk = Walk::new(text, Fast::default());

@@ -1,13 +1,13 @@
-//! Numbers compared by their digits, never through `f64`.
+//! Decimal arithmetic on JSON numbers, without `f64`.
 
 use std::cmp::Ordering;
 
 use super::scan::Num;
 use crate::schema::{Constraints, Integer, Number};
 
-/// A decimal number: the digits of `head` then `tail`, times ten to the power of `exponent`.
+/// A decimal number: the digits of `head` and `tail`, times ten to the power of `exponent`.
 ///
-/// Neither end of the digits is a zero; zero has none.
+/// The digits neither start nor end with a zero. Zero has no digits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decimal<'t> {
     negative: bool,
@@ -16,11 +16,11 @@ pub(super) struct Decimal<'t> {
     exponent: i64,
 }
 
-/// Beyond every sum of a text's length and a bound's exponent, so that sums cannot overflow.
+/// Larger than any sum of a text's length and a bound's exponent. Exponents are clamped to it so that sums cannot overflow.
 const FAR: i64 = 1 << 60;
 
 impl<'t> Decimal<'t> {
-    /// Reads a JSON number.
+    /// Parses a JSON number.
     pub(super) fn new(text: &'t str) -> Self {
         let (negative, text) = text
             .strip_prefix('-')
@@ -64,7 +64,7 @@ impl<'t> Decimal<'t> {
         self.exponent >= 0 || self.is_zero()
     }
 
-    /// The number without its sign, where it is whole and fits.
+    /// The absolute value, if the number is whole and fits.
     fn magnitude(&self) -> Option<u128> {
         if self.is_zero() {
             return Some(0);
@@ -76,15 +76,15 @@ impl<'t> Decimal<'t> {
         value.checked_mul(factor)
     }
 
-    /// Writes the one text that all spellings of this number share, and no other number has. `None` where the exponent is beyond what
-    /// is compared.
+    /// Writes the canonical text: all spellings of this number share it, and no other number has it. `None` if the exponent is too large
+    /// to compare.
     ///
-    /// Without an exponent where the text of an `f64` in Rust has none, which bounds the zeros that are added to the digits.
+    /// It has an exponent only if Rust prints an `f64` of that size with one, which limits the number of added zeros.
     #[cfg(feature = "host")]
     fn write(&self, out: &mut String) -> Option<()> {
-        /// The largest `f64` has so many digits before its point.
+        /// The largest `f64` has this many digits before the decimal point.
         const BEFORE: i64 = 309;
-        /// The smallest `f64` has so many zeros behind its point.
+        /// The smallest `f64` has this many zeros after the decimal point.
         const BEHIND: i64 = 323;
         if self.is_zero() {
             out.push('0');
@@ -98,7 +98,7 @@ impl<'t> Decimal<'t> {
         }
         let start = out.len();
         out.extend(self.digits().map(char::from));
-        // Digits before the point.
+        // The number of digits before the decimal point.
         let before = length(self.head) + length(self.tail) + self.exponent;
         let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or_default());
         match self.exponent {
@@ -116,9 +116,9 @@ impl<'t> Decimal<'t> {
         Some(())
     }
 
-    /// Which of two numbers is smaller.
+    /// Compares two numbers by value.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
-        // The sign of zero means nothing.
+        // The sign of zero is ignored.
         let sign = |number: &Self| match (number.is_zero(), number.negative) {
             (true, _) => 0,
             (false, true) => -1,
@@ -135,13 +135,13 @@ impl<'t> Decimal<'t> {
         if left < 0 { order.reverse() } else { order }
     }
 
-    /// Whether the number is a whole number of times the other.
+    /// Whether the number is an integer multiple of `other`.
     fn is_multiple_of(&self, other: &Self) -> bool {
         if self.is_zero() || other.is_zero() {
             return true;
         }
         let shift = self.exponent - other.exponent;
-        // The last digit of `self` is not zero, so that it has more decimals than any multiple.
+        // The last digit of `self` is not zero, so it has more decimal places than any multiple of `other`.
         if shift < 0 {
             return false;
         }
@@ -184,7 +184,7 @@ fn length(digits: &[u8]) -> i64 {
     i64::try_from(digits.len()).unwrap_or(FAR)
 }
 
-/// The power of ten that is written out, cut off where it no longer matters.
+/// Parses an exponent, clamped to ±`FAR`.
 fn power(text: &str) -> i64 {
     let (negative, digits) = match text.as_bytes() {
         [b'-', digits @ ..] => (true, digits),
@@ -199,7 +199,7 @@ fn power(text: &str) -> i64 {
     if negative { -value } else { value }
 }
 
-/// A whole number: its sign and the number without it. Nothing where there is a fraction, or more than 128 bits.
+/// The sign and the absolute value of a whole number. `None` if it has a fraction or needs more than 128 bits.
 #[inline]
 pub(super) fn whole(number: &Num, text: &str) -> Option<(bool, u128)> {
     if let Some(value) = number.small {
@@ -212,7 +212,7 @@ pub(super) fn whole(number: &Num, text: &str) -> Option<(bool, u128)> {
     Some((number.negative, decimal.magnitude()?))
 }
 
-/// A sign and a number without it, as one number where it fits.
+/// Combines a sign and an absolute value; `None` on overflow.
 #[inline]
 pub(super) fn signed((negative, value): (bool, u128)) -> Option<i128> {
     if negative {
@@ -226,7 +226,7 @@ pub(super) fn signed((negative, value): (bool, u128)) -> Option<i128> {
 #[inline]
 pub(super) fn fits(value: (bool, u128), integer: &Integer) -> bool {
     if value.1 == 0 {
-        // The range of a type need not hold zero: a run-time schema has such types too.
+        // The range need not contain zero: a dynamic schema may exclude it.
         return !integer.not_zero && integer.min <= 0;
     }
     match value {
@@ -237,7 +237,7 @@ pub(super) fn fits(value: (bool, u128), integer: &Integer) -> bool {
     }
 }
 
-/// Whether a number keeps its bounds.
+/// Whether a number is within its bounds.
 pub(super) fn bounded(number: &Num, text: &str, bounds: &Constraints) -> bool {
     let low = bounds.min.is_none_or(|min| match order(number, text, min) {
         Ordering::Less => false,
@@ -253,13 +253,13 @@ pub(super) fn bounded(number: &Num, text: &str, bounds: &Constraints) -> bool {
         .is_none_or(|unit| Decimal::new(text).is_multiple_of(&Decimal::new(unit.text())))
 }
 
-/// Writes a JSON number as the one text that all its spellings share. `None` where its exponent has some 18 digits or more.
+/// Writes the canonical text of a JSON number. `None` if its exponent has about 18 digits or more.
 #[cfg(feature = "host")]
 pub(crate) fn write(text: &str, out: &mut String) -> Option<()> {
     Decimal::new(text).write(out)
 }
 
-/// Whether two JSON numbers are the same decimal.
+/// Whether two JSON numbers have the same decimal value.
 pub(crate) fn is_same(left: &str, right: &str) -> bool {
     Decimal::new(left).compare(&Decimal::new(right)) == Ordering::Equal
 }
@@ -272,14 +272,14 @@ fn order(number: &Num, text: &str, bound: Number) -> Ordering {
     Decimal::new(text).compare(&Decimal::new(bound.text()))
 }
 
-/// Whether a number stays finite in its Rust type.
+/// Whether a number is finite in its Rust type.
 #[inline]
 pub(super) fn finite(number: &Num, text: &str, single: bool) -> bool {
-    // The largest `f32` has 39 digits before its point.
+    // The largest `f32` has 39 digits before the decimal point.
     if number.small.is_some() || text.len() < 30 && !text.contains(['e', 'E']) {
         return true;
     }
-    // As serde_json and serde do it: first to `f64`, then to `f32`.
+    // Converts like serde_json and serde: first to `f64`, then to `f32`.
     text.parse::<f64>().is_ok_and(|value| {
         #[allow(
             clippy::cast_possible_truncation,
@@ -295,7 +295,7 @@ pub(super) fn finite(number: &Num, text: &str, single: bool) -> bool {
 }
 
 impl std::fmt::Display for Decimal<'_> {
-    /// The same text for equal numbers.
+    /// Writes the same text for equal numbers.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.is_zero() {
             return out.write_str("0");

@@ -1,4 +1,4 @@
-//! Closed records and maps.
+//! Validation of records (objects with known fields) and maps.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,12 @@ use super::sink::{Edit, Fast, Fault, Known, Place, Scope, Sink, splice};
 use super::walk::Walk;
 use crate::schema::{Field, Kind, Schema};
 
-/// The fields that have come by: a word of bits, and more words for a record of more fields.
+/// The set of fields that were read: one word of bits, or several words for a record with more than 64 fields.
 trait Seen {
-    /// Marks a field; false where it was marked before.
+    /// Adds a field. Returns whether it is new.
     fn insert(&mut self, index: usize) -> bool;
     fn contains(&self, index: usize) -> bool;
-    /// Whether all of so many fields have come by. In doubt not.
+    /// Whether all of the `count` fields are in the set. May return `false` when unsure.
     fn is_full(&self, count: usize) -> bool;
 }
 
@@ -55,22 +55,22 @@ impl Seen for Vec<u64> {
     }
 }
 
-/// A record of which some fields have come by.
+/// A record of which some fields may already have been read.
 struct Begun<M> {
-    /// Where it starts.
+    /// Byte offset of the record.
     start: usize,
-    /// It starts with its end.
+    /// Whether the record has no keys.
     empty: bool,
-    /// The cursor stands at a key rather than at the closing brace.
+    /// Whether the cursor is at a key, not at the closing brace.
     more: bool,
     seen: M,
 }
 
 impl<S: Sink> Walk<'_, S> {
-    /// The same as a closed record, for a sink that stops at the first fault. Most models write the fields in their order, so each key
-    /// is compared with one name and not read; from the first that differs on, keys are read.
+    /// A fast path of `object`, for a sink that stops at the first fault. Most models write the fields in order, so this compares each
+    /// key with one name. From the first key that differs on, `rest` reads the keys.
     ///
-    /// The rule `property-key` has seen the names of a checked node: none of them is written with escapes.
+    /// The rule `property-key` has checked the names of a checked node: none of them needs escapes.
     #[inline(never)]
     pub(super) fn record(
         &mut self,
@@ -130,7 +130,7 @@ impl<S: Sink> Walk<'_, S> {
         self.rest(place, fields, None, begun)
     }
 
-    /// A closed record, beside whose fields a tag may stand that has been judged already.
+    /// Walks a closed record. It may also contain the key `tag`, whose value was checked before.
     pub(super) fn object(
         &mut self,
         place: Place<'_>,
@@ -171,7 +171,7 @@ impl<S: Sink> Walk<'_, S> {
         }
     }
 
-    /// What is left of a record, and what is missing from it.
+    /// Reads the remaining keys of a record and checks for missing ones.
     #[inline(never)]
     fn rest<M: Seen>(
         &mut self,
@@ -197,7 +197,7 @@ impl<S: Sink> Walk<'_, S> {
         Ok(())
     }
 
-    /// Keys in any order, up to the closing brace.
+    /// Walks keys in any order, up to the closing brace.
     fn keys<M: Seen>(
         &mut self,
         place: Place<'_>,
@@ -252,7 +252,7 @@ impl<S: Sink> Walk<'_, S> {
         walked
     }
 
-    /// Null where a default is stated.
+    /// Replaces null with the field's default.
     #[cold]
     fn defaulted(&mut self, field: &Field, scope: Option<&Scope<'_>>) -> Result<(), Stop> {
         let start = self.cursor.at;
@@ -264,7 +264,7 @@ impl<S: Sink> Walk<'_, S> {
         Ok(())
     }
 
-    /// Refuses the value of a key, whatever it is.
+    /// Refuses the value of a key, whatever the value is.
     pub(super) fn refuse_value(
         &mut self,
         place: Place<'_>,
@@ -277,7 +277,7 @@ impl<S: Sink> Walk<'_, S> {
         refused
     }
 
-    /// The fields that have not come by; the cursor stands at the closing brace.
+    /// Handles the fields whose keys are absent. The cursor is at the closing brace.
     #[inline(never)]
     fn absent(
         &mut self,
@@ -318,7 +318,7 @@ impl<S: Sink> Walk<'_, S> {
         Ok(())
     }
 
-    /// An open record.
+    /// Walks an object with any keys, whose values have one schema.
     #[cold]
     pub(super) fn map(&mut self, place: Place<'_>, values: &Schema) -> Result<(), Stop> {
         if self.cursor.peek() != b'{' {
@@ -356,8 +356,8 @@ impl<S: Sink> Walk<'_, S> {
     }
 }
 
-/// Whether a type around an `Option` has a name of its own: a newtype takes null, but serde's derive does not let it be absent. Bounds of the
-/// field may lie around it.
+/// Whether a type around an `Option` has its own name. Such a newtype accepts null, but serde's derive does not accept its absence. The
+/// field's bounds may be around it.
 pub(super) const fn is_newtype(schema: &Schema) -> bool {
     let mut schema = schema;
     loop {
@@ -370,7 +370,7 @@ pub(super) const fn is_newtype(schema: &Schema) -> bool {
     }
 }
 
-/// A field's default with the defaults inside it, and as serde reads it where that is asked for.
+/// A field's default, in which nested defaults are filled in. With `for_serde` it is spelled for serde.
 fn spelled_default(field: &Field, scope: Option<&Scope<'_>>, for_serde: bool) -> String {
     let Some(default) = field.default else {
         return "null".to_owned();

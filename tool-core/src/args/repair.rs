@@ -1,8 +1,8 @@
-//! Arguments that do not fit but can be read in one way only.
+//! Repair of invalid arguments that can be read in only one way.
 //!
-//! A repair proposes; the guard disposes. Every candidate has to pass it where it stands, two candidates that pass with different
-//! values cancel each other, and what comes out passes the whole guard once more before anything runs. Nothing is ever closed that a
-//! model left open: a call that was cut off must not run.
+//! A repair only proposes candidates, and the guard has to admit them. If two candidates with different values pass, neither is used. The
+//! repaired arguments pass the whole guard once more before anything runs. A repair never closes what a model left open, because a call
+//! that was cut off must not run.
 
 use super::bytes::{decode, encode};
 use super::equal;
@@ -13,14 +13,15 @@ use super::tidy::{is_json, tidy};
 use super::walk::Walk;
 use crate::schema::{Kind, Schema, Tagging, Variant};
 
-/// Longest text that is repaired.
+/// Maximum length of text that is repaired.
 const LONGEST: usize = 256 * 1024;
-/// Most passes over one text: each mends everything it sees, but what lies behind a mended tag is seen by the next.
+/// Maximum number of passes over one text. Each pass repairs everything that it sees, but what is behind a repaired tag is only visible
+/// to the next pass.
 const ROUNDS: usize = 8;
-/// Repairs inside repairs: a list in a text, of numbers that are texts.
+/// Maximum nesting of repairs, such as a list in a text, whose numbers are texts.
 const LEVELS: u8 = 2;
 
-/// Mends the arguments of a call, which the guard refused. What comes out passes the guard.
+/// Repairs arguments that the guard refused. The guard admits the result.
 pub(super) fn arguments(place: Place<'_>, text: &str) -> Option<(String, Vec<RepairNote>)> {
     if text.len() > LONGEST {
         return None;
@@ -43,7 +44,7 @@ pub(super) fn arguments(place: Place<'_>, text: &str) -> Option<(String, Vec<Rep
     Some((text, notes))
 }
 
-/// Mends text until it fits the place, or gives up.
+/// Repairs text until it matches the place, or gives up.
 fn mend(
     place: Place<'_>,
     text: &str,
@@ -54,7 +55,7 @@ fn mend(
     let mut text = text.to_owned();
     let mut notes = Vec::new();
     for _ in 0..ROUNDS {
-        // A constant beside the length, so that many tiny candidates end as well.
+        // The constant is charged on top of the length, so that many tiny candidates use up the fuel, too.
         *fuel = fuel.checked_sub(text.len() + 64)?;
         if super::pass(place, &text).is_some() {
             return Some((text, notes));
@@ -80,7 +81,7 @@ fn mend(
         if walked.is_err() || edits.is_empty() {
             return None;
         }
-        // Repeated items are found at the end of their list, after what is inside them.
+        // The walk reports repeated items at the end of their list, after faults inside of the items.
         edits.sort_by_key(|edit| edit.start);
         notes.extend(more);
         text = splice(&text, &edits);
@@ -88,11 +89,11 @@ fn mend(
     None
 }
 
-/// A sink that mends what it can, and stops at what it cannot.
+/// A sink that repairs what it can and stops at the first fault that it cannot repair.
 #[derive(Debug)]
 struct Mend {
     path: Path,
-    /// Inside a repair: where that repair stands.
+    /// In a nested repair: the path length of the outer repair.
     inner: Option<usize>,
     nullable: bool,
     edits: Vec<Edit>,
@@ -101,12 +102,12 @@ struct Mend {
     fuel: usize,
 }
 
-/// A value that may have been meant.
+/// A candidate for the value that the model meant.
 #[derive(Debug)]
 struct Reading {
     text: String,
     what: &'static str,
-    /// A reading that is too free to be taken, but casts doubt on the others.
+    /// Whether the reading is too uncertain to be used. It only rules out other readings.
     doubt: bool,
 }
 
@@ -121,7 +122,7 @@ impl Reading {
 }
 
 impl Mend {
-    /// The one reading of a value that fits, and what was changed inside it.
+    /// Finds the only reading of a value that is valid, and the repairs inside of it.
     fn settle(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
         let mut readings = Vec::new();
         self.plain(value, place, &mut readings);
@@ -145,7 +146,7 @@ impl Mend {
         settled
     }
 
-    /// A candidate that fits the place, at need mended in turn.
+    /// Checks a candidate against the place, and repairs it in turn if necessary.
     fn fit(&mut self, text: &str, place: Place<'_>) -> Option<(String, Vec<RepairNote>)> {
         if text == "null" && self.nullable {
             return Some((text.to_owned(), Vec::new()));
@@ -157,7 +158,7 @@ impl Mend {
         mend(place, text, &self.path, self.levels - 1, &mut self.fuel)
     }
 
-    /// The shapes of a union, each of which may be the one that a value is meant for.
+    /// Tries each shape of an untagged union as the one that the value was meant for.
     fn shapes(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
         let variants = match &place.schema.kind {
             Kind::Union(union) if union.tagging == Tagging::Untagged => union.variants,
@@ -180,7 +181,7 @@ impl Mend {
         settled.map(|(text, notes)| (Reading::new(text, ""), notes))
     }
 
-    /// Readings of a value as it stands.
+    /// Adds readings of a value that take its JSON as it is.
     fn plain(&self, value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
         let is_list = value.starts_with('[');
         let takes = |byte| super::union::starts(place.schema, byte);
@@ -190,10 +191,10 @@ impl Mend {
             }
             return;
         }
-        // A list of lists leaves open which of them a bare item is for.
+        // In a list of lists it is not clear which list an item belongs to.
         if !self.path.is_item() {
             if is_list && !takes(b'[') {
-                // Not on top of another repair of the same value: that is a guess on a guess.
+                // Do not unwrap a value that was already repaired: that would be a guess on top of a guess.
                 if self.inner != Some(self.path.len())
                     && let Some(item) = only_item(value)
                 {
@@ -246,7 +247,7 @@ impl Sink for Mend {
         let value = text.get(span.0..span.1).unwrap_or_default();
         match fault {
             Fault::Value => {
-                // Items that were mended are seen again in the next round, and their list with them.
+                // Repaired items are walked again in the next round, together with their list.
                 if self.edits.iter().any(|edit| edit.start >= span.0) {
                     return Ok(());
                 }
@@ -290,7 +291,7 @@ impl Sink for Mend {
     }
 }
 
-/// Readings of a text.
+/// Adds readings of a string.
 fn readings_of_text(value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
     let Some(inside) = inside(value) else {
         return;
@@ -340,7 +341,7 @@ fn readings_of_text(value: &str, place: Place<'_>, readings: &mut Vec<Reading>) 
     }
 }
 
-/// The one variant that a text names but for its case and white space around it.
+/// The only variant whose name equals the text, ignoring case and surrounding white space.
 fn spelled(value: &str, variants: &[Variant]) -> Option<&'static str> {
     let inside = inside(value)?;
     let mut alike = variants
@@ -354,7 +355,7 @@ fn alike(name: &str, text: &str) -> bool {
     name == text || name.to_lowercase() == text.to_lowercase()
 }
 
-/// The names that a text may stand for, as the schema spells them.
+/// The names that a text can stand for, as the schema spells them.
 fn names(schema: &Schema) -> Vec<&'static str> {
     match &schema.kind {
         Kind::Enum(values) => values.iter().map(|value| value.value).collect(),
@@ -377,18 +378,18 @@ fn names(schema: &Schema) -> Vec<&'static str> {
     }
 }
 
-/// The text of a JSON string.
+/// The unescaped contents of a JSON string.
 fn inside(value: &str) -> Option<String> {
     let inside = value.strip_prefix('"')?.strip_suffix('"')?;
     Some(decode(inside).into_owned())
 }
 
-/// Whether a value is a text that holds a list or an object, which is then what was meant.
+/// Whether a value is a string that looks like a list, an object or a code fence, which is then what the model meant.
 fn holds_json(value: &str) -> bool {
     inside(value).is_some_and(|inside| inside.trim_start().starts_with(['[', '{', '`']))
 }
 
-/// The item of a list that has one.
+/// The item of a list with exactly one item.
 fn only_item(value: &str) -> Option<&str> {
     let mut cursor = Cursor::new(value);
     cursor.open().ok()?;
@@ -399,7 +400,7 @@ fn only_item(value: &str) -> Option<&str> {
     (cursor.space() == b']').then_some(item)
 }
 
-/// Whether a value is a number that everybody writes in the same way.
+/// Whether a value is a number in its usual spelling, so that its text is unambiguous.
 fn is_canonical(value: &str) -> bool {
     let digits = value.strip_prefix('-').unwrap_or(value);
     digits

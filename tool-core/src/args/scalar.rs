@@ -1,4 +1,4 @@
-//! Texts, numbers, and the values of enums.
+//! Validation of strings, numbers and enum values.
 
 use super::bytes::{decode, equal};
 use super::number;
@@ -42,7 +42,7 @@ impl<S: Sink> Walk<'_, S> {
         let start = self.cursor.at;
         if self.cursor.peek() == b'"' {
             let string = self.cursor.string()?;
-            // The closure of plain text is `true`, which leaves nothing of this in its copy.
+            // For plain strings `fits` always returns `true`, so the compiler removes the call.
             if self.inside(string, fits) && bounds.is_none_or(|bounds| self.within(string, bounds))
             {
                 return Ok(());
@@ -119,7 +119,7 @@ impl<S: Sink> Walk<'_, S> {
         schema: &Schema,
         bounds: Option<&Constraints>,
     ) -> Result<(), Stop> {
-        // Positive, so that the least value of a type matters only where it is greater than one.
+        // The value is positive, so a type's minimum matters only if it is greater than one.
         if bounds.is_none()
             && let Some((value, end)) = self.cursor.counted()
             && let Kind::Integer(integer) = &schema.kind
@@ -161,7 +161,7 @@ impl<S: Sink> Walk<'_, S> {
         )
     }
 
-    /// Writes a whole number as serde reads it, where it may be written otherwise: `1.0`, `1e2`, `-0`.
+    /// Respells a whole number such as `1.0`, `1e2` or `-0` as serde reads it.
     #[inline]
     fn spell(&mut self, start: usize, (negative, value): (bool, u128), suspect: bool) {
         if suspect {
@@ -244,7 +244,7 @@ impl<S: Sink> Walk<'_, S> {
     }
 }
 
-/// A place whose kind needs nothing but itself.
+/// A place without bounds and scope, for kinds that need neither.
 const fn bare(schema: &Schema) -> Place<'_> {
     Place {
         schema,

@@ -1,23 +1,23 @@
-//! A cursor over JSON text: white space, strings, numbers, and what is skipped.
+//! A cursor over JSON text: white space, strings, numbers and skipped values.
 //!
-//! The text is never copied. A malformed byte stops the cursor, which then says where and what would have been right.
+//! The text is never copied. At a malformed byte the cursor stops and records the byte and what was expected there.
 
 use super::bytes::{equal, special};
 
-/// The walk ends here. What is wrong is with the cursor or with the sink.
+/// Ends the walk. The cursor or the sink has the reason.
 #[derive(Debug)]
 pub(crate) struct Stop;
 
-/// Where text stops being JSON.
+/// The place where text stops being JSON.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Broken {
-    /// Byte offset.
+    /// Byte offset of the first malformed byte.
     pub(crate) at: usize,
-    /// What would have been right.
+    /// What was expected there.
     pub(crate) expected: &'static str,
 }
 
-/// A string between its quotes.
+/// The span of a string's contents, without the quotes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Str {
     pub(crate) start: usize,
@@ -25,20 +25,20 @@ pub(crate) struct Str {
     pub(crate) escaped: bool,
 }
 
-/// A number.
+/// The span of a number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Num {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) negative: bool,
-    /// Digits alone, and few enough of them.
+    /// The absolute value, if the number has only digits and fits.
     pub(crate) small: Option<u64>,
 }
 
-/// Lists and objects may nest one level less than this, as in `serde_json`.
+/// Nesting limit, as in `serde_json`: the deepest list or object has one level less.
 const DEPTH: u8 = 128;
 
-/// A place in JSON text.
+/// A position in JSON text.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor<'t> {
     text: &'t str,
@@ -57,7 +57,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The same, with one more level of nesting.
+    /// Allows one more level of nesting.
     pub(super) const fn deeper(mut self) -> Self {
         self.depth += 1;
         self
@@ -77,13 +77,13 @@ impl<'t> Cursor<'t> {
         self.text.as_bytes()
     }
 
-    /// The byte under the cursor; zero, which no JSON holds, at the end.
+    /// The byte under the cursor. At the end it is zero, which is not valid JSON.
     #[inline]
     pub(crate) fn peek(&self) -> u8 {
         self.bytes().get(self.at).copied().unwrap_or(0)
     }
 
-    /// Skips white space and gives the byte after it.
+    /// Skips white space and returns the byte after it.
     #[inline]
     pub(crate) fn space(&mut self) -> u8 {
         let byte = self.peek();
@@ -108,7 +108,7 @@ impl<'t> Cursor<'t> {
         Err(Stop)
     }
 
-    /// Steps over an opening bracket.
+    /// Passes an opening bracket.
     #[inline]
     pub(crate) fn open(&mut self) -> Result<(), Stop> {
         self.depth -= 1;
@@ -120,14 +120,14 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// Steps over a closing bracket.
+    /// Passes a closing bracket.
     #[inline]
     pub(crate) const fn close(&mut self) {
         self.depth += 1;
         self.at += 1;
     }
 
-    /// Steps over a key's colon, to its value.
+    /// Passes the colon of a key and moves to the value.
     #[inline]
     pub(crate) fn colon(&mut self) -> Result<u8, Stop> {
         if self.space() != b':' {
@@ -137,7 +137,7 @@ impl<'t> Cursor<'t> {
         Ok(self.space())
     }
 
-    /// After an item: whether another one follows, to which the cursor moves. Otherwise it stands at the closing bracket.
+    /// After an item: moves to the next item and returns `true`, or stays at the closing bracket and returns `false`.
     #[inline]
     pub(crate) fn another(&mut self, close: u8) -> Result<bool, Stop> {
         let byte = self.space();
@@ -173,7 +173,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Where the closing quote is of a string under the cursor without escapes. Nothing where a closer look is needed.
+    /// The offset of the closing quote of a string without escapes under the cursor. `None` if the slow path has to read it.
     #[inline]
     pub(crate) fn quoted(&self) -> Option<usize> {
         let mut at = self.at + 1;
@@ -182,7 +182,7 @@ impl<'t> Cursor<'t> {
             let word = u64::from_le_bytes(*chunk);
             let mask = special(word);
             if mask != 0 {
-                // Seven more than eight times the index of the byte.
+                // `bit` is 8 times the index of the byte, plus 7.
                 let bit = mask.trailing_zeros();
                 at += (bit >> 3) as usize;
                 let quote = word >> (bit & 0x38) & 0xff == u64::from(b'"');
@@ -194,7 +194,7 @@ impl<'t> Cursor<'t> {
         None
     }
 
-    /// Passes a string; the cursor stands at its first quote.
+    /// Passes a string. The cursor is at its opening quote.
     #[inline(never)]
     pub(crate) fn string(&mut self) -> Result<Str, Stop> {
         match self.plain() {
@@ -203,7 +203,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Passes a string without escapes under the cursor. Nothing where a closer look is needed.
+    /// Passes a string without escapes. `None` if the slow path has to read it.
     #[inline]
     pub(crate) fn plain(&mut self) -> Option<Str> {
         let start = self.at + 1;
@@ -269,7 +269,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Four hexadecimal digits.
+    /// Parses four hexadecimal digits.
     fn unit(&self, at: usize) -> Option<u32> {
         let digits = self.bytes().get(at..at + 4)?;
         digits.iter().try_fold(0, |unit, digit| {
@@ -277,7 +277,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// A number under the cursor that is digits alone, few enough of them, and its end. Nothing where a closer look is needed.
+    /// The value and the end of a number under the cursor that has only digits and fits. `None` if the slow path has to read it.
     #[inline]
     pub(crate) fn counted(&self) -> Option<(u64, usize)> {
         let bytes = self.bytes();
@@ -292,14 +292,14 @@ impl<'t> Cursor<'t> {
             value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
             at += 1;
         };
-        // A number that starts with a zero is left out: `0` itself, and `01`, which is none. So are twenty digits, which may overflow.
+        // Leaves out numbers that start with a zero (`0` itself, and the invalid `01`), and numbers of twenty digits, which may overflow.
         let plain = end != b'.' && end | 0x20 != b'e' && self.peek() != b'0';
         (plain && (1..20).contains(&(at - self.at))).then_some((value, at))
     }
 
-    /// Passes a key and its colon if the key is this one, which needs no escapes, and the colon stands right behind it.
+    /// Passes a key and its colon if the key equals `name` and the colon follows at once. `name` must need no escapes.
     ///
-    /// A leaf: in the loop that calls it, it would take the registers of everything else.
+    /// It is not inlined: in the calling loop it would take registers away from everything else.
     #[inline(never)]
     pub(crate) fn leap(&mut self, name: &str) -> bool {
         if let Some([b'"', rest @ ..]) = self.bytes().get(self.at..)
@@ -312,7 +312,7 @@ impl<'t> Cursor<'t> {
         false
     }
 
-    /// Passes a number; the cursor stands at its first byte.
+    /// Passes a number. The cursor is at its first byte.
     #[inline(never)]
     pub(crate) fn number(&mut self) -> Result<Num, Stop> {
         let start = self.at;
@@ -420,7 +420,7 @@ impl<'t> Cursor<'t> {
         self.string()
     }
 
-    /// Nothing but white space may be left.
+    /// Fails if anything but white space is left.
     #[inline]
     pub(crate) fn end(&mut self) -> Result<(), Stop> {
         self.space();

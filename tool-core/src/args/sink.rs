@@ -1,9 +1,9 @@
-//! What a walk is for: a verdict, every issue, or a repair.
+//! Sinks: what a walk over arguments produces (a verdict, a list of issues, or a repair).
 
 use super::scan::Stop;
 use crate::schema::{Constraints, Field, Schema, Variant};
 
-/// The enclosing nodes that have a name, innermost first, for recursion. It lives on the stack of the walk.
+/// The enclosing named nodes, innermost first, for recursive references. It lives on the stack of the walk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope<'p> {
     pub(super) schema: &'p Schema,
@@ -11,7 +11,7 @@ pub(super) struct Scope<'p> {
 }
 
 impl<'p> Scope<'p> {
-    /// The enclosing nodes of a name and module, innermost first.
+    /// The enclosing nodes of this name and module, innermost first.
     pub(super) fn named(
         scope: Option<&'p Self>,
         name: &str,
@@ -22,7 +22,7 @@ impl<'p> Scope<'p> {
     }
 }
 
-/// What is wanted where a value stands.
+/// What a value has to match: its schema node, the bounds around it and the enclosing nodes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'p> {
     pub(super) schema: &'p Schema,
@@ -30,49 +30,49 @@ pub(super) struct Place<'p> {
     pub(super) scope: Option<&'p Scope<'p>>,
 }
 
-/// What is wrong.
+/// A violation of the schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fault<'f> {
-    /// A value that does not fit its place.
+    /// The value does not match its place.
     Value,
-    /// A tag that names no variant.
+    /// The tag names no variant.
     Choice(&'f [Variant]),
-    /// A key that is not there.
+    /// A required key is missing.
     Missing,
-    /// A tag that is not there.
+    /// The object has no tag.
     Untagged(&'f str, &'f [Variant]),
-    /// A key that no field has.
+    /// The key belongs to no field.
     Unknown(&'f str, Known<'f>),
-    /// A key for the second time.
+    /// The key occurs for the second time.
     Twice(&'f str),
-    /// An item of a set that stands at another place already. The cut is the text that goes if it goes.
+    /// A set contains an equal item at an earlier index.
     Repeat {
-        /// Where it stands.
+        /// Index of the earlier item.
         first: usize,
-        /// The item with the comma before it.
+        /// The span to remove: the item with the comma before it.
         cut: (usize, usize),
     },
-    /// Too many shapes were tried on the same text.
+    /// Too many union shapes were tried on the same text.
     Ambiguous,
 }
 
 /// The keys that an object may have.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known<'f> {
-    /// A tag and fields.
+    /// The optional tag and the fields of a record.
     Fields(Option<&'f str>, &'f [Field]),
-    /// Variants, of which one is the key.
+    /// The variants of a union, whose name is the only key.
     Variants(&'f [Variant]),
 }
 
-/// What a walk does with what it finds.
+/// Receives what a walk finds.
 ///
-/// There is one walk. It is compiled once for each sink, and what a sink ignores is gone from the code.
+/// There is one walk. It is monomorphized for each sink, and code for what a sink ignores is optimized out.
 pub(super) trait Sink: Sized {
     /// Whether the first fault ends the walk.
     const FAST: bool;
 
-    /// Takes a fault in the bytes from `span.0` to `span.1`.
+    /// Handles a fault in the bytes from `span.0` to `span.1`. `Err` stops the walk.
     fn refuse(
         &mut self,
         text: &str,
@@ -81,42 +81,42 @@ pub(super) trait Sink: Sized {
         fault: Fault<'_>,
     ) -> Result<(), Stop>;
 
-    /// Takes another spelling of a value: a default for null, `1` for `1.0`. Spans come in order and do not overlap.
+    /// Handles the replacement of a value: a default for null, or `1` for `1.0`. Spans come in order and do not overlap.
     fn correct(&mut self, _start: usize, _end: usize, _text: impl FnOnce() -> String) {}
 
-    /// Takes a spelling that only serde reads: a duration as a record.
+    /// Handles a replacement that only serde needs: a duration as a struct.
     fn respell(&mut self, _start: usize, _end: usize, _text: impl FnOnce() -> String) {}
 
-    /// Whether spellings are wanted that only serde reads.
+    /// Whether the sink collects replacements that only serde needs.
     fn is_for_serde(&self) -> bool {
         false
     }
 
-    /// Takes the spellings of a value that was walked by itself.
+    /// Handles the replacements of a value that was walked separately.
     fn adopt(&mut self, _edits: Vec<Edit>) {}
 
-    /// Goes into a field; `nullable` where null would do as well.
+    /// Enters a field. `nullable` is whether the field also accepts null.
     fn enter_key(&mut self, _key: &str, _nullable: bool) {}
 
-    /// Goes into an item.
+    /// Enters a list item. `nullable` is whether the item also accepts null.
     fn enter_item(&mut self, _index: usize, _nullable: bool) {}
 
-    /// Comes out again.
+    /// Leaves the field or item that was entered last.
     fn leave(&mut self) {}
 }
 
-/// A span of text and what stands there instead.
+/// A span of text and its replacement.
 #[derive(Clone, Debug)]
 pub(super) struct Edit {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) text: String,
-    /// Only serde reads it so.
+    /// Whether only serde needs the replacement.
     pub(super) for_serde: bool,
 }
 
 impl Edit {
-    /// The same in a text that begins at a byte of this one.
+    /// The same edit for the part of the text that begins at byte `start`.
     pub(super) fn moved_by(&self, start: usize) -> Self {
         Self {
             start: self.start - start,
@@ -127,7 +127,7 @@ impl Edit {
     }
 }
 
-/// Text with its edits made. They come in order and do not overlap.
+/// Applies edits to text. They are in order and do not overlap.
 pub(super) fn splice(text: &str, edits: &[Edit]) -> String {
     let grown: usize = edits.iter().map(|edit| edit.text.len()).sum();
     let mut out = String::with_capacity(text.len() + grown);
@@ -141,11 +141,11 @@ pub(super) fn splice(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-/// The verdict alone, and what is spelled otherwise.
+/// A sink for the verdict only. It stops at the first fault and collects replacements.
 #[derive(Debug, Default)]
 pub(super) struct Fast {
     pub(super) edits: Vec<Edit>,
-    /// Spellings that only serde reads are noted, too.
+    /// Whether to collect replacements that only serde needs, too.
     pub(super) for_serde: bool,
 }
 

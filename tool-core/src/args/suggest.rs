@@ -1,12 +1,12 @@
-//! What a misspelled name may have meant.
+//! Suggestions for misspelled names.
 
-/// Longest name that is compared: beyond it nothing is misspelled, it is something else.
+/// Maximum number of characters of a name that is compared. A longer name is not a misspelling.
 const LONGEST: usize = 80;
 
-/// The candidates nearest to a name, best first, at most `max` of them.
+/// The candidates that are most similar to a name, best first, at most `max` of them.
 ///
-/// Case and separators do not count. Otherwise a third of the name may differ, or one character of a short name; a name that holds
-/// the other whole comes last.
+/// Case and separators are ignored. Of the rest, a third of the name may differ, or one character of a short name. A name that contains
+/// the other one as a whole ranks last.
 pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
@@ -19,14 +19,14 @@ pub(crate) fn nearest<'a>(
     let mut ranked: Vec<(usize, &str)> = candidates
         .filter_map(|candidate| Some((rank(&wanted, &fold(candidate))?, candidate)))
         .collect();
-    // The name breaks ties, so that the order of the candidates means nothing.
+    // Sorting by rank and name makes the result independent of the order of the candidates.
     ranked.sort_unstable();
     ranked.dedup();
     ranked.truncate(max);
     ranked.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// Letters in one case, without separators.
+/// Converts a name to lower case without separators.
 fn fold(name: &str) -> Vec<char> {
     name.chars()
         .filter(|c| !matches!(c, '_' | '-' | '.' | ' ' | '/' | ':'))
@@ -56,7 +56,7 @@ fn rank(wanted: &[char], candidate: &[char]) -> Option<usize> {
         .then_some(LONGEST + long.len() - short.len())
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours from one text to the other.
+/// The edit distance: insertions, deletions, replacements and swaps of neighbours.
 fn distance(left: &[char], right: &[char]) -> usize {
     let width = right.len() + 1;
     let mut before: Vec<usize> = vec![0; width];

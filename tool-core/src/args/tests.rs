@@ -23,12 +23,12 @@ use super::walk::Walk;
 use super::{Issue, Repair, admit, whole};
 use crate::schema::Schema;
 
-/// Whether the guard takes the text as it is.
+/// Whether the guard admits the text as it is.
 fn takes(schema: &Schema, text: &str) -> bool {
     admit(schema, text, Repair::Off).is_ok()
 }
 
-/// What policies and readers get.
+/// The text that policies and readers get.
 fn read(schema: &Schema, text: &str) -> String {
     match admit(schema, text, Repair::Off) {
         Ok(admitted) => admitted.text.into_owned(),
@@ -36,7 +36,7 @@ fn read(schema: &Schema, text: &str) -> String {
     }
 }
 
-/// What serde reads.
+/// The text that serde reads.
 fn for_serde(schema: &Schema, text: &str) -> String {
     let sink = Fast {
         for_serde: true,

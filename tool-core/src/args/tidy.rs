@@ -1,15 +1,16 @@
-//! Text that is JSON but for what surrounds it.
+//! Cleanup of text around JSON: white space, code fences and trailing commas.
 
 use super::scan::Cursor;
 
-/// Whether text is JSON.
+/// Whether the text is valid JSON.
 pub(super) fn is_json(text: &str) -> bool {
     let mut cursor = Cursor::new(text);
     cursor.space();
     cursor.skip().and_then(|()| cursor.end()).is_ok()
 }
 
-/// Text that is JSON once what surrounds it and commas before a closing bracket are gone, and what went.
+/// Turns text into valid JSON by removing white space and a code fence around it, and trailing commas inside. Returns the JSON and what
+/// was removed; `None` if the text already is JSON or cannot be cleaned up.
 pub(super) fn tidy(text: &str) -> Option<(String, Vec<&'static str>)> {
     if is_json(text) {
         return None;
@@ -32,7 +33,7 @@ pub(super) fn tidy(text: &str) -> Option<(String, Vec<&'static str>)> {
     is_json(&uncommaed).then_some((uncommaed, what))
 }
 
-/// The inside of one code fence around everything.
+/// The contents of a code fence around the whole text.
 fn unfence(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("```")?.strip_suffix("```")?;
     let inner = ["json5", "jsonc", "json", "JSON"]
@@ -42,7 +43,7 @@ fn unfence(text: &str) -> Option<&str> {
     Some(inner.trim())
 }
 
-/// Text without commas that stand after a value and before a closing bracket; nothing where there is none.
+/// Removes commas between a value and a closing bracket; `None` if there are none.
 fn without_trailing_commas(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let (mut quoted, mut escaped) = (false, false);

@@ -1,4 +1,4 @@
-//! Unions, by all four ways of serde to tell variants apart.
+//! Validation of unions in serde's four enum representations.
 
 use super::bytes::decode;
 use super::scan::{Cursor, Stop};
@@ -7,7 +7,7 @@ use super::walk::Walk;
 use crate::schema::{Field, Kind, Schema, Text, Variant};
 
 impl<S: Sink> Walk<'_, S> {
-    /// `"variant"` or `{"variant": …}`.
+    /// Walks `"variant"` or `{"variant": …}`.
     pub(super) fn external(&mut self, place: Place<'_>, variants: &[Variant]) -> Result<(), Stop> {
         let start = self.cursor.at;
         match self.cursor.peek() {
@@ -56,7 +56,7 @@ impl<S: Sink> Walk<'_, S> {
         }
     }
 
-    /// `{"tag": "variant", …}`, or `{"tag": "variant", "content": …}`.
+    /// Walks `{"tag": "variant", …}`, or `{"tag": "variant", "content": …}`.
     pub(super) fn tagged(
         &mut self,
         place: Place<'_>,
@@ -105,7 +105,7 @@ impl<S: Sink> Walk<'_, S> {
         }
     }
 
-    /// The fields of a variant beside its tag.
+    /// Walks the fields of a variant that are next to its tag.
     pub(super) fn variant(
         &mut self,
         place: Place<'_>,
@@ -135,7 +135,7 @@ impl<S: Sink> Walk<'_, S> {
         }
     }
 
-    /// A shape that is told by nothing but itself.
+    /// Walks the first shape that matches. An untagged union has no tag, so only the value itself decides.
     pub(super) fn untagged(&mut self, place: Place<'_>, variants: &[Variant]) -> Result<(), Stop> {
         let byte = self.cursor.peek();
         for variant in variants {
@@ -161,7 +161,7 @@ impl<S: Sink> Walk<'_, S> {
     }
 }
 
-/// The value of a key of the object under the cursor.
+/// The span of the value of the key `wanted` in the object under the cursor.
 pub(super) fn find(cursor: &mut Cursor<'_>, wanted: &str) -> Option<(usize, usize)> {
     cursor.open().ok()?;
     let mut more = cursor.space() != b'}';
@@ -184,7 +184,7 @@ pub(super) fn find(cursor: &mut Cursor<'_>, wanted: &str) -> Option<(usize, usiz
     None
 }
 
-/// Whether a value that starts with a byte can be of a schema at all. In doubt it can.
+/// Whether a value that starts with this byte can match a schema. Returns `true` when unsure.
 pub(super) const fn starts(schema: &Schema, byte: u8) -> bool {
     match &schema.kind {
         Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration | Kind::Enum(_) => {

@@ -1,13 +1,13 @@
-//! The walk: JSON text by a schema tree.
+//! The guard's walk over JSON text by a schema tree.
 
 use super::scan::{Cursor, Stop};
 use super::sink::{Edit, Fast, Fault, Place, Scope, Sink};
 use crate::schema::{Constraints, Kind, Schema, Tagging};
 
-/// A schema that takes anything.
+/// A schema that accepts every value.
 pub(super) const ANY: Schema = Schema::new(Kind::Any);
 
-/// References that may be followed at one byte of the text. A reference that leads to itself would not end.
+/// Maximum number of references that are followed at one byte of the text. It ends references that lead to themselves.
 const HOPS: u8 = 8;
 
 /// One walk over one text.
@@ -15,11 +15,11 @@ const HOPS: u8 = 8;
 pub(super) struct Walk<'t, S> {
     pub(super) cursor: Cursor<'t>,
     pub(super) sink: S,
-    /// Where references were followed last, and how many.
+    /// The byte offset where references were followed last, and their number.
     pub(super) hops: (usize, u8),
-    /// Bytes that shapes of unions were tried on in vain.
+    /// Number of bytes in failed attempts on union shapes.
     pub(super) wasted: usize,
-    /// How many may be.
+    /// Maximum of `wasted`.
     pub(super) most_wasted: usize,
 }
 
@@ -41,10 +41,10 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.cursor.end()
     }
 
-    /// Walks one value; the cursor stands at its first byte.
+    /// Walks one value. The cursor is at its first byte.
     ///
-    /// This only tells the kinds apart: what they do stands in functions of their own, so that a scalar does not pay for the frame of
-    /// a list. They look at the kind again, which is cheaper than to pass what it holds.
+    /// This only dispatches on the kind. The work is in separate functions, so that a scalar does not pay for the stack frame of a list.
+    /// They match on the kind again, which is cheaper than passing its contents.
     #[inline(never)]
     pub(super) fn value(
         &mut self,
@@ -55,7 +55,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.inner(self.cursor.peek(), schema, bounds, scope)
     }
 
-    /// The same by the value's first byte, without a call: for the members of records and lists.
+    /// Like `value`, but inlined and given the first byte: for the members of records and lists.
     #[allow(
         clippy::inline_always,
         reason = "one jump instead of a call and a jump, measured"
@@ -91,7 +91,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    /// The kinds that are rare, and those of them that hold other nodes.
+    /// Walks the rare kinds, and the rare cases of the others.
     #[inline(never)]
     pub(super) fn other(
         &mut self,
@@ -159,7 +159,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    /// Bounds inside bounds: a copy, so kept out of the frame of every other node.
+    /// Walks a value with bounds inside of bounds. Merging copies them, so it is kept out of the stack frame of every other node.
     #[inline(never)]
     fn merged(
         &mut self,
@@ -171,7 +171,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.value(schema, Some(&inner.under(outer)), scope)
     }
 
-    /// The nearest enclosing node of a name and module, again. Names inside it mean what they meant there.
+    /// Follows a reference to the nearest enclosing node of this name and module. Names inside of it have the same meaning as there.
     fn again(&mut self, place: Place<'_>, name: &str) -> Result<(), Stop> {
         let found = Scope::named(place.scope, name, place.schema.module)
             .find(|here| !matches!(here.schema.kind, Kind::Ref(_)));
@@ -181,7 +181,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    /// Follows a reference. One that leads to itself would not end: false where too many were followed here.
+    /// Counts a followed reference. Returns `false` if too many were followed at this byte, because a reference may lead to itself.
     pub(super) fn hop(&mut self) -> bool {
         let (at, hops) = self.hops;
         let now = self.cursor.at;
@@ -206,7 +206,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.refuse_from(self.cursor.at, place, Fault::Value)
     }
 
-    /// Refuses the value that starts at a byte and passes it.
+    /// Refuses the value that starts at byte `start` and passes it.
     #[inline]
     pub(super) fn refuse_from(
         &mut self,
@@ -232,7 +232,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.sink.refuse(self.cursor.text(), span, place, fault)
     }
 
-    /// Walks the value under the cursor by one shape. Where it fits, gives the end and the corrections; the cursor stays.
+    /// Walks the value under the cursor by one union shape. If it matches, returns its end and its edits. The cursor does not move.
     pub(super) fn attempt(
         &mut self,
         schema: &Schema,
@@ -259,7 +259,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    /// Whether shapes were tried in vain too often: nested unions that differ at their end only would take exponential time.
+    /// Whether too many bytes were spent on failed shapes. Nested unions that differ only at their end would take exponential time.
     pub(super) fn is_exhausted(&self) -> bool {
         self.wasted > self.most_wasted
     }

@@ -1,4 +1,4 @@
-//! Rows on their way to a sink that may be slow or away.
+//! Buffer of audit rows for a sink that may be slow or unavailable.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,18 +13,18 @@ use crate::env;
 use crate::store::{AuditRow, AuditSink, StoreError};
 use crate::sync::Backlog;
 
-/// Rows that make a write worth its while.
+/// Number of waiting rows that triggers a write.
 const BATCH: usize = 10;
-/// A row waits no longer than this.
+/// Longest time that a row waits before it is written.
 const WAIT: Duration = Duration::from_secs(5);
-/// Rows at which calls wait for the sink, and the most that are kept while it fails.
+/// Number of waiting rows at which new calls wait for the sink, and the most rows that are kept while the sink fails.
 const MOST: usize = 500;
-/// How long after a write that failed the next one is made, before the sink counts as one that fails.
+/// Delay between a failed write and its retry. If the retry fails too, the sink counts as failing.
 const AGAIN: Duration = Duration::from_millis(200);
-/// A call waits no longer than this for a sink that has not failed. Then the sink counts as one that fails.
+/// Longest time that a call waits for a sink that has not failed. After that, the sink counts as failing.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A row, or what one is made of: the call itself should not pay for the writing.
+/// A row, or the data to build one from later, because the call itself should not pay for building it.
 pub(crate) enum Entry {
     Row(Box<AuditRow>),
     Late(Box<Late>),
@@ -38,7 +38,7 @@ impl Entry {
         }
     }
 
-    /// Without the call's context, which need not wait for a sink that is away.
+    /// Builds the row and drops the call's context, so that it is not kept while the sink is unavailable.
     fn settled(self) -> Self {
         match self {
             Self::Row(row) => Self::Row(row),
@@ -47,28 +47,28 @@ impl Entry {
     }
 }
 
-/// Audit rows that wait to be written: ten at a time, or whatever there is after five seconds.
+/// Buffer of audit rows, written ten at a time or after five seconds.
 ///
-/// Where 500 rows wait, the next calls wait before they begin, until those are written: a slow sink slows calls down and loses no row. After
-/// two writes in a row that failed, and where calls have waited for 5 seconds, they wait no longer until a write succeeds. Only then rows are
-/// dropped: at least the newest 500 are kept, and what is dropped is counted and warned of.
+/// When 500 rows wait, new calls wait before they start until those rows are written: a slow sink slows calls down and loses no row. After
+/// two failed writes in a row, or when calls have waited for 5 seconds, calls do not wait any longer until a write succeeds. Only then are
+/// rows dropped: at least the newest 500 are kept, and the dropped ones are counted and logged as a warning.
 #[derive(Clone)]
 pub struct AuditBuffer(Arc<Inner>);
 
 struct Inner {
     sink: Arc<dyn AuditSink>,
     queue: Backlog<Entry>,
-    /// Woken when a batch is full.
+    /// Notified when a batch is full.
     full: Notify,
-    /// Held while rows are written, so that they arrive in order.
+    /// Held during a write, so that rows arrive in order.
     writing: tokio::sync::Mutex<()>,
-    /// A task writes in the background.
+    /// Whether a background task writes the rows.
     tended: AtomicBool,
-    /// As many rows wait as may wait.
+    /// Whether `MOST` rows wait, so that new calls have to wait.
     crowded: AtomicBool,
     /// Wakes the calls that wait for the sink.
     room: Notify,
-    /// The last write has failed, or was waited for in vain.
+    /// Whether the last write failed or did not end in time.
     failing: AtomicBool,
 }
 
@@ -86,17 +86,17 @@ impl AuditBuffer {
         }))
     }
 
-    /// How many rows were dropped because the sink failed for too long.
+    /// Returns how many rows were dropped because the sink failed for too long.
     pub fn dropped(&self) -> u64 {
         self.0.queue.dropped()
     }
 
-    /// How many rows wait.
+    /// Returns how many rows wait to be written.
     pub fn waiting(&self) -> usize {
         self.0.queue.len()
     }
 
-    /// Writes everything that waits. Call it before the program ends.
+    /// Writes all waiting rows. Call it before the program ends.
     ///
     /// On an error the rows stay in the buffer.
     pub async fn flush(&self) -> Result<(), StoreError> {
@@ -119,24 +119,24 @@ impl AuditBuffer {
         }
     }
 
-    /// Whether a call has to [wait](Self::relieved) before it begins.
+    /// Whether a call has to [wait](Self::relieved) before it starts.
     #[inline]
     pub(crate) fn is_crowded(&self) -> bool {
         self.0.crowded.load(Ordering::Relaxed)
     }
 
-    /// Waits until the sink has taken what waits, or has failed.
+    /// Waits until the sink has taken the waiting rows, or counts as failing.
     pub(crate) async fn relieved(&self) {
         let inner = &*self.0;
         if !inner.tended.load(Ordering::Relaxed) {
-            // Without a runtime no task writes, and there is no timer.
+            // Without a runtime no background task writes, and there is no timer.
             if inner.flush().await.is_err() {
                 inner.fails();
             }
             return;
         }
         let mut room = std::pin::pin!(inner.room.notified());
-        // From here on it is woken, also by a write that ends before it waits.
+        // From here on the future is notified, even by a write that ends before it is polled.
         room.as_mut().enable();
         if !self.is_crowded() {
             return;
@@ -145,7 +145,7 @@ impl AuditBuffer {
         if tokio::time::timeout(PATIENCE, room).await.is_ok() {
             return;
         }
-        // Where no write is under way, the task belongs to a runtime that is not driven: the next row starts one in this runtime.
+        // If no write is under way, the task belongs to a runtime that is not driven: the next row starts a task in this runtime.
         let is_idle = inner.writing.try_lock().is_ok();
         if is_idle {
             inner.tended.store(false, Ordering::Relaxed);
@@ -155,9 +155,9 @@ impl AuditBuffer {
         }
     }
 
-    /// Starts the task that writes, where there is a runtime. It ends with the buffer, or with its runtime.
+    /// Starts the task that writes, if there is a runtime. The task ends with the buffer or with its runtime.
     fn tend(&self) {
-        /// Another runtime may start another task after this one.
+        /// Clears the mark when the task is dropped, so that another runtime may start a new task.
         struct Untended(std::sync::Weak<Inner>);
         impl Drop for Untended {
             fn drop(&mut self) {
@@ -171,16 +171,16 @@ impl AuditBuffer {
         }
         let weak = Arc::downgrade(&self.0);
         let untended = Untended(weak.clone());
-        // Where there is no runtime the task is dropped, and with it the mark.
+        // Without a runtime the task is dropped at once, which clears the mark.
         env::spawn(async move {
             let _untended = untended;
             loop {
                 let Some(inner) = weak.upgrade() else { break };
-                // Rows that are left alone are written after the wait; nobody waits for the task while there are none.
+                // Rows that do not fill a batch are written after this wait.
                 let _ = tokio::time::timeout(WAIT, inner.full.notified()).await;
                 let mut flushed = inner.flush().await;
                 if flushed.is_err() && !inner.failing.load(Ordering::Relaxed) {
-                    // Many errors of a database are gone a moment later, and until then no row is dropped.
+                    // Many errors of a database are gone a moment later, and no row is dropped before the retry.
                     tokio::time::sleep(AGAIN).await;
                     flushed = inner.flush().await;
                 }
@@ -197,13 +197,13 @@ impl AuditBuffer {
 }
 
 impl Inner {
-    /// The sink counts as one that fails until a write succeeds, so that no call waits for it.
+    /// Marks the sink as failing until a write succeeds, so that no call waits for it.
     fn fails(&self) {
         self.failing.store(true, Ordering::Relaxed);
         self.relieve();
     }
 
-    /// Lets the calls go on that wait.
+    /// Wakes the calls that wait for the sink.
     fn relieve(&self) {
         self.crowded.store(false, Ordering::Relaxed);
         self.room.notify_waiters();
@@ -239,12 +239,12 @@ impl Inner {
     }
 }
 
-/// What goes back into the queue unless it was written, also when the writing is dropped half way. Writing a row again is writing
+/// Entries that return to the queue on drop unless they were written, even if the write is cancelled. Writing a row again writes
 /// the same row.
 struct Taken<'a> {
     inner: &'a Inner,
     entries: VecDeque<Entry>,
-    /// The write before this one has not failed.
+    /// Whether the write before this one succeeded.
     delivered: bool,
 }
 
@@ -253,7 +253,7 @@ impl Drop for Taken<'_> {
         if self.entries.is_empty() {
             return;
         }
-        // Before the queue is locked.
+        // Build the rows before `put_back` locks the queue.
         let entries: Vec<Entry> = self.entries.drain(..).map(Entry::settled).collect();
         let dropped = self
             .inner

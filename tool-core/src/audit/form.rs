@@ -1,6 +1,6 @@
-//! Arguments as they may be stored.
+//! The form in which arguments are stored in the audit log.
 //!
-//! The form is written in one pass over the text: each call has one, and a tree of values would cost more than the call.
+//! It is written in one pass over the text: every call has one, and building a tree of values would cost more than the call.
 
 use std::borrow::Cow;
 
@@ -15,16 +15,16 @@ mod object;
 
 use object::{entries, keys, named, record, variant};
 
-/// Most items of a list that are written out.
+/// Most items of a list that are written.
 const ITEMS: usize = 20;
 /// Most characters of a preview.
 const PREVIEW: usize = 100;
 
-/// The audited form of arguments that a schema admits, as JSON: numbers, booleans and enum values by value, texts by their length,
+/// The audited form of valid arguments, as JSON: numbers, booleans and enum values by value, texts by their length,
 /// unless a field says otherwise. Keys are sorted by their bytes.
 pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     let mut cursor = Cursor::new(arguments);
-    // What is put in order stands there twice for a moment.
+    // Sorting the keys of an object holds its entries twice for a moment.
     let mut out = String::with_capacity(2 * arguments.len() + 64);
     cursor.space();
     let written = value(&mut cursor, Some(schema), AuditForm::ByType, &mut out);
@@ -34,12 +34,12 @@ pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     }
 }
 
-/// The form of arguments that nothing is known of: they may hold anything.
+/// The form of arguments to which no schema applies: only their size.
 pub(crate) fn blind(arguments: &str) -> String {
     json!({ "bytes": arguments.len() }).to_string()
 }
 
-/// The node behind optionals and bounds.
+/// Returns the schema inside optionals and constraints.
 fn bare(schema: &Schema) -> &Schema {
     match &schema.kind {
         Kind::Optional(inner) | Kind::Constrained(inner, _) => bare(inner),
@@ -47,7 +47,7 @@ fn bare(schema: &Schema) -> &Schema {
     }
 }
 
-/// Writes the value under the cursor, which stands behind it then.
+/// Writes the value at the cursor and moves the cursor past it.
 fn value(
     cursor: &mut Cursor<'_>,
     schema: Option<&Schema>,
@@ -62,13 +62,13 @@ fn value(
         (b'{', Some(Kind::Object(fields))) => record(cursor, fields, None, form, out),
         (b'{', Some(Kind::Union(union))) => variant(cursor, union, form, out),
         (b'{', _) if form == AuditForm::Value => whole(cursor, out),
-        // Keys that no schema names may be what should not be stored.
+        // Keys that the schema does not name may be private data themselves.
         (b'{', _) => by_length(cursor, out),
         _ => plain(cursor, out),
     }
 }
 
-/// A number or a word, as it is.
+/// Writes a number, a boolean or `null` as it is.
 fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     let start = cursor.at;
     if !matches!(cursor.peek(), b'-' | b'0'..=b'9') {
@@ -82,10 +82,10 @@ fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
         out.push_str(digits);
         return Ok(());
     }
-    // No number that is too great for serde_json is an argument.
+    // A number that is too large for serde_json makes the arguments invalid.
     let number: Number = serde_json::from_str(digits).map_err(|_| Stop)?;
     let number = number.to_string();
-    // Its spelling, and every digit where it rounds.
+    // The spelling of serde_json, or every digit if serde_json rounds.
     if is_same_number(&number, digits) {
         out.push_str(&number);
     } else {
@@ -94,9 +94,9 @@ fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Passes a value that is not written, or only counted.
+/// Skips a value that is not written or only counted.
 fn pass(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
-    /// Fewer digits make no number that is too great.
+    /// A number with fewer digits cannot be too large for serde_json.
     const SHORT: usize = 300;
     let start = cursor.at;
     cursor.skip()?;
@@ -106,13 +106,13 @@ fn pass(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
     {
         return Ok(());
     }
-    // Arguments with a number that is none are no arguments.
+    // A number that is too large for serde_json makes the arguments invalid.
     serde_json::from_str::<Value>(text)
         .map(drop)
         .map_err(|_| Stop)
 }
 
-/// An object as it is, whatever it holds.
+/// Writes an object as it is, whatever it holds.
 fn whole(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     let start = cursor.at;
     cursor.skip()?;
@@ -120,7 +120,7 @@ fn whole(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     let value: Value = serde_json::from_str(text).map_err(|_| Stop)?;
     let value = value.to_string();
     let exact = canonical(text).ok_or(Stop)?;
-    // As serde_json writes it, and with every digit where it rounds.
+    // The text that serde_json writes, or one with every digit if serde_json rounds.
     let is_rounded = canonical(&value).is_none_or(|value| value != exact);
     out.push_str(if is_rounded { &exact } else { &value });
     Ok(())
@@ -159,7 +159,7 @@ fn by_length(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// `{"what":count}`
+/// Writes `{"what":count}`.
 fn counted(out: &mut String, what: &str, count: usize) {
     out.push_str("{\"");
     out.push_str(what);
@@ -172,7 +172,7 @@ fn number(out: &mut String, count: usize) {
     out.push_str(itoa::Buffer::new().format(count));
 }
 
-/// The text of a string under the cursor.
+/// Reads the string at the cursor and decodes its escapes.
 fn read<'t>(cursor: &mut Cursor<'t>) -> Result<Cow<'t, str>, Stop> {
     let string = cursor.string()?;
     let raw = cursor.slice(string.start, string.end);
@@ -192,7 +192,7 @@ fn text(
     let text = read(cursor)?;
     let own = match kind {
         Some(Kind::Enum(_)) => true,
-        // A unit variant is a word of the tool's own.
+        // The name of a unit variant comes from the schema, so it is not private.
         Some(Kind::Union(union)) => named(union, &text).is_some(),
         _ => false,
     };
@@ -212,7 +212,7 @@ fn text(
     Ok(())
 }
 
-/// The beginning of a text, cut between characters.
+/// Returns the first characters of a text, cut between characters.
 fn preview(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(PREVIEW) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
@@ -258,7 +258,7 @@ fn list(
     Ok(())
 }
 
-/// Between two items, or two entries.
+/// Writes a comma, unless the list or object was just opened.
 fn comma(out: &mut String, open: char) {
     if !out.ends_with(open) {
         out.push(',');

@@ -1,4 +1,4 @@
-//! One row for each call, whatever the tool does.
+//! The audit log: one row for each call, whatever the tool does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(crate) use buffer::Entry;
 pub(crate) use form::blind;
 pub(crate) use row::{End, Late, Verdicts, arrived};
 
-/// How a host keeps its audit.
+/// How the host writes its audit log.
 ///
 /// ```
 /// use tool_core::Audit;
@@ -25,30 +25,30 @@ pub(crate) use row::{End, Late, Verdicts, arrived};
 /// ```
 #[derive(Clone, Default)]
 pub enum Audit {
-    /// Not at all.
+    /// No rows are written.
     #[default]
     Off,
-    /// Rows are buffered and written soon after the call. Calls wait for a sink that is slower than they are. While it fails, they do not wait:
-    /// at least the newest 500 rows are kept, and the loss is counted and warned of.
+    /// Rows are buffered and written soon after the call. Calls wait for a sink that is slower than they are. While the sink fails, they do
+    /// not wait: at least the newest 500 rows are kept, and dropped rows are counted and logged as a warning.
     BestEffort(AuditBuffer),
-    /// A row is committed before the body runs; if that fails, the call is refused. Where the tool has effects and the ledger is a part
+    /// A row is committed before the tool's body runs; if that fails, the call is refused. If the tool has effects and the ledger is part
     /// of the same database ([`AuditSink::journal`]), one transaction writes the row and the ledger's intent. Otherwise the row is
     /// written first, and the intent after it.
     Required(Arc<dyn AuditSink>),
 }
 
 impl Audit {
-    /// Buffers rows for a sink. Flush at the end of the program: [`AuditBuffer::flush`], or `Gate::drain`.
+    /// Buffers rows for a sink. At the end of the program, call [`AuditBuffer::flush`] or `Gate::drain` to write them.
     pub fn best_effort(sink: impl AuditSink) -> Self {
         Self::BestEffort(AuditBuffer::new(Arc::new(sink)))
     }
 
-    /// Commits every row before the call runs.
+    /// Commits every row before the tool's body runs.
     pub fn required(sink: impl AuditSink) -> Self {
         Self::Required(Arc::new(sink))
     }
 
-    /// The buffer, where rows are buffered.
+    /// Returns the buffer of a best-effort audit.
     pub fn buffer(&self) -> Option<&AuditBuffer> {
         match self {
             Self::BestEffort(buffer) => Some(buffer),
@@ -56,7 +56,7 @@ impl Audit {
         }
     }
 
-    /// Writes what an operator has done. Fails where the audit is required and its sink does.
+    /// Writes a row about an operator's action. Fails if the audit is required and its sink fails.
     pub(crate) async fn note(&self, row: AuditRow) -> Result<(), StoreError> {
         match self {
             Self::Off => {}

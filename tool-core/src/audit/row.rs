@@ -1,4 +1,4 @@
-//! From a call to its row.
+//! Conversion of a call into its audit row.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use crate::schema::dialect::Dialect;
 use crate::store::{AuditNote, AuditRow, CallId, Timestamp};
 use crate::tool::ToolDef;
 
-/// How a call ended.
+/// How a call ended, as the audit row stores it.
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     pub(crate) outcome: &'static str,
-    /// The whole text: it is cut after secrets are masked.
+    /// The whole text, which is cut after secrets are masked.
     pub(crate) error: Option<String>,
     pub(crate) output_bytes: Option<u64>,
     pub(crate) duration_us: u64,
 }
 
-/// Most bytes of an error that are kept.
+/// Most bytes of an error text that are kept.
 const ERROR: usize = 1_000;
 
 impl End {
-    /// The end that a result tells.
+    /// The end that a result reports.
     pub(crate) fn of(result: &CallResult) -> Self {
         let took = result.duration;
         match result.outcome.get() {
@@ -43,7 +43,7 @@ impl End {
         }
     }
 
-    /// The same for a call that may be dispatched again, whose row has to give way to that of its next run.
+    /// The same end for a call that may be dispatched again: its row stays open, so that the row of the next run replaces it.
     pub(crate) fn open(self) -> Self {
         if AuditRow::OPEN.contains(&self.outcome) {
             return self;
@@ -66,7 +66,7 @@ fn micros(took: Duration) -> u64 {
     u64::try_from(took.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// What decided about a call.
+/// The decisions about a call, by policy, approval and ledger.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Verdicts {
     pub(crate) decision: Option<DecisionId>,
@@ -74,21 +74,21 @@ pub(crate) struct Verdicts {
     pub(crate) approval: Option<String>,
     pub(crate) approver: Option<String>,
     pub(crate) attempt: u32,
-    /// Which attempt in the ledger, and the operator who has allowed it, if it is not the first.
+    /// The attempt in the ledger and the operator who allowed it, if it is not the first attempt.
     pub(crate) rerun: Option<(u32, String)>,
 }
 
-/// A row that may hold secrets. Only [`Draft::row`] takes the row out, and that masks them.
+/// A row that may hold secrets. Only [`Draft::row`] returns the row, with secrets masked.
 pub(crate) struct Draft(AuditRow);
 
 impl Draft {
-    /// Names the layer that hid the tool.
+    /// Sets the layer that hid the tool.
     pub(crate) fn layer(mut self, layer: Option<&str>) -> Self {
         self.0.layer = layer.map(str::to_owned);
         self
     }
 
-    /// Ends the row.
+    /// Sets the outcome of the row.
     pub(crate) fn end(mut self, end: &End) -> Self {
         self.0.outcome = Some(end.outcome.to_owned());
         self.0.error.clone_from(&end.error);
@@ -97,7 +97,7 @@ impl Draft {
         self
     }
 
-    /// The row, with secrets masked in what a model or a tool has written.
+    /// Returns the row, with secrets masked in the texts of a model or a tool.
     pub(crate) fn row(self, redactor: &Redactor) -> AuditRow {
         let Self(mut row) = self;
         if !redactor.is_empty() {
@@ -113,7 +113,7 @@ impl Draft {
 /// Masks a row. Each field is named, so that a new one cannot be forgotten.
 fn mask(row: &mut AuditRow, redactor: &Redactor) {
     let AuditRow {
-        // Names that the host gave, or hashes: a mask would make them useless for finding rows.
+        // Names from the host, or hashes: a mask would make them useless for finding rows.
         identity: _,
         thread: _,
         principal: _,
@@ -157,7 +157,7 @@ fn mask(row: &mut AuditRow, redactor: &Redactor) {
     }
 }
 
-/// The row of a call of which nothing is known but who made it, with its arguments as they may be stored.
+/// The row of a call of which only the caller is known. `arguments` are already in the form that may be stored.
 pub(crate) fn arrived(
     identity: CallId,
     call: &ToolCall,
@@ -177,7 +177,7 @@ pub(crate) fn arrived(
     })
 }
 
-/// Names the providers whose models were not held to the tool's schema.
+/// A note with the providers whose models were not held to the tool's schema.
 fn non_strict(def: &ToolDef) -> Option<AuditNote> {
     let dialects = Dialect::ALL
         .into_iter()
@@ -189,9 +189,8 @@ fn non_strict(def: &ToolDef) -> Option<AuditNote> {
     })
 }
 
-/// A call whose row is made when it is written.
+/// A call whose row is built when it is written.
 pub(crate) struct Late {
-    /// The context of the call, and its identity.
     pub(crate) cx: ToolContext,
     pub(crate) identity: CallId,
     pub(crate) verdicts: Verdicts,
@@ -200,13 +199,13 @@ pub(crate) struct Late {
 }
 
 impl Late {
-    /// The row of the call; made again, it is the same.
+    /// Builds the row of the call. Every build gives the same row.
     pub(crate) fn row(&self) -> AuditRow {
         let (cx, verdicts, scope) = (&self.cx, &self.verdicts, self.cx.served());
         let used = scope.corrected.as_deref();
         let used_text = scope.arguments();
         let redactor = cx.redactor();
-        // A preview is cut, and a part of a secret is not found: the arguments are masked first.
+        // Arguments are masked first: a preview is cut, and the redactor does not find a part of a secret.
         let form = form::form(scope.def.input(), &redactor.redact_json(used_text));
         let Draft(mut row) = arrived(self.identity.clone(), &scope.call, cx, self.started, form);
         row.contract = Some(str::to_owned(&contract(&scope.def)));

@@ -1,4 +1,4 @@
-//! Host values by what a tool does with them.
+//! Host values that state whether a tool reads or changes them.
 
 use std::fmt;
 use std::ops::Deref;
@@ -39,10 +39,10 @@ macro_rules! access {
 }
 
 access! {
-    /// A value of the host's that a tool reads: [`Effect::READ`].
+    /// A host value that a tool only reads: [`Effect::READ`].
     ///
-    /// For a value that some tools read and others change, [`Reads`] and [`Writes`] say which does what, without a type for each. A value
-    /// that is always used in one way is better made a host value itself, by [`host_value!`](crate::host_value).
+    /// If some tools read a value and others change it, [`Reads`] and [`Writes`] state which tool does what, without a type for each. A value
+    /// that is always used in one way is better made a host value itself, with [`host_value!`](crate::host_value).
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -82,6 +82,6 @@ access! {
     Reads: Effect::READ
 }
 access! {
-    /// A value of the host's that a tool reads and changes: [`Effect::READ`] and [`Effect::WRITE`]. See [`Reads`].
+    /// A host value that a tool reads and changes: [`Effect::READ`] and [`Effect::WRITE`]. See [`Reads`].
     Writes: Effect::READ.union(Effect::WRITE)
 }

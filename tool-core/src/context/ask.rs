@@ -1,4 +1,4 @@
-//! Questions to the person on whose behalf a tool runs, asked while it runs.
+//! Questions that a running tool asks its user (elicitation).
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::error::{ErrorKind, ToolError};
 use crate::schema::StrictSchema;
 use crate::schema::dialect::{Dialect, schema_text};
 
-/// A question that a running tool has.
+/// A question of a running tool to its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Question {
-    /// What the person reads.
+    /// The text that the user reads.
     pub message: String,
-    /// JSON Schema of the answer: one object.
+    /// JSON Schema of the answer, which is one object.
     pub schema: String,
 }
 
 impl Question {
-    /// A question whose answer is an object of this JSON Schema.
+    /// Creates a question whose answer is an object of this JSON Schema.
     pub fn new(message: impl Into<String>, schema: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -32,19 +32,19 @@ impl Question {
     }
 }
 
-/// What a person said to a question.
+/// The user's answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer<T> {
-    /// The form, filled in.
+    /// The user filled in the form.
     Given(T),
-    /// The person does not want to answer.
+    /// The user does not want to answer.
     Declined,
-    /// The person looked away: the form was closed without a choice.
+    /// The user closed the form without a choice.
     Dismissed,
 }
 
 impl<T> Answer<T> {
-    /// The form, where it was filled in.
+    /// Returns the form, if the user filled it in.
     pub fn given(self) -> Option<T> {
         match self {
             Self::Given(form) => Some(form),
@@ -53,25 +53,25 @@ impl<T> Answer<T> {
     }
 }
 
-/// Brings a question to the person, and the answer back: a host's chat, or a client over MCP.
+/// Sends a question to the user and returns the answer: a host's chat, or a client over MCP.
 #[doc(alias("elicitation", "ask the user"))]
 pub trait Asker: Send + Sync + 'static {
-    /// Asks, and waits for the answer: JSON of the question's schema. Whether it is that is looked at afterwards.
+    /// Asks the question and waits for the answer, which is JSON of the question's schema. The caller validates it.
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer<Box<RawValue>>, ToolError>>;
 }
 
-/// The asker of a context.
+/// The asker of a context, as a host value.
 #[derive(Clone)]
 struct Asking(Arc<dyn Asker>);
 
 impl ToolContext {
-    /// The same caller, who can be asked.
+    /// The same context, with `asker` to send questions to the user.
     #[must_use]
     pub fn with_asker(&self, asker: Arc<dyn Asker>) -> Self {
         self.with_service(Asking(asker))
     }
 
-    /// The same caller, who cannot be asked: a tool that has a question fails as `Unavailable`.
+    /// The same context, whose user cannot be asked: a tool that asks a question gets the error `Unavailable`.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -94,21 +94,21 @@ impl ToolContext {
         self.without_service::<Asking>()
     }
 
-    /// Whether the person on whose behalf the tool runs can be asked.
+    /// Whether the user on whose behalf the tool runs can be asked.
     pub fn can_ask(&self) -> bool {
         self.service::<Asking>().is_some()
     }
 
-    /// Asks the person on whose behalf the tool runs, and waits for the answer.
+    /// Asks the user on whose behalf the tool runs, and waits for the answer.
     ///
     /// `T` is a flat form: an object of texts, numbers, booleans and choices. Secrets of the turn are masked in the message.
     ///
-    /// A run that waits for a person may be given up meanwhile, as any run may. Some hosts then run the body of a read-only or
-    /// idempotent tool again, and give it the answers that it had; ask before you act.
+    /// A run that waits for an answer may be dropped meanwhile, as any run may. Some hosts then run the body of a read-only or
+    /// idempotent tool again and give it the answers that the user gave before, so ask before you act.
     ///
     /// # Errors
     ///
-    /// `Unavailable` where nobody can be asked, `InvalidArguments` where the answer does not fit the form.
+    /// `Unavailable` if the user cannot be asked, `InvalidArguments` if the answer does not fit the form.
     ///
     /// ```
     /// use tool_core::prelude::*;

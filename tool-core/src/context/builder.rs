@@ -1,4 +1,4 @@
-//! How a host makes a context.
+//! Builder of a [`ToolContext`].
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Deadline(Option<Instant>);
 
 impl From<Duration> for Deadline {
     fn from(left: Duration) -> Self {
-        // A time that no clock reaches is no deadline.
+        // A time beyond the range of the clock means no deadline.
         Self(Instant::now().checked_add(left))
     }
 }
@@ -40,135 +40,135 @@ impl From<std::time::Instant> for Deadline {
     }
 }
 
-/// Makes a [`ToolContext`]. Everything is optional.
+/// Builds a [`ToolContext`]. Everything is optional.
 #[derive(Default)]
 #[must_use]
 pub struct ToolContextBuilder(Host, Option<SharedRedactor>);
 
 impl ToolContextBuilder {
-    /// The agent that asks.
+    /// Sets the agent that makes the calls.
     pub fn agent(mut self, agent: impl Into<String>) -> Self {
         self.0.agent = Some(agent.into());
         self
     }
 
-    /// The user on whose behalf it asks.
+    /// Sets the user on whose behalf the agent acts.
     pub fn user(mut self, user: impl Into<String>) -> Self {
         self.0.user = Some(user.into());
         self
     }
 
-    /// Whom tools act as towards other systems, in place of the workspace's service user.
+    /// Sets the user as whom tools act towards other systems, in place of the workspace's service user.
     pub fn runtime_user(mut self, user: impl Into<String>) -> Self {
         self.0.runtime_user = Some(user.into());
         self
     }
 
-    /// The workspace's own user, whom tools act as where nothing else is said.
+    /// Sets the workspace's own user, as whom tools act if there is no runtime user.
     pub fn service_user(mut self, user: impl Into<String>) -> Self {
         self.0.service_user = Some(user.into());
         self
     }
 
-    /// The workspace, by a slug that was checked.
+    /// Sets the workspace by a slug that is already validated.
     pub fn instance(self, slug: &InstanceSlug) -> Self {
         self.workspace(slug.as_str())
     }
 
-    /// Knows the UUIDs of instances; see [`Instances`](crate::Instances).
+    /// Sets the resolver for the UUIDs of instances; see [`Instances`](crate::Instances).
     pub fn instances(self, resolver: impl ResolveInstance) -> Self {
         self.with(super::slug::Resolver(Arc::new(resolver)))
     }
 
-    /// The workspace: the slug of the instance.
+    /// Sets the workspace: the slug of the instance.
     pub fn workspace(mut self, workspace: impl Into<String>) -> Self {
         self.0.workspace = Some(Workspace::new(workspace.into()));
         self
     }
 
-    /// The session.
+    /// Sets the id of the session.
     pub fn session(mut self, session: impl Into<String>) -> Self {
         self.0.session = Some(session.into());
         self
     }
 
-    /// The conversation.
+    /// Sets the id of the conversation.
     pub fn conversation(mut self, conversation: impl Into<String>) -> Self {
         self.0.conversation = Some(conversation.into().into());
         self
     }
 
-    /// Name of the AI provider that the instance uses.
+    /// Sets the name of the AI provider that the instance uses.
     pub fn model_provider(mut self, name: impl Into<String>) -> Self {
         self.0.model_provider = Some(name.into());
         self
     }
 
-    /// The instance's key for an AI provider; see [`ApiKeys`]. It is masked as secrets are.
+    /// Adds the instance's key for an AI provider; see [`ApiKeys`]. The key is masked like a secret.
     pub fn api_key(mut self, provider: impl Into<String>, key: impl Into<SecretString>) -> Self {
         let ApiKeys(mut keys) = self.take::<ApiKeys>().unwrap_or_default();
         Arc::make_mut(&mut keys).insert(provider.into(), key.into());
         self.with(ApiKeys(keys))
     }
 
-    /// The files of the user's message of this turn; see [`Attachments`].
+    /// Sets the files of the user's message of this turn; see [`Attachments`].
     pub fn attachments(self, files: Vec<Attachment>) -> Self {
         self.with(Attachments::new(files))
     }
 
-    /// The conversation so far, the user's message of this turn included; see [`History`].
+    /// Sets the conversation so far, including the user's message of this turn; see [`History`].
     pub fn history(self, messages: Vec<Said>) -> Self {
         self.with(History::new(messages))
     }
 
-    /// Where the state of conversations is kept; see [`ConversationState`](crate::ConversationState).
+    /// Sets the store for the state of conversations; see [`ConversationState`](crate::ConversationState).
     pub fn state(self, store: Arc<dyn StateStore>) -> Self {
         self.with(States(store))
     }
 
-    /// Where tokens of other services come from; see [`OAuth`](crate::OAuth). A token is masked from the moment a tool gets it.
+    /// Sets the source of tokens for other services; see [`OAuth`](crate::OAuth). A token is masked from the moment a tool gets it.
     pub fn oauth(mut self, source: Arc<dyn TokenSource>) -> Self {
         self.0.learned = Some(Arc::default());
         self.with(Tokens(source))
     }
 
-    /// The toolset that tools may call in turn; see [`Uses`](crate::Uses).
+    /// Sets the toolset that tools may call themselves; see [`Uses`](crate::Uses).
     pub fn tools(self, tools: &Toolset) -> Self {
         self.with(super::uses::Callable(tools.clone()))
     }
 
-    /// The provider whose model asks.
+    /// Sets the provider whose model makes the calls.
     pub fn provider(mut self, provider: Dialect) -> Self {
         self.0.provider = Some(provider);
         self
     }
 
-    /// Cancels every call of the turn.
+    /// Sets the token that cancels every call of the turn.
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
         self.0.cancellation = Some(token);
         self
     }
 
-    /// When every call of the turn has to end: an `Instant`, or a `Duration` from now.
+    /// Sets the deadline of every call of the turn: an `Instant`, or a `Duration` from now.
     pub fn deadline(mut self, deadline: impl Into<Deadline>) -> Self {
         self.0.deadline = deadline.into().0;
         self
     }
 
-    /// A secret; a tool sees it only if it declares the key.
+    /// Adds a secret. A tool sees it only if it declares the key.
     pub fn secret(mut self, key: impl Into<String>, secret: impl Into<SecretString>) -> Self {
         self.0.secrets.insert(key.into(), secret.into());
         self
     }
 
-    /// A plain variable; a tool sees it only if it declares the name.
+    /// Adds a plain variable. A tool sees it only if it declares the name.
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let value = Value::Text(value.into());
         self.0.variables.insert(name.into(), value);
         self
     }
 
-    /// A secret variable: masked in whatever leaves a call. One that is empty is none.
+    /// Adds a secret variable, which is masked in everything that leaves a call. An empty one is ignored.
     pub fn secret_variable(
         mut self,
         name: impl Into<String>,
@@ -181,33 +181,33 @@ impl ToolContextBuilder {
         self
     }
 
-    /// The trace that the host was called with. Where the host exports spans (feature `otel`), the spans of the turn's calls become
-    /// its children.
+    /// Sets the trace context that the host was called with. If the host exports spans (feature `otel`), the spans of the turn's calls
+    /// become its children.
     pub fn trace(mut self, trace: TraceContext) -> Self {
         self.0.trace = Some(trace);
         self
     }
 
-    /// The variables of the turn, looked up in the tree of threads.
+    /// Adds the variables of the turn, as resolved in the tree of threads.
     pub fn variables(mut self, resolved: Resolved) -> Self {
         self.0.variables.extend(resolved.values);
         self
     }
 
-    /// A host value, one of each type, for [`FromContext`](crate::FromContext) to find. See [`host_value!`](crate::host_value).
+    /// Adds a host value, one of each type, for [`FromContext`](crate::FromContext) to find. See [`host_value!`](crate::host_value).
     pub fn with<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.0.extensions.insert(TypeId::of::<T>(), Arc::new(value));
         self
     }
 
-    /// What was put in of a type, if anything.
+    /// Removes and returns the host value of a type.
     fn take<T: Clone + Send + Sync + 'static>(&mut self) -> Option<T> {
         let value = self.0.extensions.remove(&TypeId::of::<T>())?;
         value.downcast_ref::<T>().cloned()
     }
 
-    /// Makes the secrets of the context known to `shared`, the tokens that tools get meanwhile included, until the context and all that is
-    /// derived from it are dropped. For what the host prints by itself: panics, logs and spans, see [`redact`](crate::redact).
+    /// Makes the secrets of the context known to `shared`, including tokens that tools get later, until the context and all contexts
+    /// derived from it are dropped. For what the host prints itself: panics, logs and spans, see [`redact`](crate::redact).
     ///
     /// ```
     /// use tool_core::{SecretString, ToolContext};
@@ -226,10 +226,10 @@ impl ToolContextBuilder {
         self
     }
 
-    /// The context.
+    /// Builds the context.
     pub fn build(self) -> ToolContext {
         let Self(mut host, shared) = self;
-        // No secret of a context is too short.
+        // `secrets` leaves out the ones that are too short, so `add` does not fail.
         let lease = shared.and_then(|shared| shared.add(host.secrets()).ok());
         host.lease = lease.map(Arc::new);
         ToolContext::of(host)

@@ -1,4 +1,4 @@
-//! Who calls, and from where.
+//! Accessors for the caller of a tool: agent, user, workspace, session, conversation and provider.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use crate::schema::dialect::Dialect;
 use crate::store::{ThreadId, Workspace};
 
 impl ToolContext {
-    /// The agent that asks.
+    /// Returns the agent that makes the calls.
     pub fn agent(&self) -> Option<&str> {
         self.host().agent.as_deref()
     }
 
-    /// The user on whose behalf it asks.
+    /// Returns the user on whose behalf the agent acts.
     pub fn user(&self) -> Option<&str> {
         self.host().user.as_deref()
     }
 
-    /// Whom the tool acts as towards other systems: the caller's runtime user, else the workspace's service user.
+    /// Returns the user as whom the tool acts towards other systems: the caller's runtime user, else the workspace's service user.
     ///
-    /// Not the one who asked: that is [`user`](ToolContext::user), and the audit names both.
+    /// This is not the user who asked, which [`user`](ToolContext::user) returns. The audit row names both.
     pub fn runtime_user(&self) -> Option<&str> {
         self.host()
             .runtime_user
@@ -27,52 +27,52 @@ impl ToolContext {
             .or(self.host().service_user.as_deref())
     }
 
-    /// The workspace: the slug of the instance.
+    /// Returns the workspace: the slug of the instance.
     pub fn workspace(&self) -> Option<&str> {
         self.host().workspace.as_ref().map(Workspace::as_str)
     }
 
-    /// The session.
+    /// Returns the id of the session.
     pub fn session(&self) -> Option<&str> {
         self.host().session.as_deref()
     }
 
-    /// The conversation.
+    /// Returns the id of the conversation.
     pub fn conversation(&self) -> Option<&str> {
         self.host().conversation.as_deref()
     }
 
-    /// The conversation, for a result that outlives the context.
+    /// Returns the id of the conversation, for a result that outlives the context.
     pub(crate) fn shared_conversation(&self) -> Option<Arc<str>> {
         self.host().conversation.clone()
     }
 
-    /// Name of the AI provider that the instance uses, for tools that call a model themselves.
+    /// Returns the name of the AI provider that the instance uses, for tools that call a model themselves.
     pub fn model_provider(&self) -> Option<&str> {
         self.host().model_provider.as_deref()
     }
 
-    /// The provider whose model asks.
+    /// Returns the provider whose model makes the calls.
     pub fn provider(&self) -> Option<Dialect> {
         self.host().provider
     }
 
-    /// The workspace as stores and policies name it: empty where the host named none.
+    /// Returns the workspace as stores and policies name it; empty if the host named none.
     pub(crate) fn tenant(&self) -> &str {
         self.workspace().unwrap_or_default()
     }
 
-    /// The user as stores and policies name it: empty where the host named none.
+    /// Returns the user as stores and policies name it; empty if the host named none.
     pub(crate) fn principal(&self) -> &str {
         self.user().unwrap_or_default()
     }
 
-    /// The workspace whose records this caller reads and writes: [`Workspace::single`] where the host named none.
+    /// Returns the workspace whose records this caller reads and writes; [`Workspace::single`] if the host named none.
     pub fn own_workspace(&self) -> Workspace {
         self.host().workspace.clone().unwrap_or_default()
     }
 
-    /// The thread of the conversation. `None` where the host named no conversation.
+    /// Returns the thread of the conversation; `None` if the host named no conversation.
     pub fn thread(&self) -> Option<ThreadId> {
         ThreadId::new(self.own_workspace(), self.conversation()?).ok()
     }

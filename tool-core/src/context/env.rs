@@ -1,4 +1,4 @@
-//! The variables of a turn, as calls see them.
+//! Access to the variables of a turn.
 
 use super::ToolContext;
 use super::secrets::is_short;
@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::tool::{ToolDef, VariableKind, VariableNeed};
 
 impl ToolContext {
-    /// A variable that the running tool has declared; `None` where it has not, or the host has none.
+    /// Returns a variable that the running tool has declared; `None` if the tool does not declare it or it has no value.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.value_of(name).map(Value::expose)
     }
@@ -19,13 +19,13 @@ impl ToolContext {
         declared.then(|| self.host().variables.get(name)).flatten()
     }
 
-    /// A variable that the running tool has declared, as a value that never prints.
+    /// Returns a variable that the running tool has declared, as a value that never prints itself.
     ///
-    /// It holds what stood there when the turn began.
+    /// The value is that of the beginning of the turn.
     ///
     /// # Errors
     ///
-    /// Says that the name has no value and asks for one, or that the tool does not declare it.
+    /// If the name has no value, the error asks for one. If the tool does not declare the name, the call is denied.
     ///
     /// ```
     /// use tool_core::ToolContext;
@@ -59,7 +59,7 @@ impl ToolContext {
         Err(ToolError::variables_required(vec![need]))
     }
 
-    /// Required variables of a tool that have no value.
+    /// Returns the required variables of a tool that have no value.
     pub(crate) fn missing_variables(&self, def: &ToolDef) -> Vec<VariableNeed> {
         let required = def.variables().iter().filter(|need| need.required);
         required
@@ -68,7 +68,7 @@ impl ToolContext {
             .collect()
     }
 
-    /// A variable that a tool declares secret and that could not be masked, and why.
+    /// Returns a secret variable of a tool that cannot be masked, and why.
     pub(crate) fn open_variable<'a>(&self, def: &'a ToolDef) -> Option<(&'a str, &'static str)> {
         def.variables().iter().find_map(|need| {
             let why = match (self.host().variables.get(&*need.name)?, need.kind) {

@@ -1,4 +1,4 @@
-//! Parameters that the host supplies.
+//! Traits of parameters that the host supplies.
 
 use std::any::type_name;
 
@@ -8,9 +8,9 @@ use super::ToolContext;
 use crate::effect::Effect;
 use crate::error::ToolError;
 
-/// A value that the host gives to a tool: a parameter `index: &DocIndex` or `#[context] index: DocIndex`.
+/// A value that the host supplies to a tool, as a parameter `index: &DocIndex` or `#[context] index: DocIndex`.
 ///
-/// Owned and cheap to clone: a handle, not the thing.
+/// The type is owned and cheap to clone, such as a handle.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,14 +41,14 @@ use crate::error::ToolError;
 )]
 #[doc(alias("dependency injection", "Depends", "State", "extractor"))]
 pub trait FromContext: Sized {
-    /// What a tool may do that holds this value. There is no default: say it.
+    /// The effect of a tool that holds this value. There is no default.
     const EFFECT: Effect;
 
-    /// Whether its whole effect is that of calls, each of which passes the gate by itself.
+    /// Whether the value's whole effect consists of calls, each of which passes the gate itself.
     #[doc(hidden)]
     const ONLY_CALLS: bool = false;
 
-    /// Takes it from the context.
+    /// Returns the value from the context.
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError>;
 }
 
@@ -57,14 +57,14 @@ impl FromContext for ToolContext {
 
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
         Ok(Self {
-            // Inside a call, what the tool holds is closed again.
+            // Inside of a call, the context that the tool holds gives no access to host values.
             open: cx.scope().is_none(),
             ..cx.clone()
         })
     }
 }
 
-/// `None` where the host has none.
+/// Returns `None` if the host has no such value.
 impl<T: FromContext> FromContext for Option<T> {
     const EFFECT: Effect = T::EFFECT;
     const ONLY_CALLS: bool = T::ONLY_CALLS;
@@ -74,7 +74,7 @@ impl<T: FromContext> FromContext for Option<T> {
     }
 }
 
-/// Makes a type a host value: what [`ToolContextBuilder::with`](crate::ToolContextBuilder::with) put in comes out as a parameter.
+/// Makes a type a host value: tools take what [`ToolContextBuilder::with`](crate::ToolContextBuilder::with) added as a parameter.
 ///
 /// ```
 /// use tool_core::{Effect, ToolContext};
@@ -150,10 +150,10 @@ macro_rules! host_value {
     note = "write `SecretString`, or `Option<SecretString>` where the tool can do without"
 )]
 pub trait FromSecret: Sized {
-    /// The tool can do without it.
+    /// Whether the tool can work without the secret.
     const OPTIONAL: bool;
 
-    /// The host's value, or what stands for none.
+    /// Converts the host's secret; `None` if the host has none.
     fn from_secret(secret: Option<&SecretString>, key: &str) -> Result<Self, ToolError>;
 }
 
@@ -182,10 +182,10 @@ impl FromSecret for Option<SecretString> {
     note = "write `String`, a number, `bool`, or `Option` of these where the tool can do without"
 )]
 pub trait FromVariable: Sized {
-    /// The tool can do without it.
+    /// Whether the tool can work without the variable.
     const OPTIONAL: bool;
 
-    /// The host's text, or what stands for none.
+    /// Converts the host's text; `None` if the variable has no value.
     fn from_variable(text: Option<&str>, name: &str) -> Result<Self, ToolError>;
 }
 
@@ -213,7 +213,7 @@ macro_rules! parsed {
 
             fn from_variable(text: Option<&str>, name: &str) -> Result<Self, ToolError> {
                 let text = text.ok_or_else(|| ToolError::unavailable(format_args!("the variable `{name}`")))?;
-                // The value itself stays out of the message: it may be secret.
+                // The message does not contain the value, because it may be secret.
                 text.parse().map_err(|_| {
                     ToolError::unavailable(format_args!("a usable value of the variable `{name}` (`{}`)", type_name::<$type>()))
                 })

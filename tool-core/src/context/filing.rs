@@ -1,4 +1,4 @@
-//! Where a turn wants the result of a call stored.
+//! Storing the result of a call in the thread together with the end of the call.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,21 +13,21 @@ use crate::call::CallResult;
 use crate::env;
 use crate::store::{CallId, Journal, Message, NewMessage};
 
-/// A turn's offer to have the result of one call stored with the end of the call, in one transaction.
+/// A turn's request to store the result of one call with the end of the call, in one transaction.
 pub(crate) struct Filing {
     call: CallId,
     journal: Journal,
     message: MakeMessage,
     stored: OnceLock<Message>,
-    /// Where the turn takes the end of a read, to write it while the next call is written down.
+    /// Sends the end of a read-only call to the turn, which writes it while the next call is recorded.
     defer: Mutex<Option<oneshot::Sender<Deferred>>>,
     behind: Option<Behind>,
 }
 
-/// Ready when the results of the calls before are stored; an error where they cannot be.
+/// Ready when the results of the preceding calls are stored; an error if they cannot be stored.
 pub(crate) type Behind = Shared<oneshot::Receiver<()>>;
 
-/// The end of a read, which its turn writes. Dropped unwritten, it is written in the background.
+/// The write of a read-only call's end, which its turn polls. If it is dropped unfinished, it goes on in the background.
 pub(crate) struct Deferred(Option<BoxFuture<'static, ()>>);
 
 impl Future for Deferred {
@@ -53,7 +53,7 @@ impl Drop for Deferred {
     }
 }
 
-/// Makes the message of a result; `None` for a result that the thread does not keep.
+/// Builds the message of a result; `None` for a result that the thread does not keep.
 type MakeMessage = Box<dyn Fn(&CallResult) -> Option<NewMessage> + Send + Sync>;
 
 impl Filing {
@@ -72,26 +72,26 @@ impl Filing {
         }
     }
 
-    /// Leaves the end of a read to the turn, which receives it with the result.
+    /// Leaves the write of a read-only call's end to the turn, which receives it with the result.
     pub(crate) fn deferred(mut self) -> (Self, oneshot::Receiver<Deferred>) {
         let (sender, receiver) = oneshot::channel();
         self.defer = Mutex::new(Some(sender));
         (self, receiver)
     }
 
-    /// Keeps the body from beginning before the results of the calls before are stored.
+    /// Delays the body until the results of the preceding calls are stored.
     pub(crate) fn behind(mut self, behind: Option<Behind>) -> Self {
         self.behind = behind;
         self
     }
 
-    /// Whether the turn takes the end of a read.
+    /// Whether the turn takes over the write of a read-only call's end.
     pub(crate) fn defers(&self) -> bool {
         let defer = self.defer.lock().unwrap_or_else(PoisonError::into_inner);
         defer.is_some()
     }
 
-    /// Hands the end of a read to the turn. Where the turn is gone, it is written in the background.
+    /// Passes the write of a read-only call's end to the turn. If the turn has ended, it runs in the background.
     pub(crate) fn defer(&self, write: BoxFuture<'static, ()>) {
         let write = Deferred(Some(write));
         let defer = self
@@ -100,42 +100,42 @@ impl Filing {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if let Some(turn) = defer {
-            // Given back where the turn is gone.
+            // If the turn has ended, `send` returns the write, and dropping it runs it in the background.
             drop(turn.send(write));
         }
     }
 
-    /// The message of a result.
+    /// Builds the message of a result.
     pub(crate) fn message(&self, result: &CallResult) -> Option<NewMessage> {
         (self.message)(result)
     }
 
-    /// Notes that the message is stored, under a sequence number.
+    /// Notes that the message is stored, with its sequence number.
     pub(crate) fn note(&self, message: NewMessage, seq: u64) {
-        // A call lands once.
+        // The end of a call is stored once.
         let _ = self.stored.set(message.numbered(seq));
     }
 
-    /// The message, where it was stored with the end of the call.
+    /// Returns the message, if it was stored with the end of the call.
     pub(crate) fn stored(&self) -> Option<&Message> {
         self.stored.get()
     }
 }
 
 impl ToolContext {
-    /// The same caller, for a call whose result a turn wants stored.
+    /// The same context, for a call whose result a turn wants stored.
     pub(crate) fn with_filing(&self, filing: Arc<Filing>) -> Self {
         self.with_host(|host| host.filing = Some(filing))
     }
 
-    /// What the body of this call has to wait for.
+    /// Returns what the body of this call has to wait for.
     pub(crate) fn behind(&self) -> Option<Behind> {
         let filing = self.host().filing.as_ref()?;
         let is_own = self.identity() == Some(&filing.call);
         is_own.then(|| filing.behind.clone())?
     }
 
-    /// The filing of a call that writes to a journal. Calls that a tool makes share the context of its call, and have none.
+    /// Returns the filing of a call that writes to `journal`. Nested calls share the context of their outer call, and have none.
     pub(crate) fn filing(&self, call: &CallId, journal: &Journal) -> Option<&Arc<Filing>> {
         let filing = self.host().filing.as_ref()?;
         (filing.call == *call && filing.journal == *journal).then_some(filing)

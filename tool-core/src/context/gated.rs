@@ -1,4 +1,4 @@
-//! What a gate adds to a call.
+//! State that a gate adds to a running call.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -14,20 +14,20 @@ use crate::gate::Gate;
 use crate::gate::approval::Ticket;
 use crate::store::{ApprovalRequest, AuditNote, CallId, CallKey, EarlierCall, EffectRow};
 
-/// Most notes that one call may leave.
+/// Most notes that one call may add.
 const NOTES: usize = 100;
 
-/// Where a typed call keeps its output as a value, beside the JSON text that is stored.
+/// Holds the output of a typed call as a value, in addition to the JSON text that is stored.
 #[derive(Clone, Default)]
 pub(crate) struct TypedOutput(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
 
 impl TypedOutput {
-    /// Keeps the value.
+    /// Stores the value.
     pub(crate) fn put(&self, output: Box<dyn Any + Send>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
     }
 
-    /// The value, if a body has returned one of this type.
+    /// Returns the value, if a body has returned one of this type.
     pub(crate) fn take<T: 'static>(&self) -> Option<T> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         kept?.downcast().ok().map(|value| *value)
@@ -36,14 +36,14 @@ impl TypedOutput {
 
 /// The numbers of the calls that a body makes.
 ///
-/// A body that is run again makes the same calls under the same numbers, so that the ledger answers those that have run. A call that has
-/// left nothing gets a new number in the next run: it is to be made again, and its audit row has its outcome already.
+/// A body that runs again makes the same calls under the same numbers, so that the ledger returns the results of those that have run.
+/// A call that left nothing behind gets a new number in the next run: it is made again, and its audit row has its outcome already.
 #[derive(Default)]
 struct Children(Mutex<Numbers>);
 
 #[derive(Default)]
 struct Numbers {
-    /// Those of the calls of the body, in their order; `None` for one that has left nothing.
+    /// The numbers of the body's calls, in order; `None` for a call that left nothing behind.
     of: Vec<Option<u32>>,
     /// How many calls this run of the body has made.
     made: usize,
@@ -55,7 +55,7 @@ impl Children {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of the next call.
+    /// Returns the number of the next call.
     fn next(&self) -> u32 {
         let numbers = &mut *self.numbers();
         if numbers.made == numbers.of.len() {
@@ -76,60 +76,60 @@ impl Children {
         }
     }
 
-    /// The body is run again.
+    /// Starts counting from the first call, because the body runs again.
     fn again(&self) {
         self.numbers().made = 0;
     }
 }
 
-/// Who has given a call its identity, and so what may be stored under it.
+/// The origin of a call's identity, which decides what may be stored under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// Nobody: it is new, and nothing is stored under it.
+    /// The identity is new, so nothing is stored under it.
     New,
-    /// A host, for a call that it says is the same.
+    /// The host set it, for a call that it declares to be the same.
     Host,
-    /// A turn, from the place of the call in the thread.
+    /// A turn derived it from the place of the call in the thread.
     Turn,
 }
 
-/// What a gate adds to a call.
+/// The state that a gate adds to a call.
 pub(crate) struct Gated {
     identity: CallId,
-    /// The numbers of the outer call's calls, and the one of this call.
+    /// The numbers of the outer call's nested calls, and the number of this call.
     number: Option<(Arc<Children>, u32)>,
     source: Source,
-    /// What a version before 0.2 called the call.
+    /// The identity that a version before 0.2 gave the call.
     earlier: Option<EarlierCall>,
-    /// The model's own id of the call that has made this one.
+    /// The model's own id of the outer call.
     parent: Option<Box<str>>,
-    /// The gate that the call has come to; calls that it makes pass it, too.
+    /// The gate that received the call. Nested calls pass it, too.
     gate: Option<Gate>,
-    /// Stops this call alone. It is made when something first waits for it or uses it, because most bodies never wait.
+    /// Stops this call alone. It is created when something first waits for it or uses it, because most bodies never wait.
     stop: OnceLock<CancellationToken>,
-    /// The body was polled, and has not returned.
+    /// Whether the body was polled and has not returned.
     inside: AtomicBool,
-    /// The body was cut off in an attempt that another one followed.
+    /// Whether the body was cut off in an attempt that another attempt followed.
     cut: AtomicBool,
-    /// The body has returned an output: what fails later does not undo it.
+    /// Whether the body has returned an output. A later failure does not undo it.
     returned: AtomicBool,
-    /// Made with the first call that the body makes.
+    /// Created with the first call that the body makes.
     children: OnceLock<Arc<Children>>,
-    /// Calls of this call that have returned an output, those that only read aside.
+    /// Number of nested calls that returned an output, without those that only read.
     made: AtomicU32,
     notes: Mutex<Vec<AuditNote>>,
-    /// Approvals that calls of this call wait for.
+    /// Approvals that nested calls wait for.
     asked: Mutex<Vec<Ticket>>,
-    /// A call of this call that was begun before and whose end is not known.
+    /// A nested call that was begun before and whose outcome is unknown.
     doubt: Mutex<Option<Box<EffectRow>>>,
-    /// `None` where only the JSON text of the output is wanted.
+    /// `None` if the caller wants only the JSON text of the output.
     output: Option<TypedOutput>,
 }
 
 impl Gated {
-    /// For a call, or for one that is resumed by its approval, at the gate to which it has come.
+    /// Opens the state of a call at the gate that received it. `resumed` is the request of a call that its approval resumes.
     ///
-    /// Fails where the context's identity belongs to another workspace or conversation, and where the system gives no random bytes.
+    /// Fails if the context's identity belongs to another workspace or conversation, and if the system provides no random bytes.
     pub(crate) fn open(
         cx: &ToolContext,
         call: &ToolCall,
@@ -146,7 +146,7 @@ impl Gated {
         let identity = match (resumed, outer, &cx.host().next) {
             (Some(request), ..) => {
                 parent = request.parent.as_deref().map(Box::from);
-                // A turn that makes its call again with the arguments of an approver.
+                // A turn may make its call again with the arguments of an approver.
                 let of_turn = match outer {
                     Some((outer, _)) => outer.is_of_turn(),
                     None => cx.host().in_turn && cx.host().next.as_ref() == Some(&request.identity),
@@ -188,7 +188,7 @@ impl Gated {
             earlier,
             parent,
             gate: gate.cloned(),
-            // The scope of a call that a body makes knows the token of the turn only.
+            // The host of a nested call knows only the token of the turn, so its token is a child of the outer call's.
             stop: outer
                 .and_then(|_| cx.cancellation())
                 .map_or_else(OnceLock::new, |outer| OnceLock::from(outer.child_token())),
@@ -204,29 +204,29 @@ impl Gated {
         })
     }
 
-    /// Keeps the output as a value as well.
+    /// Keeps the output as a value, too.
     pub(crate) fn keep_in(&mut self, output: TypedOutput) {
         self.output = Some(output);
     }
 
-    /// Where the output is kept as a value.
+    /// Returns the holder of the output as a value.
     pub(crate) fn typed_output(&self) -> Option<&TypedOutput> {
         self.output.as_ref()
     }
 
-    /// The identity of the call.
+    /// Returns the identity of the call.
     pub(crate) fn identity(&self) -> &CallId {
         &self.identity
     }
 
-    /// Notes that the call is over and has left neither an effect nor a question: a later run of the outer call's body makes a new one.
+    /// Notes that the call ended without an effect or a question, so that a later run of the outer call's body makes a new call.
     pub(crate) fn has_left_nothing(&self) {
         if let Some((outer, number)) = &self.number {
             outer.forget(*number);
         }
     }
 
-    /// What a version before 0.2 called the call.
+    /// Returns the identity that a version before 0.2 gave the call.
     pub(crate) fn earlier_call(&self) -> Option<&EarlierCall> {
         self.earlier.as_ref()
     }
@@ -236,31 +236,31 @@ impl Gated {
         self.source == Source::New
     }
 
-    /// Whether a body made this call, in the run of a call of a turn.
+    /// Whether a body made this call during a call of a turn.
     pub(crate) fn is_made_in_turn(&self) -> bool {
         self.number.is_some() && self.is_of_turn()
     }
 
-    /// Whether the call, or the one that has made it, was taken from the thread of the conversation.
+    /// Whether the call, or its outer call, was taken from the thread of the conversation.
     pub(crate) fn is_of_turn(&self) -> bool {
         self.source == Source::Turn
     }
 }
 
-/// The identity that the host has set for the next call of a context.
+/// Returns the identity that the host has set for the next call of a context.
 pub fn next_identity(cx: &ToolContext) -> Option<&CallId> {
     cx.host().next.as_ref()
 }
 
 impl CallScope {
-    /// What stops this call alone, a child of the turn's token; `None` without a gate.
+    /// Returns the token that stops this call alone, a child of the turn's token; `None` without a gate.
     pub(super) fn stop(&self) -> Option<&CancellationToken> {
         let turn = self.host.cancellation.as_ref();
         let child = || turn.map_or_else(CancellationToken::new, CancellationToken::child_token);
         Some(self.gated.as_deref()?.stop.get_or_init(child))
     }
 
-    /// Whether this call was stopped by [`stop`](Self::stop).
+    /// Whether [`stop`](Self::stop) was cancelled.
     pub(super) fn is_stopped(&self) -> bool {
         let stop = self.gated.as_deref().and_then(|gated| gated.stop.get());
         stop.is_some_and(CancellationToken::is_cancelled)
@@ -272,24 +272,24 @@ impl ToolContext {
         self.scope()?.gated.as_deref()
     }
 
-    /// The identity of this call among all calls of the host, the same whenever the call is dispatched again. `None` outside of a call
-    /// and where the host has no [`Gate`](crate::Gate).
+    /// Returns the identity of this call among all calls of the host, which stays the same whenever the call is dispatched again. `None`
+    /// outside of a call and without a [`Gate`](crate::Gate).
     pub fn identity(&self) -> Option<&CallId> {
         self.gated().map(Gated::identity)
     }
 
-    /// The key of this call's [`identity`](Self::identity): pass it to services that take an idempotency key. `None` where there is no
-    /// identity.
+    /// Returns the key of this call's [`identity`](Self::identity), to pass to services that take an idempotency key. `None` if the call
+    /// has no identity.
     pub fn idempotency_key(&self) -> Option<CallKey> {
         self.identity().map(CallId::key)
     }
 
-    /// See [`Gated::is_of_turn`].
+    /// Whether [`Gated::is_of_turn`] holds for the running call.
     pub(crate) fn is_of_turn(&self) -> bool {
         self.gated().is_some_and(Gated::is_of_turn)
     }
 
-    /// The key that a version before 0.2 gave to this call.
+    /// Returns the key that a version before 0.2 gave this call.
     pub(crate) fn earlier_key(&self) -> Option<CallKey> {
         let earlier = self.gated()?.earlier.as_ref()?;
         Some(earlier.key(&self.own_workspace()))
@@ -308,10 +308,10 @@ impl ToolContext {
         ))
     }
 
-    /// Leaves a note in the audit row of this call, which names tool, caller and conversation already. Secrets are masked in it;
-    /// other private text is the tool's to leave out.
+    /// Adds a note to the audit row of this call, which names tool, caller and conversation already. Secrets in the note are masked;
+    /// the tool has to leave out other private text.
     ///
-    /// Does nothing where the host has no [`Gate`](crate::Gate). At most 100 notes of a call are kept.
+    /// Does nothing without a [`Gate`](crate::Gate). At most 100 notes of a call are kept.
     pub fn audit<T: Serialize + ?Sized>(&self, action: &str, details: &T) {
         let Some(gated) = self.gated() else { return };
         let Ok(details) = serde_json::to_string(details) else {
@@ -340,31 +340,31 @@ impl ToolContext {
         })
     }
 
-    /// The gate that the running call has come to.
+    /// Returns the gate that received the running call.
     pub(crate) fn outer_gate(&self) -> Option<&Gate> {
         self.gated()?.gate.as_ref()
     }
 
-    /// The model's own id of the call that has made this one.
+    /// Returns the model's own id of the outer call.
     pub(crate) fn parent_call(&self) -> Option<&str> {
         self.gated()?.parent.as_deref()
     }
 
-    /// See [`Gated::has_left_nothing`].
+    /// Calls [`Gated::has_left_nothing`] for the running call.
     pub(crate) fn has_left_nothing(&self) {
         if let Some(gated) = self.gated() {
             gated.has_left_nothing();
         }
     }
 
-    /// Cancels this call alone.
+    /// Cancels this call, but not its turn.
     pub(crate) fn cancel(&self) {
         if let Some(stop) = self.scope().and_then(|scope| scope.stop()) {
             stop.cancel();
         }
     }
 
-    /// Opens the scope of a call whose run has ended for another run; false where the call was cancelled.
+    /// Prepares the scope of a call whose run has ended for another run. Returns false if the call was cancelled.
     pub(crate) fn runs_again(&self) -> bool {
         let Some(scope) = self.scope() else {
             return false;
@@ -382,13 +382,13 @@ impl ToolContext {
         !self.is_cancelled()
     }
 
-    /// Whether the body was polled and has not returned: it was cut in between, or still runs.
+    /// Whether the body was polled and has not returned: it was cut off, or still runs.
     pub(crate) fn is_inside(&self) -> bool {
         self.gated()
             .is_some_and(|gated| gated.inside.load(Ordering::Relaxed))
     }
 
-    /// Whether the body was cut off, in this attempt or in one before it. It may have taken effect then, whatever the call ends with.
+    /// Whether the body was cut off, in this attempt or an earlier one. It may have had an effect then, whatever result the call has.
     pub(crate) fn was_cut(&self) -> bool {
         self.is_inside()
             || self
@@ -402,25 +402,25 @@ impl ToolContext {
         }
     }
 
-    /// Whether the body has returned an output, whatever failed after it.
+    /// Whether the body has returned an output, even if something failed after it.
     pub(crate) fn has_returned(&self) -> bool {
         self.gated()
             .is_some_and(|gated| gated.returned.load(Ordering::Relaxed))
     }
 
-    /// Notes that the body has returned an output: the ledger's entry is decided by that, whatever fails later.
+    /// Notes that the body has returned an output. This decides the ledger's entry, whatever fails later.
     pub(crate) fn set_returned(&self) {
         if let Some(gated) = self.gated() {
             gated.returned.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Where the output of the body is kept as a value; `None` where the caller wants only its text.
+    /// Returns the holder of the output as a value; `None` if the caller wants only the text.
     pub(crate) fn typed_output(&self) -> Option<&TypedOutput> {
         self.gated()?.typed_output()
     }
 
-    /// Notes what a call of this call waits for.
+    /// Adds the approvals that a nested call waits for.
     pub(crate) fn wait_for(&self, tickets: &[Ticket]) {
         if tickets.is_empty() {
             return;
@@ -428,7 +428,7 @@ impl ToolContext {
         if let Some(gated) = self.gated() {
             let mut asked = gated.asked.lock().unwrap_or_else(PoisonError::into_inner);
             for ticket in tickets {
-                // A body that is run again meets the same question.
+                // A body that runs again waits for the same approval.
                 if asked.iter().all(|known| known.id != ticket.id) {
                     asked.push(ticket.clone());
                 }
@@ -436,7 +436,7 @@ impl ToolContext {
         }
     }
 
-    /// Notes that a call of this call has returned an output.
+    /// Notes that a nested call has returned an output.
     pub(crate) fn count_made(&self) {
         if let Some(gated) = self.gated() {
             gated.made.fetch_add(1, Ordering::Relaxed);
@@ -449,13 +449,13 @@ impl ToolContext {
             .is_some_and(|gated| gated.children.get().is_some())
     }
 
-    /// How many calls of this call have returned an output, those that only read aside.
+    /// Returns the number of nested calls that returned an output, without those that only read.
     pub(crate) fn made(&self) -> u32 {
         self.gated()
             .map_or(0, |gated| gated.made.load(Ordering::Relaxed))
     }
 
-    /// Notes that a call of this call was begun before and that its end is not known.
+    /// Notes that a nested call was begun before and that its outcome is unknown.
     pub(crate) fn doubt(&self, row: &EffectRow) {
         if let Some(gated) = self.gated() {
             let mut doubt = gated.doubt.lock().unwrap_or_else(PoisonError::into_inner);
@@ -463,14 +463,14 @@ impl ToolContext {
         }
     }
 
-    /// Whether a body that has ended with an error can run again when what a call of it waits for is there: it has returned by itself, and
-    /// its tool may run again.
+    /// Whether a body that ended with an error can run again once its nested call has what it waits for: the body returned by itself, and
+    /// the tool may run again.
     pub(crate) fn may_go_on(&self) -> bool {
         let may_run_again = self.scope().is_some_and(|scope| scope.may_run_again());
         may_run_again && !self.is_inside() && !self.has_returned()
     }
 
-    /// The call of this call whose end is not known, if the body has ended with an error and can run again when the end is known.
+    /// Returns the nested call whose outcome is unknown, if the body ended with an error and can run again when the outcome is known.
     pub(crate) fn take_doubt(&self) -> Option<Box<EffectRow>> {
         if !self.may_go_on() {
             return None;

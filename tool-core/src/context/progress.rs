@@ -1,4 +1,4 @@
-//! Events on their way from a running call to whoever listens.
+//! Channel for the events of a running call, from the tool to its client.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -11,12 +11,12 @@ use serde_json::value::RawValue;
 
 use crate::call::ToolEvent;
 
-/// How many steps wait for a reader.
+/// Most steps that wait for a reader.
 const MOST_STEPS: usize = 256;
-/// How many bytes they may have together. One step may be longer.
+/// Most bytes that the waiting steps have together. A single step may be longer.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// The events of one call: the end that the call writes to, and the end that is read.
+/// Creates the channel for the events of one call: the end that the call writes to, and the end that the client reads.
 pub(crate) fn channel() -> (Reporter, Steps) {
     let shared = Arc::<Shared>::default();
     (Reporter(Arc::clone(&shared)), Steps(shared))
@@ -25,17 +25,17 @@ pub(crate) fn channel() -> (Reporter, Steps) {
 #[derive(Default)]
 struct Shared(Mutex<Waiting>);
 
-/// What was not read yet.
+/// The events that were not read yet.
 #[derive(Default)]
 struct Waiting {
-    /// Comes before all steps.
+    /// Whether `Started` was not read yet. It comes before all steps.
     started: bool,
     steps: VecDeque<Box<RawValue>>,
     bytes: usize,
     reader: Option<Waker>,
     /// Bodies that wait until every step is read.
     bodies: Vec<Waker>,
-    /// Nobody reads any more.
+    /// Whether the reader was dropped.
     left: bool,
 }
 
@@ -62,19 +62,19 @@ impl Waiting {
     }
 }
 
-/// Where a call says how far it is.
+/// The end of the channel that the call writes to.
 #[derive(Clone)]
 pub(crate) struct Reporter(Arc<Shared>);
 
 impl Reporter {
-    /// The body begins.
+    /// Sends `Started`, because the body begins.
     pub(super) fn started(&self) {
         let mut waiting = self.0.lock();
         waiting.started = true;
         wake(waiting);
     }
 
-    /// Adds a step, and drops the oldest one where too many wait. Returns whether somebody reads.
+    /// Adds a step, and drops the oldest ones if too many wait. Returns false if the reader was dropped.
     pub(super) fn step(&self, step: Box<RawValue>) -> bool {
         let mut waiting = self.0.lock();
         if waiting.left {
@@ -85,7 +85,7 @@ impl Reporter {
         true
     }
 
-    /// Waits until every step was read, or nobody reads any more.
+    /// Waits until every step is read or the reader is dropped.
     pub(super) async fn read(&self) {
         poll_fn(|cx| {
             let mut waiting = self.0.lock();
@@ -109,7 +109,7 @@ fn wake(mut waiting: MutexGuard<'_, Waiting>) {
     }
 }
 
-/// The events of a call, in their order. It has no end of its own: the result of the call is the end.
+/// The events of a call, in order. The stream never ends: the result of the call is the end.
 pub(crate) struct Steps(Arc<Shared>);
 
 impl Stream for Steps {

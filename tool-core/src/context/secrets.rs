@@ -1,4 +1,4 @@
-//! The secrets of a turn: what the host gave, and what tools have got since.
+//! The secrets of a turn: those that the host supplied, and tokens that tools got later.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -10,10 +10,10 @@ use super::{ApiKeys, Host, ToolContext};
 use crate::error::ToolError;
 use crate::redact::Redactor;
 
-/// Most tokens of one service that are remembered. A context may outlive its turn, and its tokens be renewed.
+/// Most tokens of one service that are kept. A context may outlive its turn, and its tokens may be renewed.
 const TOKENS: usize = 32;
 
-/// The tokens that a turn has got from its `TokenSource`. All contexts that are derived from one share them.
+/// The tokens that a turn got from its `TokenSource`. All contexts that are derived from one context share them.
 #[derive(Default)]
 pub(super) struct Learned {
     any: AtomicBool,
@@ -22,14 +22,14 @@ pub(super) struct Learned {
 
 #[derive(Default)]
 struct State {
-    /// By service, oldest first.
+    /// Pairs of service and token, oldest first.
     tokens: Vec<(String, SecretString)>,
-    /// Knows these and the host's.
+    /// Masks these tokens and the host's secrets.
     redactor: Redactor,
 }
 
 impl Host {
-    /// Every secret that the host gave and that can be masked, by name, so that of two of one value the same is always named.
+    /// Returns every secret of the host that can be masked, sorted by name, so that of two with the same value the same is always named.
     pub(super) fn secrets(&self) -> Vec<(String, SecretString)> {
         let secrets = self
             .secrets
@@ -56,7 +56,7 @@ impl Host {
 }
 
 impl ToolContext {
-    /// Masks the secrets of the turn, as far as they are known now.
+    /// Returns a redactor for the secrets of the turn that are known now.
     pub(crate) fn redactor(&self) -> Redactor {
         let learned = self.host().learned.as_ref();
         if let Some(learned) = learned.filter(|learned| learned.any.load(Ordering::Acquire)) {
@@ -67,7 +67,7 @@ impl ToolContext {
         self.host().redactor.get_or_init(given).clone()
     }
 
-    /// Masks a token from now on, in every context of the turn. One that is too short for that is refused.
+    /// Masks a token from now on, in every context of the turn. Fails if the token is too short to mask.
     pub(super) fn learn(&self, service: &str, token: &SecretString) -> Result<(), ToolError> {
         if is_short(token) {
             return Err(ToolError::unavailable(format_args!(
@@ -103,14 +103,14 @@ impl ToolContext {
         if let Some(lease) = &self.host().lease {
             lease.replace(all.clone());
         }
-        // None of them is too short.
+        // `learn` and `secrets` leave out secrets that are too short, so this does not fail.
         state.redactor = Redactor::new(all).unwrap_or_default();
         drop(state);
         learned.any.store(true, Ordering::Release);
         Ok(())
     }
 
-    /// Whether the host's secret of this key is too short to be masked.
+    /// Whether the host's secret with this key is too short to be masked.
     pub(crate) fn is_short_secret(&self, key: &str) -> bool {
         let secret = self.host().secrets.get(key);
         secret.is_some_and(|secret| !secret.expose_secret().is_empty() && is_short(secret))

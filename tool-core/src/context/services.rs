@@ -1,4 +1,4 @@
-//! What a host may lend to tools beside values of its own. Each is absent unless the host sets it.
+//! Services that a host may supply to tools: attachments, API keys, state, history and OAuth tokens. Each is absent unless the host sets it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,41 +11,41 @@ use super::{FromContext, ToolContext};
 use crate::effect::Effect;
 use crate::error::ToolError;
 
-/// A file that came with the user's message of this turn.
+/// A file that the user attached to the message of this turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// What sort of file.
+    /// The kind of file.
     pub kind: AttachmentKind,
     /// Media type, such as `image/png`.
     pub mime: String,
-    /// Name to show.
+    /// The file name to show.
     pub filename: Option<String>,
-    /// Where the bytes are.
+    /// The address of the bytes, or the bytes.
     pub body: AttachmentBody,
 }
 
-/// What sort of file an attachment is.
+/// The kind of an attached file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AttachmentKind {
-    /// A picture.
+    /// An image file.
     Image,
-    /// A recording.
+    /// An audio file.
     Audio,
-    /// Anything else.
+    /// Any other file.
     File,
 }
 
-/// Where the bytes of an attachment are.
+/// The address of an attachment's bytes, or the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttachmentBody {
-    /// At an address.
+    /// The bytes are at this URL.
     Url(String),
-    /// Here.
+    /// The bytes are in memory.
     Data(Arc<[u8]>),
 }
 
-/// The files of the user's message, as a host value: `files: &Attachments`. Those of earlier turns are not among them.
+/// The files of the user's message, as a host value: `files: &Attachments`. Files of earlier turns are not included.
 #[derive(Clone, Debug, Default)]
 pub struct Attachments(Arc<[Attachment]>);
 
@@ -54,7 +54,7 @@ impl Attachments {
         Self(all.into())
     }
 
-    /// The file at a position, counted from 0. The error tells the model how many there are.
+    /// Returns the file at a position, counted from 0. The error tells the model how many files there are.
     pub fn at(&self, index: usize) -> Result<&Attachment, ToolError> {
         self.0.get(index).ok_or_else(|| {
             ToolError::new(match self.0.len() {
@@ -68,17 +68,17 @@ impl Attachments {
         })
     }
 
-    /// All of them, in the message's order.
+    /// Iterates over the files, in the message's order.
     pub fn iter(&self) -> std::slice::Iter<'_, Attachment> {
         self.0.iter()
     }
 
-    /// How many there are.
+    /// Returns the number of files.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether the message has no files.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -101,7 +101,7 @@ impl FromContext for Attachments {
     }
 }
 
-/// The instance's own keys for AI providers, for tools that call a model, as a host value: `keys: &ApiKeys`.
+/// The instance's own keys for AI providers, as a host value for tools that call a model: `keys: &ApiKeys`.
 ///
 /// ```
 /// use tool_core::{ApiKeys, ExposeSecret, SecretString, ToolContext};
@@ -115,7 +115,7 @@ impl FromContext for Attachments {
 pub struct ApiKeys(pub(super) Arc<HashMap<String, SecretString>>);
 
 impl ApiKeys {
-    /// The key for a provider. The operator's error names the provider whose key is absent, or too short to be masked.
+    /// Returns the key for a provider. The operator's error names the provider whose key is missing, or too short to be masked.
     pub fn get(&self, provider: &str) -> Result<&SecretString, ToolError> {
         let key = self.0.get(provider).ok_or_else(|| {
             ToolError::unavailable(format_args!("the instance's API key for `{provider}`"))
@@ -138,16 +138,16 @@ impl FromContext for ApiKeys {
     }
 }
 
-/// Where the state of conversations is kept. Every call names tenant and conversation, so that one never reads another's.
+/// Store for the state of conversations. Every call names tenant and conversation, so that none reads the state of another.
 pub trait StateStore: Send + Sync + 'static {
-    /// The value of a key, if it has one.
+    /// Returns the value of a key, if it has one.
     fn get<'a>(
         &'a self,
         place: &'a StatePlace,
         key: &'a str,
     ) -> BoxFuture<'a, Result<Option<serde_json::Value>, ToolError>>;
 
-    /// Sets a key, or removes it.
+    /// Sets a key, or removes it if `value` is `None`.
     fn set<'a>(
         &'a self,
         place: &'a StatePlace,
@@ -156,12 +156,12 @@ pub trait StateStore: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<(), ToolError>>;
 }
 
-/// Whose state it is.
+/// The conversation that a state belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StatePlace {
-    /// The workspace; empty where the host names none.
+    /// The workspace; empty if the host names none.
     pub tenant: String,
-    /// The conversation.
+    /// The id of the conversation.
     pub conversation: String,
 }
 
@@ -176,12 +176,12 @@ pub struct ConversationState {
 pub(super) struct States(pub(super) Arc<dyn StateStore>);
 
 impl ConversationState {
-    /// The value of a key, if it has one.
+    /// Returns the value of a key, if it has one.
     pub async fn get(&self, key: &str) -> Result<Option<serde_json::Value>, ToolError> {
         self.store.get(&self.place, key).await
     }
 
-    /// Sets a key.
+    /// Sets a key to a value.
     pub async fn set(
         &self,
         key: &str,
@@ -190,7 +190,7 @@ impl ConversationState {
         self.store.set(&self.place, key, Some(value.into())).await
     }
 
-    /// Removes a key.
+    /// Removes a key and its value.
     pub async fn remove(&self, key: &str) -> Result<(), ToolError> {
         self.store.set(&self.place, key, None).await
     }
@@ -216,28 +216,28 @@ impl FromContext for ConversationState {
     }
 }
 
-/// Who said something.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Speaker {
-    /// The user.
+    /// The user wrote it.
     User,
-    /// The model.
+    /// The model wrote it.
     Assistant,
-    /// A tool's result.
+    /// It is the result of a tool.
     Tool,
 }
 
 /// One message of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Who said it.
+    /// The author of the message.
     pub speaker: Speaker,
-    /// What, as text.
+    /// The message as text.
     pub text: String,
 }
 
-/// The conversation so far, the user's message of this turn included, as a host value: `history: &History`. Read-only.
+/// The conversation so far, including the user's message of this turn, as a host value: `history: &History`. Read-only.
 ///
 /// ```
 /// use tool_core::{History, Said, Speaker, ToolContext};
@@ -263,7 +263,7 @@ impl History {
         Self(all.into())
     }
 
-    /// The last `count` messages, oldest first; 0 means all. A speaker is picked before the cut.
+    /// Returns the last `count` messages, oldest first; 0 means all. Messages are filtered by speaker before they are counted.
     pub fn recent(&self, speaker: Option<Speaker>, count: usize) -> impl Iterator<Item = &Said> {
         let picked = move |said: &&Said| speaker.is_none_or(|speaker| said.speaker == speaker);
         let all = self.0.iter().filter(picked).count();
@@ -285,9 +285,9 @@ impl FromContext for History {
     }
 }
 
-/// Where tokens of other services come from.
+/// Source of tokens for other services.
 pub trait TokenSource: Send + Sync + 'static {
-    /// A token for the user who asks, or what that user has to do first.
+    /// Returns a token for the calling user, or the action that the user has to take first.
     fn token<'a>(
         &'a self,
         cx: &'a ToolContext,
@@ -295,21 +295,21 @@ pub trait TokenSource: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<OAuthToken, ToolError>>;
 }
 
-/// What an [`OAuth`] accessor answers.
+/// The answer of [`OAuth::request`].
 #[derive(Clone, Debug)]
 pub enum OAuthToken {
-    /// A token that works now.
+    /// A token that is valid now.
     Ready(SecretString),
     /// The user has to consent first.
     ActionRequired {
-        /// Where.
+        /// The address at which the user consents.
         url: String,
-        /// What to tell the user.
+        /// The text to show to the user.
         message: String,
     },
 }
 
-/// Tokens of other services for the user who asks, as a host value: `oauth: &OAuth`.
+/// Tokens of other services for the calling user, as a host value: `oauth: &OAuth`.
 #[derive(Clone)]
 pub struct OAuth {
     cx: ToolContext,
@@ -320,9 +320,10 @@ pub struct OAuth {
 pub(super) struct Tokens(pub(super) Arc<dyn TokenSource>);
 
 impl OAuth {
-    /// A token, or what the user has to do first.
+    /// Returns a token, or the action that the user has to take first.
     ///
-    /// The token is masked from here on in whatever leaves a call of the turn. One of fewer than six bytes cannot be, and is refused.
+    /// From now on the token is masked in everything that leaves a call of the turn. A token of fewer than six bytes cannot be masked and
+    /// is refused.
     pub async fn request(&self, service: &str) -> Result<OAuthToken, ToolError> {
         let answer = self.source.0.token(&self.cx, service).await?;
         if let OAuthToken::Ready(token) = &answer {
@@ -331,7 +332,7 @@ impl OAuth {
         Ok(answer)
     }
 
-    /// A token; where the user has to consent first, the error tells the model so, with the address.
+    /// Returns a token. If the user has to consent first, the error tells the model so, with the address.
     pub async fn token(&self, service: &str) -> Result<SecretString, ToolError> {
         match self.request(service).await? {
             OAuthToken::Ready(token) => Ok(token),

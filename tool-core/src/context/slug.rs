@@ -1,4 +1,4 @@
-//! The name of a tenant.
+//! Slugs of instances (tenants), and their UUIDs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,10 +10,10 @@ use super::{FromContext, ToolContext};
 use crate::effect::Effect;
 use crate::error::ToolError;
 
-/// The slug of an instance (a workspace, a tenant): what people call it, never its UUID.
+/// The slug of an instance (a workspace, a tenant): the name that people use, never its UUID.
 ///
-/// Lower-case ASCII letters, digits and `-`, at most 63 of them, beginning with a letter or a digit: `^[a-z0-9][a-z0-9-]*$`. Every slug names
-/// a folder of workspaces in `tool-std` as it is. The few places that need the UUID ask [`Instances::resolve`].
+/// It has at most 63 lower-case ASCII letters, digits and `-`, and begins with a letter or a digit: `^[a-z0-9][a-z0-9-]*$`. Every slug
+/// names a folder of workspaces in `tool-std` as it is. The few places that need the UUID call [`Instances::resolve`].
 ///
 /// ```
 /// use tool_core::InstanceSlug;
@@ -25,11 +25,11 @@ use crate::error::ToolError;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstanceSlug(Box<str>);
 
-/// Most bytes of a slug: what fits into one label of a host name.
+/// Most bytes of a slug: the length of one label of a host name.
 const MOST: usize = 63;
 
 impl InstanceSlug {
-    /// The text.
+    /// Returns the slug as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -60,21 +60,21 @@ impl fmt::Display for InstanceSlug {
     }
 }
 
-/// Why a text is no slug.
+/// Why a text is not a slug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SlugError {
-    /// It is a UUID.
+    /// The text is a UUID.
     #[error("this is the UUID of an instance, name it by its slug")]
     Uuid,
-    /// It has other characters, too many, or none.
+    /// The text is empty, too long, or has other characters.
     #[error(
         "a slug has 1 to 63 lower-case letters, digits and `-`, and begins with a letter or a digit"
     )]
     Malformed,
 }
 
-/// With hyphens or without.
+/// Whether a text is a UUID, with hyphens or without.
 fn is_uuid(text: &str) -> bool {
     let bytes = text.as_bytes();
     match bytes.len() {
@@ -90,13 +90,13 @@ fn is_uuid(text: &str) -> bool {
     }
 }
 
-/// Knows the UUIDs of instances. A host puts it in with [`ToolContextBuilder::instances`](crate::ToolContextBuilder::instances).
+/// Resolves slugs of instances to UUIDs. A host adds it with [`ToolContextBuilder::instances`](crate::ToolContextBuilder::instances).
 pub trait ResolveInstance: Send + Sync + 'static {
-    /// The UUID of the instance of this slug, in any spelling that the host's store takes.
+    /// Returns the UUID of the instance with this slug, in any spelling that the host's store accepts.
     fn resolve<'a>(&'a self, slug: &'a InstanceSlug) -> BoxFuture<'a, Result<String, ToolError>>;
 }
 
-/// The way from the slug of the caller's instance to its UUID, as a host value: `instances: &Instances`.
+/// Resolves the slug of the caller's instance to its UUID, as a host value: `instances: &Instances`.
 #[derive(Clone)]
 pub struct Instances {
     slug: Option<InstanceSlug>,
@@ -107,7 +107,7 @@ pub struct Instances {
 pub(super) struct Resolver(pub(super) Arc<dyn ResolveInstance>);
 
 impl Instances {
-    /// The UUID of the instance that asks.
+    /// Returns the UUID of the caller's instance.
     pub async fn resolve(&self) -> Result<String, ToolError> {
         let slug = self
             .slug

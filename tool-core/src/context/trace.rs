@@ -1,4 +1,4 @@
-//! Where a call stands in a distributed trace.
+//! W3C trace context of a call.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use super::ToolContext;
 
 /// A W3C trace context: the headers `traceparent` and `tracestate`.
 ///
-/// A host that was called with one puts it in with [`ToolContextBuilder::trace`](crate::ToolContextBuilder::trace); a tool that calls
-/// a service passes on what [`ToolContext::trace`] gives.
+/// A host that was called with one adds it with [`ToolContextBuilder::trace`](crate::ToolContextBuilder::trace). A tool that calls
+/// a service passes on the one that [`ToolContext::trace`] returns.
 ///
 /// ```
 /// use tool_core::{ToolContext, TraceContext};
@@ -29,14 +29,14 @@ pub struct TraceContext {
 const MOST_STATE: usize = 512;
 
 impl TraceContext {
-    /// From the values of the headers.
+    /// Creates a trace context from the values of the headers.
     ///
-    /// A `tracestate` that is longer than 512 characters or holds others than visible ASCII is left out, as the standard allows: the
-    /// trace goes on without it.
+    /// A `tracestate` that is longer than 512 characters or has characters other than visible ASCII is left out, as the standard allows:
+    /// the trace goes on without it.
     ///
     /// # Errors
     ///
-    /// Where `traceparent` is none; the standard says to begin a new trace then.
+    /// Fails if `traceparent` is not valid. The standard says to begin a new trace then.
     pub fn new(
         traceparent: impl Into<String>,
         tracestate: Option<&str>,
@@ -55,24 +55,24 @@ impl TraceContext {
         })
     }
 
-    /// The value of the header `traceparent`.
+    /// Returns the value of the header `traceparent`.
     pub fn traceparent(&self) -> &str {
         &self.parent
     }
 
-    /// The value of the header `tracestate`.
+    /// Returns the value of the header `tracestate`.
     pub fn tracestate(&self) -> Option<&str> {
         self.state.as_deref()
     }
 
-    /// The headers to send with a request.
+    /// Returns the headers to send with a request.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let state = self.tracestate().map(|state| ("tracestate", state));
         std::iter::once(("traceparent", self.traceparent())).chain(state)
     }
 }
 
-/// `version-trace_id-parent_id-flags` in lower-case hex; neither id is all zeros. Later versions may have more behind it.
+/// Whether a text is `version-trace_id-parent_id-flags` in lower-case hex, without an id of zeros. Later versions may have more parts.
 fn is_parent(text: &str) -> bool {
     let mut parts = text.splitn(5, '-');
     let mut hex = |length: usize| {
@@ -90,7 +90,7 @@ fn is_parent(text: &str) -> bool {
     version != "ff" && (!more || version != "00") && !zeros(trace) && !zeros(span)
 }
 
-/// A text is no `traceparent`.
+/// The error for a text that is not a `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceContextError;
 
@@ -103,8 +103,8 @@ impl fmt::Display for TraceContextError {
 impl std::error::Error for TraceContextError {}
 
 impl ToolContext {
-    /// The trace to tell services that a tool calls: that of the call's own span where the host exports spans (feature `otel`), else
-    /// the one that the host was called with.
+    /// Returns the trace context to send to services that a tool calls: that of the call's own span if the host exports spans (feature
+    /// `otel`), else the one that the host was called with.
     pub fn trace(&self) -> Option<&TraceContext> {
         #[cfg(feature = "otel")]
         if let Some(trace) = self.scope().and_then(|scope| scope.trace.get()) {
@@ -118,7 +118,7 @@ impl ToolContext {
 mod tests {
     use super::TraceContext;
 
-    // issue 3, point 9: what is no trace context is not passed on
+    // issue 3, point 9: an invalid trace context is not passed on
     #[test]
     fn a_parent_is_read_as_the_standard_says() {
         let (trace, span) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");

@@ -1,4 +1,4 @@
-//! Tools that call tools.
+//! Nested calls: tools that call tools.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,17 +14,17 @@ use crate::toolset::Toolset;
 
 /// The right to call the tools named in `T`, as a host value: `uses: &Uses<(send_mail, search_docs)>`.
 ///
-/// What a tool calls is part of its type: it can call nothing else, and its effect includes theirs. Every call passes the same gate
-/// as a model's, with its own visibility, policy, approval and audit row; an approval that it waits for is told by the outer call's
-/// result. Nested results are no messages of the thread.
+/// The nested tools are part of the tool's type: it can call no other tool, and its effect includes theirs. Every nested call passes the
+/// same gate as a call of the model, with its own visibility, policy, approval and audit row. The outer call's result reports an approval
+/// that a nested call waits for. Nested results are not messages of the thread.
 ///
 /// After the approval the outer call runs again from its beginning, and each nested call that has run before returns its stored result
-/// instead of running twice. [`invoke`](Self::invoke) needs `Deserialize` on the nested tool's output for that. This holds where the outer
-/// tool is `idempotent`, and where its other host values cannot change anything. A tool with an effect of its own is not run again: its
-/// effect is ambiguous, and an operator decides. What a body does without host values is done again.
+/// instead of running twice. [`invoke`](Self::invoke) needs `Deserialize` on the nested tool's output for that. This holds if the outer
+/// tool is `idempotent`, or if its other host values cannot change anything. A tool with an effect of its own does not run again: its
+/// effect is ambiguous, and an operator decides. Work that a body does without host values is repeated.
 ///
-/// The host says which toolset is called: [`ToolContextBuilder::tools`](crate::ToolContextBuilder::tools) or
-/// [`ToolContext::with_tools`]. An MCP server and the command line name the toolset that they offer.
+/// The host chooses the toolset: [`ToolContextBuilder::tools`](crate::ToolContextBuilder::tools) or
+/// [`ToolContext::with_tools`]. An MCP server and the command line use the toolset that they offer.
 ///
 /// ```
 /// use tool_core::prelude::*;
@@ -66,15 +66,15 @@ pub struct Uses<T> {
     named: PhantomData<fn() -> T>,
 }
 
-/// A tuple of tools.
+/// A tuple of tools that a tool may call.
 pub trait UsedTools: Send + 'static {
-    /// Their names.
+    /// The names of the tools.
     const NAMES: &'static [&'static str];
-    /// What they may do together.
+    /// The effects of all tools together.
     const EFFECT: Effect;
 }
 
-/// `A` is one of a tuple of tools. `I` is its place, which the compiler finds.
+/// `A` is a member of a tuple of tools. The compiler infers `I`, its place.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name `{A}` among the tools that it uses",
     label = "cannot call `{A}`",
@@ -122,7 +122,7 @@ tuples! {
 pub(super) struct Callable(pub(super) Toolset);
 
 impl<T: UsedTools> Uses<T> {
-    /// A typed call.
+    /// Makes a typed call.
     pub fn invoke<A, I>(&self, input: A) -> BoxFuture<'_, Result<A::Output, ToolError>>
     where
         A: Tool,
@@ -131,7 +131,7 @@ impl<T: UsedTools> Uses<T> {
         Box::pin(self.tools.invoke(input, &self.cx))
     }
 
-    /// A call by name. A tool that `T` does not name is unknown here.
+    /// Makes a call by name. A tool that `T` does not name is unknown here.
     pub async fn call(&self, call: ToolCall) -> CallResult {
         if !T::NAMES.contains(&call.name.as_str()) {
             let redactor = self.cx.redactor();
@@ -144,9 +144,9 @@ impl<T: UsedTools> Uses<T> {
 }
 
 impl ToolContext {
-    /// The same caller, whose tools may call those of a toolset in turn; see [`Uses`].
+    /// The same context, in which tools may call those of a toolset; see [`Uses`].
     ///
-    /// For a toolset that is made from a context. Where the toolset is known first, [`ToolContextBuilder::tools`] does the same.
+    /// For a toolset that is built from a context. If the toolset is known first, [`ToolContextBuilder::tools`] does the same.
     ///
     /// ```
     /// use tool_core::{Registry, Rules, ToolContext};

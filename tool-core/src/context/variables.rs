@@ -1,12 +1,12 @@
-//! Variables: values that people supply, and how they come down to a call.
+//! Variables: values that people supply, and their inheritance in a tree of threads.
 //!
-//! A value stands at one of five levels. [`Thread`] looks a name up in **one fixed order: thread, agent, prompt, user, instance**; the
-//! first that has a value wins. Within a level the nearest thread wins: a thread's own value stands before what it inherits.
+//! A value is set at one of five levels. [`Thread`] looks a name up in **one fixed order: thread, agent, prompt, user, instance**; the
+//! first level with a value wins. Within a level the nearest thread wins: a thread's own value comes before one that it inherits.
 //!
-//! A thread below another inherits what stands at the thread, agent and prompt of those above it, as of now: an edit above is seen
-//! below. Not inherited is a name that the lower thread declares `scoped`; what that thread provides itself goes further down all the
-//! same. User and instance are those of the thread above unless others are given, and are never blocked, because they are not the
-//! thread's.
+//! A child thread inherits the current values of thread, agent and prompt of its ancestors: an edit in an ancestor is visible in the
+//! child. A child does not inherit a name that it declares `scoped`, but its own value of that name is inherited by its children.
+//! User and instance are those of the parent unless the host sets others. They are never blocked, because they do not belong to
+//! the thread.
 //!
 //! ```
 //! use tool_core::variables::{Declarations, Thread, Variables};
@@ -41,18 +41,18 @@ mod declared;
 
 pub use declared::{Declarations, VariableClash};
 
-/// A variable's value. Never printed, whatever its kind.
+/// The value of a variable. `Debug` never prints it, whatever its kind.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Value {
-    /// Plain; may stand in prompts.
+    /// Plain text, which may be written into prompts.
     Text(String),
-    /// Kept out of prompts, and masked in results.
+    /// A secret, which is kept out of prompts and masked in results.
     Secret(SecretString),
 }
 
 impl Value {
-    /// Whether it may be shown.
+    /// Returns whether the value is plain or secret.
     pub fn kind(&self) -> VariableKind {
         match self {
             Self::Text(_) => VariableKind::Text,
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// The value itself, also of a secret.
+    /// Returns the value itself, even if it is secret.
     pub fn expose(&self) -> &str {
         match self {
             Self::Text(text) => text,
@@ -68,7 +68,7 @@ impl Value {
         }
     }
 
-    /// The same, as what a declaration says it is: secret where either says so.
+    /// Returns the value with the kind of its declaration: secret if either is secret.
     fn declared(&self, kind: VariableKind) -> Self {
         match (self, kind) {
             (Self::Text(text), VariableKind::Secret) => {
@@ -78,7 +78,7 @@ impl Value {
         }
     }
 
-    /// An empty secret is none.
+    /// Whether there is a value. An empty secret counts as missing.
     fn is_there(&self) -> bool {
         !matches!(self, Self::Secret(secret) if secret.expose_secret().is_empty())
     }
@@ -102,7 +102,7 @@ impl From<SecretString> for Value {
     }
 }
 
-/// Its kind, and no more.
+/// Prints only the kind.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -112,23 +112,23 @@ impl fmt::Debug for Value {
     }
 }
 
-/// Where a value stands, weakest first.
+/// The levels at which values are set, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// The workspace.
+    /// Values of the workspace.
     Instance,
-    /// The user who asks.
+    /// Values of the calling user.
     User,
-    /// The prompt.
+    /// Values of the prompt.
     Prompt,
-    /// The agent.
+    /// Values of the agent.
     Agent,
-    /// The thread.
+    /// Values of the thread.
     Thread,
 }
 
 impl Level {
-    /// All of them in the order in which they are asked: thread, agent, prompt, user, instance.
+    /// All levels in the order of lookup: thread, agent, prompt, user, instance.
     pub const ORDER: [Self; 5] = [
         Self::Thread,
         Self::Agent,
@@ -138,12 +138,12 @@ impl Level {
     ];
 }
 
-/// The values of one level. All clones are one, so that an edit is seen wherever it is looked up.
+/// The values of one level. All clones share them, so that an edit is visible everywhere.
 #[derive(Clone, Default)]
 pub struct Variables(Arc<RwLock<BTreeMap<String, Value>>>);
 
 impl Variables {
-    /// No values.
+    /// Creates a level without values.
     pub fn new() -> Self {
         Self::default()
     }
@@ -157,7 +157,7 @@ impl Variables {
             .insert(name, value);
     }
 
-    /// Removes a value; whether there was one.
+    /// Removes a value. Returns whether there was one.
     pub fn remove(&self, name: &str) -> bool {
         let mut values = self.0.write().unwrap_or_else(PoisonError::into_inner);
         values.remove(name).is_some()
@@ -169,7 +169,7 @@ impl Variables {
     }
 }
 
-/// The names, and no values.
+/// Prints the names, but no values.
 impl fmt::Debug for Variables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -177,7 +177,7 @@ impl fmt::Debug for Variables {
     }
 }
 
-/// A thread in the tree of threads, and the levels that it looks names up in. All clones are one.
+/// A thread in the tree of threads, and the levels in which it looks names up. Clones share their values.
 #[derive(Clone, Debug, Default)]
 pub struct Thread(Arc<Node>);
 
@@ -194,15 +194,15 @@ struct Node {
 }
 
 impl Thread {
-    /// A thread with none above it.
+    /// Creates a thread without a parent.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A thread below this one.
+    /// Creates a child of this thread.
     ///
-    /// `declared` is what the child's agent, prompts, tools and all that these reach declare: names that are scoped there are not
-    /// inherited, now and after later edits. Agent and prompt are the child's own to set.
+    /// `declared` is everything that the child's agent, prompts and tools declare, with all that they reach in turn. Names that are scoped
+    /// there are not inherited, now or after later edits. The child has its own agent and prompt.
     #[must_use]
     pub fn child(&self, declared: &Declarations) -> Self {
         let scoped = declared.iter().filter(|need| need.scoped);
@@ -215,25 +215,25 @@ impl Thread {
         }))
     }
 
-    /// With the values of this instance.
+    /// Sets the values of the instance.
     #[must_use]
     pub fn instance(self, values: &Variables) -> Self {
         self.with(|node| node.instance = values.clone())
     }
 
-    /// With the values of this user.
+    /// Sets the values of the user.
     #[must_use]
     pub fn user(self, values: &Variables) -> Self {
         self.with(|node| node.user = values.clone())
     }
 
-    /// With the values of this prompt.
+    /// Sets the values of the prompt.
     #[must_use]
     pub fn prompt(self, values: &Variables) -> Self {
         self.with(|node| node.prompt = values.clone())
     }
 
-    /// With the values of this agent.
+    /// Sets the values of the agent.
     #[must_use]
     pub fn agent(self, values: &Variables) -> Self {
         self.with(|node| node.agent = values.clone())
@@ -244,12 +244,12 @@ impl Thread {
         self
     }
 
-    /// The thread's own values, to be set and removed.
+    /// Returns the thread's own values, which can be set and removed.
     pub fn own(&self) -> &Variables {
         &self.0.own
     }
 
-    /// The value of a name as of now, and the level where it stands. Nothing is known of kinds here: see [`resolve`](Self::resolve).
+    /// Returns the current value of a name and its level. It does not apply declared kinds: see [`resolve`](Self::resolve).
     pub fn find(&self, name: &str) -> Option<(Level, Value)> {
         Level::ORDER
             .into_iter()
@@ -274,7 +274,7 @@ impl Thread {
         })
     }
 
-    /// The values of everything declared, for one turn. Names that nobody declares are left out.
+    /// Returns the values of all declared names, for one turn. Undeclared names are left out.
     pub fn resolve(&self, declared: &Declarations) -> Resolved {
         let mut resolved = Resolved::default();
         for need in declared.iter() {
@@ -293,32 +293,32 @@ impl Thread {
     }
 }
 
-/// What a turn knows of its variables: put it into [`ToolContextBuilder::variables`](crate::ToolContextBuilder::variables).
+/// The resolved variables of a turn, for [`ToolContextBuilder::variables`](crate::ToolContextBuilder::variables).
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     pub(super) values: BTreeMap<String, Value>,
     missing: Vec<VariableNeed>,
-    /// Declared, not required, and not there.
+    /// Names that are declared, not required, and without a value.
     absent: BTreeSet<String>,
 }
 
 impl Resolved {
-    /// Required variables that have no value, with what whoever supplies them should know, by name.
+    /// Returns the required variables that have no value, by name, with the descriptions for the people who supply them.
     pub fn missing(&self) -> &[VariableNeed] {
         &self.missing
     }
 
-    /// The value of a declared name.
+    /// Returns the value of a declared name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
     }
 
-    /// A prompt part with the values of its variables: `{{NAME}}` is replaced, blanks within the braces are ignored, and what a value
-    /// says is not looked at again. A variable that is not required and has no value is empty.
+    /// Writes the values of variables into a part of a prompt. `{{NAME}}` is replaced, and blanks within the braces are ignored. Values are
+    /// not searched for names. A variable that is not required and has no value is empty.
     ///
     /// # Errors
     ///
-    /// Where a variable is secret, is not declared, or is required and has no value.
+    /// Fails if a variable is secret, is not declared, or is required and has no value.
     pub fn prompt(&self, part: &str) -> Result<String, PromptError> {
         let mut text = String::with_capacity(part.len());
         let mut rest = part;
@@ -350,19 +350,19 @@ impl Resolved {
     }
 }
 
-/// Why a prompt part cannot be written.
+/// Why a part of a prompt cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
-    /// It names a secret.
+    /// The prompt names a secret.
     #[error(
         "the variable `{0}` is secret and stands in no prompt, let a tool declare it that needs it"
     )]
     Secret(String),
-    /// It names what nobody declares, which counts as secret.
+    /// The prompt names an undeclared variable, which counts as secret.
     #[error("the variable `{0}` is not declared, declare it as text on the prompt that shows it")]
     Undeclared(String),
-    /// It names what has no value.
+    /// The prompt names a variable without a value.
     #[error("the variable `{}` has no value, supply one or do not require it", .0.name)]
     Missing(Box<VariableNeed>),
 }

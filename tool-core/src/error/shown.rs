@@ -1,29 +1,29 @@
-//! Errors of types that say which of them the model may read.
+//! The error types with `derive(ToolError)`, which say which of their errors the model may read.
 
 use std::error::Error as StdError;
 
 use linkme::distributed_slice;
 
-/// What `#[derive(ToolError)]` writes down for a type: whether an error is shown, where it is of the type.
+/// The entry that `#[derive(ToolError)]` makes for a type: whether an error is shown; `None` if the error is of another type.
 #[doc(hidden)]
 pub struct ShownError(Option<fn(&(dyn StdError + 'static)) -> Option<bool>>);
 
 impl ShownError {
-    /// Puts a type into the list.
+    /// Creates the entry of a type.
     #[doc(hidden)]
     pub const fn new(shown: fn(&(dyn StdError + 'static)) -> Option<bool>) -> Self {
         Self(Some(shown))
     }
 }
 
-/// Every type that has the derive; see [`TOOLS`](crate::private::TOOLS) for its name.
+/// The entries of every type that has the derive; see [`TOOLS`](crate::private::TOOLS) for its name.
 #[doc(hidden)]
 #[distributed_slice]
 pub static TOOL_CORE_0_1_SHOWN_ERRORS: [ShownError];
 
 pub use TOOL_CORE_0_1_SHOWN_ERRORS as SHOWN_ERRORS;
 
-/// An empty slice has no section, and linkers differ in what they make of that.
+/// An empty slice has no section, which linkers treat differently.
 #[distributed_slice(TOOL_CORE_0_1_SHOWN_ERRORS)]
 #[allow(
     unsafe_code,
@@ -31,7 +31,7 @@ pub use TOOL_CORE_0_1_SHOWN_ERRORS as SHOWN_ERRORS;
 )]
 static SENTINEL: ShownError = ShownError(None);
 
-/// The text of an error that the model may read.
+/// Returns the text of an error, if the model may read it.
 pub(super) fn text(error: &(dyn StdError + Send + Sync + 'static)) -> Option<String> {
     let is_shown = TOOL_CORE_0_1_SHOWN_ERRORS
         .iter()

@@ -1,4 +1,4 @@
-//! Whether a judged call may go on: at once, by an approval, or not yet.
+//! Checks the approval of a judged call: run it now, ask a person, or wait.
 
 use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent, Ticket};
 use super::hash::contract;
@@ -12,8 +12,8 @@ use crate::store::{
     Scope, StoreError, Timestamp, Verdict,
 };
 
-/// Evidence that a person has said yes, and that this is used up: for this call now, or by a run of which only the ledger knows whether
-/// it has begun. Only this file makes it.
+/// Evidence that a person has approved a call and that the approval is used up: either for this run, or by an earlier run of which only
+/// the ledger knows whether it has begun. Only this file creates it.
 #[derive(Debug)]
 pub(crate) struct Approved {
     id: String,
@@ -21,42 +21,42 @@ pub(crate) struct Approved {
 }
 
 impl Approved {
-    /// Id of the approval, and who has given it.
+    /// The approval's id and the approver's name.
     pub(crate) fn into_names(self) -> (String, String) {
         (self.id, self.approver)
     }
 }
 
-/// What became of the question.
+/// The outcome of the approval check.
 pub(crate) enum Asked {
-    /// A person has said yes.
+    /// A person has approved the call.
     Approved(Approved),
-    /// A person has said yes, and nothing may begin on it any more: what the ledger has stored is all there is.
+    /// The approval was used, and no run may begin on it any more. Only a result stored in the ledger can answer the call.
     Used { id: String },
-    /// The call has begun before, so the gate asks no person.
+    /// The call has begun before, so the gate does not ask for an approval.
     Before(Before),
-    /// A person has said yes to other arguments: the call is to be made with those.
+    /// A person has approved different arguments. The call has to be made with those.
     Edited(Box<Grant>),
-    /// A person has to say something.
+    /// The call waits for a person's answer.
     Waits(Box<Ticket>),
 }
 
-/// Marks the context of a call that may be asked about and not run, because an earlier call of its message waits.
+/// Context service that marks a call which may ask for an approval but must not run, because an earlier call of its message waits.
 #[derive(Clone, Copy)]
 pub(crate) struct AskOnly;
 
-/// Whether a call may be asked about and not run.
+/// Whether a call may ask for an approval but must not run.
 pub(crate) fn only_asks(cx: &ToolContext) -> bool {
     cx.service::<AskOnly>().is_some()
 }
 
-/// The error of a call that could run if no earlier one waited.
+/// The error for a call that could run if no earlier call waited.
 pub(crate) fn held_back() -> ToolError {
     let text = "an earlier call of the message waits, so this call was not run yet";
     ToolError::of(ErrorKind::Pending, text)
 }
 
-/// The error of a call that waits.
+/// The error for a call that waits for an approval.
 pub(crate) fn pending(ticket: &Ticket) -> ToolError {
     let text = "the call has to be approved by a person first";
     ToolError::of(ErrorKind::Pending, text)
@@ -79,7 +79,7 @@ pub(crate) fn denied(reason: Option<&str>) -> ToolError {
     ToolError::of(ErrorKind::Denied, text)
 }
 
-/// Takes back an approval whose call is denied.
+/// Withdraws the approval of a call that is denied.
 pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(), ToolError> {
     let request = grant.request();
     let withdrawn = approvals
@@ -88,11 +88,11 @@ pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(),
     withdrawn.await.map(drop).map_err(|error| failed(&error))
 }
 
-/// Takes back every open approval of a call that has `result` and is not run any more, and of the calls that it made, whoever asked for
-/// them, so that nobody can run them later. Fails where an approval is used at this moment.
+/// Withdraws every open approval of a finished call and of its nested calls, whoever requested them, so that they cannot be used later.
+/// `result` is the result of the call. Fails if an approval is being used at the same time.
 ///
-/// An approval that was used cannot be withdrawn. Where its call has not begun, the ledger closes the call with `result`, or with a refusal
-/// where that is a success.
+/// A used approval cannot be withdrawn. If its call has not begun, the ledger closes that call with `result`, or with a refusal if
+/// `result` is a success.
 pub(crate) async fn withdraw_all(
     gate: &Gate,
     approvals: &Approvals,
@@ -133,7 +133,7 @@ pub(crate) async fn withdraw_all(
     Ok(())
 }
 
-/// The approvals of a call and of the calls that it made that are open or were used.
+/// The approvals of a call and of its nested calls that are open or were used.
 async fn of_call(
     approvals: &Approvals,
     identity: &CallId,
@@ -164,7 +164,7 @@ async fn of_call(
     Ok(found)
 }
 
-/// Whether a call, or a call that it made, has an approval with whose token it may begin elsewhere at this moment.
+/// Whether a call or one of its nested calls has an approval whose token could start it elsewhere at this moment.
 pub(crate) async fn may_be_resumed(
     approvals: &Approvals,
     identity: &CallId,
@@ -173,7 +173,7 @@ pub(crate) async fn may_be_resumed(
     Ok(!of_call(approvals, identity, cx).await?.is_empty())
 }
 
-/// Asks about a call that is not denied, or uses the approval that it comes with.
+/// Asks for an approval of a call that is not denied, or uses the approval that comes with it.
 pub(crate) async fn pass(
     gate: &Gate,
     approvals: &Approvals,
@@ -206,7 +206,7 @@ pub(crate) async fn pass(
             }
             Some(Loaded::Spent(spent)) => Ok(used(gate, &spent, now)),
             Some(Loaded::Over(_)) => {
-                // Stored, so that a clock that is set back does not make the old question valid again.
+                // The expiry is stored, so that setting a clock back does not make the old request valid again.
                 let workspace = prepared.context().own_workspace();
                 let expired = approvals.store().expire((&workspace).into(), now).await;
                 expired.map_err(|error| failed(&error))?;
@@ -217,7 +217,7 @@ pub(crate) async fn pass(
     };
     let requires_more = judged.four_eyes() && !grant.request().four_eyes;
     if *grant.request().policy != *judged.version() || requires_more {
-        // What was approved was approved under other rules.
+        // The approval was given under different rules.
         withdraw(approvals, &grant).await?;
         return ask(gate, approvals, prepared, judged, now).await;
     }
@@ -227,8 +227,8 @@ pub(crate) async fn pass(
     }
 }
 
-/// Whether a call may still begin on an approval that was used up: the process died before it began, or an operator has told it to run
-/// again. The ledger lets one begin, so it has to live as long as the approvals.
+/// Whether a call may still begin on a used approval, because the process died before the call began, or because an operator has
+/// requested a rerun. The ledger admits only one such run, so it must be at least as durable as the approvals.
 pub(crate) fn may_begin(gate: &Gate, spent: &Approval<Spent>, now: Timestamp) -> bool {
     let lasts = |approvals: &Approvals| {
         let ledger = gate.effects();
@@ -260,7 +260,7 @@ async fn spend(
         let approver = spent.approver().to_owned();
         return Ok(Asked::Approved(Approved { id, approver }));
     }
-    // Another task has used it, or has ended it.
+    // A different task has used or ended the approval.
     let row = approvals.store().get(&workspace, &id).await;
     match row.and_then(|row| row.map(|row| Loaded::read(row, now)).transpose()) {
         Ok(Some(Loaded::Spent(spent))) => Ok(used(gate, &spent, now)),
@@ -272,13 +272,13 @@ async fn spend(
     }
 }
 
-/// The call's arguments, as an approval is bound to them.
+/// The call's arguments as canonical JSON: an approval is bound to this text.
 fn arguments(prepared: &Prepared) -> Result<String, ToolError> {
     canonical::canonical(prepared.arguments())
         .ok_or_else(|| ToolError::new("the arguments are nested too deep to be approved"))
 }
 
-/// Every approval that any user or agent has asked for a call of this identity and tool, oldest first.
+/// Every approval that any user or agent has requested for a call with this identity and tool, oldest first.
 async fn asked_before(
     approvals: &Approvals,
     prepared: &Prepared,
@@ -295,7 +295,7 @@ async fn asked_before(
     Ok(rows)
 }
 
-/// Every approval that was asked for a call of this key and tool, oldest first.
+/// Every approval that was requested for a call with this key and tool, oldest first.
 async fn asked_about(
     approvals: &Approvals,
     key: &CallKey,
@@ -307,7 +307,7 @@ async fn asked_about(
         tool: Some(tool.to_owned()),
         kind: Some(ApprovalKind::Call),
         key: Some(key.as_str().to_owned()),
-        // Versions before 0.2 gave calls of two conversations one key.
+        // Versions before 0.2 gave calls of two conversations the same key.
         thread: cx.conversation().map(str::to_owned),
         ..ApprovalFilter::default()
     };
@@ -316,13 +316,14 @@ async fn asked_about(
     found.map_err(|error| failed(&error))
 }
 
-/// Whether this user and agent have asked.
+/// Whether this user and agent have made the request.
 fn is_own(request: &ApprovalRequest, cx: &ToolContext) -> bool {
     request.principal == cx.principal() && request.agent.as_deref() == cx.agent()
 }
 
-/// The other arguments of the call: those that approvers have written in place of its own or of each other, and those in place of which its
-/// own were written. Everybody who continues a conversation continues its calls, so the calls of a turn have the edits that any of its users and agents was given.
+/// The other arguments of the call, linked by approvers' edits in either direction: texts that replaced its own arguments (or each
+/// other), and texts that its own replaced. Everyone who continues a conversation continues its calls, so a call of a turn gets the edits
+/// for all of the turn's users and agents.
 pub(crate) async fn edits(
     approvals: &Approvals,
     prepared: &Prepared,
@@ -338,7 +339,8 @@ pub(crate) async fn edits(
             _ => None,
         })
         .collect();
-    // What was asked within a millisecond has no order, and a clock may be set back: each edit that is found may lead to another.
+    // Requests within one millisecond have no order, and a clock may be set back. So this follows the edits step by step: each found edit
+    // may lead to another.
     let mut known = vec![arguments(prepared)?];
     let mut at = 0;
     while let Some(arguments) = known.get(at).cloned() {
@@ -352,7 +354,7 @@ pub(crate) async fn edits(
     Ok(known)
 }
 
-/// The approval of an earlier dispatch of the very same call: the same identity, caller, agent, arguments, contract and policy.
+/// Finds the approval of an earlier dispatch of the same call: with the same identity, caller, agent, arguments, contract and policy.
 async fn earlier(
     approvals: &Approvals,
     prepared: &Prepared,
@@ -370,8 +372,8 @@ async fn earlier(
             && *request.policy == *judged.version()
             && (request.four_eyes || !judged.four_eyes())
     });
-    // The last one counts: an earlier one was withdrawn or has expired. Where a clock was set back, the one that is open may have been
-    // created before one that has expired.
+    // The last request counts, because earlier ones were withdrawn or have expired. If a clock was set back, the open request may have
+    // been created before an expired one.
     let last = own.next();
     let is_open = |row: &ApprovalRow| row.status.is_open() && row.request.expires > now;
     let has_expired = |row: &ApprovalRow| {
@@ -387,7 +389,7 @@ async fn earlier(
         .map_err(|error| failed(&error))
 }
 
-/// Asks a person about a call that has not begun. One that has begun may have had an effect, under whatever policy that was.
+/// Asks a person to approve a call that has not begun. A call that has begun may already have had an effect, under the policy of that time.
 async fn ask(
     gate: &Gate,
     approvals: &Approvals,

@@ -1,4 +1,4 @@
-//! One text for one value: what an approval and a ledger row are bound to.
+//! Canonical JSON: approvals and ledger rows are bound to this text.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde_json::value::RawValue;
 use crate::args::write_number;
 use crate::call::Entries;
 
-/// Deeper values are refused; the guard admits none that deep.
+/// Maximum nesting depth. The argument guard admits no value this deep.
 const DEEPEST: usize = 128;
 
-/// The canonical spelling of JSON text: keys sorted by their bytes, no white space, strings escaped as `serde_json` does, numbers by
-/// their decimal value: without an exponent where at most 323 zeros write it out.
+/// The canonical form of JSON text: keys sorted by their bytes, no white space, strings escaped as `serde_json` does. Numbers are written
+/// by their decimal value, without an exponent if at most 323 zeros are enough.
 ///
-/// Two texts have the same canonical one exactly when they have the same value. No number passes through `f64`. `None` where the text
-/// is not JSON, or has a number whose exponent has some 18 digits or more.
+/// Two texts have the same canonical form exactly if they have the same value. No number passes through `f64`. Returns `None` if the text
+/// is not JSON, or has a number whose exponent has about 18 digits or more.
 pub fn canonical(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let value: &RawValue = serde_json::from_str(text).ok()?;
@@ -22,7 +22,7 @@ pub fn canonical(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// A key that an object in JSON text has twice. The text is one that [`canonical`] takes.
+/// Finds a key that an object in JSON text has twice. The text must be one that [`canonical`] accepts.
 pub(crate) fn repeated_key(text: &str) -> Option<String> {
     match text.trim_start().as_bytes().first()? {
         b'{' => {
@@ -95,7 +95,7 @@ mod tests {
     use super::canonical;
     use crate::args::{Inexact, value};
 
-    /// A decimal as digits and a power of ten.
+    /// A decimal number as digits and a power of ten.
     #[derive(Clone, Debug)]
     struct Number {
         negative: bool,
@@ -104,7 +104,7 @@ mod tests {
     }
 
     impl Number {
-        /// One of its JSON spellings: with so many digits behind the point and so many zeros at either end.
+        /// One of its JSON spellings, with `behind` digits after the decimal point and `zeros` extra zeros.
         fn spell(&self, behind: usize, zeros: usize, exponent: &str) -> String {
             let digits = format!(
                 "{}{}{}",
@@ -150,7 +150,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-        // B7: a canonical text keeps the decimal, and all spellings of it share the text.
+        // B7: a canonical text keeps the decimal value, and all spellings of a value have the same text.
         #[test]
         fn spellings_of_a_decimal_share_one_text(
             number in number(),
@@ -166,7 +166,7 @@ mod tests {
             prop_assert!(text.len() <= one.len() + 330, "{}", text);
         }
 
-        // B7: two decimals never share a text, however close they are.
+        // B7: two different decimals never have the same text, however close they are.
         #[test]
         fn close_decimals_have_two_texts(
             number in number(),
@@ -187,7 +187,7 @@ mod tests {
             );
         }
 
-        // B7: what a dynamic tool receives is the decimal that was written, or the call is refused.
+        // B7: a dynamic tool receives the decimal value that was written, or the call is refused.
         #[test]
         fn received_number_is_the_written_one(number in number(), spelling in spelling()) {
             let written = number.spell(spelling.0, spelling.1, spelling.2);
@@ -204,7 +204,7 @@ mod tests {
             }
         }
 
-        // B7: texts that earlier versions stored stay what they were, for what an `f64` or a whole number of 64 bits holds.
+        // B7: numbers that an `f64` or a 64-bit integer holds keep the text that earlier versions stored.
         #[test]
         fn ordinary_numbers_keep_their_text(float in any::<f64>(), whole in any::<i64>()) {
             prop_assume!(float.is_finite());
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    // B7: a huge exponent costs neither memory nor time.
+    // B7: a huge exponent costs neither much memory nor much time.
     #[test]
     fn huge_exponents_stay_small() {
         let digits = "7".repeat(100_000);

@@ -1,4 +1,4 @@
-//! What switches tools on: rows of the instance, the kind of turn, agents that can be asked.
+//! What enables tools: rows of the instance, the kind of turn, and agents that can be called.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -14,10 +14,10 @@ use crate::error::ToolError;
 use crate::registry::RegistryError;
 use crate::tool::{DynamicTool, ToolDef};
 
-/// The rows of an instance that switch tools on. A tool is on where a manual or a skill row names it; rows of other kinds are
-/// skipped. The row `agent:<slug>` switches on the tool that asks that agent.
+/// The rows of an instance that enable tools. A tool is enabled if a manual or a skill row names it; rows of other sources are ignored.
+/// The row `agent:<slug>` enables the tool that calls that agent.
 ///
-/// Nothing here is stored: `Switches::enablement` makes it from stored rows.
+/// This type stores nothing: `Switches::enablement` builds it from stored rows.
 ///
 /// ```
 /// use tool_core::Enablement;
@@ -36,28 +36,28 @@ use crate::tool::{DynamicTool, ToolDef};
 pub struct Enablement {
     pub(super) on: BTreeSet<String>,
     pub(super) off: BTreeSet<String>,
-    /// There were rows, if only some that count for nothing.
+    /// Whether there was any row, including rows of ignored sources.
     pub(super) any: bool,
     pub(super) default_open: bool,
 }
 
 impl Enablement {
-    /// A row that a person made.
+    /// Adds a row that a person created.
     pub fn manual(self, tool: impl Into<String>) -> Self {
         self.row(tool, "manual", true)
     }
 
-    /// A row that a skill made.
+    /// Adds a row that a skill created.
     pub fn skill(self, tool: impl Into<String>) -> Self {
         self.row(tool, "skill", true)
     }
 
-    /// A row that was switched off: it hides the tool whatever other rows say, and stays where it is.
+    /// Adds a row that is switched off. It hides the tool even if other rows enable it.
     pub fn disabled(self, tool: impl Into<String>) -> Self {
         self.row(tool, "manual", false)
     }
 
-    /// A row as a store has it.
+    /// Adds a row from a store.
     pub fn row(mut self, tool: impl Into<String>, source: &str, enabled: bool) -> Self {
         self.any = true;
         if matches!(source, "manual" | "skill") {
@@ -67,54 +67,55 @@ impl Enablement {
         self
     }
 
-    /// Takes an instance without any row as one that has all tools, as old data means it. Without this it has none.
+    /// Enables all tools for an instance without any row, for data that was stored before enablement rows existed. By default such an
+    /// instance has no tools.
     pub fn default_open(mut self) -> Self {
         self.default_open = true;
         self
     }
 
-    /// Whether everything is on, because there is no row and none is needed.
+    /// Whether every tool is enabled because there are no rows and `default_open` is set.
     pub(super) fn is_open(&self) -> bool {
         self.default_open && !self.any
     }
 
-    /// Whether the rows switch this tool on.
+    /// Whether the rows enable this tool.
     pub fn enables(&self, tool: &str) -> bool {
         !self.off.contains(tool) && (self.is_open() || self.on.contains(tool))
     }
 }
 
-/// What started a turn. It decides which harness tools the turn has: those of its own category, and no others.
+/// What started a turn. It decides which harness tools the turn has: only those of its own category.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Runtime {
-    /// A person wrote; no harness tools.
+    /// A person wrote a message. There are no harness tools.
     #[default]
     Chat,
-    /// A timer; the same tools as a chat.
+    /// A timer fired. The turn has the same tools as a chat.
     Scheduled,
-    /// Another agent started it; no harness tools, nothing that starts or asks agents.
+    /// A different agent started the turn. There are no harness tools, and none that start or call agents.
     SubAgent,
-    /// Events of a room; harness tools of the category `room`.
+    /// Events of a room. There are harness tools of the category `room`.
     Room,
-    /// A message that came in over a channel; harness tools of the category `conversation-trigger` and of the channel's.
+    /// A message came in over a channel. There are harness tools of the category `conversation-trigger` and of the channel's category.
     Webhook {
-        /// The channel that answers go out on, for example `whatsapp`.
+        /// The channel on which answers are sent, for example `whatsapp`.
         channel: String,
     },
 }
 
-/// Category of harness tools that every triggered conversation has.
+/// Category of the harness tools that every triggered conversation has.
 const TRIGGER: &str = "conversation-trigger";
-/// Category of harness tools of rooms.
+/// Category of the harness tools of rooms.
 const ROOM: &str = "room";
 
 impl Runtime {
-    /// Whether a turn of this kind has harness tools of a category.
+    /// Whether a turn of this kind has the harness tools of a category.
     pub fn takes_harness(&self, category: &str) -> bool {
         match self {
             Self::Chat | Self::Scheduled | Self::SubAgent => false,
             Self::Room => category == ROOM,
-            // A channel of that name would bring the room's tools along.
+            // A channel that is named `room` must not expose the room's tools.
             Self::Webhook { channel } => {
                 category == TRIGGER || category == channel && category != ROOM
             }
@@ -122,18 +123,18 @@ impl Runtime {
     }
 }
 
-/// The longest prompt for another agent, in characters.
+/// Maximum length of a prompt for another agent, in characters.
 const MOST_PROMPT: u32 = 8000;
-/// How long another agent may take where nothing is said.
+/// Default timeout of a call to another agent.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The arguments of a tool that asks an agent.
+/// The arguments of a tool that calls an agent.
 #[derive(Deserialize)]
 struct Asked {
     prompt: String,
 }
 
-/// A tool that asks another agent. It exists only as configuration: it is in no registry, and a host makes it for each turn.
+/// A tool that calls another agent. It exists only as configuration: it is in no registry, and a host creates it for each turn.
 ///
 /// ```
 /// use tool_core::{AgentTool, Enablement, Registry, Rules, ToolContext, ToolError};
@@ -157,7 +158,7 @@ pub struct AgentTool {
 }
 
 impl AgentTool {
-    /// The tool that asks the agent `slug`; its origin becomes `agent:<slug>`, which is also the name of its row.
+    /// Creates the tool that calls the agent `slug`. Its origin becomes `agent:<slug>`, which is also the name of its row.
     pub fn new(slug: &str, tool: DynamicTool) -> Result<Self, RegistryError> {
         let row = format!("agent:{slug}");
         let def = ToolDef::dynamic(Arc::new(tool.origin(row.as_str()).judge()?));
@@ -168,7 +169,7 @@ impl AgentTool {
         })
     }
 
-    /// The usual tool: [`tool`](AgentTool::tool) as it is.
+    /// Creates the usual tool: [`tool`](AgentTool::tool) without changes.
     #[track_caller]
     pub fn ask<F>(
         slug: &str,
@@ -181,11 +182,12 @@ impl AgentTool {
         Self::new(slug, Self::tool(slug, description, answer))
     }
 
-    /// The tool `ask_<slug>`, for [`new`](AgentTool::new): a `prompt` of 1 to 8000 characters in, the agent's answer as text out.
+    /// The tool `ask_<slug>`, for [`new`](AgentTool::new): it takes a `prompt` of 1 to 8000 characters and returns the agent's answer as
+    /// text.
     ///
-    /// It has 60 seconds unless told otherwise, and `answer` is dropped with the turn that asked. It counts as a tool that changes
-    /// state and reaches beyond the host, because nobody knows what the agent will do; every call of the agent's passes a gate of its
-    /// own.
+    /// Its timeout is 60 seconds by default, and `answer` is dropped when the calling turn ends. It is declared as a tool that changes
+    /// state and reaches beyond the host, because the agent's actions are not known in advance. Every call of the agent passes the
+    /// agent's own gate.
     #[track_caller]
     pub fn tool<F>(
         slug: &str,
@@ -217,7 +219,7 @@ impl AgentTool {
         .timeout(PATIENCE)
     }
 
-    /// The name that such a tool usually has: `ask_` and the slug, with `_` for what a name cannot hold.
+    /// The usual name of such a tool: `ask_` and the slug, with `_` for each character that a name cannot contain.
     ///
     /// ```
     /// assert_eq!(tool_core::AgentTool::name_of("tax-law"), "ask_tax_law");
@@ -227,7 +229,7 @@ impl AgentTool {
         format!("ask_{}", slug.chars().map(safe).collect::<String>())
     }
 
-    /// Whether the agent takes calls from agents; it does where nothing is said.
+    /// Sets whether the agent accepts calls from agents; defaults to `true`.
     #[must_use]
     pub fn channel(mut self, on: bool) -> Self {
         self.channel = on;

@@ -1,4 +1,4 @@
-//! Fingerprints and random ids.
+//! SHA-256 fingerprints and random ids.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
@@ -10,7 +10,7 @@ use crate::error::ToolError;
 use crate::schema::dialect::Dialect;
 use crate::tool::ToolDef;
 
-/// SHA-256 over parts, each with its length before it, as lower-case hex.
+/// SHA-256 over the parts, each prefixed with its length, as lower-case hex.
 pub(crate) fn sha256(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -26,14 +26,14 @@ fn hex(bytes: &[u8]) -> String {
     String::from_utf8(digits).unwrap_or_default()
 }
 
-/// The fingerprint of what a tool promises: name, description, arguments, output, effects. An approval is bound to it.
+/// Fingerprint of a tool's contract: name, description, arguments, output and effects. An approval is bound to it.
 ///
-/// Made once for each tool: it reads all of its schemas.
+/// It is computed once for each tool, because it reads all of the tool's schemas.
 pub(crate) fn contract(def: &ToolDef) -> Arc<str> {
     def.contract_once(|| fingerprint(def))
 }
 
-/// The contract of a tool whose facts lie at an address for as long as the process lives.
+/// Caches the contract of a tool whose `static` facts are at the address `place`.
 pub(crate) fn known(place: usize, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
     static KNOWN: LazyLock<RwLock<HashMap<usize, Arc<str>>>> = LazyLock::new(RwLock::default);
     let known = KNOWN
@@ -71,7 +71,7 @@ fn fingerprint(def: &ToolDef) -> Arc<str> {
     .into()
 }
 
-/// 128 random bits as hex, or the error of a call that needs them.
+/// Returns 128 random bits as hex. Fails if the system has no random bytes.
 pub(crate) fn random_id() -> Result<String, ToolError> {
     let mut bytes = [0; 16];
     crate::env::random(&mut bytes)
@@ -91,7 +91,7 @@ mod tests {
         }
     }
 
-    // The hash of nothing, from FIPS 180-4's examples.
+    // SHA-256 of the empty input, from the examples of FIPS 180-4.
     #[test]
     fn a_hash_is_lower_case_hex() {
         let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

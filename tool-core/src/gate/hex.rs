@@ -1,13 +1,14 @@
-//! Bytes as hex.
+//! Hex encoding of bytes and numbers.
 
-/// The 16 digits of a number.
+/// The 16 hex digits of a number.
 pub(crate) fn hex_number(number: u64) -> [u8; 16] {
     let mut digits = [0; 16];
     write_hex(&number.to_be_bytes(), &mut digits);
     digits
 }
 
-/// Each audit row has several of these, and formatting each byte costs more than the hash: without a table, many are written at once.
+/// Writes bytes as hex. Each audit row has several hex fields, and formatting byte by byte costs more than the hash itself. Without a
+/// lookup table the compiler vectorizes this loop.
 #[inline]
 pub(super) fn write_hex(bytes: &[u8], digits: &mut [u8]) {
     let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };

@@ -1,4 +1,4 @@
-//! The gate of a host: everything that stands between a call that may be seen and its body.
+//! The host's gate: approvals, effect ledger, audit and hooks between a visible tool and its body.
 
 use std::fmt;
 use std::pin::pin;
@@ -24,15 +24,15 @@ use crate::store::{
 };
 use crate::sync::Door;
 
-/// How long a running call holds its row in the ledger without a sign of life.
+/// Default lease of a running call on its ledger row.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// How long [`Gate::drain`] waits for the last writes.
+/// Maximum time that [`Gate::drain`] waits for the last writes.
 const LAST_WRITES: Duration = Duration::from_secs(1);
 
-/// What every call of a host passes: approvals, the effect ledger, the audit, hooks, and the way to stop.
+/// The checks that every call of a host passes: approvals, limits, the effect ledger, the audit and hooks. It can also stop calls.
 ///
-/// Made once; [`Toolset::through`](crate::Toolset::through) puts it before the tools of a turn.
+/// A host builds one gate and attaches it to the tools of each turn with [`Toolset::through`](crate::Toolset::through).
 ///
 /// ```standalone_crate
 /// use tool_core::{Approvals, Audit, Gate, Registry, ToolContext, Rules};
@@ -62,25 +62,25 @@ struct Inner {
     approvals: Option<Approvals>,
     ledger: Option<Ledger>,
     audit: Audit,
-    /// Where ledger and required audit are parts of one database.
+    /// Set if the ledger and the required audit are in one database.
     journal: Option<Journal>,
     hooks: Option<Hooks>,
     limits: Option<Limits>,
     retry: Retry,
     content: bool,
     running: Door<ToolContext>,
-    /// How many rows of the audit are being written for which no running call waits.
+    /// Number of audit rows being written without a running call that waits for them.
     writes: AtomicUsize,
-    /// Woken when the last running call or the last of those writes ends.
+    /// Notified when the last running call or the last of those writes ends.
     idle: Notify,
     sweeper: Sweeper,
-    /// Cancelled when no more is swept.
+    /// Cancelled when the sweeper has to stop.
     sweeping: CancellationToken,
-    /// Whether a task sweeps.
+    /// Whether a sweeper task is running.
     is_swept: AtomicBool,
 }
 
-/// The effect ledger, and who writes into it.
+/// The effect ledger, with the name under which this process writes to it.
 #[derive(Clone)]
 pub(crate) struct Ledger {
     pub(crate) store: Arc<dyn EffectLedger>,
@@ -90,7 +90,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// A name for one run of one call.
+    /// A unique owner name for one run of one call.
     pub(crate) fn run(&self) -> String {
         format!(
             "{}/{}",
@@ -100,12 +100,13 @@ impl Ledger {
     }
 }
 
-/// How often a read-only or idempotent tool that failed is tried again.
+/// Retries of a read-only or idempotent tool that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// How often in all; 1 is no second try.
+    /// Maximum number of attempts, the first one included; 1 disables retries.
     pub attempts: u32,
-    /// The wait before the second try; it doubles with each, and an error that says how long to wait is obeyed.
+    /// The wait before the second attempt. It doubles with each further attempt. If the error says how long to wait, that time is used
+    /// instead.
     pub wait: Duration,
 }
 
@@ -118,7 +119,7 @@ impl Default for Retry {
     }
 }
 
-/// Makes a [`Gate`].
+/// Builder of a [`Gate`].
 #[must_use]
 #[derive(Default)]
 pub struct GateBuilder {
@@ -135,71 +136,71 @@ pub struct GateBuilder {
 }
 
 impl GateBuilder {
-    /// Where approvals are asked for. Without it, a call that needs one is refused.
+    /// Sets where approvals are requested. Without it, the gate refuses calls that need an approval.
     pub fn approvals(mut self, approvals: Approvals) -> Self {
         self.approvals = Some(approvals);
         self
     }
 
-    /// Where calls with effects are written down before they run. Without it, nothing keeps an effect from happening twice.
+    /// Sets the ledger in which calls with effects are recorded before they run. Without it, nothing prevents an effect from happening twice.
     pub fn ledger(self, store: impl EffectLedger) -> Self {
         self.shared_ledger(Arc::new(store))
     }
 
-    /// A ledger that others hold as well.
+    /// Sets a ledger that is shared with other owners.
     pub fn shared_ledger(mut self, store: Arc<dyn EffectLedger>) -> Self {
         self.ledger = Some(super::shield::ledger(store));
         self
     }
 
-    /// Names this process in the ledger; a random name where nothing is said.
+    /// Sets the name of this process in the ledger; defaults to a random name.
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
         self.owner = Some(owner.into());
         self
     }
 
-    /// How long a running call keeps its row in the ledger without a sign of life; 30 seconds where nothing is said. A call renews
-    /// it three times in that span; when it lapses, the effect counts as ambiguous.
+    /// Sets how long a ledger row stays valid without being renewed; defaults to 30 seconds, and is at least 30 milliseconds. A running
+    /// call renews its row three times in that span. When the lease expires, the effect counts as ambiguous.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = Some(lease);
         self
     }
 
-    /// How the ledger and the approvals are swept; [`Sweeper::default`] where nothing is said.
+    /// Sets how the ledger and the approvals are swept; defaults to [`Sweeper::default`].
     pub fn sweeper(mut self, sweeper: Sweeper) -> Self {
         self.sweeper = sweeper;
         self
     }
 
-    /// How the audit is kept.
+    /// Sets how calls are audited; defaults to [`Audit::Off`].
     pub fn audit(mut self, audit: Audit) -> Self {
         self.audit = super::shield::audit(audit);
         self
     }
 
-    /// How much everybody may call. A call that waits for an approval counts, and once more when it is resumed.
+    /// Sets rate limits and quotas. A call that waits for an approval counts once, and again when it is resumed.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(limits);
         self
     }
 
-    /// How often a read-only or idempotent tool that failed is tried again.
+    /// Sets how a read-only or idempotent tool is retried after a failure; by default it is not.
     pub fn retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
         self
     }
 
-    /// Whether the spans of calls hold arguments and results, the turn's secrets masked; they do not where nothing is said. What else
-    /// is private in them is then with whoever keeps the spans.
+    /// Whether the spans of calls contain arguments and results; by default they do not. The turn's secrets are redacted in them, but
+    /// other private data is not: whoever stores the spans has to protect it.
     pub fn trace_content(mut self, on: bool) -> Self {
         self.content = on;
         self
     }
 
-    /// Puts a tower layer around every run that the gate has permitted; the last one given is the outermost.
+    /// Wraps every permitted run in a tower layer. The layer that is added last is the outermost.
     ///
-    /// A layer sees the tool, the context and the arguments, and what came of the run. It can refuse, wait, measure and note; it can
-    /// neither run a call twice nor change its arguments, for a changed call would have to pass the gate again.
+    /// A layer sees the tool, the context, the arguments and the outcome of the run. It can refuse, delay, measure and record a run. It
+    /// can neither run a call twice nor change its arguments, because a changed call has to pass the gate again.
     pub fn layer<L>(mut self, layer: L) -> Self
     where
         L: tower::Layer<Hooks>,
@@ -214,13 +215,13 @@ impl GateBuilder {
         self
     }
 
-    /// The gate.
+    /// Builds the gate.
     pub fn build(self) -> Gate {
         let lease = self.lease.unwrap_or(LEASE).max(Duration::from_millis(30));
         let owner = self.owner;
         let ledger = self.ledger.map(|store| Ledger {
             store,
-            // Without random bytes, the process and the time still tell owners apart.
+            // If no random bytes are available, the process id and the time distinguish owners.
             owner: owner
                 .or_else(|| super::hash::random_id().ok())
                 .unwrap_or_else(|| {
@@ -256,17 +257,17 @@ impl GateBuilder {
 }
 
 impl Gate {
-    /// Starts a gate. One without anything lets every call through that its toolset shows.
+    /// Returns a builder. A gate without any settings permits every call of a visible tool.
     pub fn builder() -> GateBuilder {
         GateBuilder::default()
     }
 
-    /// The approvals.
+    /// The approvals, if the gate has any.
     pub fn approvals(&self) -> Option<&Approvals> {
         self.0.approvals.as_ref()
     }
 
-    /// The ledger of effects.
+    /// The effect ledger, if the gate has one.
     pub fn effects(&self) -> Option<&dyn EffectLedger> {
         self.0.ledger.as_ref().map(|ledger| &*ledger.store)
     }
@@ -280,7 +281,7 @@ impl Gate {
         self.0.ledger.as_ref()
     }
 
-    /// The transactions that take the end of a call, where one takes both the ledger and the required audit.
+    /// The journal in which the end of a call is one transaction, if the ledger and the required audit share one.
     pub(crate) fn journal(&self) -> Option<&Journal> {
         self.0.journal.as_ref()
     }
@@ -301,12 +302,12 @@ impl Gate {
         self.0.retry
     }
 
-    /// Says what became of an effect that the ledger calls ambiguous, by the key of its call; `operator` is named in the row.
+    /// Settles an effect that the ledger reports as ambiguous. `key` is the key of its call; the row names `operator`.
     ///
-    /// `Succeeded` takes the output as JSON text, `Failed` the words that the model reads; a later dispatch of the same call answers
-    /// with them. `Rerun` lets it run once more; that attempt has an audit row of its own ([`CallId::attempt`]).
+    /// `Succeeded` holds the output as JSON text, `Failed` holds the error text for the model; a later dispatch of the same call returns
+    /// it. `Rerun` lets the call run once more; that attempt has its own audit row ([`CallId::attempt`]).
     ///
-    /// The audit gets a row of its own that names the operator; where the audit is required and that row cannot be written, nothing is
+    /// The audit gets a separate row that names the operator. If the audit is required and that row cannot be written, the effect is not
     /// settled.
     pub async fn resolve(
         &self,
@@ -321,7 +322,7 @@ impl Gate {
         if !self.0.audit.is_off() {
             let row = ledger.store.get(key).await.map_err(ToolError::shown)?;
             let row = row.ok_or_else(|| ToolError::shown(EffectClaim::missing(key)))?;
-            // What the ledger would refuse leaves no row.
+            // A resolution that the ledger would refuse leaves no audit row.
             let mut claim = EffectClaim {
                 row: row.clone(),
                 released: false,
@@ -340,11 +341,11 @@ impl Gate {
         resolved.map_err(ToolError::shown)
     }
 
-    /// Settles an effect whatever its lease says, for a row that says `running` although its owner is dead: a clock that ran ahead can
-    /// have put the lease far into the future. Otherwise as [`resolve`](Gate::resolve).
+    /// Settles an effect regardless of its lease. This is for a row that is still `running` although its owner is dead: a clock that ran
+    /// ahead can have set the lease far into the future. Otherwise it works like [`resolve`](Gate::resolve).
     ///
-    /// Where the owner is alive after all, its call may still take effect; be sure that it is dead. The audit gets a row of its own that
-    /// names the operator and the reason; where the audit is required and that row cannot be written, nothing is settled.
+    /// Make sure that the owner is dead: if it is still alive, its call may still take effect. The audit gets a separate row that names
+    /// the operator and the reason. If the audit is required and that row cannot be written, the effect is not settled.
     pub async fn force(
         &self,
         key: &CallKey,
@@ -368,7 +369,7 @@ impl Gate {
         forced.map_err(ToolError::shown)
     }
 
-    /// Writes that an operator settles an effect.
+    /// Writes the audit row of an operator who settles an effect.
     async fn audit_settled(
         &self,
         action: &str,
@@ -405,12 +406,12 @@ impl Gate {
         self.0.audit.note(audit).await
     }
 
-    /// How many calls run now.
+    /// The number of calls that are running.
     pub fn running(&self) -> usize {
         self.0.running.inside()
     }
 
-    /// Cancels the running calls of a tool, of one workspace or of all; gives how many.
+    /// Cancels the running calls of a tool, in one workspace or in all. Returns the number of cancelled calls.
     pub fn stop(&self, tool: &str, tenant: Option<&str>) -> usize {
         self.0.running.count(|call| {
             let hit =
@@ -422,11 +423,11 @@ impl Gate {
         })
     }
 
-    /// Ends in an orderly way: takes no more calls, lets those that run finish until `patience` is over, cancels what is left, and
-    /// writes the audit, rows included that are written in the background. Returns how many calls were cancelled.
+    /// Shuts down: refuses new calls, lets running calls finish until `patience` is over, cancels the rest and flushes the audit,
+    /// including rows that are written in the background. Returns the number of cancelled calls.
     ///
-    /// It ends at most one second after `patience`, whatever hangs: a body, the audit's sink, the ledger or the approvals. What could not
-    /// be written by then is logged: a call without an end in the ledger becomes ambiguous when its lease is over, and best-effort audit
+    /// It returns at most one second after `patience`, even if a body, the audit's sink, the ledger or the approvals hang. It logs what
+    /// could not be written by then: a call without an end in the ledger becomes ambiguous when its lease expires, and best-effort audit
     /// rows stay in their buffer.
     ///
     /// Cancelled calls with effects are `ambiguous` in the ledger. Calls that wait for an approval stay in the store.
@@ -438,7 +439,7 @@ impl Gate {
             call.cancel();
             true
         });
-        // A dropped body ends at once. What is awaited here are the last writes into the ledger and the audit.
+        // A cancelled body is dropped at once, so this waits only for the last writes to the ledger and the audit.
         let last = async {
             self.idle().await;
             match self.0.audit.buffer() {
@@ -461,7 +462,7 @@ impl Gate {
         cancelled
     }
 
-    /// Whether [`drain`](Gate::drain) was called: no more calls are taken.
+    /// Whether [`drain`](Gate::drain) was called, so that the gate refuses new calls.
     pub fn is_draining(&self) -> bool {
         self.0.running.is_closed()
     }
@@ -478,7 +479,7 @@ impl Gate {
         }
     }
 
-    /// Starts the task that sweeps, where there is a runtime and no task yet. It ends with the gate, and with [`drain`](Gate::drain).
+    /// Starts the sweeper task if there is a runtime and no such task yet. The task ends with the gate or with [`drain`](Gate::drain).
     fn tend(&self) {
         let inner = &self.0;
         if inner.sweeping.is_cancelled() {
@@ -515,12 +516,12 @@ impl Gate {
             futures::future::select(pin!(stop.cancelled()), pin!(sweeping)).await;
         };
         if !env::spawn(sweeping) {
-            // Tried again when a call comes.
+            // The next call tries again.
             inner.is_swept.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Notes that a call runs; `None` where no more are taken.
+    /// Registers a running call; `None` if the gate is draining.
     pub(crate) fn enter(&self, cx: &ToolContext) -> Option<Entered> {
         if !self.0.is_swept.load(Ordering::Relaxed) {
             self.tend();
@@ -530,15 +531,15 @@ impl Gate {
         Some(Entered { gate, at })
     }
 
-    /// Notes that a row of the audit is being written for which no running call waits. It is also taken after [`drain`](Gate::drain)
-    /// was called.
+    /// Registers an audit row that is written without a running call that waits for it. This works even after [`drain`](Gate::drain) was
+    /// called.
     pub(crate) fn begin_write(&self) -> LateWrite {
         self.0.writes.fetch_add(1, Ordering::SeqCst);
         LateWrite(self.clone())
     }
 }
 
-/// The journal that the ledger and the required audit have in common.
+/// The journal that the ledger and the required audit share.
 fn journal(ledger: Option<&Ledger>, audit: &Audit) -> Option<Journal> {
     let ledger = ledger.map(|ledger| ledger.store.journal());
     let audit = match audit {
@@ -551,7 +552,7 @@ fn journal(ledger: Option<&Ledger>, audit: &Audit) -> Option<Journal> {
     }
 }
 
-/// The text that a replay answers with, for what an operator has found.
+/// Converts an operator's resolution to the stored text that a replay returns.
 fn stored_resolution(resolution: Resolution) -> Result<Resolution, ToolError> {
     Ok(match resolution {
         Resolution::Succeeded(output) => Resolution::Succeeded(stored::succeeded(&output)?),
@@ -560,7 +561,7 @@ fn stored_resolution(resolution: Resolution) -> Result<Resolution, ToolError> {
     })
 }
 
-/// Another runtime may start another task after this one.
+/// Clears `is_swept` when the sweeper task ends, so that a different runtime can start a new one.
 struct Swept(Weak<Inner>);
 
 impl Drop for Swept {
@@ -571,7 +572,7 @@ impl Drop for Swept {
     }
 }
 
-/// A call counts as running while this lives.
+/// Guard of a running call: the call counts as running until it is dropped.
 pub(crate) struct Entered {
     gate: Gate,
     at: usize,
@@ -585,7 +586,7 @@ impl Drop for Entered {
     }
 }
 
-/// [`Gate::drain`] waits while this lives.
+/// Guard of a late audit write: [`Gate::drain`] waits until it is dropped.
 pub(crate) struct LateWrite(Gate);
 
 impl Drop for LateWrite {

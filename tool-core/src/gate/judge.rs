@@ -1,4 +1,4 @@
-//! What policy and the tool itself say about a call.
+//! Judgement of a call by the policy and by the tool's own `approval`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::run::Prepared;
 use crate::tool::{Approval, ToolDef};
 use crate::toolset::Toolset;
 
-/// What is to be done with a call.
+/// The verdict on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Says {
     Allow,
@@ -18,20 +18,20 @@ pub(crate) enum Says {
     Ask,
 }
 
-/// What is to be done with a call, and who has decided that.
+/// The verdict on a call and the decision behind it.
 #[derive(Debug)]
 pub(crate) struct Judgement {
     says: Says,
     /// Id of the policy's decision.
     id: Option<DecisionId>,
-    /// Version of the policy; none where there is no policy.
+    /// Version of the policy; `None` without a policy.
     policy: Option<Arc<str>>,
     reason: Option<Arc<str>>,
     #[cfg(feature = "host")]
     four_eyes: bool,
 }
 
-/// Evidence that policy and tool let a call run without a question. Only [`Judgement::allowed`] makes it.
+/// Evidence that the policy and the tool let a call run without an approval. Only [`Judgement::allowed`] creates it.
 #[derive(Debug)]
 pub(crate) struct Allowed(());
 
@@ -45,7 +45,7 @@ impl Judgement {
         self.id
     }
 
-    /// Version of the policy; empty where there is none.
+    /// Version of the policy; empty without a policy.
     pub(crate) fn version(&self) -> &str {
         self.policy.as_deref().unwrap_or_default()
     }
@@ -64,12 +64,12 @@ impl Judgement {
         self.four_eyes
     }
 
-    /// The evidence of a call that needs no question.
+    /// Evidence that the call needs no approval, if it was allowed.
     pub(crate) fn allowed(&self) -> Option<Allowed> {
         (self.says == Says::Allow).then_some(Allowed(()))
     }
 
-    /// The error of a call that is denied.
+    /// The error for a denied call.
     pub(crate) fn denial(&self) -> ToolError {
         let text = match self.reason() {
             Some(reason) => format!("the call is not allowed: {reason}"),
@@ -78,7 +78,7 @@ impl Judgement {
         self.signed(ToolError::of(ErrorKind::Denied, text))
     }
 
-    /// The error of a call that needs a person, where the host has nobody to ask.
+    /// The error for a call that needs an approval on a host without approvals.
     pub(crate) fn unanswered(&self) -> ToolError {
         let text = "the call has to be approved by a person first";
         let text = match self.reason() {
@@ -88,7 +88,7 @@ impl Judgement {
         self.signed(ToolError::of(ErrorKind::Pending, text))
     }
 
-    /// Names the decision for the operator.
+    /// Adds the decision's id to the operator's text.
     fn signed(&self, error: ToolError) -> ToolError {
         match self.id {
             Some(id) => error.operator(format!("decision {id} of policy {}", self.version())),
@@ -97,7 +97,7 @@ impl Judgement {
     }
 }
 
-/// What a policy is asked about a call.
+/// The request that a policy judges for a call.
 pub(crate) fn request<'c>(scope: &'c CallScope, cx: &'c ToolContext) -> Request<'c> {
     Request {
         tool: &scope.def,
@@ -108,9 +108,9 @@ pub(crate) fn request<'c>(scope: &'c CallScope, cx: &'c ToolContext) -> Request<
     }
 }
 
-/// Judges a call: the policy first, then the tool's own `approval`. A predicate that fails or panics asks.
+/// Judges a call: first by the policy, then by the tool's own `approval`. A predicate that fails or panics counts as a request for approval.
 ///
-/// `by_effect` says whether a destructive tool that leaves the question to its effect needs a person: only a host's gate can ask one.
+/// `by_effect` is whether a destructive tool with [`Approval::ByEffect`] needs an approval: only a host's gate can ask a person.
 #[inline]
 pub(crate) fn judge(toolset: &Toolset, prepared: &Prepared, by_effect: bool) -> Judgement {
     let decision = toolset.judge(prepared.position(), || prepared.request());
@@ -140,7 +140,7 @@ pub(crate) fn judge(toolset: &Toolset, prepared: &Prepared, by_effect: bool) -> 
             }
         }
     };
-    // A rule that has allowed the call by name has spoken about its effect, too.
+    // An allow rule that matched has taken the tool's effect into account.
     let by_effect = |def: &ToolDef| by_effect && def.hints().destructive && !permitted;
     if judgement.says == Says::Allow && wants_approval(prepared, by_effect) {
         judgement.says = Says::Ask;
@@ -148,8 +148,8 @@ pub(crate) fn judge(toolset: &Toolset, prepared: &Prepared, by_effect: bool) -> 
     judgement
 }
 
-/// Whether the tool itself wants a person; `by_effect` answers for one that leaves it to its effect. A predicate that fails or panics
-/// asks.
+/// Whether the tool itself requires an approval. `by_effect` decides for [`Approval::ByEffect`]. A predicate that fails or panics counts
+/// as yes.
 fn wants_approval(prepared: &Prepared, by_effect: impl FnOnce(&ToolDef) -> bool) -> bool {
     match prepared.tool().approval() {
         Approval::Never => false,

@@ -1,55 +1,55 @@
-//! Why a tool is not there.
+//! Reasons why a tool is hidden from a turn.
 
 use std::fmt;
 
-/// What hid a tool from a turn. The layers are asked in this order, and the first that hides a tool is the one that is told.
+/// The check that hid a tool from a turn. The checks run in this order, and the first one that hides a tool is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Layer {
-    /// A variable of the process's environment that the tool needs is not set.
+    /// The process's environment lacks a variable that the tool needs.
     Environment = 1,
-    /// Its plugin was made for other versions of this crate.
+    /// The tool's plugin was built for a different version of this crate.
     Engine,
-    /// A harness tool whose category does not belong to this kind of turn.
+    /// The tool is a harness tool, and its category does not belong to this kind of turn.
     Harness,
-    /// No manual or skill row enables it.
+    /// No manual or skill row enables the tool.
     Enablement,
-    /// Switched off for this instance.
+    /// The tool is switched off for this instance.
     Disabled,
-    /// Memory is off.
+    /// Memory is off, and the tool has the category `memory`.
     Memory,
-    /// Knowledge is off.
+    /// Knowledge is off, and the tool has the category `knowledge`.
     Knowledge,
-    /// A secret that it needs is missing or empty.
+    /// A secret that the tool needs is missing or empty.
     Secrets,
-    /// The flag that switches it on is not `true`, `1` or `yes`.
+    /// The flag that switches the tool on is not `true`, `1` or `yes`.
     Optional,
-    /// Sub-agents start no sub-agents.
+    /// The tool starts sub-agents, and the turn is a sub-agent's.
     SpawnTask,
-    /// The agent that the tool asks takes no calls from agents.
+    /// The tool calls an agent that does not accept calls from agents.
     AgentChannel,
-    /// Agents that were called by an agent call none.
+    /// The tool calls an agent, and this turn has reached the maximum depth of nested agent calls.
     AgentDepth,
-    /// The lists that hold for everybody.
+    /// The lists for all agents omit or deny the tool.
     Global,
-    /// The agent's allow list does not name it.
+    /// The agent's allow list does not name the tool.
     Allow,
-    /// A deny list names it.
+    /// A deny list names the tool.
     Deny,
-    /// The agent that started this one does not have it.
+    /// The agent that started this one cannot use the tool.
     Spawn,
-    /// A rule of the policy refuses every call.
+    /// A deny rule of the policy refuses every call of the tool.
     Policy,
-    /// Its kill switch is on.
+    /// The tool's kill switch is on.
     Killed,
-    /// It is not read-only, and the store of the switches has not answered for a second.
+    /// The tool is not read-only, and the stored switches could not be read for more than a second.
     Unread,
-    /// A tool of the agent's own took its name.
+    /// One of the agent's own tools has the same name and replaces it.
     Overridden,
-    /// A filter of the toolset left it out.
+    /// A filter of the toolset removed the tool.
     Filter,
-    /// It was hidden when the toolset was prepared for this turn.
+    /// The tool was hidden when the toolset was prepared for this turn.
     Prepare,
 }
 
@@ -79,12 +79,12 @@ impl Layer {
         Self::Prepare,
     ];
 
-    /// The layer as a word, for stores and audit rows.
+    /// The layer's name, as stores and audit rows hold it.
     pub const fn as_str(self) -> &'static str {
         self.words().0
     }
 
-    /// One sentence for operators.
+    /// One sentence for operators: the reason and, where there is one, the fix.
     pub const fn sentence(self) -> &'static str {
         self.words().1
     }
@@ -170,7 +170,7 @@ impl Layer {
         }
     }
 
-    /// The layer as one byte; zero stands for none.
+    /// The layer as one byte. Zero is reserved for a visible tool.
     pub(crate) const fn code(self) -> u8 {
         self as u8
     }
@@ -186,9 +186,9 @@ impl fmt::Display for Layer {
     }
 }
 
-/// Why a tool is or is not there: [`Toolset::explain`](crate::Toolset::explain).
+/// The visibility of a tool and the reason for it, returned by [`Toolset::explain`](crate::Toolset::explain).
 ///
-/// For operators: to a model a hidden tool answers like one that does not exist.
+/// This is for operators: a model gets the same answer for a hidden tool as for one that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     pub(crate) name: String,
@@ -204,7 +204,7 @@ pub(crate) enum State {
 }
 
 impl Explanation {
-    /// The layer that hid it; `None` where it is visible or does not exist.
+    /// The layer that hid the tool; `None` if the tool is visible or does not exist.
     pub fn layer(&self) -> Option<Layer> {
         match self.state {
             State::Hidden(layer) => Some(layer),
@@ -212,17 +212,17 @@ impl Explanation {
         }
     }
 
-    /// Whether the turn has it.
+    /// Whether the turn can see the tool.
     pub fn is_visible(&self) -> bool {
         self.state == State::Visible
     }
 
-    /// Whether there is a tool of this name at all.
+    /// Whether a tool of this name exists at all.
     pub fn exists(&self) -> bool {
         self.state != State::Unknown
     }
 
-    /// The layer as a word; empty where the tool is visible, `unknown` where there is none.
+    /// The layer's name; empty if the tool is visible, `unknown` if it does not exist.
     pub fn as_str(&self) -> &'static str {
         match self.state {
             State::Visible => "",
@@ -232,7 +232,7 @@ impl Explanation {
     }
 }
 
-/// One sentence for operators; empty where the tool is visible.
+/// One sentence for operators; empty if the tool is visible.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
@@ -254,7 +254,7 @@ impl fmt::Display for Explanation {
 mod tests {
     use super::Layer;
 
-    // S1-61: a layer survives its byte, and every layer has a word and a sentence of its own.
+    // S1-61: a layer can be read back from its byte, and each layer has its own name and sentence.
     #[test]
     fn every_layer_has_a_code_and_words() {
         let words: std::collections::BTreeSet<_> =

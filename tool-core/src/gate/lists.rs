@@ -4,20 +4,20 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// Which tools somebody may use, by exact name. An empty allow list restricts nothing; a denied name stays denied.
+/// Allow list and deny list of exact tool names. An empty allow list allows every name; the deny list wins over the allow list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lists {
-    /// Only these, where there is one.
+    /// If this is not empty, only these tools may be used.
     #[serde(default)]
     pub allow: BTreeSet<String>,
-    /// Never these.
+    /// Tools that may never be used.
     #[serde(default)]
     pub deny: BTreeSet<String>,
 }
 
 impl Lists {
-    /// Whether nothing is restricted.
+    /// Whether both lists are empty, so that nothing is restricted.
     pub fn is_empty(&self) -> bool {
         self.allow.is_empty() && self.deny.is_empty()
     }
@@ -27,24 +27,24 @@ impl Lists {
     }
 }
 
-/// Which step of the lists decided about a name, in their order.
+/// The step of the list check that decided about a name. The steps run in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
-    /// The lists that hold for everybody; without any, everything may be used.
+    /// The lists for all agents. Without any lists, every tool may be used.
     Global,
     /// The agent's allow list.
     Allow,
-    /// The agent's deny list, and those of the agents above it.
+    /// The agent's deny list, and those of its parent agents.
     Deny,
-    /// The allow lists of the agents above it.
+    /// The allow lists of its parent agents.
     Spawn,
 }
 
-/// What the lists say about a name.
+/// The result of checking a name against the lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Whether the tool may be used.
     pub allowed: bool,
-    /// The step that decided.
+    /// The step that decided the result.
     pub step: Step,
 }

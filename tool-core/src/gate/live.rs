@@ -1,4 +1,4 @@
-//! What can take a tool away while a turn runs.
+//! Rules that can hide a tool while a turn runs: policies, disables and switches.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,10 +12,10 @@ use super::switches::SwitchesView;
 use crate::sync::{Edition, Versioned};
 use crate::tool::ToolDef;
 
-/// Tools that people switch off while turns run: cheap to clone, one for all clones. A host has one for each instance.
+/// Tools that people switch off while turns run. Clones are cheap and share one state. A host has one for each instance.
 ///
-/// Switching off holds from the next dispatch, switching on from the next turn. Nothing is stored: other processes do not see it, and it
-/// ends with the process. [`Switches`](crate::Switches) are stored.
+/// A switched-off tool is refused from the next dispatch; a tool that is switched on again is visible in the next turn. The state is not
+/// stored: other processes do not see it, and it ends with the process. [`Switches`](crate::Switches) are stored.
 ///
 /// ```
 /// use tool_core::{Disables, Rules};
@@ -30,13 +30,13 @@ use crate::tool::ToolDef;
 pub struct Disables(Arc<Versioned<BTreeSet<String>>>);
 
 impl Disables {
-    /// Switches a tool off by its own name. Gives whether it was on.
+    /// Switches a tool off by its own name. Returns whether it was on.
     pub fn disable(&self, tool: impl Into<String>) -> bool {
         let tool = tool.into();
         self.change(|names| names.insert(tool))
     }
 
-    /// Switches a tool on again. Gives whether it was off.
+    /// Switches a tool on again. Returns whether it was off.
     pub fn enable(&self, tool: &str) -> bool {
         self.change(|names| names.remove(tool))
     }
@@ -63,7 +63,7 @@ impl fmt::Debug for Disables {
     }
 }
 
-/// What was switched off when the rules were loaded.
+/// The tools that were switched off when the rules were loaded.
 #[derive(Clone, Debug)]
 pub(super) struct DisablesView {
     shared: Disables,
@@ -79,7 +79,7 @@ impl DisablesView {
     }
 }
 
-/// The policy as it was when the rules were loaded.
+/// The policy at the time when the rules were loaded.
 #[derive(Clone, Debug)]
 pub(crate) struct PolicyView {
     pub(crate) shared: SharedPolicy,
@@ -94,7 +94,7 @@ impl PolicyView {
         }
     }
 
-    /// The state in force, without a lock where nothing changed.
+    /// The state in force. It takes no lock if nothing has changed.
     pub(crate) fn now(&self) -> Arc<Edition<PolicyState>> {
         if self.shared.is_latest(&self.state) {
             Arc::clone(&self.state)
@@ -104,7 +104,7 @@ impl PolicyView {
     }
 }
 
-/// Asked at each dispatch; answers at once where nothing changed since the turn began.
+/// The live rules that each dispatch checks. The check is cheap if nothing has changed since the turn began.
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
     pub(crate) policy: Option<PolicyView>,
@@ -134,7 +134,7 @@ impl Live {
         }
     }
 
-    /// What hides a tool by now that did not when the turn began.
+    /// The layer that hides a tool now but did not when the turn began.
     pub(crate) fn hides(&self, def: &ToolDef) -> Option<Layer> {
         if let Some(view) = &self.disables
             && !view.shared.0.is_latest(&view.names)

@@ -1,4 +1,4 @@
-//! What a turn sees and what may run.
+//! Tool visibility, policies, approvals and the host's gate.
 
 #[cfg(feature = "host")]
 pub(crate) mod approval;

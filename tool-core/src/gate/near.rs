@@ -1,14 +1,14 @@
-//! The answer for a name that is not there.
+//! Error for an unknown tool name, with similar names.
 
 use crate::args::nearest;
 use crate::error::{ErrorKind, ToolError};
 
-/// Most names that are offered.
+/// Maximum number of suggested names.
 const MOST: usize = 5;
-/// Most of the wanted name that is said back.
+/// Maximum number of characters of the wanted name in the error.
 const SHOWN: usize = 80;
 
-/// The error for a name that is not there. A hidden tool's name is not among those given here, so it answers the same.
+/// The error for an unknown tool. Callers pass visible names only, so a hidden tool gives the same error as a missing one.
 pub(crate) fn unknown<'a>(names: impl Iterator<Item = &'a str>, wanted: &str) -> ToolError {
     let near = nearest(wanted, names, MOST);
     let shown: String = wanted.chars().take(SHOWN).collect();

@@ -1,4 +1,4 @@
-//! From a token to a call that may run.
+//! Verifies an approval token and returns the call that may run.
 
 use super::approval::{Grant, Loaded};
 use super::{Gate, ask};
@@ -12,7 +12,7 @@ fn invalid() -> ToolError {
     ToolError::of(ErrorKind::Denied, "the approval token is invalid")
 }
 
-/// The call that a token stands for, if its approval was given to this very caller; otherwise the result that says why not.
+/// Returns the call of a token if the approval belongs to this very caller. Otherwise returns the result that says why not.
 pub(crate) async fn grant<'t>(
     toolset: &'t Toolset,
     token: &str,
@@ -95,7 +95,7 @@ pub(crate) async fn grant<'t>(
     }
 }
 
-/// The call as it was approved, unless its tool has changed since.
+/// Returns the call as it was approved. Refuses it if its tool has changed since.
 async fn same<'t>(
     toolset: &Toolset,
     gate: &'t Gate,
@@ -124,7 +124,7 @@ async fn same<'t>(
         )));
     }
     let call = ToolCall {
-        // The toolset may call the tool by another name than its own.
+        // The toolset may call the tool by a name that differs from its own.
         name: found.map_or(call.name, |found| found.tool().wire_name().to_owned()),
         arguments: grant.arguments().to_owned(),
         ..call

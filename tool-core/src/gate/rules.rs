@@ -1,4 +1,4 @@
-//! What a host knows before a turn about what the turn may use.
+//! Visibility rules of a turn, loaded before the turn begins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,10 +11,11 @@ use super::policy::SharedPolicy;
 use super::switches::{Switches, SwitchesView};
 use crate::context::ToolContext;
 
-/// A snapshot of everything that decides what one turn may see: loaded before the turn, it does not change while the turn runs.
+/// A snapshot of everything that decides which tools are visible to one turn. It is loaded before the turn and does not change while the
+/// turn runs.
 ///
-/// Without any rule every tool is visible, but for the harness's. What is denied later is refused at the next dispatch
-/// ([`policy`](Rules::policy), [`disables`](Rules::disables)); what is added later is there in the next turn.
+/// Without any rule, every tool except harness tools is visible. A tool that is denied later is refused at the next dispatch
+/// ([`policy`](Rules::policy), [`disables`](Rules::disables)); a tool that is added later is visible in the next turn.
 ///
 /// ```
 /// use tool_core::{Enablement, Rules, Runtime};
@@ -39,7 +40,7 @@ pub struct Rules {
     pub(super) enablement: Option<Arc<Enablement>>,
     pub(super) memory: bool,
     pub(super) knowledge: bool,
-    /// Tools and the flags that switch them on.
+    /// Optional tools, each with the flag that enables it.
     pub(super) optional: BTreeMap<String, String>,
     pub(super) flags: BTreeMap<String, String>,
     pub(super) secrets: Option<BTreeSet<String>>,
@@ -78,26 +79,26 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Only these, and those of further calls. An empty list restricts nothing.
+    /// Adds names to the allow list: only listed tools may be used. An empty list restricts nothing.
     pub fn allow<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.lists.allow.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Never these, whatever else is said.
+    /// Adds names to the deny list. It wins over every other rule.
     pub fn deny<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.lists.deny.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// The agent of the turn, whose lists the policy may have; the context's where nothing is said.
+    /// Sets the agent of the turn, which selects the agent's lists in the policy; defaults to the context's agent.
     pub fn agent(mut self, agent: impl Into<String>) -> Self {
         self.agent = Some(agent.into());
         self
     }
 
-    /// Makes these the rules of an agent that another one starts: it has only what both may use. Denied names are those of both;
-    /// allow lists without a common name leave nothing. It has no harness tools, asks no agents and starts none.
+    /// Makes these the rules of an agent that the agent of `parent` starts: it gets only tools that both may use. Both deny lists apply,
+    /// and allow lists without a common name leave no tools. The agent has no harness tools, and it neither calls nor starts agents.
     ///
     /// ```
     /// use tool_core::Rules;
@@ -113,31 +114,33 @@ impl Rules {
         self
     }
 
-    /// Only what these rows enable, and harness tools. Without rows that is nothing, see [`Enablement::default_open`].
+    /// Restricts the tools to those that these rows enable, and harness tools. Without rows, no such tool is enabled: see
+    /// [`Enablement::default_open`].
     pub fn enablement(mut self, rows: impl Into<Arc<Enablement>>) -> Self {
         self.enablement = Some(rows.into());
         self
     }
 
-    /// Whether tools of the category `memory` are on; they are where nothing is said.
+    /// Sets whether tools of the category `memory` are enabled; defaults to `true`.
     pub fn memory(mut self, on: bool) -> Self {
         self.memory = on;
         self
     }
 
-    /// Whether tools of the category `knowledge` are on; they are where nothing is said.
+    /// Sets whether tools of the category `knowledge` are enabled; defaults to `true`.
     pub fn knowledge(mut self, on: bool) -> Self {
         self.knowledge = on;
         self
     }
 
-    /// The tool is on only while this flag is `true`, `1` or `yes`, in any case and between blanks. An empty flag name is on.
+    /// Enables the tool only while this flag is `true`, `1` or `yes`. Letter case and surrounding blanks are ignored. An empty flag name
+    /// means enabled.
     pub fn optional(mut self, tool: impl Into<String>, flag: impl Into<String>) -> Self {
         self.optional.insert(tool.into(), flag.into());
         self
     }
 
-    /// What a flag is. One that is not given is off.
+    /// Sets the value of a flag. A flag without a value is off.
     pub fn flag(mut self, flag: impl Into<String>, value: impl Into<String>) -> Self {
         self.flags.insert(flag.into(), value.into());
         self
@@ -153,69 +156,69 @@ impl Rules {
         flag.is_empty() || self.flags.get(flag).is_some_and(on)
     }
 
-    /// Names of the secrets that are there and not empty; those of the context where nothing is said.
+    /// Adds names of secrets that are present and not empty; defaults to the secrets of the context.
     pub fn secrets<N: Into<String>>(mut self, present: impl IntoIterator<Item = N>) -> Self {
         let names = present.into_iter().map(Into::into);
         self.secrets.get_or_insert_default().extend(names);
         self
     }
 
-    /// What started the turn; a chat where nothing is said.
+    /// Sets what started the turn; defaults to [`Runtime::Chat`].
     pub fn runtime(mut self, runtime: Runtime) -> Self {
         self.runtime = runtime;
         self
     }
 
-    /// Adds a tool that asks another agent. It is beside the registry, and wins over a tool of the same name.
+    /// Adds a tool that calls another agent. It is not in the registry, and it replaces a registry tool of the same name.
     pub fn agent_tool(mut self, tool: AgentTool) -> Self {
         self.agents.push(tool);
         self
     }
 
-    /// How many agents stand above this turn, each called by the one before; none where nothing is said.
+    /// Sets the number of agents above this turn, each of which called the next one; defaults to 0.
     pub fn depth(mut self, depth: u32) -> Self {
         self.depth = depth;
         self
     }
 
-    /// Below how many agents a turn may still call one; 1, where nothing is said, lets only the first one call.
+    /// Sets the depth from which a turn may no longer call agents. With the default of 1, only an agent that no agent called may call one.
     pub fn most_depth(mut self, most: u32) -> Self {
         self.most_depth = most;
         self
     }
 
-    /// The policy: tools that it refuses whatever the arguments are hidden, those that it refuses later are refused at dispatch,
-    /// and its lists for everybody and for the agent hold.
+    /// Sets the policy. It hides the tools that it denies for all arguments, it refuses at dispatch what it denies later, and its lists
+    /// for all agents and for this agent apply.
     pub fn policy(mut self, policy: &SharedPolicy) -> Self {
         self.policy = Some(PolicyView::new(policy));
         self
     }
 
-    /// The policy that these rules hold.
+    /// The policy that these rules use.
     pub fn shared_policy(&self) -> Option<&SharedPolicy> {
         self.policy.as_ref().map(|view| &view.shared)
     }
 
-    /// Tools that people switch off in this process while turns run.
+    /// Sets the tools that people switch off in this process while turns run.
     pub fn disables(mut self, disables: &Disables) -> Self {
         self.disables = Some(DisablesView::new(disables));
         self
     }
 
-    /// Kill switches and disables that are stored for all processes of the host.
+    /// Sets the kill switches and disables that are stored for all processes of the host.
     #[cfg(feature = "host")]
     pub fn switches(mut self, switches: &Switches) -> Self {
         self.switches = Some(SwitchesView::new(switches));
         self
     }
 
-    /// Whether the lists let a tool of this name be used.
+    /// Whether the lists allow a tool of this name.
     pub fn shows(&self, name: &str) -> bool {
         self.access(name).allowed
     }
 
-    /// What the lists say about a name, and which step of them: those for everybody, the agent's allow list, its deny list, the
-    /// agents above.
+    /// The result of checking a name against the lists, and the step that decided it: the lists for all agents, the agent's allow list,
+    /// its deny list, or the lists of its parent agents.
     pub fn access(&self, name: &str) -> Access {
         self.access_for(self.agent.as_deref(), name)
     }
@@ -264,7 +267,7 @@ impl Rules {
             .is_some_and(|parent| parent.lists.deny.contains(name) || parent.is_denied_above(name))
     }
 
-    /// Whom the turn is for.
+    /// The tenant, user and agent of the turn.
     pub(super) fn subject<'a>(&'a self, cx: &'a ToolContext) -> Subject<'a> {
         Subject {
             tenant: cx.tenant(),
@@ -273,7 +276,7 @@ impl Rules {
         }
     }
 
-    /// What can hide tools while the turn runs.
+    /// The rules that can still hide tools while the turn runs, those of the parent first.
     pub(crate) fn live(&self, cx: &ToolContext) -> Vec<Live> {
         let mut all = self
             .parent
@@ -297,7 +300,7 @@ impl Rules {
     }
 }
 
-/// Whom a turn is for.
+/// The tenant, user and agent of a turn.
 pub(super) struct Subject<'a> {
     pub(super) tenant: &'a str,
     pub(super) principal: &'a str,

@@ -1,6 +1,6 @@
-//! The stores of a gate, whose panics are errors.
+//! Wrappers that turn panics of a gate's stores into errors.
 //!
-//! A gate wraps every store once, where it takes it, so no caller of a store has to think of panics.
+//! A gate wraps every store once, when it takes it, so that no caller of a store has to handle panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) fn sink(store: Arc<dyn AuditSink>) -> Arc<dyn AuditSink> {
     Arc::new(Shield(store))
 }
 
-/// The sink of a buffer is wrapped where the buffer takes it.
+/// Only the required sink is wrapped here: a buffer wraps its own sink.
 pub(crate) fn audit(audit: Audit) -> Audit {
     match audit {
         Audit::Required(store) => Audit::Required(sink(store)),
@@ -34,7 +34,7 @@ pub(crate) fn audit(audit: Audit) -> Audit {
 }
 
 impl EffectLedger for Shield<dyn EffectLedger> {
-    /// A ledger that cannot say so does not count as durable.
+    /// A ledger whose `is_durable` panics does not count as durable.
     fn is_durable(&self) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.0.is_durable())).unwrap_or(false)
     }
@@ -115,7 +115,7 @@ impl EffectLedger for Shield<dyn EffectLedger> {
 }
 
 impl ApprovalStore for Shield<dyn ApprovalStore> {
-    /// A store that cannot say so counts as durable: its tokens then need the host's keys.
+    /// A store whose `is_durable` panics counts as durable, so that its tokens need the host's keys.
     fn is_durable(&self) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.0.is_durable())).unwrap_or(true)
     }

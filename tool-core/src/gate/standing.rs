@@ -1,4 +1,4 @@
-//! Whether a call that was allowed is still allowed when its body begins.
+//! Checks whether an allowed call is still allowed when its body begins.
 
 use std::sync::Arc;
 
@@ -8,16 +8,17 @@ use crate::context::{CallScope, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::registry::Shelf;
 
-/// What can take a tool away from a call that is on its way: kill switches, disables, and rules that deny.
+/// The rules that can still forbid a call after it was allowed: kill switches, disables and deny rules.
 pub(crate) enum Standing {
     /// The turn has no rules.
     None,
-    /// The turn has rules, which are shared with the operators who change them.
+    /// The turn has rules. Operators can change them while the call is on its way.
     Live {
         shelf: Arc<Shelf>,
         view: Arc<View>,
         at: usize,
-        /// The edition of the policies when the call arrived. The call is judged later, so an equal number means an equal judgement.
+        /// The edition of the policies when the call arrived. The call is judged later than that, so an equal number means an equal
+        /// judgement.
         edition: u64,
     },
 }
@@ -53,7 +54,7 @@ impl Standing {
     }
 }
 
-/// Refuses a call that may not run any more. Asked where a body is about to begin, after everything that waits.
+/// Refuses a call that is no longer allowed. Callers run this right before a body begins, after every step that waits.
 #[inline]
 pub(crate) fn still_allowed(cx: &ToolContext) -> Result<(), ToolError> {
     match cx.scope() {

@@ -1,4 +1,4 @@
-//! What a gate does to its stores from time to time.
+//! Background maintenance of a gate's stores.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::store::{EffectLedger, Maintenance, Retention, Scope, Timestamp};
 
 /// The pause between two purges.
 const PURGE: Duration = Duration::from_hours(1);
-/// Most rows of each table in one change.
+/// Maximum number of rows of each table in one transaction.
 const BATCH: u32 = 200;
 
-/// What a [`Gate`](crate::Gate) does by itself, from when it is built until it is drained: rows of the effect ledger whose lease is over
-/// become ambiguous, approvals whose time has passed become expired, and old rows are removed where there is a [`Retention`].
+/// The background task of a [`Gate`](crate::Gate), from when the gate is built until it is drained. It marks rows of the effect ledger
+/// with an expired lease as ambiguous, expires approvals whose time has passed, and removes old rows if there is a [`Retention`].
 ///
-/// The default sweeps once for each lease: after a quick restart, the rows of the process before are found by the first or second
-/// sweep. Where a gate is built outside of a runtime, its first call starts the task.
+/// By default it sweeps once per lease: after a quick restart, the first or second sweep finds the rows of the previous process. If a
+/// gate is built outside of a runtime, its first call starts the task.
 ///
 /// ```
 /// use std::time::Duration;
@@ -41,7 +41,7 @@ pub struct Sweeper {
 }
 
 impl Sweeper {
-    /// Sweeps nothing: the host calls [`EffectLedger::sweep`] and [`Maintenance::purge`] by itself.
+    /// Disables sweeping: the host calls [`EffectLedger::sweep`] and [`Maintenance::purge`] itself.
     pub fn off() -> Self {
         Self {
             is_off: true,
@@ -49,13 +49,13 @@ impl Sweeper {
         }
     }
 
-    /// The pause between two sweeps; a lease where nothing is said, and at least 10 milliseconds.
+    /// Sets the pause between two sweeps; defaults to the lease, and is at least 10 milliseconds.
     pub fn every(mut self, pause: Duration) -> Self {
         self.every = Some(pause);
         self
     }
 
-    /// Removes old rows when the gate is built, and then once an hour.
+    /// Removes old rows when the gate is built, and then once per hour.
     pub fn purge(mut self, store: impl Maintenance, retention: Retention) -> Self {
         self.purge = Some((Arc::new(store), retention));
         self
@@ -65,13 +65,13 @@ impl Sweeper {
         self.purge.is_some()
     }
 
-    /// The pause between two sweeps; none where nothing is swept.
+    /// The pause between two sweeps; `None` if sweeping is off.
     pub(super) fn pause(&self, lease: Option<Duration>) -> Option<Duration> {
         let pause = self.every.or(lease).unwrap_or(Duration::from_secs(30));
         (!self.is_off).then(|| pause.max(Duration::from_millis(10)))
     }
 
-    /// One sweep. What fails is logged, and comes again with the next sweep.
+    /// Sweeps once. A failure is logged, and the next sweep tries again.
     pub(super) async fn sweep(
         &self,
         ledger: Option<Arc<dyn EffectLedger>>,
@@ -110,7 +110,7 @@ async fn purge(
     now: Timestamp,
 ) -> Result<(), crate::store::StoreError> {
     while shielded(|| store.purge(retention, now, BATCH)).await?.more {
-        // Calls write between two batches.
+        // Lets calls write between two batches.
         tokio::task::yield_now().await;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Stored switches as one process knows them.
+//! Stored kill switches and disables, cached in each process.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,25 +18,25 @@ use crate::tool::ToolDef;
 
 /// The pause between two reads of the store.
 const POLL: Duration = Duration::from_millis(250);
-/// A call asks the store before it is judged where the last read is older than this.
+/// A call reads the store before it is judged if the last read is older than this.
 const FRESH: Duration = Duration::from_millis(500);
-/// A call of a tool that is not read-only is refused where the last read is older than this.
+/// A call of a tool that is not read-only is refused if the last read is older than this.
 const STALE: Duration = Duration::from_secs(1);
-/// How long a read may take.
+/// Timeout of a read.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Kill switches, disables and enablement rows in a [`SwitchStore`], for all processes of a host. Cheap to clone.
+/// Kill switches, disables and enablement rows in a [`SwitchStore`], for all processes of a host. Clones are cheap.
 ///
-/// [`Rules::switches`](crate::Rules::switches) puts them before the calls of a turn. Every process on the same store obeys them, also
+/// [`Rules::switches`](crate::Rules::switches) applies them to the calls of a turn. Every process on the same store applies them, also
 /// after a restart:
 ///
-/// - A call with a row in the effect ledger obeys every switch that was stored before that row. Where the store cannot be read after
+/// - A call with a row in the effect ledger respects every switch that was stored before that row. If the store cannot be read after
 ///   the row was written, the call is not run.
-/// - Every other call obeys every switch that was stored one second before. Where the store has not answered for a second, calls of
-///   tools that are not read-only are refused with [`Layer::Unread`], and read-only calls go by what was read last.
+/// - Every other call respects every switch that was stored at least one second earlier. If the store has not answered for a second,
+///   calls of tools that are not read-only are refused with [`Layer::Unread`], and read-only calls use the last known switches.
 /// - A running call is cancelled within about a quarter of a second after a kill switch was stored, as soon as the store answers.
 ///
-/// What is switched on again, and what is enabled, is there in the next turn.
+/// A tool that is switched on again, or enabled, is visible in the next turn.
 ///
 /// ```
 /// use tool_core::Switches;
@@ -65,13 +65,13 @@ pub struct Switches(Arc<Inner>);
 struct Inner {
     store: Arc<dyn SwitchStore>,
     known: Versioned<Known>,
-    /// Woken with every change of `known`.
+    /// Notified with every change of `known`.
     changed: watch::Sender<()>,
-    /// When the last read that succeeded began, and the last that failed.
+    /// When the last successful read began, and when the last read failed.
     reads: Mutex<Reads>,
-    /// Held while the store is read, so that callers who wait share one read.
+    /// Held while the store is read, so that waiting callers share one read.
     reading: tokio::sync::Mutex<()>,
-    /// Whether a task reads in the background.
+    /// Whether a background task reads the store.
     is_polled: AtomicBool,
 }
 
@@ -81,10 +81,10 @@ struct Reads {
     failed: Option<Instant>,
 }
 
-/// Switches that are on, by the workspace where they hold and the tool.
+/// Switches that are on, by workspace (`None` for all workspaces) and tool.
 type Names = BTreeSet<(Option<Workspace>, String)>;
 
-/// The switches of one version.
+/// The kill switches and disables of one version of the store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     version: u64,
@@ -96,7 +96,7 @@ fn holds(names: &Names, tool: &str, workspace: &str) -> bool {
     !names.is_empty() && of(names, workspace).any(|name| name == tool)
 }
 
-/// The tools of the switches that hold in a workspace.
+/// The tools whose switches apply in a workspace.
 fn of<'a>(names: &'a Names, workspace: &'a str) -> impl Iterator<Item = &'a str> {
     let own = names.iter().filter(move |(reach, _)| {
         reach
@@ -117,12 +117,12 @@ impl Known {
 }
 
 impl Switches {
-    /// Reads the switches of a store. An error where the store cannot be read: a host must not start without its switches.
+    /// Reads the switches of a store. Fails if the store cannot be read, because a host must not start without its switches.
     pub async fn open(store: impl SwitchStore) -> Result<Self, StoreError> {
         Self::open_shared(Arc::new(store)).await
     }
 
-    /// Reads the switches of a store that others hold as well.
+    /// Reads the switches of a store that is shared with other owners.
     pub async fn open_shared(store: Arc<dyn SwitchStore>) -> Result<Self, StoreError> {
         let switches = Self(Arc::new(Inner {
             store,
@@ -137,13 +137,13 @@ impl Switches {
         Ok(switches)
     }
 
-    /// The store, for lists of who set what.
+    /// The store, for listing who set which switch.
     pub fn store(&self) -> &dyn SwitchStore {
         &*self.0.store
     }
 
-    /// Refuses calls of a tool and cancels those that run: in one workspace, or in all where there is none. Returns whether that
-    /// turned the switch on.
+    /// Refuses new calls of a tool and cancels running ones, in one workspace or, with `None`, in all. Returns whether the switch was off
+    /// before.
     pub async fn kill(
         &self,
         tool: impl Into<String>,
@@ -155,7 +155,7 @@ impl Switches {
         self.set(key, true, by, reason).await
     }
 
-    /// Takes a [`kill`](Self::kill) of the same workspace back. Returns whether that turned the switch off.
+    /// Removes a [`kill`](Self::kill) of the same workspace. Returns whether the switch was on before.
     pub async fn revive(
         &self,
         tool: impl Into<String>,
@@ -167,8 +167,8 @@ impl Switches {
         self.set(key, false, by, reason).await
     }
 
-    /// Refuses calls of a tool and lets those that run end: in one workspace, or in all where there is none. `on` is whether the tool
-    /// is disabled from now on. Returns whether that changed anything.
+    /// Refuses new calls of a tool and lets running ones finish, in one workspace or, with `None`, in all. `on` is whether the tool is
+    /// disabled from now on. Returns whether this changed the switch.
     pub async fn disable(
         &self,
         tool: impl Into<String>,
@@ -181,8 +181,8 @@ impl Switches {
         self.set(key, on, by, reason).await
     }
 
-    /// Adds an enablement row of a source (`manual` or `skill`) for one workspace, or for all where there is none. Returns whether
-    /// that changed anything.
+    /// Adds an enablement row of a source (`manual` or `skill`) for one workspace or, with `None`, for all. Returns whether this changed
+    /// the row.
     pub async fn enable(
         &self,
         tool: impl Into<String>,
@@ -195,7 +195,7 @@ impl Switches {
         self.set(key, true, by, reason).await
     }
 
-    /// Takes an enablement row of a source back. A tool stays enabled while another row names it.
+    /// Withdraws an enablement row of a source. The tool stays enabled while another row names it. Returns whether this changed the row.
     pub async fn withdraw(
         &self,
         tool: impl Into<String>,
@@ -233,13 +233,13 @@ impl Switches {
         let none = Enablement::default();
         Ok(rows.into_iter().fold(none, |all, row| {
             let SwitchKey { tool, source, .. } = row.key;
-            // A row that was taken back enables nothing, and still says that this workspace has rows.
+            // A withdrawn row enables nothing, but it still counts as a row of this workspace.
             let source = if row.on { source } else { String::new() };
             all.row(tool, &source, row.on)
         }))
     }
 
-    /// Whether a kill switch holds for a tool in a workspace, as far as this process knows.
+    /// Whether a kill switch applies to a tool in a workspace, as far as this process knows.
     pub fn is_killed(&self, tool: &str, workspace: &str) -> bool {
         holds(&self.0.known.read().kills, tool, workspace)
     }
@@ -249,12 +249,12 @@ impl Switches {
         holds(&self.0.known.read().disables, tool, workspace)
     }
 
-    /// Reads what was stored until now.
+    /// Reads the current switches from the store.
     pub async fn refresh(&self) -> Result<(), StoreError> {
         self.read_since(env::monotonic()).await
     }
 
-    /// Makes sure that a read has succeeded which began then or later.
+    /// Waits for a successful read that began at `since` or later.
     async fn read_since(&self, since: Instant) -> Result<(), StoreError> {
         let inner = &self.0;
         let read = async {
@@ -265,7 +265,7 @@ impl Switches {
             let began = env::monotonic();
             let version = shielded(|| inner.store.version()).await?;
             if inner.reads().good.is_none() || inner.known.read().version != version {
-                // Read after the version: what changes between the two is read again, because the version is older.
+                // The rows are read after the version. A change between the two is read again next time, because the known version is older.
                 let rows = shielded(|| inner.store.in_force()).await?;
                 inner.put(version, rows);
             }
@@ -288,21 +288,21 @@ impl Switches {
         done
     }
 
-    /// Reads the store where the last read is too old for a call to be judged by it. Where that fails, what was read last holds.
+    /// Reads the store if the last read is too old to judge a call. If the read fails, the last known switches apply.
     pub(crate) async fn freshen(&self) {
         let (now, reads) = (env::monotonic(), self.0.reads());
         let is_within = |at: Option<Instant>, span| {
             at.is_some_and(|at| now.saturating_duration_since(at) < span)
         };
         self.poll();
-        // While the store fails, it is asked as often as it is polled, not once for each call.
+        // While the store fails, it is read only as often as it is polled, not once per call.
         if !is_within(reads.good, FRESH) && !is_within(reads.failed, POLL) {
-            // Logged where it fails.
+            // A failure is logged by the read.
             let _ = self.read_since(now).await;
         }
     }
 
-    /// Waits until a kill switch holds for a tool in a workspace.
+    /// Waits until a kill switch applies to a tool in a workspace.
     pub(crate) async fn killed(&self, tool: &str, workspace: &str) {
         let mut changes = self.0.changed.subscribe();
         loop {
@@ -311,15 +311,15 @@ impl Switches {
                 return;
             }
             if changes.changed().await.is_err() {
-                // Nobody is left who could switch it off.
+                // The sender is gone, so no switch can change any more.
                 return std::future::pending().await;
             }
         }
     }
 
-    /// Starts the task that reads the store, where there is a runtime and no task yet. It ends with the last clone.
+    /// Starts the task that polls the store if there is a runtime and no such task yet. It ends when the last clone is dropped.
     fn poll(&self) {
-        /// Another runtime may start another task after this one.
+        /// Clears `is_polled` when the task ends, so that a different runtime can start a new one.
         struct Unpolled(Weak<Inner>);
         impl Drop for Unpolled {
             fn drop(&mut self) {
@@ -338,7 +338,7 @@ impl Switches {
             loop {
                 tokio::time::sleep(POLL).await;
                 let Some(inner) = weak.upgrade() else { break };
-                // Logged where it fails.
+                // A failure is logged by the read.
                 let _ = Self(inner).refresh().await;
             }
         });
@@ -409,7 +409,7 @@ impl fmt::Debug for Switches {
     }
 }
 
-/// The switches as they were when the rules were loaded.
+/// The switches at the time when the rules were loaded.
 #[derive(Clone, Debug)]
 pub(crate) struct SwitchesView {
     pub(crate) shared: Switches,
@@ -424,7 +424,7 @@ impl SwitchesView {
         }
     }
 
-    /// What hides a tool by now that did not when the rules were loaded.
+    /// The layer that hides a tool now but did not when the rules were loaded.
     pub(super) fn hides(&self, def: &ToolDef, workspace: &str) -> Option<Layer> {
         let inner = &self.shared.0;
         if !inner.known.is_latest(&self.known) {

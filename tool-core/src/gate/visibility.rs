@@ -1,4 +1,4 @@
-//! Which tools a turn may see, layer by layer.
+//! Computes which tools are visible to a turn, layer by layer.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -14,20 +14,20 @@ use crate::registry::{Compiled, Shelf};
 use crate::tool::ToolDef;
 use crate::toolset::Overridden;
 
-/// Category of tools that start sub-agents.
+/// Category of the tools that start sub-agents.
 const SPAWNS: &str = "agent";
 
-/// What a turn may see: the code of the first layer that hides each tool, zero where none does. Tools of the registry first, then
-/// the agent tools.
+/// The visibility of each tool in a turn: the code of the first layer that hides it, or zero if it is visible. The registry's tools come
+/// first, then the agent tools.
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) codes: Vec<u8>,
-    /// Keys of needed secrets that are not there.
+    /// Keys of required secrets that are missing.
     pub(crate) absent: BTreeSet<String>,
-    /// Tools that ask other agents, in order.
+    /// Tools that call other agents, sorted by name.
     pub(crate) agents: Option<Arc<Shelf>>,
     pub(crate) live: Vec<Live>,
-    /// What the policies of these are known to say of each tool.
+    /// For each entry of `live`, its policy's candidate rules for each tool.
     pub(crate) compiled: Box<[OnceLock<Arc<Compiled>>]>,
 }
 
@@ -47,7 +47,7 @@ impl View {
         }
     }
 
-    /// The strictest of what the policies say. Of several that ask, each may require four eyes.
+    /// Returns the strictest decision of all policies. If several policies ask, each of them may require four eyes.
     pub(crate) fn judge(&self, base: &Shelf, at: usize, request: &Request<'_>) -> Option<Decision> {
         let decisions = self
             .live
@@ -73,20 +73,20 @@ impl View {
         })
     }
 
-    /// What hides a tool by now. Where nothing changed since the turn began, that costs two numbers to compare.
+    /// Returns the layer that hides a tool now. If nothing has changed since the turn began, this compares only two version numbers.
     pub(crate) fn hides(&self, at: usize, def: &ToolDef) -> Option<Layer> {
         Layer::from_code(*self.codes.get(at)?)
             .or_else(|| self.live.iter().find_map(|live| live.hides(def)))
     }
 
-    /// A number that changes with every policy and every kill switch of the turn's rules.
+    /// A number that changes with every change of the policies and kill switches of the turn's rules.
     pub(crate) fn edition(&self) -> u64 {
         let policies = self.live.iter().filter_map(|live| live.policy.as_ref());
-        // Each number only grows, so the sum changes with any of them.
+        // Each edition number only grows, so the sum changes with any of them.
         policies.map(|policy| policy.shared.edition()).sum()
     }
 
-    /// Tools whose names were taken by tools that ask other agents.
+    /// Tools of the registry that agent tools of the same name replace.
     pub(crate) fn overridden(&self, base: &Shelf) -> Arc<[Overridden]> {
         let Some(agents) = &self.agents else {
             return Arc::default();
@@ -103,10 +103,10 @@ impl View {
     }
 }
 
-/// Looking a name up costs about as much as passing so many.
+/// One lookup by name costs about as much as iterating over this many tools.
 const WALKED: usize = 8;
 
-/// Marks by position. Layers are numbered in the order in which they are asked, so the smallest mark is the first.
+/// The first hiding layer of each tool, by position. Layers are numbered in the order of the checks, so the smaller code wins.
 struct Marks(Vec<u8>);
 
 impl Marks {
@@ -118,7 +118,7 @@ impl Marks {
     }
 }
 
-/// Names of tools, and where they are.
+/// Looks up the positions of tools by name.
 struct Names<'a> {
     shelf: &'a Shelf,
     agents: Option<&'a Shelf>,
@@ -130,7 +130,7 @@ impl Names<'_> {
         self.shelf.tools.len() + self.agents.map_or(0, |agents| agents.tools.len())
     }
 
-    /// Where a name stands among the registry's, as it travels.
+    /// The position of a name among the registry's tools. A name with a `:` is looked up by its wire name.
     fn own(&self, name: &str) -> Option<usize> {
         match name.split_once(':') {
             None => self.shelf.position(name),
@@ -138,7 +138,7 @@ impl Names<'_> {
         }
     }
 
-    /// The agent tools of which one of the names holds, their own or that of their row.
+    /// Calls `found` with each agent tool for whose own name or row name `holds` is true.
     fn agents(&self, holds: impl Fn(&str) -> bool, found: impl FnMut(usize)) {
         let after = self.shelf.tools.len();
         let agents = self
@@ -155,20 +155,20 @@ impl Names<'_> {
             .for_each(found);
     }
 
-    /// Calls back with every position that a name stands for.
+    /// Calls `found` with every position that has this name.
     fn each(&self, name: &str, mut found: impl FnMut(usize)) {
         self.own(name).into_iter().for_each(&mut found);
         self.agents(|known| known == name, found);
     }
 
-    /// The same for every name of a set. A set that names a good part of the tools is walked beside them, as both are sorted.
+    /// Calls `found` for every name of a set. A large set is merged with the tools' names in one pass, because both are sorted.
     fn set(&self, names: &BTreeSet<String>, mut found: impl FnMut(usize)) {
         if names.len() * WALKED < self.shelf.tools.len() {
             return self.all(names, found);
         }
         let mut tools = self.shelf.facts().names().enumerate().peekable();
         for name in names {
-            // One that does not travel as it is stands elsewhere.
+            // A name with a `:` has a different wire name, so its sort position differs too.
             if name.contains(':') {
                 self.own(name).into_iter().for_each(&mut found);
                 continue;
@@ -189,7 +189,7 @@ impl Names<'_> {
 }
 
 impl Rules {
-    /// What a turn may see of these tools.
+    /// Computes the visible tools of a turn.
     pub(crate) fn view(&self, base: &Shelf, cx: &ToolContext) -> View {
         let agents = (!self.agents.is_empty()).then(|| {
             Arc::new(Shelf::of(
@@ -203,7 +203,7 @@ impl Rules {
         };
         let mut absent = BTreeSet::new();
         let mut marks = self.marks(&names, cx, &mut absent);
-        // The agent's own win.
+        // The agent's own tools win over tools of the registry.
         if let Some(agents) = &agents {
             for (at, def) in agents.tools.iter().enumerate() {
                 if marks.0[base.tools.len() + at] == 0
@@ -246,7 +246,7 @@ impl Rules {
         marks
     }
 
-    /// The layers that go by kind, with enablement between them.
+    /// Marks the layers that depend on a tool's kind (harness, category, secrets), and enablement, which comes in between.
     fn mark_kinds(
         &self,
         names: &Names<'_>,
@@ -286,13 +286,13 @@ impl Rules {
             } else {
                 later
             };
-            // Without a row: harness tools need none, and a supervisor has what starts sub-agents.
+            // For tools without an enablement row: harness tools need no row, and a supervisor always has the tools that start sub-agents.
             let unlisted = if kind.harness || spawns {
                 first
             } else {
                 Layer::Enablement.code()
             };
-            // With a row that is off.
+            // For tools with a row that is off.
             let off = if kind.harness {
                 first
             } else {
@@ -408,7 +408,7 @@ impl Rules {
         });
     }
 
-    /// What the parent does not have its child does not have either.
+    /// Hides from a child what is hidden from its parent.
     fn mark_child(&self, names: &Names<'_>, cx: &ToolContext, marks: &mut Marks) {
         let own = Names {
             agents: None,
@@ -416,7 +416,7 @@ impl Rules {
             ..*names
         };
         let mut parents = self.marks(&own, cx, &mut BTreeSet::new());
-        // What the parent's own tools take the place of, it does not have.
+        // A tool that one of the parent's agent tools replaces is hidden from the parent.
         for tool in &self.agents {
             names.each(tool.def.wire_name(), |at| {
                 if let Some(mark) = parents.0.get_mut(at) {
@@ -427,7 +427,7 @@ impl Rules {
         for (at, mark) in parents.0.iter().enumerate() {
             match Layer::from_code(*mark) {
                 None => {}
-                // Denied names are those of both.
+                // A child inherits its parent's denied names.
                 Some(Layer::Deny) => marks.hide(at, Layer::Deny),
                 Some(_) => marks.hide(at, Layer::Spawn),
             }

@@ -1,4 +1,4 @@
-//! What keeps a part from being sent: no provider takes it, in this request or in any later one of its thread.
+//! Checks for parts that no provider accepts, in this request or in any later one of its thread.
 
 use std::io;
 
@@ -8,11 +8,11 @@ use base64::read::DecoderReader;
 use super::media;
 use super::model::{Part, Source};
 
-/// Most bytes that a file of a result may have, and those of one result together. Requests of all providers hold this much as base64 text
-/// (Anthropic: 32 MB, OpenAI: 50 MB, Gemini: 100 MB); what one of them takes less of is left out on its wire.
+/// Most bytes of a file of a result, and of all files of one result together. Requests of all providers have room for this much as base64
+/// text (Anthropic: 32 MB, OpenAI: 50 MB, Gemini: 100 MB). If a provider accepts less, its wire format leaves the file out.
 pub(crate) const MOST_BYTES: usize = 20 << 20;
 
-/// What is wrong with a part, and what to write instead, as the predicate of a sentence.
+/// Checks a part. The error says what is wrong and what to write instead, as the predicate of a sentence.
 pub(crate) fn part(part: &Part) -> Result<(), String> {
     let (media_type, source) = match part {
         Part::Text { text } if text.trim().is_empty() => {
@@ -37,7 +37,7 @@ pub(crate) fn part(part: &Part) -> Result<(), String> {
                     "is not base64 ({error}): encode the bytes with the standard alphabet and padding, without `data:` in front"
                 )
             })?;
-            // Providers look at the bytes, too, and refuse a request whose image is of another type.
+            // Providers check the bytes, too, and refuse a request whose image is of another type.
             let media_type = media_type.to_ascii_lowercase();
             match media::detect(&beginning(data)) {
                 Some(found) if found != media_type && media::DETECTED.contains(&&*media_type) => {
@@ -58,9 +58,9 @@ pub(crate) fn part(part: &Part) -> Result<(), String> {
     }
 }
 
-/// The parts of a result without those that no provider takes. The model reads a line in the place of each.
+/// Removes the parts that no provider accepts. The model reads a line in place of each.
 ///
-/// The tool has run by then, so that a wrong part is no reason to take its result for a failure.
+/// The tool has already run, so a wrong part must not turn its result into a failure.
 pub(super) fn usable(parts: Vec<Part>) -> Vec<Part> {
     let mut left = MOST_BYTES;
     let alone = parts.len() == 1;
@@ -88,13 +88,13 @@ pub(super) fn usable(parts: Vec<Part>) -> Vec<Part> {
     parts.collect()
 }
 
-/// The first bytes of base64 text, as many as tell types apart.
+/// Decodes the first bytes of base64 text, enough to detect the type.
 pub(super) fn beginning(data: &str) -> Vec<u8> {
     let first = data.get(..data.len().min(24)).unwrap_or_default();
     BASE64_STANDARD.decode(first).unwrap_or_default()
 }
 
-/// `type/subtype`, with parameters or without. Ranges such as `image/*` are not a type.
+/// Whether a text is `type/subtype`, with parameters or without. Ranges such as `image/*` are not types.
 fn is_media_type(text: &str) -> bool {
     let essence = text.split(';').next().unwrap_or_default().trim_end();
     let token = |text: &str| {
@@ -106,7 +106,7 @@ fn is_media_type(text: &str) -> bool {
         && text.chars().all(printable)
 }
 
-/// `scheme://rest`, without white space.
+/// Whether a text is `scheme://rest`, without white space.
 fn is_address(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else {
         return false;

@@ -1,4 +1,4 @@
-//! Where outputs come from.
+//! Citations: the sources of an output.
 
 use std::time::SystemTime;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::ToolError;
 use crate::redact::{Mask as _, Redactor};
 
-/// Where (a part of) an output comes from.
+/// The source of an output, or of a part of it.
 ///
-/// A tool attaches it with [`ToolContext::cite`](crate::ToolContext::cite); it reaches the client beside the output and is not
-/// touched by what the model reads.
+/// A tool adds it with [`ToolContext::cite`](crate::ToolContext::cite). The client gets it next to the output, whatever the model
+/// reads.
 ///
 /// ```
 /// use tool_core::Citation;
@@ -33,7 +33,7 @@ pub struct Citation {
 }
 
 impl Citation {
-    /// Names the source and the thing in it; retrieved now.
+    /// Creates a citation of an item in a source, retrieved now.
     pub fn new(source: impl Into<String>, source_id: impl Into<String>) -> Self {
         Self {
             source: source.into(),
@@ -43,14 +43,14 @@ impl Citation {
         }
     }
 
-    /// Which version of it.
+    /// Sets the version of the item.
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = Some(version.into());
         self
     }
 
-    /// When it was read, as ISO 8601 text with an offset.
+    /// Sets when the item was retrieved, as ISO 8601 text with an offset.
     pub fn retrieved_at(mut self, time: impl Into<String>) -> Result<Self, ToolError> {
         let time = time.into();
         if !is_timestamp(&time) {
@@ -62,14 +62,14 @@ impl Citation {
         Ok(self)
     }
 
-    /// When it was read.
+    /// Sets when the item was retrieved.
     #[must_use]
     pub fn retrieved(mut self, time: SystemTime) -> Self {
         self.retrieved_at = rfc3339(time);
         self
     }
 
-    /// The citation without secrets. A time is kept as it is: it was checked to be one.
+    /// Masks secrets. The time is kept as it is, because it was validated.
     pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
         let Self {
             source,
@@ -85,22 +85,22 @@ impl Citation {
         }
     }
 
-    /// The source.
+    /// Returns the name of the source.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The thing in the source.
+    /// Returns the id of the item in the source.
     pub fn source_id(&self) -> &str {
         &self.source_id
     }
 
-    /// Its version.
+    /// Returns the version of the item.
     pub fn version_text(&self) -> Option<&str> {
         self.version.as_deref()
     }
 
-    /// When it was read, as ISO 8601 text.
+    /// Returns when the item was retrieved, as ISO 8601 text.
     pub fn retrieved_at_text(&self) -> &str {
         &self.retrieved_at
     }
@@ -120,7 +120,7 @@ fn timestamp<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String
     ))
 }
 
-/// UTC with seconds. Days to a date by Howard Hinnant's `civil_from_days`.
+/// Formats a time in UTC, with seconds. The date is computed by Howard Hinnant's `civil_from_days`.
 fn rfc3339(time: SystemTime) -> String {
     let seconds = time
         .duration_since(SystemTime::UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! What std offers to return.
+//! `IntoOutput` for the types of the standard library and of optional crates.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
@@ -27,7 +27,7 @@ impl<T: Serialize + Send + 'static, E: Failure> IntoOutput for Result<T, E> {
     }
 }
 
-/// `impl<…> IntoOutput for …`, a value as it is.
+/// Implements `IntoOutput` for types that are returned as they are.
 macro_rules! as_it_is {
     ($( [$($generic:ident $(: $bound:ident)?),*] $ty:ty ),+ $(,)?) => {$(
         impl<$($generic $(: $bound)?),*> IntoOutput for $ty
@@ -43,7 +43,7 @@ macro_rules! as_it_is {
     )+};
 }
 
-// What holds other values holds outputs, so that a type that cannot be returned alone cannot be returned in a list either.
+// The items of a collection must be outputs, so that a type that cannot be returned alone cannot be returned in a list either.
 as_it_is! {
     [] (), [] bool, [] char, [] String, [] &'static str, [] Cow<'static, str>, [] Box<str>, [] Arc<str>, [] PathBuf, [] Duration,
     [] i8, [] i16, [] i32, [] i64, [] i128, [] isize, [] u8, [] u16, [] u32, [] u64, [] u128, [] usize, [] f32, [] f64,

@@ -12,7 +12,7 @@ use crate::error::ToolError;
 use crate::schema::rules::Rule;
 use crate::schema::{Kind, Schema, StrictSchema};
 
-/// A media type with bytes or an address, and what it may hold.
+/// A media type with bytes or a URL, for the three public types.
 #[derive(Clone, PartialEq, Eq)]
 struct Body {
     media_type: String,
@@ -20,13 +20,13 @@ struct Body {
     name: Option<String>,
 }
 
-/// What distinguishes the three public types.
+/// The differences between the three public types.
 struct Noun {
-    /// With its article, for messages.
+    /// The noun with its article, for messages.
     text: &'static str,
-    /// What the media type begins with; empty where it may be any.
+    /// The beginning that a media type must have; empty if any is allowed.
     prefix: &'static str,
-    /// A media type to write.
+    /// An example of a media type, for messages.
     example: &'static str,
 }
 
@@ -47,7 +47,7 @@ const FILE: &Noun = &Noun {
 };
 
 impl Body {
-    /// Checks everything that a provider would refuse in every later request.
+    /// Checks everything that would make a provider refuse every later request.
     fn new(
         noun: &Noun,
         media_type: &str,
@@ -91,7 +91,7 @@ impl Body {
     }
 
     fn of_bytes(noun: &Noun, media_type: &str, bytes: &[u8]) -> Result<Self, String> {
-        // Before they are encoded, which would double what is too large.
+        // Checked before encoding, which would double the size of bytes that are too large.
         if bytes.len() > check::MOST_BYTES {
             return Err(format!(
                 "{} has {} bytes and at most {} are allowed: make it smaller, or give its address",
@@ -126,7 +126,7 @@ impl Body {
     }
 }
 
-/// Media types are compared without case; their parameters keep it.
+/// Lowercases the type, because media types are compared without case. Parameters keep their case.
 fn lower(media_type: &str) -> String {
     match media_type.split_once(';') {
         None => media_type.to_ascii_lowercase(),
@@ -134,7 +134,7 @@ fn lower(media_type: &str) -> String {
     }
 }
 
-/// The types that [`detect`] tells apart.
+/// The media types that [`detect`] recognizes.
 pub(super) const DETECTED: &[&str] = &[
     "image/png",
     "image/jpeg",
@@ -147,7 +147,7 @@ pub(super) const DETECTED: &[&str] = &[
     "application/pdf",
 ];
 
-/// The media type by the first bytes.
+/// Detects the media type by the first bytes.
 pub(super) fn detect(bytes: &[u8]) -> Option<&'static str> {
     Some(match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "image/png",
@@ -223,7 +223,7 @@ impl Body {
     }
 }
 
-/// `Image { media_type: "image/png", source: Base64(68 bytes), name: None }`
+/// Prints `Body { media_type: "image/png", source: Base64(68 bytes), name: None }`, without the bytes.
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Body")
@@ -234,7 +234,7 @@ impl fmt::Debug for Body {
     }
 }
 
-/// No schema: a model cannot write bytes, and clients of MCP hand structured content to models as text.
+/// These types have no schema: a model cannot write bytes, and MCP clients pass structured content to models as text.
 const REFUSED: &Schema = &Schema::new(Kind::Refused {
     rule: Rule::MEDIA.id,
     text: Rule::MEDIA.text,
@@ -263,30 +263,30 @@ macro_rules! media {
         pub struct $name(Body);
 
         impl $name {
-            /// From its bytes. An error where the media type is not one of this kind, where the bytes begin as those of another type
-            /// that is known here do, where there are none, or where there are more than 20 MiB. Bytes that begin as nothing that is
-            /// known are taken for what they are said to be.
+            /// Creates it from bytes. Fails if the media type is not of this kind, if the bytes begin like those of another type that is
+            /// known here, if there are no bytes, or if there are more than 20 MiB. Bytes of an unknown type are accepted as the stated
+            /// type.
             pub fn new(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
                 Body::of_bytes($noun, media_type, bytes.as_ref())
                     .map(Self)
                     .map_err(ToolError::new)
             }
 
-            /// From its bytes as base64 text, with the standard alphabet and padding. The errors are those of [`new`](Self::new).
+            /// Creates it from base64 text, with the standard alphabet and padding. The errors are those of [`new`](Self::new).
             pub fn base64(media_type: &str, data: impl Into<String>) -> Result<Self, ToolError> {
                 Body::new($noun, media_type, Source::Base64(data.into()), None)
                     .map(Self)
                     .map_err(ToolError::new)
             }
 
-            /// At an absolute address, which the provider or the client fetches. A provider that fetches none reads the address.
+            /// Creates it from an absolute URL, which the provider or the client fetches. For a provider that fetches none, the model reads the URL.
             pub fn url(media_type: &str, url: impl Into<String>) -> Result<Self, ToolError> {
                 Body::new($noun, media_type, Source::Url(url.into()), None)
                     .map(Self)
                     .map_err(ToolError::new)
             }
 
-            /// The same with a name to show, such as `chart.png`. Control characters in it are removed, and an empty name is none.
+            /// Sets a name to show, such as `chart.png`. Control characters in it are removed, and an empty name counts as none.
             #[must_use]
             pub fn named(mut self, name: impl Into<String>) -> Self {
                 let name: String = name.into().chars().filter(|c| !c.is_control()).collect();
@@ -294,22 +294,22 @@ macro_rules! media {
                 self
             }
 
-            /// The media type, in lower case.
+            /// Returns the media type, in lower case.
             pub fn media_type(&self) -> &str {
                 &self.0.media_type
             }
 
-            /// The name.
+            /// Returns the name to show.
             pub fn name(&self) -> Option<&str> {
                 self.0.name.as_deref()
             }
 
-            /// Where the bytes are.
+            /// Returns the bytes, or their URL.
             pub fn source(&self) -> &Source {
                 &self.0.source
             }
 
-            /// The bytes; `None` where only the address is known.
+            /// Returns the bytes; `None` if only the URL is known.
             pub fn to_bytes(&self) -> Option<Vec<u8>> {
                 match &self.0.source {
                     Source::Base64(data) => BASE64_STANDARD.decode(data).ok(),
@@ -318,7 +318,7 @@ macro_rules! media {
             }
         }
 
-        /// Without the bytes.
+        /// Prints it without the bytes.
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
@@ -329,15 +329,15 @@ macro_rules! media {
             }
         }
 
-        /// For the client: `{"type":"file","mediaType":"…","filename":"…","url":"…"}`, where the URL of bytes is a `data:` URL. This is
-        /// the part of the type `file` that the AI SDK has.
+        /// Serializes it for the client: `{"type":"file","mediaType":"…","filename":"…","url":"…"}`, where the URL of bytes is a `data:` URL.
+        /// This is the `file` part of the AI SDK.
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 self.0.serialize(serializer)
             }
         }
 
-        /// From the form in which a client or a store has it.
+        /// Deserializes it from the form that clients and stores have.
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 Body::read($noun, deserializer).map(Self)
@@ -368,7 +368,7 @@ macro_rules! media {
             }
         }
 
-        /// Refused by every rule: see `media` in `docs/rules.md`.
+        /// This schema is always refused: see `media` in `docs/rules.md`.
         impl StrictSchema for $name {
             const SCHEMA: &'static Schema = REFUSED;
         }
@@ -403,15 +403,15 @@ media! {
     /// # }
     /// ```
     ///
-    /// It is shown wherever it is in an output: in a list, next to a text in a tuple, in a field of a struct. Providers take PNG, JPEG, GIF
-    /// and WebP; another type is left out for those that do not take it, and the model reads a line that says so.
+    /// The model sees it wherever it is in an output: in a list, next to a text in a tuple, in a field of a struct. Providers accept PNG, JPEG,
+    /// GIF and WebP. Another type is left out for providers that do not accept it, and the model reads a line that says so.
     Image, IMAGE
 }
 
 media! {
-    /// Audio that a tool returns, as [`Image`] is.
+    /// Audio that a tool returns, with the same methods as [`Image`].
     ///
-    /// Gemini hears it, and Chat Completions where it is WAV or MP3. For other providers the model reads a line in its place.
+    /// Gemini accepts it, and Chat Completions accepts WAV and MP3. For other providers the model reads a line in its place.
     ///
     /// ```
     /// use tool_core::{Audio, ToolError};
@@ -426,9 +426,9 @@ media! {
 }
 
 media! {
-    /// A file of any type that a tool returns, as [`Image`] is.
+    /// A file of any type that a tool returns, with the same methods as [`Image`].
     ///
-    /// Providers take PDF and texts; Bedrock takes office documents and videos too. A client of MCP gets an embedded resource.
+    /// Providers accept PDF and texts; Bedrock also accepts office documents and videos. An MCP client gets an embedded resource.
     ///
     /// ```
     /// use tool_core::{File, ToolError};
@@ -442,27 +442,27 @@ media! {
 }
 
 impl Image {
-    /// A PNG.
+    /// Creates an image from PNG bytes.
     pub fn png(bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
         Self::new("image/png", bytes)
     }
 
-    /// A JPEG.
+    /// Creates an image from JPEG bytes.
     pub fn jpeg(bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
         Self::new("image/jpeg", bytes)
     }
 
-    /// A GIF.
+    /// Creates an image from GIF bytes.
     pub fn gif(bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
         Self::new("image/gif", bytes)
     }
 
-    /// A WebP.
+    /// Creates an image from WebP bytes.
     pub fn webp(bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
         Self::new("image/webp", bytes)
     }
 
-    /// A PNG, JPEG, GIF or WebP, whichever the bytes are. An error where they are none of these.
+    /// Creates an image from PNG, JPEG, GIF or WebP bytes and detects the type. Fails for other bytes.
     ///
     /// ```
     /// use tool_core::Image;
@@ -479,24 +479,24 @@ impl Image {
 }
 
 impl Audio {
-    /// A WAV.
+    /// Creates audio from WAV bytes.
     pub fn wav(bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
         Self::new("audio/wav", bytes)
     }
 
-    /// An MP3.
+    /// Creates audio from MP3 bytes.
     pub fn mp3(bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
         Self::new("audio/mpeg", bytes)
     }
 }
 
 impl File {
-    /// A PDF.
+    /// Creates a file from PDF bytes.
     pub fn pdf(bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
         Self::new("application/pdf", bytes)
     }
 
-    /// A plain text.
+    /// Creates a file of plain text.
     pub fn text(text: impl AsRef<str>) -> Result<Self, ToolError> {
         Self::new("text/plain", text.as_ref())
     }

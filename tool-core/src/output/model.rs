@@ -1,4 +1,4 @@
-//! What of an output a model reads.
+//! The output that a model reads: text, JSON or parts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::{check, seen};
 use crate::error::ToolError;
 use crate::redact::Redactor;
 
-/// What the model reads of an output.
+/// The output that the model reads.
 ///
 /// ```
 /// use tool_core::ModelOutput;
@@ -25,33 +25,33 @@ use crate::redact::Redactor;
 #[doc(alias("content block", "image", "multimodal"))]
 pub struct ModelOutput(pub(crate) Content);
 
-/// As a store keeps it, too: what is skipped there is settled before a result is stored.
+/// The content of a model output, also in stores. The skipped variants are replaced before a result is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Content {
     Text(String),
     Json(Box<RawValue>),
     Parts(Vec<Part>),
-    /// The payload, as far as this many bytes reach; the pipeline makes a text of it. A payload with files is given as the text that names
-    /// them, and the files, which do not count.
+    /// At most this many bytes of the payload, which the pipeline turns into a text. If the payload has files, the second field holds the
+    /// text that names them, and the files, which do not count.
     #[serde(skip)]
     Bounded(usize, Option<Box<Named>>),
-    /// What was to be read could not be written; the call fails with this.
+    /// The output could not be written. The call fails with this text.
     #[serde(skip)]
     Broken(String),
 }
 
-/// A payload with files, as a text that names them. Boxed above, because results are moved often and few have files.
+/// A payload with files, as a text that names them. `Content` boxes it, because results are moved often and few have files.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     pub(crate) text: String,
-    /// In the order of their numbers in the text.
+    /// The files, in the order of their numbers in the text.
     pub(crate) files: Vec<Part>,
 }
 
 /// One part of what a model reads: of a tool's output, or of a user's message ([`UserMessage`](crate::turn::UserMessage)).
 ///
-/// A tool may return parts, where it is not known before how many texts and files there are:
+/// A tool may return parts if the number of texts and files is not known before:
 ///
 /// ```
 /// use tool_core::prelude::*;
@@ -70,29 +70,29 @@ pub(crate) struct Named {
 /// # }
 /// ```
 ///
-/// In the output of a tool, a file is `{"type":"file","mediaType":"…","filename":"…","url":"…"}`, where the URL of bytes is a `data:` URL,
-/// as an [`Image`](crate::Image) is. Anywhere else it is written as stores keep it, with `media_type`, `source` and `name`. Both are read.
+/// In the output of a tool, a file is written as `{"type":"file","mediaType":"…","filename":"…","url":"…"}`, where the URL of bytes is a
+/// `data:` URL, like an [`Image`](crate::Image). Elsewhere it is written as in stores, with `media_type`, `source` and `name`. Both forms are read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
 #[non_exhaustive]
 pub enum Part {
-    /// Text.
+    /// A text for the model.
     Text {
-        /// The text.
+        /// The text that the model reads.
         text: String,
     },
     /// An image or a file.
     File {
-        /// Its media type, such as `image/png`.
+        /// The media type, such as `image/png`.
         media_type: String,
-        /// Where its bytes are.
+        /// The bytes, or their URL.
         source: Source,
         /// A name to show.
         name: Option<String>,
     },
 }
 
-/// A [`Part`] as stores keep it. What version 0.1 has written is read by later ones, and the other way round.
+/// A [`Part`] as stores keep it. Version 0.1 and later versions read each other's parts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Kept<'a> {
@@ -132,14 +132,14 @@ impl Serialize for Part {
     }
 }
 
-/// As a part of the type `file` of the AI SDK's messages, which interfaces show as it is.
+/// Writes a `file` part of the AI SDK's messages, which user interfaces show as it is.
 pub(super) fn write_file<S: Serializer>(
     media_type: &str,
     source: &Source,
     name: Option<&str>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    /// `data:image/png;base64,…`, or the address, without a copy of the bytes.
+    /// Writes `data:image/png;base64,…`, or the URL, without copying the bytes.
     struct Url<'a>(&'a str, &'a Source);
 
     impl Serialize for Url<'_> {
@@ -166,7 +166,7 @@ pub(super) fn write_file<S: Serializer>(
     written.end()
 }
 
-/// The URL of a file as [`write_file`] writes it.
+/// Returns the source for the URL of a file that [`write_file`] wrote.
 pub(super) fn source_of(media_type: &str, url: String) -> Source {
     let data = url.strip_prefix("data:").and_then(|rest| {
         let own = rest.strip_prefix(media_type);
@@ -220,19 +220,19 @@ impl TryFrom<Written> for Part {
     }
 }
 
-/// Where the bytes of a part are.
+/// The bytes of a part, or their URL.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Source {
-    /// Here, as base64 text.
+    /// The bytes as base64 text.
     Base64(String),
-    /// At an address.
+    /// The URL of the bytes.
     Url(String),
 }
 
 impl Source {
-    /// How many bytes are here.
+    /// Returns the number of bytes; 0 for a URL.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Base64(data) => decoded_size(data),
@@ -241,14 +241,14 @@ impl Source {
     }
 }
 
-/// How many bytes a base64 text stands for.
+/// Returns the number of bytes that a base64 text encodes.
 pub fn decoded_size(data: &str) -> usize {
     let end = data.bytes().rev().take(2);
     let padding = end.filter(|byte| *byte == b'=').count();
     (data.len() / 4 * 3).saturating_sub(padding)
 }
 
-/// Without the bytes, which fill a log.
+/// Prints the size in place of the bytes, which would fill a log.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -271,12 +271,12 @@ impl From<&str> for Part {
 }
 
 impl Part {
-    /// Text.
+    /// Creates a text part.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
 
-    /// An image or file whose bytes are base64 text.
+    /// Creates an image or file from base64 text.
     pub fn base64(media_type: impl Into<String>, data: impl Into<String>) -> Self {
         Self::File {
             media_type: media_type.into(),
@@ -285,7 +285,7 @@ impl Part {
         }
     }
 
-    /// An image or file at an address.
+    /// Creates an image or file from a URL.
     pub fn url(media_type: impl Into<String>, url: impl Into<String>) -> Self {
         Self::File {
             media_type: media_type.into(),
@@ -294,7 +294,7 @@ impl Part {
         }
     }
 
-    /// The same file with a name; a URI where it can be found by one. Text has no name.
+    /// Sets the name of a file, or its URI if it has one. A text has no name.
     #[must_use]
     pub fn named(mut self, title: impl Into<String>) -> Self {
         if let Self::File { name, .. } = &mut self {
@@ -304,10 +304,10 @@ impl Part {
     }
 }
 
-/// What stands for a file that holds a secret.
+/// The text in place of a file that holds a secret.
 pub const HOLDS_SECRET: &str = "[a file is left out here, it holds a secret]";
 
-/// The payload without the files that hold a secret: masked in place, such a file would be another one.
+/// Removes the files that hold a secret from the payload. Masking bytes within a file would make it a different file.
 pub(crate) fn without_secret_files(
     payload: Box<RawValue>,
     model: Option<&ModelOutput>,
@@ -330,7 +330,7 @@ pub(crate) fn without_secret_files(
 }
 
 impl Part {
-    /// Whether the bytes hold a secret: as they are, or as base64 text.
+    /// Whether the bytes of a file hold a secret, decoded or as base64 text.
     fn holds_secret(&self, redactor: &Redactor) -> bool {
         let Self::File {
             source: Source::Base64(data),
@@ -372,7 +372,7 @@ fn redacted(parts: Vec<Part>, redactor: &Redactor) -> Vec<Part> {
         .collect()
 }
 
-/// Parts as text alone: a file is named by its media type.
+/// Returns parts as text alone. A file is named by its media type.
 pub(crate) fn parts_as_text(parts: &[Part]) -> String {
     let lines: Vec<Cow<'_, str>> = parts
         .iter()
@@ -385,18 +385,18 @@ pub(crate) fn parts_as_text(parts: &[Part]) -> String {
 }
 
 impl ModelOutput {
-    /// Whether it is no more than a text.
+    /// Whether the output is only text.
     #[cfg(feature = "host")]
     pub(crate) fn is_text(&self) -> bool {
         !matches!(self.0, Content::Json(_) | Content::Parts(_))
     }
 
-    /// The model reads this text.
+    /// Creates an output of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self(Content::Text(text.into()))
     }
 
-    /// The model reads this value as JSON. A value that cannot be written as JSON makes the call fail.
+    /// Creates an output of a value as JSON. If the value cannot be written as JSON, the call fails.
     pub fn json<T: Serialize + ?Sized>(value: &T) -> Self {
         Self(match serde_json::value::to_raw_value(value) {
             Ok(json) => Content::Json(json),
@@ -404,7 +404,7 @@ impl ModelOutput {
         })
     }
 
-    /// The model reads text, images, audio and files, in this order.
+    /// Creates an output of text, images, audio and files, in this order.
     ///
     /// ```
     /// use tool_core::{Image, ModelOutput, Part};
@@ -418,12 +418,12 @@ impl ModelOutput {
         Self(Content::Parts(parts.into_iter().map(Into::into).collect()))
     }
 
-    /// The model reads the payload, but no more than this of it.
+    /// Creates an output of at most `limit` bytes of the payload.
     pub(crate) fn bounded(limit: usize) -> Self {
         Self(Content::Bounded(limit, None))
     }
 
-    /// How much of the payload the model reads, where that is bounded; and the text that it reads instead, with files.
+    /// Returns the limit of a bounded output, and the text with files that replaces the payload.
     pub(crate) fn bound(&self) -> Option<(usize, Option<&Named>)> {
         match &self.0 {
             Content::Bounded(limit, files) => Some((*limit, files.as_deref())),
@@ -431,18 +431,18 @@ impl ModelOutput {
         }
     }
 
-    /// The view of an output whose payload has files.
+    /// Adds the files of the payload to a bounded output.
     pub(crate) fn with_files(self, payload: &RawValue, files: Vec<Part>) -> Self {
         match self.0 {
             Content::Bounded(limit, None) if !files.is_empty() => {
                 seen::bounded(payload, files, limit)
             }
-            // The tool has said what the model reads.
+            // The tool has decided what the model reads.
             _ => self,
         }
     }
 
-    /// As text alone; a part that is no text is named by its media type.
+    /// Returns the output as text alone. A file is named by its media type.
     pub fn to_text(&self) -> String {
         match &self.0 {
             Content::Text(text) | Content::Broken(text) => text.clone(),
@@ -452,7 +452,7 @@ impl ModelOutput {
         }
     }
 
-    /// As parts, for providers whose results have them.
+    /// Returns the output as parts, for providers whose results have parts.
     pub fn to_parts(&self) -> Cow<'_, [Part]> {
         match &self.0 {
             Content::Parts(parts) => Cow::Borrowed(parts),
@@ -460,7 +460,7 @@ impl ModelOutput {
         }
     }
 
-    /// The JSON value, where it is one.
+    /// Returns the JSON value of an output that [`json`](Self::json) created.
     pub fn as_json(&self) -> Option<&RawValue> {
         match &self.0 {
             Content::Json(json) => Some(json),
@@ -468,7 +468,7 @@ impl ModelOutput {
         }
     }
 
-    /// The same without secrets. A file that holds one is left out, and a text says so.
+    /// Masks secrets. A file that holds one is replaced by a text that says so.
     pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
         Self(match self.0 {
             Content::Text(text) => Content::Text(redactor.own(text)),
@@ -476,7 +476,7 @@ impl ModelOutput {
             Content::Broken(text) => Content::Broken(redactor.own(text)),
             Content::Bounded(limit, files) => Content::Bounded(
                 limit,
-                // A text within the payload's JSON, so that it is masked as JSON is.
+                // The text is a part of the payload's JSON, so it is masked as JSON.
                 files.map(|named| {
                     Box::new(Named {
                         text: redactor.redact_json(&named.text).into_owned(),
@@ -488,7 +488,7 @@ impl ModelOutput {
         })
     }
 
-    /// How many bytes it has, those of files as base64 text.
+    /// Returns the size in bytes. Files count with their base64 text.
     pub(crate) fn size(&self) -> usize {
         let of = |part: &Part| match part {
             Part::Text { text } => text.len(),
@@ -501,12 +501,12 @@ impl ModelOutput {
             Content::Text(text) | Content::Broken(text) => text.len(),
             Content::Json(json) => json.get().len(),
             Content::Parts(parts) => parts.iter().map(of).sum(),
-            // A part of the payload.
+            // A bounded output is a part of the payload, which is counted already.
             Content::Bounded(..) => 0,
         }
     }
 
-    /// The error where the output could not be written. A file that no provider takes is left out.
+    /// Returns an error if the output could not be written. Files that no provider accepts are left out.
     pub(crate) fn proven(self) -> Result<Self, ToolError> {
         match self.0 {
             Content::Broken(text) => Err(ToolError::new("the tool's output could not be written")

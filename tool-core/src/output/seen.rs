@@ -1,7 +1,7 @@
-//! Files in an output: noted while the output is written, so that the model sees them instead of reading base64.
+//! Files in an output, which are collected during serialization, so that the model sees them instead of reading base64.
 //!
-//! An [`Image`](crate::Image), a [`Part`] and their like note themselves when they are serialised while it [is watched](watch). That finds them
-//! wherever they stand, in types of any crate, without a word from the author; and it costs an output without files nothing.
+//! An [`Image`](crate::Image), a [`Part`] and similar types register themselves when they are serialized while an output [is watched](watch).
+//! This finds files anywhere in types of any crate, without an annotation by the author. An output without files has no extra cost.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,24 +13,24 @@ use super::model::{Content, ModelOutput, Named, Part, Source};
 use super::write::quote;
 use crate::error::ToolError;
 
-/// What this thread does.
+/// The state of this thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Watch {
-    /// It writes no output.
+    /// The thread writes no output.
     Off,
-    /// It writes an output, without a file so far.
+    /// The thread writes an output, without a file so far.
     Empty,
-    /// It writes an output, and the files are in [`FILES`].
+    /// The thread writes an output, and the files are in [`FILES`].
     Noted,
 }
 
 thread_local! {
-    // Apart from the files, because a `Cell` without a destructor costs a call a few instructions and a list that is dropped with its thread costs 200.
+    // Separate from the files: a `Cell` without a destructor costs a call a few instructions, a list that is dropped with its thread costs 200.
     static WATCH: Cell<Watch> = const { Cell::new(Watch::Off) };
     static FILES: RefCell<Vec<Part>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Notes a file that is being written, and says whether an output is.
+/// Registers a file that is being written. Returns whether an output is being written.
 pub(super) fn note(part: impl FnOnce() -> Part) -> bool {
     match WATCH.get() {
         Watch::Off => return false,
@@ -43,15 +43,15 @@ pub(super) fn note(part: impl FnOnce() -> Part) -> bool {
     true
 }
 
-/// An output is being written on this thread, until this is dropped.
+/// Collects files of the output that is written on this thread, until it is dropped.
 pub(crate) struct Watching {
     outer: Option<Outer>,
 }
 
-/// The output around another one: a `Serialize` runs a tool, whose files are not its own.
+/// The state of an enclosing output: a `Serialize` may run a tool, whose files do not belong to the enclosing output.
 type Outer = Box<(Watch, Vec<Part>)>;
 
-/// Begins to note the files that are written.
+/// Starts to collect the files that are written.
 #[inline]
 pub(crate) fn watch() -> Watching {
     let before = WATCH.replace(Watch::Empty);
@@ -81,7 +81,7 @@ pub(crate) fn has_files() -> bool {
     WATCH.get() == Watch::Noted
 }
 
-/// What the model reads of the output that was written last, which has files: what the tool says of it, or what they show.
+/// Returns what the model reads of the last written output, which has files: the tool's own view, or one built from the files.
 #[cold]
 pub(crate) fn model(
     payload: &RawValue,
@@ -94,8 +94,8 @@ pub(crate) fn model(
     }
 }
 
-/// What a model reads of a payload with files: texts and files in their order where the payload holds nothing else, else the payload as
-/// JSON that names the files, and the files behind it.
+/// Builds the model output of a payload with files: texts and files in their order if the payload holds nothing else, else the payload as
+/// JSON that names the files, followed by the files.
 fn shown(payload: &RawValue, files: Vec<Part>) -> ModelOutput {
     let (mut slots, mut at) = (Vec::new(), 0);
     if slots_of(payload, &files, &mut at, &mut slots) && at == files.len() {
@@ -110,7 +110,7 @@ fn shown(payload: &RawValue, files: Vec<Part>) -> ModelOutput {
     ModelOutput::parts(behind(text, files))
 }
 
-/// What a model reads of a payload of which it reads at most `limit` bytes at once, and all files.
+/// Builds the model output of a payload of which the model reads at most `limit` bytes at a time, and all files.
 pub(crate) fn bounded(payload: &RawValue, files: Vec<Part>, limit: usize) -> ModelOutput {
     ModelOutput(Content::Bounded(
         limit,
@@ -118,7 +118,7 @@ pub(crate) fn bounded(payload: &RawValue, files: Vec<Part>, limit: usize) -> Mod
     ))
 }
 
-/// A text, and files behind it. Several are numbered, because the text names them by their numbers.
+/// Returns a text followed by files. Several files are numbered, because the text names them by their numbers.
 pub(crate) fn behind(text: String, files: Vec<Part>) -> Vec<Part> {
     let several = files.len() > 1;
     let mut parts = vec![Part::text(text)];
@@ -131,20 +131,20 @@ pub(crate) fn behind(text: String, files: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// The payload as text in which each file is named by its number, and the files in the order of their numbers.
+/// Returns the payload as text in which each file is named by its number, and the files in the order of their numbers.
 fn named(payload: &RawValue, files: Vec<Part>) -> Named {
     let mut number = 0;
     let (text, places) = replaced(payload.get(), &files, |_| {
         number += 1;
         format!("[file {number}]")
     });
-    // What was noted and not written is in no place: a `Serialize` has used it for something else.
+    // A file that was registered but not written has no place: a `Serialize` used it for something else.
     let mut files: Vec<Option<Part>> = files.into_iter().map(Some).collect();
     let mut ordered: Vec<Part> = places
         .iter()
         .filter_map(|at| files.get_mut(*at)?.take())
         .collect();
-    // The JSON has the address of these.
+    // The JSON has the URL of these files.
     let at_address = |file: &Part| {
         matches!(
             file,
@@ -161,7 +161,7 @@ fn named(payload: &RawValue, files: Vec<Part>) -> Named {
     }
 }
 
-/// The payload with a line in the place of each file's bytes; `None` where it has no such bytes.
+/// Returns the payload with a line in place of each file's bytes; `None` if it has no such bytes.
 pub(crate) fn without_bytes(payload: &str, parts: &[Part]) -> Option<String> {
     let (text, places) = replaced(payload, parts, |part| match part {
         Part::File {
@@ -172,14 +172,14 @@ pub(crate) fn without_bytes(payload: &str, parts: &[Part]) -> Option<String> {
     (!places.is_empty()).then_some(text)
 }
 
-/// The payload without the bytes of certain files.
+/// Returns the payload with `why` in place of the bytes of certain files; `None` if it has no such bytes.
 pub(crate) fn without(payload: &str, parts: &[Part], why: &str) -> Option<String> {
     let (text, places) = replaced(payload, parts, |_| why.to_owned());
     (!places.is_empty()).then_some(text)
 }
 
-/// Replaces the bytes of files in a JSON text: a string under `base64` that is their text, or a `data:` URL of them. Also gives the indices of the
-/// files that were found, in the order of the text.
+/// Replaces the bytes of files in a JSON text: a string under `base64` that is their text, or a `data:` URL of them. Also returns the indices
+/// of the files that were found, in the order of the text.
 fn replaced(
     text: &str,
     files: &[Part],
@@ -195,7 +195,7 @@ fn replaced(
         else {
             continue;
         };
-        // Files are noted in the order in which they are written, so that the search goes on where the last one was found.
+        // Files are registered in the order in which they are written, so the search continues after the last one.
         let free = |place: &(usize, usize)| found.iter().all(|(start, ..)| *start != place.0);
         let place = string_of(text, data, from).or_else(|| string_of(text, data, 0));
         if let Some((start, end)) = place.filter(free) {
@@ -214,7 +214,7 @@ fn replaced(
     (out, found.into_iter().map(|(.., at)| at).collect())
 }
 
-/// Where such a string stands, quotes included.
+/// Returns the position of a string with these bytes, quotes included.
 fn string_of(text: &str, data: &str, from: usize) -> Option<(usize, usize)> {
     const SCHEME: &str = "\"data:";
     let rest = &text[from..];
@@ -224,11 +224,11 @@ fn string_of(text: &str, data: &str, from: usize) -> Option<(usize, usize)> {
             return None;
         }
         let before = &text[..start];
-        // As a `Part` has it.
+        // The form of a `Part` in stores.
         if before.ends_with(r#""base64":""#) {
             return Some((start - 1, end + 1));
         }
-        // A media type is short, and has no quote that is not escaped.
+        // A media type is short and has no unescaped quote.
         let opened = before
             .ends_with(";base64,")
             .then(|| before.rfind(SCHEME))
@@ -237,13 +237,13 @@ fn string_of(text: &str, data: &str, from: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// A part of what the model reads, files by their order.
+/// A part of what the model reads. Files are taken in their order.
 enum Slot {
     Text(String),
     File,
 }
 
-/// Takes a payload apart that holds texts and files alone, in lists or not.
+/// Splits a payload that holds only texts and files, in lists or not. Returns false for any other payload.
 fn slots_of(payload: &RawValue, files: &[Part], at: &mut usize, slots: &mut Vec<Slot>) -> bool {
     let text = payload.get();
     match text.as_bytes().first() {
@@ -267,13 +267,13 @@ fn slots_of(payload: &RawValue, files: &[Part], at: &mut usize, slots: &mut Vec<
             }
             is_next
         }
-        // A file that may be missing.
+        // `null`, in place of an optional file.
         Some(b'n') => true,
         _ => false,
     }
 }
 
-/// Whether an object is this file and nothing else.
+/// Whether an object is exactly this file.
 fn is_file(text: &str, file: &Part) -> bool {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -1,9 +1,8 @@
-//! A tool's output as JSON text: the bytes that `serde_json` writes, but for floats that JSON has no number for. `serde_json` writes `null` for
-//! them, which the schema of the output does not allow; here they are errors.
+//! Writer for a tool's output as JSON text. It writes the bytes that `serde_json` writes, except for floats that JSON has no number for:
+//! `serde_json` writes `null` for them, which the schema of the output does not allow; here they are errors.
 //!
-//! `serde_json` looks at strings byte by byte and starts with 128 bytes; here sixteen bytes are looked at at once, and the caller says
-//! how much room the text will need. Numbers are spelled by the crates that `serde_json` has for it; what only it knows of, it
-//! writes itself.
+//! `serde_json` checks strings byte by byte and starts with 128 bytes. This writer checks sixteen bytes at once, and the caller passes
+//! the capacity that the text will need. Numbers are formatted by the same crates as in `serde_json`, and its raw values are copied.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -18,22 +17,22 @@ mod place;
 
 use compound::{Compound, PRIVATE};
 
-/// Room where nobody knows better, as `serde_json` has it.
+/// Initial capacity if the caller knows none, as in `serde_json`.
 const ROOM: usize = 128;
 
-/// What an error says of a float that is infinite or not a number, and of nothing else.
+/// Error text for a float that is infinite or not a number. No other error has it.
 const NOT_FINITE: &str = "a float that is infinite or not a number";
 
-/// Why an output is not written.
+/// Why an output cannot be written.
 #[derive(Debug)]
 pub(crate) enum Unwritten {
     /// A float at this JSON pointer is infinite or not a number.
     NotFinite(String),
-    /// The type's own `Serialize` fails, or a key of a map is not text.
+    /// The type's own `Serialize` failed, or a key of a map is not text.
     Other(Error),
 }
 
-/// Writes `value` into a text that has room for so many bytes to begin with.
+/// Writes `value` into a text with an initial capacity of `room` bytes.
 pub(crate) fn write<T: Serialize + ?Sized>(
     value: &T,
     room: usize,
@@ -43,7 +42,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(
     whole(out, written)
 }
 
-/// The text, once it is written to its end.
+/// Returns the text if it was written to its end.
 fn whole(out: String, written: Result<(), Error>) -> Result<Box<RawValue>, Unwritten> {
     match written {
         Ok(()) => raw_value(out).map_err(Unwritten::Other),
@@ -61,7 +60,7 @@ fn unwritten(out: &str, error: Error) -> Unwritten {
 
 struct Writer<'a> {
     out: &'a mut String,
-    /// A text is JSON already.
+    /// Whether a text is JSON already.
     raw: bool,
 }
 
@@ -81,7 +80,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// `{"variant":`
+    /// Writes `{"variant":`.
     fn variant(&mut self, variant: &str) {
         self.out.push('{');
         quote(self.out, variant);
@@ -89,7 +88,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Text as a JSON string.
+/// Writes text as a JSON string.
 #[inline]
 pub(crate) fn quote(out: &mut String, text: &str) {
     out.push('"');
@@ -97,7 +96,7 @@ pub(crate) fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Text as the inside of a JSON string.
+/// Writes text as the inside of a JSON string.
 #[inline]
 fn escape(out: &mut String, text: &str) {
     if is_plain(text) {
@@ -122,7 +121,7 @@ fn escape_slow(out: &mut String, text: &str) {
             Some('\t') => out.push_str("\\t"),
             Some('\u{8}') => out.push_str("\\b"),
             Some('\u{c}') => out.push_str("\\f"),
-            // A control character has two digits, and writing into a text does not fail.
+            // A control character has two hex digits, and writing into a `String` does not fail.
             Some(control) => drop(write!(out, "\\u{:04x}", u32::from(control))),
             None => {}
         }
@@ -132,12 +131,12 @@ fn escape_slow(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
-/// Whether no byte needs an escape. Looks at all of them, sixteen at once, which takes half of what finding the first one takes.
+/// Whether no byte needs an escape. It checks all bytes, sixteen at once, which takes half the time of finding the first one.
 #[inline]
 pub(crate) fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mask = if let Some(last) = bytes.last_chunk::<16>() {
-        // The last sixteen may have been seen in part.
+        // The last sixteen bytes may overlap with the chunks before them.
         let (chunks, _) = bytes.as_chunks::<16>();
         chunks
             .iter()
@@ -150,7 +149,7 @@ pub(crate) fn is_plain(text: &str) -> bool {
     mask == 0
 }
 
-/// What [`special`] says of both halves.
+/// Combines the results of [`special`] for both halves.
 #[inline]
 fn both(chunk: &[u8; 16]) -> u64 {
     let (halves, _) = chunk.as_chunks::<8>();
@@ -159,7 +158,7 @@ fn both(chunk: &[u8; 16]) -> u64 {
         .fold(0, |mask, half| mask | special(u64::from_le_bytes(*half)))
 }
 
-/// Where the first byte is that needs an escape.
+/// Returns the index of the first byte that needs an escape.
 fn first_special(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
     while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
@@ -172,7 +171,7 @@ fn first_special(bytes: &[u8]) -> Option<usize> {
     if rest.is_empty() {
         return None;
     }
-    // The last eight bytes, of which those that were seen already are plain, or the few that there are.
+    // The last eight bytes, which may include bytes that are known to be plain, or all bytes if there are fewer.
     let (before, word) = match bytes.last_chunk::<8>() {
         Some(chunk) => (bytes.len() - 8, u64::from_le_bytes(*chunk)),
         None => (0, few(bytes)),
@@ -181,7 +180,7 @@ fn first_special(bytes: &[u8]) -> Option<usize> {
     (mask != 0).then(|| before + (mask.trailing_zeros() >> 3) as usize)
 }
 
-/// Up to seven bytes as a word, filled up with bytes that need no escape.
+/// Returns up to seven bytes as a word, padded with bytes that need no escape.
 #[inline]
 fn few(bytes: &[u8]) -> u64 {
     const FILL: u8 = u8::MAX;
@@ -200,7 +199,7 @@ fn few(bytes: &[u8]) -> u64 {
     }
 }
 
-/// What `Display` writes, as the inside of a JSON string.
+/// Writes the output of `Display` as the inside of a JSON string.
 struct Escaped<'a>(&'a mut String);
 
 impl fmt::Write for Escaped<'_> {

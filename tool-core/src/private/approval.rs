@@ -7,7 +7,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::schema::StrictSchema;
 
-/// Runs a closure on typed arguments. The types of its parameters follow from the bound.
+/// Runs a closure on typed arguments. The bound determines the types of its parameters.
 pub fn predicate<T: StrictSchema + Decode, A: Answer>(
     text: &str,
     cx: &ToolContext,
@@ -25,7 +25,7 @@ pub fn predicate_path<T: StrictSchema + Decode, P: Predicate<T>>(
     asks.asks(&read::<T>(text)?, cx)
 }
 
-/// Reads arguments that the schema admits.
+/// Deserializes arguments that fit the schema.
 fn read<T: StrictSchema + Decode>(text: &str) -> Result<T, ToolError> {
     match args::read::read::<T>(T::SCHEMA, text) {
         Ok(read) => Ok(read.value),
@@ -33,14 +33,14 @@ fn read<T: StrictSchema + Decode>(text: &str) -> Result<T, ToolError> {
     }
 }
 
-/// What a predicate may return: whether to ask, or an error, which asks.
+/// A return type of a predicate: whether a person has to approve, or an error, which requires approval as well.
 #[diagnostic::on_unimplemented(
     message = "a predicate of `approval` returns `bool`, found `{Self}`",
     label = "does not return `bool`",
     note = "`Result<bool, ToolError>` can be returned too: a person approves where it is an error"
 )]
 pub trait Answer {
-    /// Whether to ask.
+    /// Returns whether a person has to approve.
     fn answer(self) -> Result<bool, ToolError>;
 }
 
@@ -56,12 +56,12 @@ impl<E: Into<ToolError>> Answer for Result<bool, E> {
     }
 }
 
-/// `PredicateOf::<T, _>::of(path).picked()`: the fn, marked by whether it is a predicate. rustc reports a fn with other parameters in words of
-/// its own where a bound asks for [`FnOnce`], so the bound is on the mark.
+/// `PredicateOf::<T, _>::of(path).picked()`: marks a fn by whether it is a predicate. If a bound required [`FnOnce`], rustc would report
+/// a fn with other parameters in its own words, so the bound is on the mark.
 pub struct PredicateOf<T, F>(F, PhantomData<fn() -> T>);
 
 impl<T, F> PredicateOf<T, F> {
-    /// Of a fn.
+    /// Wraps a fn.
     pub fn of(asks: F) -> Self {
         Self(asks, PhantomData)
     }
@@ -71,15 +71,15 @@ impl<T, F> PredicateOf<T, F>
 where
     F: for<'a, 'b> Asks<&'a T, &'b ToolContext>,
 {
-    /// A predicate.
+    /// Marks the fn as a predicate.
     pub fn picked(self) -> Fits<F> {
         Fits(self.0)
     }
 }
 
-/// The answer of a fn that is not a predicate.
+/// Fallback for a fn that is not a predicate.
 pub trait NoPredicate<F> {
-    /// Not a predicate.
+    /// Marks the fn as not a predicate.
     fn picked(self) -> FitsNot<F>;
 }
 
@@ -89,20 +89,20 @@ impl<T, F> NoPredicate<F> for PredicateOf<T, F> {
     }
 }
 
-/// A predicate.
+/// A fn that is a predicate.
 pub struct Fits<F>(F);
 
 /// A fn that is not a predicate.
 pub struct FitsNot<F>(PhantomData<fn() -> F>);
 
-/// A fn that says whether a person approves a call.
+/// A fn that decides whether a person has to approve a call.
 #[diagnostic::on_unimplemented(
     message = "`approval` needs a fn that takes the arguments and the context and returns `bool`",
     label = "not a `fn(&{T}, &ToolContext) -> bool`",
     note = "write `fn asks(call: &{T}, cx: &ToolContext) -> bool`, without `async`; `Result<bool, ToolError>` can be returned too"
 )]
 pub trait Predicate<T> {
-    /// Whether to ask.
+    /// Returns whether a person has to approve.
     fn asks(self, input: &T, cx: &ToolContext) -> Result<bool, ToolError>;
 }
 
@@ -116,9 +116,9 @@ where
     }
 }
 
-/// A fn of two parameters that returns an [`Answer`]. Its return type follows from parameters without `for<'a>`.
+/// A fn of two parameters that returns an [`Answer`]. Parameters without `for<'a>` let rustc infer the return type.
 pub trait Asks<A, B> {
-    /// Whether to ask.
+    /// Returns whether a person has to approve.
     fn ask(self, input: A, cx: B) -> Result<bool, ToolError>;
 }
 

@@ -1,10 +1,10 @@
-//! What generated code asks of the user's types, so that a type that lacks something is reported once, at the type.
+//! Trait bounds that generated code requires of the user's types, so that a missing trait is reported once, at the type.
 //!
-//! Every bound is asked for in exactly one place. All other code that needs it names the type through one of the structs here: their
-//! inherent items apply where the bound holds, else those of a trait, which do not ask. rustc does not merge equal errors of
-//! different items when it compiles incrementally, so asking twice is reporting twice.
+//! Exactly one place requires each bound. All other code that depends on it names the type through one of the structs here: their
+//! inherent items apply if the bound holds, else those of a fallback trait, which have no bound. rustc does not merge equal errors of
+//! different items when it compiles incrementally, so a bound that is required twice is reported twice.
 //!
-//! Only for concrete types, as in the expansion of a macro.
+//! This works only for concrete types, as in the expansion of a macro.
 
 use std::marker::PhantomData;
 
@@ -21,9 +21,9 @@ use crate::schema::{Schema, StrictSchema};
 use crate::stream::{Item, ToolStream};
 use crate::tool::{Job, Start, Tool};
 
-/// The type itself, as a projection: rustc underlines a projection as a whole where it would underline one token of a name.
+/// The type itself, as a projection: rustc underlines a projection as a whole, but only one token of a name.
 pub trait Same {
-    /// The type.
+    /// The type itself.
     type Type: ?Sized;
 }
 
@@ -35,17 +35,17 @@ impl<T: ?Sized> Same for T {
 pub struct NodeOf<T: ?Sized>(PhantomData<T>);
 
 impl<T: StrictSchema + ?Sized> NodeOf<T> {
-    /// Its schema.
+    /// The schema of the type.
     pub const NODE: &'static Schema = T::SCHEMA;
-    /// It has one.
+    /// Whether the type has a schema.
     pub const IS: bool = true;
 }
 
-/// The answer of a type without a schema.
+/// Fallback for a type without a schema.
 pub trait NoNode {
-    /// A schema that every rule is silent about.
+    /// A schema that passes every check, because the missing one is reported elsewhere.
     const NODE: &'static Schema;
-    /// It has none.
+    /// Whether the type has a schema.
     const IS: bool = false;
 }
 
@@ -53,7 +53,7 @@ impl<T: ?Sized> NoNode for NodeOf<T> {
     const NODE: &'static Schema = Schema::REPORTED;
 }
 
-/// A type that can be read from what a model sends, as `Via` says.
+/// A type that can be deserialized from what a model sends. `Via` is the way to do so.
 #[diagnostic::on_unimplemented(
     message = "a model cannot fill in `{Self}`: nothing reads it",
     label = "nothing reads it from JSON",
@@ -71,23 +71,23 @@ impl<T: DeserializeOwned> Readable<Via<1, T>> for T {}
 #[diagnostic::do_not_recommend]
 impl<T> Readable<Via<2, T>> for T {}
 
-/// Asks whether an argument can be read: the one place that does.
+/// Requires that an argument can be deserialized. No other place requires it.
 pub fn can_read<T: Readable<Via>, Via>() {}
 
 /// `PartsOf::<P>::read`: reads the arguments of a tool.
 pub struct PartsOf<P>(PhantomData<fn() -> P>);
 
 impl<P: Parts> PartsOf<P> {
-    /// Reads them.
+    /// Reads the arguments.
     #[inline]
     pub fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<P::Values, Unfit> {
         reader.fields::<P>(node, true)
     }
 }
 
-/// The answer of a tool with an argument that cannot be read.
+/// Fallback for a tool with an argument that cannot be deserialized.
 pub trait NoParts {
-    /// Never called.
+    /// Never called, because such a tool does not compile.
     fn read<T>(reader: &mut Reader<'_>, _: Node<'_>) -> Result<T, Unfit> {
         reader.none()
     }
@@ -99,16 +99,16 @@ impl<P> NoParts for PartsOf<P> {}
 pub struct FieldOf<F>(PhantomData<fn() -> F>);
 
 impl<F: Field> FieldOf<F> {
-    /// Reads it.
+    /// Reads the argument.
     #[inline]
     pub fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<F::Value, Unfit> {
         F::read(reader, node)
     }
 }
 
-/// The answer of an argument that cannot be read.
+/// Fallback for an argument that cannot be deserialized.
 pub trait NoField {
-    /// Never called.
+    /// Never called, because such a tool does not compile.
     fn read<T>(reader: &mut Reader<'_>, _: Node<'_>) -> Result<T, Unfit> {
         reader.none()
     }
@@ -116,11 +116,11 @@ pub trait NoField {
 
 impl<F> NoField for FieldOf<F> {}
 
-/// `DecodeOf::<T>::ASKS`: whether the derive of a type reads it, and asks where it is concrete for a `Deserialize`.
+/// `DecodeOf::<T>::ASKS`: whether a type has [`Decode`], and whether its `Deserialize` has to be required where it is concrete.
 pub struct DecodeOf<T>(PhantomData<fn() -> T>);
 
 impl<T: Decode> DecodeOf<T> {
-    /// As it says.
+    /// The constant `ASKS` of the type's [`Decode`].
     pub const ASKS: Option<bool> = Some(T::ASKS);
 
     /// Reads a value.
@@ -129,35 +129,35 @@ impl<T: Decode> DecodeOf<T> {
     }
 }
 
-/// `SerdeOf::<T>::READ`: what reads a type that has a `Deserialize`.
+/// `SerdeOf::<T>::READ`: reads a type that has `Deserialize`.
 pub struct SerdeOf<T>(PhantomData<fn() -> T>);
 
-/// What reads a value.
+/// A fn that reads a value.
 pub type Read<T> = fn(&mut Reader<'_>, Node<'_>) -> Result<T, Unfit>;
 
 impl<T: DeserializeOwned> SerdeOf<T> {
-    /// It has one.
+    /// Whether the type has `Deserialize`.
     pub const IS: bool = true;
-    /// Its `Deserialize`, after the guard.
+    /// Reads with the type's `Deserialize`, after the guard has admitted the value.
     pub const READ: Option<Read<T>> = Some(|reader, node| Reader::by_serde(reader, node));
 }
 
-/// The answer of a type without one.
+/// Fallback for a type without `Deserialize`.
 pub trait NoSerde<T> {
-    /// It has none.
+    /// Whether the type has `Deserialize`.
     const IS: bool = false;
-    /// Nothing.
+    /// `None`, because the type has no `Deserialize`.
     const READ: Option<Read<T>> = None;
 }
 
 impl<T> NoSerde<T> for SerdeOf<T> {}
 
-/// The answer of a type that is read otherwise, or not at all.
+/// Fallback for a type without [`Decode`].
 pub trait NoDecode<T> {
-    /// It does not.
+    /// `None`, because the type has no [`Decode`].
     const ASKS: Option<bool> = None;
 
-    /// Never called.
+    /// Never called, because such a type does not compile.
     fn decode(reader: &mut Reader<'_>, _: Node<'_>) -> Result<T, Unfit> {
         reader.none()
     }
@@ -176,11 +176,11 @@ pub trait Sent {}
 #[diagnostic::do_not_recommend]
 impl<T: Send> Sent for T {}
 
-/// `SentOf::<T>::ask`: whether an argument can be sent to another thread. Asked of types that have a schema; others are reported for that.
+/// `SentOf::<T>::ask`: requires that an argument can be sent to another thread, if its type has a schema. A type without one is reported for that.
 pub struct SentOf<T>(PhantomData<fn() -> T>);
 
 impl<T: StrictSchema> SentOf<T> {
-    /// Asks.
+    /// Requires `Send`.
     pub fn ask()
     where
         T: Sent,
@@ -188,9 +188,9 @@ impl<T: StrictSchema> SentOf<T> {
     }
 }
 
-/// The answer of a type without a schema.
+/// Fallback for a type without a schema.
 pub trait NotAsked {
-    /// Asks nothing.
+    /// Requires nothing.
     fn ask();
 }
 
@@ -198,17 +198,17 @@ impl<T> NotAsked for SentOf<T> {
     fn ask() {}
 }
 
-/// `StartOf::<T>::START`: how a tool is started.
+/// `StartOf::<T>::START`: the fn that starts a tool.
 pub struct StartOf<T>(PhantomData<fn() -> T>);
 
 impl<T: Tool + Decode> StartOf<T> {
-    /// Decodes and runs.
+    /// Deserializes the arguments and runs the tool.
     pub const START: Start = start::<T>;
 }
 
-/// The answer of a tool with a fault.
+/// Fallback for a tool with an error.
 pub trait NoStart {
-    /// Never called.
+    /// Never called, because such a tool does not compile.
     const START: Start;
 }
 
@@ -216,76 +216,76 @@ impl<T> NoStart for StartOf<T> {
     const START: Start = not_started;
 }
 
-/// Stands in for the start of a tool with a fault.
+/// The start of a tool with an error.
 pub(crate) fn not_started(_: &mut dyn Entry, _: Ticket) -> Result<Job, NotBegun> {
     unreachable!("a tool with a fault does not compile")
 }
 
-/// `HostOf::<T>::EFFECT`: what a host value may do.
+/// `HostOf::<T>::EFFECT`: the effect of a host value.
 pub struct HostOf<T>(PhantomData<fn() -> T>);
 
 impl<T: FromContext> HostOf<T> {
-    /// Its effect.
+    /// The effect of the host value.
     pub const EFFECT: Effect = T::EFFECT;
-    /// Whether all of it is that of calls.
+    /// Whether the whole effect consists of calls.
     pub const ONLY_CALLS: bool = T::ONLY_CALLS;
 }
 
-/// The answer of a type that is not a host value.
+/// Fallback for a type that is not a host value.
 pub trait NoHost {
-    /// None.
+    /// No effect, because the type is reported elsewhere.
     const EFFECT: Effect = Effect::NONE;
-    /// No.
+    /// False, because the type makes no calls.
     const ONLY_CALLS: bool = false;
 }
 
 impl<T> NoHost for HostOf<T> {}
 
-/// `SecretOf::<T>::OPTIONAL`: whether a tool can do without a secret.
+/// `SecretOf::<T>::OPTIONAL`: whether a tool can work without a secret.
 pub struct SecretOf<T>(PhantomData<fn() -> T>);
 
 impl<T: FromSecret> SecretOf<T> {
-    /// As its type says.
+    /// Whether the type can hold a missing secret.
     pub const OPTIONAL: bool = T::OPTIONAL;
 }
 
-/// The answer of a type that cannot hold a secret.
+/// Fallback for a type that cannot hold a secret.
 pub trait NoSecret {
-    /// No.
+    /// False, because the type is reported elsewhere.
     const OPTIONAL: bool = false;
 }
 
 impl<T> NoSecret for SecretOf<T> {}
 
-/// `VariableOf::<T>::OPTIONAL`: whether a tool can do without a variable.
+/// `VariableOf::<T>::OPTIONAL`: whether a tool can work without a variable.
 pub struct VariableOf<T>(PhantomData<fn() -> T>);
 
 impl<T: FromVariable> VariableOf<T> {
-    /// As its type says.
+    /// Whether the type can hold a missing variable.
     pub const OPTIONAL: bool = T::OPTIONAL;
 }
 
-/// The answer of a type that cannot hold a variable.
+/// Fallback for a type that cannot hold a variable.
 pub trait NoVariable {
-    /// No.
+    /// False, because the type is reported elsewhere.
     const OPTIONAL: bool = false;
 }
 
 impl<T> NoVariable for VariableOf<T> {}
 
-/// The payload of a tool, from the return type of its fn.
+/// The payload of a tool, derived from the return type of its fn.
 pub trait Returns {
-    /// Its type.
+    /// The type of the payload.
     type Output: serde::Serialize + Send + 'static;
 }
 
-/// `<Picked<{ ReturnOf::<T>::IS }, T> as Pick>::Value`: the payload of a return type, and nothing where a tool cannot return it. A projection
-/// that fails would be reported wherever it is named.
+/// `<Picked<{ ReturnOf::<T>::IS }, T> as Pick>::Value`: the payload of a return type, and `()` if a tool cannot return it. rustc would report a
+/// projection that fails at every place that names it.
 pub struct Picked<const IS: bool, T>(PhantomData<fn() -> T>);
 
-/// See [`Picked`].
+/// Selects the payload type for [`Picked`].
 pub trait Pick {
-    /// The payload.
+    /// The type of the payload.
     type Value: serde::Serialize + Send + 'static;
 }
 
@@ -297,7 +297,7 @@ impl<T> Pick for Picked<false, T> {
     type Value = ();
 }
 
-/// A type that `derive(ToolError)` can be on.
+/// A type on which `derive(ToolError)` is allowed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` derives `ToolError` and is not a `std::error::Error`",
     label = "not a `std::error::Error`",
@@ -309,22 +309,22 @@ pub trait IsError {}
 #[diagnostic::do_not_recommend]
 impl<T: std::error::Error + 'static> IsError for T {}
 
-/// Asks whether a type is an error: the one place that does.
+/// Requires that a type is an error. No other place requires it.
 pub fn is_error<T: IsError>() {}
 
-/// `ErrorOf::<T>::of(error)`: the error as one of this type.
+/// `ErrorOf::<T>::of(error)`: downcasts an error to this type.
 pub struct ErrorOf<T>(PhantomData<fn() -> T>);
 
 impl<T: std::error::Error + 'static> ErrorOf<T> {
-    /// The error, where it is of this type.
+    /// Returns the error if it is of this type.
     pub fn of<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a T> {
         error.downcast_ref()
     }
 }
 
-/// The answer of a type that is not an error.
+/// Fallback for a type that is not an error.
 pub trait NotAnError<T> {
-    /// Never called.
+    /// Never called, because such a type does not compile.
     fn of<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a T>;
 }
 
@@ -334,28 +334,28 @@ impl<T> NotAnError<T> for ErrorOf<T> {
     }
 }
 
-/// Asks whether a tool can return a type: the one place that does.
+/// Requires that a tool can return a type. No other place requires it.
 pub fn can_return<T: IntoOutput>() {}
 
-/// `ReturnOf::<T>::into_returned(value)`: what a fn returned.
+/// `ReturnOf::<T>::into_returned(value)`: converts what a fn returned.
 pub struct ReturnOf<T>(PhantomData<fn() -> T>);
 
 impl<T: IntoOutput> ReturnOf<T> {
-    /// A tool can return it.
+    /// Whether a tool can return the type.
     pub const IS: bool = true;
 
-    /// The one value, or the stream that ends with it.
+    /// Returns the output, or the stream that ends with it.
     pub fn into_returned(value: T) -> Result<Returned<T::Value>, ToolError> {
         value.into_returned()
     }
 }
 
-/// The answer of a type that a tool cannot return.
+/// Fallback for a type that a tool cannot return.
 pub trait NoReturn<T> {
-    /// A tool cannot.
+    /// Whether a tool can return the type.
     const IS: bool = false;
 
-    /// Never called.
+    /// Never called, because such a tool does not compile.
     fn into_returned<V>(value: T) -> Result<Returned<V>, ToolError>;
 }
 
@@ -365,9 +365,9 @@ impl<T> NoReturn<T> for ReturnOf<T> {
     }
 }
 
-/// [`StreamOf`] as a projection of the item, see [`Same`].
+/// [`StreamOf`] as a projection of the item; see [`Same`].
 pub trait Streamed {
-    /// `StreamOf<Self>`
+    /// The type `StreamOf<Self>`.
     type Type;
 }
 
@@ -394,7 +394,7 @@ impl<I: Item<Progress: 'static, Final: 'static>> StreamOf<I>
 where
     ToolStream<I::Progress, I::Final>: IntoOutput<Value = I::Final>,
 {
-    /// What a fn returned.
+    /// Converts the stream that a fn returned.
     pub fn into_returned<S>(stream: S) -> Result<Returned<I::Final>, ToolError>
     where
         S: Stream<Item = I> + Send + 'static,
@@ -403,9 +403,9 @@ where
     }
 }
 
-/// The answer of a type that is not an item of a generator tool.
+/// Fallback for a type that is not an item of a streaming tool.
 pub trait NoStream {
-    /// Never called.
+    /// Never called, because such a tool does not compile.
     fn into_returned<S, V>(stream: S) -> Result<Returned<V>, ToolError>;
 }
 
@@ -415,8 +415,8 @@ impl<I> NoStream for StreamOf<I> {
     }
 }
 
-/// The type of a parameter, in an impl of its own: a private type in a public tool is reported where the parameter has it.
+/// The type of a parameter, in an impl of its own, so that rustc reports a private type in a public tool at the parameter.
 pub trait Param<const NUMBER: usize> {
-    /// The type.
+    /// The type of the parameter.
     type Type;
 }

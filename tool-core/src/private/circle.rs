@@ -1,38 +1,38 @@
-//! Types that hold each other: found by name while the macros run, and proven here by the types themselves.
+//! Detection of types that contain each other: found by name while the macros run, and confirmed here by the types themselves.
 //!
-//! A derive writes an impl of [`Holds`] for each type that a field names. When a later derive sees that its own type would be reached again,
-//! it asks along that way; a name that means another type leads nowhere and changes nothing.
+//! A derive writes an impl of [`Holds`] for each type that a field names. When a later derive sees that a path of names leads back to its own
+//! type, it checks that path here. If a name on the path means a different type, the check finds nothing and changes nothing.
 
 use std::marker::PhantomData;
 
 use crate::schema::{Schema, StrictSchema};
 
-/// A step along the named types of a type: to the one of this number, and on.
+/// A step of a path: to the named type with this number, and on.
 pub struct Step<const NUMBER: usize, Rest>(PhantomData<fn() -> Rest>);
 
-/// The end of a way.
+/// The end of a path.
 pub struct Here;
 
-/// That `Way` leads from the type to `Target`.
+/// Implemented if the path `Way` leads from the type to `Target`.
 pub trait Holds<Way, Target> {}
 
 impl<T> Holds<Here, T> for T {}
 
-/// `<Circle<F, T, Way, Target>>::CLOSED`: whether `Way` leads from `T` to `Target`; `F` is the type of the field that names `T`.
+/// `<Circle<F, T, Way, Target>>::CLOSED`: whether the path `Way` leads from `T` to `Target`; `F` is the type of the field that names `T`.
 pub struct Circle<F, T, Way, Target>(PhantomData<(F, T, Way, Target)>);
 
 impl<F, T: Holds<Way, Target>, Way, Target> Circle<F, T, Way, Target> {
-    /// It does.
+    /// The path leads to `Target`.
     pub const CLOSED: bool = true;
-    /// The field's schema, left open where it would not end.
+    /// A placeholder for the field's schema, which would not end.
     pub const NODE: &'static Schema = Schema::REPORTED;
 }
 
-/// The answer where the way leads elsewhere.
+/// Fallback for a path that does not lead to `Target`.
 pub trait Open {
-    /// It does not.
+    /// The path does not lead to `Target`.
     const CLOSED: bool = false;
-    /// The field's schema.
+    /// The schema of the field.
     const NODE: &'static Schema;
 }
 

@@ -1,4 +1,4 @@
-//! Facts about a tool that generated code asks for by its types.
+//! Facts about a tool that generated code computes from its types.
 
 use crate::effect::Effect;
 use crate::schema::dialect::{Dialect, HasSpec, Lowered, Render, measure, total};
@@ -6,22 +6,22 @@ use crate::schema::example::check_result;
 use crate::schema::rules::{Path, Report, Survey, survey};
 use crate::schema::{Example, Schema};
 
-/// What follows from a tool's `Spec`, computed once.
+/// Constants that follow from a tool's `Spec`, computed once.
 pub trait Facts: HasSpec {
-    /// Bytes of its definitions.
+    /// Number of bytes of the tool's definitions.
     const TOTAL: usize = total(&measure(Self::SPEC));
-    /// What a model has to fill in.
+    /// Survey of the arguments that a model fills in.
     const SURVEY: Survey = survey(Self::SPEC.input);
 }
 
 impl<T: HasSpec> Facts for T {}
 
-/// The definition of `T` in a dialect; `TOTAL` is [`Facts::TOTAL`].
+/// Returns the definition of `T` in a dialect; `TOTAL` is [`Facts::TOTAL`].
 pub fn text<T: HasSpec, const TOTAL: usize>(dialect: Dialect) -> Lowered {
     Render::<T, TOTAL>::LOWERED[dialect.index()]
 }
 
-/// The package, or the crate's name where no cargo builds it.
+/// Returns the package, or the crate's name if cargo does not build it.
 pub const fn krate(package: Option<&'static str>, module: &'static str) -> &'static str {
     if let Some(package) = package {
         return package;
@@ -34,11 +34,11 @@ pub const fn krate(package: Option<&'static str>, module: &'static str) -> &'sta
     module.split_at(end).0
 }
 
-/// `read_only` holds only where no host parameter can write.
+/// Checks that no host parameter of a `read_only` tool can write.
 ///
 /// # Panics
 ///
-/// In const evaluation, at the parameter that can.
+/// Panics in const evaluation, at the parameter that can write.
 #[track_caller]
 pub const fn check_read_only(effect: Effect, tool: &str, param: &str, host: &str) {
     if !effect.changes_state() {
@@ -55,11 +55,11 @@ pub const fn check_read_only(effect: Effect, tool: &str, param: &str, host: &str
     report.tell();
 }
 
-/// A result stated with an example fits what the tool returns, where that has a strict schema.
+/// Checks that the stated result of an example fits the tool's output, if the output has a strict schema.
 ///
 /// # Panics
 ///
-/// In const evaluation, at the result.
+/// Panics in const evaluation, at the result.
 #[track_caller]
 pub const fn check_stated_result(
     output: Option<&Schema>,

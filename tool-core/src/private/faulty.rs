@@ -10,7 +10,7 @@ use crate::schema::dialect::{Dialects, Hints, Lowered, Spec};
 use crate::schema::{Kind, Schema, Text};
 use crate::tool::{Approval, Origin, StaticDef, ToolDef};
 
-/// Its facts: no name, so that it clashes with no other, and no provider, so that it counts towards no limit.
+/// The spec of the substitute: no name, so that it clashes with no other tool, and no provider, so that it counts towards no limit.
 pub static FAULTY_SPEC: Spec = Spec {
     name: "",
     title: None,
@@ -54,10 +54,10 @@ static DEF: StaticDef = StaticDef {
     start: not_started,
 };
 
-/// Its definition.
+/// The definition of the substitute.
 pub const FAULTY_DEF: ToolDef = ToolDef::linked(&DEF);
 
-/// Its run.
+/// The run of the substitute, which never ends.
 pub fn faulty_run() -> impl Future<Output = Result<Returned<()>, ToolError>> + Send + 'static {
     std::future::pending()
 }

@@ -1,6 +1,6 @@
-//! Maps whose keys JSON cannot have. `serde_json` fails to write each such map, so a tool cannot return one.
+//! Maps whose keys JSON cannot represent. `serde_json` fails to write each such map, so a tool cannot return one.
 //!
-//! Only types that are known to be written as lists, records or null are listed: what a `Serialize` of the user's own writes is not known.
+//! Only types that are known to be written as lists, records or null are listed. What a user's own `Serialize` writes is not known.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use crate::schema::rules::{Path, Report, Rule};
 /// A type that cannot be a key in JSON. The derive implements it for records.
 pub trait UnwritableKey {}
 
-/// A map with such keys, or what holds one.
+/// A map with such keys, or a type that holds one.
 pub trait UnwritableMap {}
 
 /// A map whose values hold such a map, or a pair whose second part does.
@@ -47,35 +47,35 @@ all! { UnwritableMap: [K: UnwritableKey, V, S] indexmap::IndexMap<K, V, S> }
 #[cfg(feature = "indexmap")]
 all! { UnwritableValue: [K, V: UnwritableMap, S] indexmap::IndexMap<K, V, S> }
 
-/// `<WrittenMap<T>>::UNWRITABLE`, a constant of a concrete type.
+/// `<WrittenMap<T>>::UNWRITABLE`: whether a concrete type holds an [`UnwritableMap`].
 pub struct WrittenMap<T: ?Sized>(PhantomData<T>);
 
 impl<T: UnwritableMap + ?Sized> WrittenMap<T> {
-    /// It is such a map.
+    /// The type is an [`UnwritableMap`].
     pub const UNWRITABLE: bool = true;
 }
 
-/// The same for values.
+/// `<WrittenValue<T>>::UNWRITABLE`: whether a concrete type holds an [`UnwritableValue`].
 pub struct WrittenValue<T: ?Sized>(PhantomData<T>);
 
 impl<T: UnwritableValue + ?Sized> WrittenValue<T> {
-    /// It holds such a map.
+    /// The type is an [`UnwritableValue`].
     pub const UNWRITABLE: bool = true;
 }
 
-/// The answer of every other type.
+/// Fallback for every other type.
 pub trait Written {
-    /// Nothing is known against it.
+    /// The type is not known to be unwritable.
     const UNWRITABLE: bool = false;
 }
 
 impl<T: ?Sized> Written for T {}
 
-/// Checks that JSON has the keys of what a tool returns.
+/// Checks that JSON can represent the keys of what a tool returns.
 ///
 /// # Panics
 ///
-/// In const evaluation, at the return type.
+/// Panics in const evaluation, at the return type.
 #[track_caller]
 pub const fn check_output_keys(unwritable: bool, tool: &str) {
     if unwritable {

@@ -1,4 +1,4 @@
-//! What a struct of arguments can do because all its fields can.
+//! Traits of an argument struct that follow from the traits of its fields.
 
 use core::fmt::{self, Debug, DebugStruct};
 
@@ -6,9 +6,9 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::record::Record;
 
-/// `(A, (B, ()))`: a list of any length, which one impl serves.
+/// A list of types `(A, (B, ()))` of any length, which one impl covers.
 pub trait List {
-    /// `(&A, (&B, ()))`
+    /// References to the items: `(&A, (&B, ()))`.
     type Refs<'a>
     where
         Self: 'a;
@@ -25,9 +25,9 @@ impl<A, R: List> List for (A, R) {
         Self: 'a;
 }
 
-/// Every field is [`Debug`].
+/// A list of fields that are all [`Debug`].
 pub trait DebugList: List {
-    /// Writes them under their names.
+    /// Writes the fields under their names.
     fn debug_all(refs: Self::Refs<'_>, names: &[&str], to: &mut DebugStruct<'_, '_>);
 }
 
@@ -44,7 +44,7 @@ impl<A: Debug, R: DebugList> DebugList for (A, R) {
     }
 }
 
-/// `Debug` for a [`Record`].
+/// Implements `Debug` for a [`Record`].
 pub fn debug_record<T: Record<List: DebugList>>(
     record: &T,
     f: &mut fmt::Formatter<'_>,
@@ -54,9 +54,9 @@ pub fn debug_record<T: Record<List: DebugList>>(
     to.finish()
 }
 
-/// Every field is [`Clone`].
+/// A list of fields that are all [`Clone`].
 pub trait CloneList: List {
-    /// Clones them.
+    /// Clones the fields.
     fn clone_all(refs: Self::Refs<'_>) -> Self;
 }
 
@@ -70,14 +70,14 @@ impl<A: Clone, R: CloneList> CloneList for (A, R) {
     }
 }
 
-/// `Clone` for a [`Record`].
+/// Implements `Clone` for a [`Record`].
 pub fn clone_record<T: Record<List: CloneList>>(record: &T) -> T {
     T::build(T::List::clone_all(record.refs()))
 }
 
-/// Every field is [`PartialEq`].
+/// A list of fields that are all [`PartialEq`].
 pub trait EqList: List {
-    /// Compares them.
+    /// Compares the fields.
     fn eq_all(a: Self::Refs<'_>, b: Self::Refs<'_>) -> bool;
 }
 
@@ -93,21 +93,21 @@ impl<A: PartialEq, R: EqList> EqList for (A, R) {
     }
 }
 
-/// `PartialEq` for a [`Record`].
+/// Implements `PartialEq` for a [`Record`].
 pub fn eq_record<T: Record<List: EqList>>(a: &T, b: &T) -> bool {
     T::List::eq_all(a.refs(), b.refs())
 }
 
-/// Every field is [`Serialize`].
+/// A list of fields that are all [`Serialize`].
 pub trait WriteList: List {
-    /// Writes them under their keys.
+    /// Writes the fields under their keys.
     fn write_all<S: SerializeStruct>(
         refs: Self::Refs<'_>,
         keys: &[&'static str],
         to: &mut S,
     ) -> Result<(), S::Error>;
 
-    /// Writes the only one by itself.
+    /// Writes the only field, without a key.
     fn write_only<S: Serializer>(refs: Self::Refs<'_>, to: S) -> Result<S::Ok, S::Error>;
 }
 
@@ -143,7 +143,7 @@ impl<A: Serialize, R: WriteList> WriteList for (A, R) {
     }
 }
 
-/// `Serialize` for a [`Record`]: every key, an absent option as null.
+/// Implements `Serialize` for a [`Record`]: every key is written, an absent option as null.
 pub fn write_record<T: Record<List: WriteList>, S: Serializer>(
     record: &T,
     to: S,
@@ -153,7 +153,7 @@ pub fn write_record<T: Record<List: WriteList>, S: Serializer>(
     to.end()
 }
 
-/// `Serialize` for a [`Record`] that holds all arguments in one field.
+/// Implements `Serialize` for a [`Record`] that holds all arguments in one field.
 pub fn write_transparent<T: Record<List: WriteList>, S: Serializer>(
     record: &T,
     to: S,

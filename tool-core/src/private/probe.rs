@@ -1,6 +1,6 @@
-//! What a type can do, asked of the type: the inherent method applies where its bound holds, else the method of a trait does.
+//! Detection of traits by method resolution: the inherent method applies if its bound holds, else the method of a fallback trait.
 //!
-//! Only for concrete types, as in the expansion of a macro: `{ use probe::*; OutputSchema::<Hits>::NEW.get() }`.
+//! This works only for concrete types, as in the expansion of a macro: `{ use probe::*; OutputSchema::<Hits>::NEW.get() }`.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -11,24 +11,24 @@ use crate::output::{ModelOutput, ToModelOutput, is_media};
 use crate::schema::dialect::output_schema_text;
 use crate::schema::{Schema, StrictSchema};
 
-/// `OutputSchema::<T>::NEW.get()`: from `StrictSchema`, else from `JsonSchema`, else none.
+/// `OutputSchema::<T>::NEW.get()`: the schema from `StrictSchema`, else from `JsonSchema`, else none.
 pub struct OutputSchema<T: ?Sized>(PhantomData<T>);
 
 impl<T: ?Sized> OutputSchema<T> {
-    /// The question.
+    /// The value whose `get` is called.
     pub const NEW: Self = Self(PhantomData);
 }
 
 impl<T: StrictSchema + ?Sized> OutputSchema<T> {
-    /// Its schema; none for images, audio and files, which the model sees and no schema describes.
+    /// Returns the schema; `None` for images, audio and files, which the model sees and no schema describes.
     pub fn get(self) -> Option<Cow<'static, str>> {
         (!is_media(T::SCHEMA)).then(|| Cow::Owned(output_schema_text(T::SCHEMA)))
     }
 }
 
-/// The answer of schemars.
+/// Fallback for a type with `JsonSchema`.
 pub trait ByJsonSchema {
-    /// Its schema.
+    /// Returns the schema that schemars generates.
     fn get(self) -> Option<Cow<'static, str>>;
 }
 
@@ -42,9 +42,9 @@ impl<T: schemars::JsonSchema + ?Sized> ByJsonSchema for OutputSchema<T> {
     }
 }
 
-/// The answer of a type without a schema.
+/// Fallback for a type without a schema.
 pub trait BySilence {
-    /// No schema.
+    /// Returns `None`, because the type has no schema.
     fn get(self) -> Option<Cow<'static, str>>;
 }
 
@@ -54,58 +54,58 @@ impl<T: ?Sized> BySilence for &OutputSchema<T> {
     }
 }
 
-/// `<TypeSchema<T>>::SCHEMA`, a constant: from `StrictSchema`, else none.
+/// `<TypeSchema<T>>::SCHEMA`: the constant schema from `StrictSchema`, else none.
 pub struct TypeSchema<T: ?Sized>(PhantomData<T>);
 
 impl<T: StrictSchema + ?Sized> TypeSchema<T> {
-    /// Its schema.
+    /// The strict schema of the type.
     pub const SCHEMA: Option<&'static Schema> = Some(T::SCHEMA);
 }
 
-/// The answer of a type without a strict schema.
+/// Fallback for a type without a strict schema.
 pub trait NoTypeSchema {
-    /// None.
+    /// `None`, because the type has no strict schema.
     const SCHEMA: Option<&'static Schema> = None;
 }
 
 impl<T: ?Sized> NoTypeSchema for T {}
 
-/// `<Serde<T>>::READ` and `<Serde<T>>::WRITTEN`, constants: what is written and never read, no model fills in.
+/// `<Serde<T>>::READ` and `<Serde<T>>::WRITTEN`: whether a type has serde's traits. Models do not fill in a type that only has `Serialize`.
 pub struct Serde<T: ?Sized>(PhantomData<T>);
 
 impl<T: Serialize> Serde<T> {
-    /// It is written.
+    /// The type has `Serialize`.
     pub const WRITTEN: bool = true;
 }
 
 impl<T: serde::de::DeserializeOwned> Serde<T> {
-    /// It is read.
+    /// The type has `Deserialize`.
     pub const READ: bool = true;
 }
 
-/// The answers of a type without the traits.
+/// Fallback for a type without the traits.
 pub trait NotSerde {
-    /// It is not written.
+    /// The type has no `Serialize`.
     const WRITTEN: bool = false;
-    /// It is not read.
+    /// The type has no `Deserialize`.
     const READ: bool = false;
 }
 
 impl<T: ?Sized> NotSerde for T {}
 
-/// `ModelView(&output).get()`: from `ToModelOutput`, else none.
+/// `ModelView(&output).get()`: the model output from `ToModelOutput`, else none.
 pub struct ModelView<'a, T: ?Sized>(pub &'a T);
 
 impl<T: ToModelOutput + ?Sized> ModelView<'_, T> {
-    /// What the model reads.
+    /// Returns the output that the model reads.
     pub fn get(&self) -> Option<ModelOutput> {
         Some(self.0.to_model_output())
     }
 }
 
-/// The answer of a type that does not say what the model reads.
+/// Fallback for a type without `ToModelOutput`.
 pub trait WholeView {
-    /// No view.
+    /// Returns `None`, so that the model reads the payload.
     fn get(&self) -> Option<ModelOutput>;
 }
 
@@ -115,19 +115,19 @@ impl<T: ?Sized> WholeView for ModelView<'_, T> {
     }
 }
 
-/// `Arguments(&input).get()`: JSON text of a typed call, where it can be written.
+/// `Arguments(&input).get()`: the JSON text of a typed call, if its input has `Serialize`.
 pub struct Arguments<'a, T: ?Sized>(pub &'a T);
 
 impl<T: Serialize + ?Sized> Arguments<'_, T> {
-    /// The text.
+    /// Returns the JSON text.
     pub fn get(&self) -> Option<String> {
         serde_json::to_string(self.0).ok()
     }
 }
 
-/// The answer of a type that cannot be written.
+/// Fallback for a type without `Serialize`.
 pub trait Unwritten {
-    /// No text.
+    /// Returns `None`, because the type has no `Serialize`.
     fn get(&self) -> Option<String>;
 }
 
@@ -137,7 +137,7 @@ impl<T: ?Sized> Unwritten for Arguments<'_, T> {
     }
 }
 
-/// Reads a stored output: by `Deserialize` where the type has it, else not at all.
+/// Deserializes a stored output if its type has `Deserialize`.
 pub struct StoredOutput<T>(PhantomData<fn() -> T>);
 
 impl<T> StoredOutput<T> {
@@ -145,15 +145,15 @@ impl<T> StoredOutput<T> {
 }
 
 impl<T: serde::de::DeserializeOwned> StoredOutput<T> {
-    /// Reads it.
+    /// Deserializes the output.
     pub fn read(&self, text: &str) -> Option<serde_json::Result<T>> {
         Some(serde_json::from_str(text))
     }
 }
 
-/// The output's type cannot be read.
+/// Fallback for a type without `Deserialize`.
 pub trait Unread<T> {
-    /// No value.
+    /// Returns `None`, because the type has no `Deserialize`.
     fn read(&self, text: &str) -> Option<serde_json::Result<T>>;
 }
 

@@ -1,22 +1,22 @@
-//! Typed arguments, as a list of their fields: what a derive would write out for every struct is in generic code once.
+//! Argument structs as lists of fields, so that generic code replaces what a derive would write for every struct.
 
 use super::list::List;
 
-/// A struct of arguments, as a list of its fields. What it can do follows from what the list can do: one bound and one line for
-/// each trait, where a derive would write out every field again.
+/// A struct of arguments, as a list of its fields. Its traits follow from the traits of the list: one bound and one line for
+/// each trait, while a derive would write out every field again.
 pub trait Record: Sized {
-    /// The struct's name.
+    /// Name of the struct.
     const NAME: &'static str;
-    /// Keys on the wire, in order.
+    /// Keys in JSON, in order.
     const KEYS: &'static [&'static str];
     /// Names of the fields, in order.
     const FIELDS: &'static [&'static str] = Self::KEYS;
-    /// `(A, (B, ()))`
+    /// The types of the fields: `(A, (B, ()))`.
     type List: List;
 
-    /// The fields.
+    /// Returns references to the fields.
     fn refs(&self) -> <Self::List as List>::Refs<'_>;
 
-    /// From its fields.
+    /// Builds the struct from its fields.
     fn build(list: Self::List) -> Self;
 }

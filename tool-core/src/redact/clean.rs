@@ -1,7 +1,7 @@
-//! Values without secrets, as a type.
+//! The type of values in which secrets are masked.
 //!
-//! Whatever leaves a call is held in a [`Clean`]: the fields of `CallResult`, and through them what threads and the ledger store. Only
-//! [`Redactor::clean`] makes one, so that a text cannot leave by a way that nobody has thought of.
+//! Everything that leaves a call is held in a [`Clean`]: the fields of `CallResult`, and through them what threads and the ledger store. Only
+//! [`Redactor::clean`] makes one out of other values, so that no text can leave unmasked.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ use crate::error::ToolError;
 use crate::output::{Citation, ModelOutput, Output, without_secret_files};
 use crate::tool::VariableNeed;
 
-/// Removes the secrets that a redactor knows from every text of a value.
+/// Masks the secrets that a redactor knows in every text of a value.
 pub(crate) trait Mask: Sized {
-    /// The value with its secrets masked. Implementations name every field, so that a new one cannot be forgotten.
+    /// Returns the value with its secrets masked. Implementations name every field, so that a new one cannot be forgotten.
     fn masked(self, redactor: &Redactor) -> Self;
 }
 
-/// A value that a redactor has cleaned.
+/// A value in which a redactor has masked secrets.
 #[derive(Clone, Debug)]
 pub(crate) struct Clean<T>(T);
 
@@ -32,7 +32,7 @@ impl<T> Clean<T> {
         self.0
     }
 
-    /// Rearranges the value. The closure must not add text that was not cleaned.
+    /// Rearranges the value. The closure must not add text in which secrets are not masked.
     pub(crate) fn map<U>(self, rearrange: impl FnOnce(T) -> U) -> Clean<U> {
         Clean(rearrange(self.0))
     }

@@ -1,13 +1,13 @@
-//! Character references of HTML: `&lt;`, `&#60;`, `&#x3C;`.
+//! HTML character references: `&lt;`, `&#60;`, `&#x3C;`.
 
 use super::escape::Escape;
 
-/// Most digits that are read: encoders pad with a few zeros at most.
+/// Most digits that are read. Encoders pad with a few zeros at most.
 const DIGITS: usize = 8;
-/// How often a text may be encoded: `&amp;amp;lt;` is three times.
+/// How often a text may be encoded: `&amp;amp;lt;` is encoded three times.
 const DEPTH: usize = 3;
 
-/// Reads the references that may begin at `at`, where a `&` is.
+/// Reads the references that may begin at `at`, the position of a `&`.
 pub(super) fn read(text: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     let mut from = at + 1;
     for _ in 0..DEPTH {
@@ -34,7 +34,7 @@ enum Reference {
     No,
 }
 
-/// Reads what follows a `&`.
+/// Reads the reference after a `&`.
 fn reference(text: &[u8], from: usize) -> Reference {
     match text.get(from..).unwrap_or_default() {
         [] | [b'#'] | [b'#', b'x' | b'X'] => Reference::Cut,
@@ -44,7 +44,7 @@ fn reference(text: &[u8], from: usize) -> Reference {
     }
 }
 
-/// A number, with or without the semicolon.
+/// Reads a number, with or without the semicolon.
 fn number(text: &[u8], from: usize, radix: u32) -> Reference {
     let (mut value, mut at) = (0, from);
     while let Some(digit) = text
@@ -66,7 +66,7 @@ fn number(text: &[u8], from: usize, radix: u32) -> Reference {
     })
 }
 
-/// A name and its semicolon, which encoders never leave out.
+/// Reads a name and its semicolon, which encoders never leave out.
 fn named(rest: &[u8], from: usize) -> Reference {
     let length = rest
         .iter()
@@ -90,7 +90,7 @@ fn named(rest: &[u8], from: usize) -> Reference {
     }
 }
 
-/// The names of HTML 4, which is what encoders write, and those of HTML 5 for ASCII; sorted.
+/// The names of HTML 4, which encoders write, and those of HTML 5 for ASCII; sorted.
 #[rustfmt::skip]
 const NAMES: [(&str, char); 293] = [
     ("AElig", '\u{c6}'), ("AMP", '&'), ("Aacute", '\u{c1}'), ("Acirc", '\u{c2}'),

@@ -1,15 +1,15 @@
-//! What an escape stands for: those of JSON, Rust, C and Python strings, percent-encoding, and HTML's references.
+//! Decoding of escapes: those of JSON, Rust, C and Python strings, percent-encoding, and HTML references.
 
 use super::entity;
 
 /// How often a text may be percent-encoded.
 const DEPTH: usize = 3;
 
-/// A way to read what begins at a position.
+/// A way to decode the text at a position.
 pub(super) enum Escape {
-    /// The beginning of an escape, cut off by the end of the text.
+    /// The end of the text cuts off an escape.
     Cut,
-    /// These bytes; the text goes on at `next`.
+    /// The decoded bytes; the text continues at `next`.
     Bytes {
         bytes: [u8; 4],
         len: usize,
@@ -33,22 +33,22 @@ impl Escape {
     }
 }
 
-/// Whether an escape may begin with it.
+/// Whether an escape may begin with this byte.
 pub(super) const fn begins(byte: u8) -> bool {
     matches!(byte, b'\\' | b'%' | b'+' | b'&')
 }
 
-/// What two bytes are as an escape.
+/// The meaning of two bytes as an escape.
 pub(super) enum Simple {
-    /// No escape.
+    /// The bytes are not an escape.
     No,
-    /// One of two bytes, which stands for this one.
+    /// The escape is complete and means this byte.
     Byte(u8),
-    /// The beginning of a longer one.
+    /// The bytes begin a longer escape.
     Longer,
 }
 
-/// Reads two bytes as an escape, without what follows them.
+/// Decodes two bytes as an escape, without the bytes that follow them.
 pub(super) const fn simple(first: u8, second: u8) -> Simple {
     match (first, second) {
         (b'+', _) => Simple::Byte(b' '),
@@ -67,7 +67,7 @@ pub(super) const fn simple(first: u8, second: u8) -> Simple {
     }
 }
 
-/// Reads the escape that begins at `at` in every way in which it can be read.
+/// Decodes the escape at `at` in every way in which it can be read.
 pub(super) fn read(text: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     match &text[at..] {
         [b'+', ..] => each(Escape::byte(b' ', at + 1)),
@@ -78,7 +78,7 @@ pub(super) fn read(text: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     }
 }
 
-/// `%41`, `%2541` and `%252541` are all `A`.
+/// Decodes percent-encoding: `%41`, `%2541` and `%252541` are all `A`.
 fn percent(text: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     let mut from = at + 1;
     for _ in 0..DEPTH {
@@ -96,7 +96,7 @@ fn percent(text: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     }
 }
 
-/// What follows a backslash, at `at`.
+/// Decodes what follows a backslash; `rest` begins at `at`.
 fn backslash(rest: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     match rest {
         [] | [b'u'] => each(Escape::Cut),
@@ -121,7 +121,7 @@ fn backslash(rest: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     }
 }
 
-/// `\303`, and `\0` by itself.
+/// Decodes `\303`, and `\0` alone.
 fn octal(rest: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     if rest.first() == Some(&b'0') {
         each(Escape::byte(0, at + 1));
@@ -140,7 +140,7 @@ fn octal(rest: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     }
 }
 
-/// `\u{41}`, as Rust writes it; `digits` begins behind the brace, at `at`.
+/// Decodes `\u{41}`, as Rust writes it; `digits` begins after the brace, at `at`.
 fn braced(digits: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     const MOST: usize = 6;
     let count = digits
@@ -165,7 +165,7 @@ fn scalar(code: u32, next: usize, each: &mut impl FnMut(Escape)) {
     }
 }
 
-/// `\uXXXX`, or two of them where the first is half of a pair; `digits` begins behind the `u`, at `at`.
+/// Decodes `\uXXXX`, or a surrogate pair of two; `digits` begins after the `u`, at `at`.
 fn unicode(digits: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     let unit = match hex(digits, 4) {
         Digits::Value(unit) => unit,
@@ -190,7 +190,7 @@ fn unicode(digits: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     }
 }
 
-/// Behind white space at `at`, escaped as in strings or not; at most [`BLANKS`] of it.
+/// Returns the position after the white space at `at`, escaped as in strings or not. Skips at most [`BLANKS`].
 pub(super) fn blanks(text: &[u8], mut at: usize) -> usize {
     for _ in 0..BLANKS {
         at = match &text[at..] {
@@ -202,10 +202,10 @@ pub(super) fn blanks(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Most white space that is read between two parts of a secret: indentation, in most cases.
+/// Most white space that is skipped between two parts of a secret: indentation, in most cases.
 pub(super) const BLANKS: usize = 64;
 
-/// Behind a line break at `at`, escaped as in strings or not, and the indentation of the next line.
+/// Returns the position after a line break at `at`, escaped as in strings or not, and the indentation of the next line.
 pub(super) fn line_break(text: &[u8], at: usize) -> Option<usize> {
     matches!(
         &text[at..],
@@ -214,7 +214,7 @@ pub(super) fn line_break(text: &[u8], at: usize) -> Option<usize> {
     .then(|| blanks(text, at))
 }
 
-/// Whether the text ends before it is known that a line break begins at `at`.
+/// Whether the text ends before it is clear that a line break begins at `at`.
 pub(super) fn is_cut_break(text: &[u8], at: usize) -> bool {
     matches!(
         &text[at..],

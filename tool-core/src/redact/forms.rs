@@ -1,6 +1,6 @@
-//! The spellings of a secret that are looked for: itself, hex, base64, lists of its bytes.
+//! The spellings of a secret that the scanner searches for: plain, hex, base64, and lists of its bytes.
 //!
-//! What escapes can do to each of these is the business of [`escape`](super::escape).
+//! The module [`escape`](super::escape) handles escapes within each spelling.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,13 @@ use super::list::SEPARATORS;
 /// One spelling of a secret.
 #[derive(Clone)]
 pub(super) struct Form {
-    /// What the text has to hold.
+    /// The bytes to search for.
     pub(super) bytes: Vec<u8>,
-    /// It may go on in the next line.
+    /// Whether the form may continue on the next line.
     pub(super) wraps: bool,
-    /// The character before it that holds bits of the secret too, by its low bits.
+    /// The low bits of the character before the form, which belong to the secret.
     pub(super) lead: Option<Bits>,
-    /// The character after it, by its high bits.
+    /// The high bits of the character after the form, which belong to the secret.
     pub(super) tail: Option<Bits>,
 }
 
@@ -27,13 +27,13 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// Whether a character is one of base64 with these bits.
+    /// Whether a character is a base64 character with these bits.
     pub(super) fn admits(self, character: u8) -> bool {
         digit(character).is_some_and(|digit| digit & self.mask == self.value)
     }
 }
 
-/// The value of a base64 character, of either alphabet.
+/// Returns the value of a base64 character, of either alphabet.
 fn digit(character: u8) -> Option<u8> {
     Some(match character {
         b'A'..=b'Z' => character - b'A',
@@ -48,7 +48,8 @@ fn digit(character: u8) -> Option<u8> {
 const STANDARD: [u8; 64] = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: [u8; 64] = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// A secret as tools may pass it on: as it is, with its line breaks as LF or as CRLF, and each of these without the white space around it.
+/// Returns the variants in which tools may pass on a secret: unchanged, with its line breaks as LF or as CRLF, and each of these without the
+/// white space around it.
 pub(super) fn variants(secret: &str) -> Vec<Cow<'_, str>> {
     let mut variants = vec![Cow::Borrowed(secret)];
     if secret.contains('\n') {
@@ -63,7 +64,7 @@ pub(super) fn variants(secret: &str) -> Vec<Cow<'_, str>> {
     variants
 }
 
-/// Every spelling, without repeats.
+/// Returns every spelling, without duplicates.
 pub(super) fn of(secret: &[u8]) -> Vec<Form> {
     let mut forms = vec![plain(secret.to_vec(), false)];
     for digits in [b"0123456789abcdef", b"0123456789ABCDEF"] {
@@ -86,7 +87,7 @@ pub(super) fn of(secret: &[u8]) -> Vec<Form> {
     forms
 }
 
-/// How lists of the bytes begin.
+/// Returns the beginnings of lists of the bytes.
 pub(super) fn lists(secret: &[u8]) -> Vec<Vec<u8>> {
     let [first, second, ..] = secret else {
         return Vec::new();
@@ -114,8 +115,8 @@ fn add(forms: &mut Vec<Form>, form: Form) {
     }
 }
 
-/// The characters that say nothing but bits of the secret, where `before` other bytes of the same group of three stand before it,
-/// and the bits that it has in the characters around them.
+/// Returns the base64 characters that consist only of bits of the secret, if `before` other bytes precede it in its group of three,
+/// and the bits of the secret in the characters around them.
 fn base64(secret: &[u8], before: usize, alphabet: &[u8; 64]) -> Form {
     let bit = |at: usize| {
         let byte = (at / 8).checked_sub(before).and_then(|at| secret.get(at));

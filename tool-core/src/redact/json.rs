@@ -1,21 +1,21 @@
-//! Secrets in JSON text, which stays JSON.
+//! Masking of secrets in JSON text, which stays valid JSON.
 //!
-//! Strings are read and looked into as what they stand for, so a secret in JSON within JSON is found too. A number that holds a secret
-//! becomes the mask, as a string. What then still holds one is a secret that reaches over several values (a key file that is JSON
-//! itself): the smallest value around it becomes the mask.
+//! Strings are decoded before the search, so a secret in JSON within JSON is found too. A number that holds a secret is replaced by the
+//! mask, as a string. A secret that is still there spans several values (such as a key file that is JSON itself): the smallest
+//! value that encloses it is replaced by the mask.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Redactor;
 
-/// How many secrets over several values are masked one by one.
+/// How many secrets that span several values are masked one by one.
 const ROUNDS: u32 = 16;
 
 impl Redactor {
-    /// Masks every secret in JSON text, which stays JSON; borrows it where there is none.
+    /// Masks every secret in JSON text, which stays valid JSON. Borrows the text if it has no secrets.
     ///
-    /// Text that is no JSON is masked as any other.
+    /// Text that is not JSON is masked like any other text.
     pub fn redact_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
         if self.0.is_none() || !may_nest(json) && self.first(json).is_none() {
             return Cow::Borrowed(json);
@@ -29,7 +29,7 @@ impl Redactor {
                 return Cow::Owned(self.redact(&text).into_owned());
             };
             let mut changed = text.into_owned();
-            // Each round reads the whole text: where there is so much to hide, nothing of it is shown.
+            // Each round reads the whole text. With so many secrets, the whole text is masked.
             let value = if round < ROUNDS {
                 value
             } else {
@@ -41,7 +41,7 @@ impl Redactor {
         text
     }
 
-    /// The first secret in a text, and its mask.
+    /// Returns the first secret in a text, and its mask.
     fn first(&self, text: &str) -> Option<(Range<usize>, String)> {
         let known = self.0.as_ref()?;
         let span = known
@@ -53,7 +53,7 @@ impl Redactor {
         Some((span.range, known.masks[span.secret].clone()))
     }
 
-    /// Masks in each string and number by itself.
+    /// Masks secrets in each string and number separately.
     fn leaves<'a>(&self, json: &'a str) -> Cow<'a, str> {
         let mut changed = String::new();
         let mut done = 0;
@@ -84,7 +84,7 @@ impl Redactor {
     }
 }
 
-/// Whether reading the strings may bring up another escape; else one look at the JSON text sees all there is.
+/// Whether decoding the strings may reveal another escape. If not, one search in the JSON text finds everything.
 fn may_nest(json: &str) -> bool {
     let json = json.as_bytes();
     let mut escapes = memchr::memchr_iter(b'\\', json);
@@ -95,7 +95,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The smallest value, or key, that reaches over `range`.
+/// Returns the smallest value or key that encloses `range`.
 fn smallest(json: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let around = |value: &Range<usize>| value.start <= range.start && range.end <= value.end;
     let mut open = Vec::new();
@@ -108,7 +108,7 @@ fn smallest(json: &str, range: &Range<usize>) -> Option<Range<usize>> {
             Kind::Close => open.pop()?..token.range.end,
             Kind::Text | Kind::Other => token.range,
         };
-        // What ends first is the innermost.
+        // The value that ends first is the innermost.
         if around(&value) {
             return Some(value);
         }
@@ -116,7 +116,7 @@ fn smallest(json: &str, range: &Range<usize>) -> Option<Range<usize>> {
     None
 }
 
-/// The parts of JSON text; separators and blanks left out.
+/// Iterator over the tokens of JSON text, without separators and white space.
 struct Tokens<'a> {
     json: &'a [u8],
     at: usize,
@@ -133,7 +133,7 @@ enum Kind {
     Close,
     /// A string, with its quotes.
     Text,
-    /// A number or a word.
+    /// A number, a boolean or `null`.
     Other,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Where the string that begins at `from` ends.
+    /// Returns the end of the string that begins at `from`.
     fn string(&self, from: usize) -> usize {
         let mut at = from + 1;
         while let Some(found) =

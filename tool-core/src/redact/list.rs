@@ -1,23 +1,23 @@
-//! Secrets written byte by byte: `[115, 51]` and `73:33`.
+//! Secrets written as lists of bytes: `[115, 51]` and `73:33`.
 
 use super::escape;
 use super::scan::Walked;
 use super::tree::Tree;
 
-/// Between the bytes of a list in hex.
+/// Separators between the bytes of a hex list.
 pub(super) const SEPARATORS: [u8; 3] = *b":- ";
 
 /// What follows an item of a list.
 enum Next {
-    /// The next item.
+    /// The position of the next item.
     Item(usize),
-    /// The text ends before that is known.
+    /// The text ends before it is clear whether an item follows.
     Cut,
-    /// No item.
+    /// No item follows.
     No,
 }
 
-/// Reads a list of decimal numbers: a JSON array of bytes, or what `Debug` prints of one.
+/// Reads a list of decimal numbers: a JSON array of bytes, or the `Debug` output of one.
 pub(super) fn decimal(tree: &Tree, text: &[u8], at: usize, last: bool, walked: &mut Walked) {
     let item = |at: usize| {
         let digits = text[at..].iter().take(4);
@@ -49,7 +49,7 @@ pub(super) fn decimal(tree: &Tree, text: &[u8], at: usize, last: bool, walked: &
     read(tree, at, last, walked, item, next);
 }
 
-/// Reads bytes in hex with a separator between them, as fingerprints and dumps have them.
+/// Reads hex bytes with a separator between them, as in fingerprints and dumps.
 pub(super) fn hex(tree: &Tree, text: &[u8], at: usize, last: bool, walked: &mut Walked) {
     // Encoders write one case and one separator throughout.
     let (mut upper, mut separator) = (None, None);

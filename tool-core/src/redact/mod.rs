@@ -1,16 +1,16 @@
-//! Secrets, found in whatever spelling and masked.
+//! Redaction: secrets are found in many spellings and masked.
 //!
 //! A [`Redactor`] knows the secrets of a turn. It finds each of them as it is, without the white space around it, with other line
-//! breaks, in escapes of JSON, URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and puts `[secret:NAME]` in its
-//! place. The [threat model](crate::guides::threat_model) lists the spellings and what is not found. The pipeline sends through it whatever leaves a tool: output, model text, citations,
-//! progress, notes, errors.
-//! What a host prints by itself does not pass there; for that, there are
+//! breaks, in escapes of JSON, URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and replaces it by
+//! `[secret:NAME]`. The [threat model](crate::guides::threat_model) lists the spellings that are found and not found. The pipeline masks everything
+//! that leaves a tool: output, model text, citations, progress, notes, errors. Text that a host prints itself does not pass the pipeline;
+//! for that, there are
 //!
 //! - [`RedactingWriter`], and under the feature `tracing-subscriber` `RedactingMakeWriter`, for logs,
 //! - under the feature `otel` `RedactingExporter`, for spans,
 //! - [`install_panic_hook`], for what a panic prints.
 //!
-//! They look into a [`SharedRedactor`], to which a host adds the secrets of each turn for as long as it lasts.
+//! They use a [`SharedRedactor`], to which a host adds the secrets of each turn for as long as it lasts.
 //!
 //! ```
 //! use tool_core::SecretString;
@@ -25,8 +25,8 @@
 //! # Ok::<(), tool_core::redact::TooShort>(())
 //! ```
 //!
-//! What it cannot find: a secret that a tool has changed in any other way (reversed, compressed, encrypted, split over two values),
-//! and half of a secret. The redactor holds the secrets in memory in clear for as long as it lives, and does not wipe them.
+//! It does not find a secret that a tool has changed in any other way (reversed, compressed, encrypted, split over two values),
+//! or a part of a secret. The redactor holds the secrets in memory in clear for as long as it exists, and does not wipe them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -73,11 +73,11 @@ pub struct Redactor(Option<Arc<Known>>);
 
 struct Known {
     scanner: Scanner,
-    /// What stands for each secret.
+    /// The mask of each secret.
     masks: Vec<String>,
 }
 
-/// A secret has so few bytes that it would be found everywhere.
+/// The error for a secret with so few bytes that it would be found in other text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the secret `{name}` has fewer than 6 bytes, white space around it not counted, and would be found in other text: use a longer one"
@@ -88,12 +88,12 @@ pub struct TooShort {
 }
 
 impl Redactor {
-    /// Fewest bytes that a secret may have, white space around it not counted.
+    /// Fewest bytes that a secret may have, not counting white space around it.
     pub const SHORTEST: usize = 6;
 
-    /// Takes names and secrets. Where a secret begins with another one, the longer of the two is masked.
+    /// Creates a redactor from names and secrets. If a secret begins with another one, the longer of the two is masked.
     ///
-    /// A secret of fewer than six bytes is refused: it would be found in texts that do not hold it.
+    /// A secret of fewer than six bytes is refused, because it would be found in texts that do not hold it.
     pub fn new<N: Into<String>>(
         secrets: impl IntoIterator<Item = (N, SecretString)>,
     ) -> Result<Self, TooShort> {
@@ -126,12 +126,12 @@ impl Redactor {
         secret.trim().len() < Self::SHORTEST
     }
 
-    /// Whether it knows no secret, and so changes nothing.
+    /// Whether the redactor knows no secrets, and so changes nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Masks every secret in a text; borrows it where there is none.
+    /// Masks every secret in a text. Borrows the text if it has no secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let Some(known) = &self.0 else {
             return Cow::Borrowed(text);
@@ -155,14 +155,14 @@ impl Redactor {
             .map_or(Cow::Borrowed(bytes), Cow::Owned)
     }
 
-    /// Masks in text that comes in pieces. See [`StreamRedactor`].
+    /// Returns a redactor for text that arrives in pieces. See [`StreamRedactor`].
     pub fn stream(&self) -> StreamRedactor {
         StreamRedactor::new(self.clone())
     }
 
-    /// Masks what can be masked before more bytes are known; the second is how many bytes of the text that took care of.
+    /// Masks what can be masked before more bytes are known. Also returns the number of bytes of the text that were processed.
     ///
-    /// With `last`, that is all of them.
+    /// With `last`, these are all bytes.
     fn advance<'a>(&self, bytes: &'a [u8], last: bool) -> (Cow<'a, [u8]>, usize) {
         let Some(known) = &self.0 else {
             return (Cow::Borrowed(bytes), bytes.len());
@@ -174,7 +174,7 @@ impl Redactor {
 }
 
 impl Known {
-    /// The text with masks; `None` where nothing is masked.
+    /// Returns the text with masks; `None` if nothing is masked.
     fn masked(&self, text: &[u8]) -> Option<Vec<u8>> {
         let found = self.scanner.scan(text, true);
         (!found.spans.is_empty()).then(|| self.write(text, &found).into_owned())
@@ -196,13 +196,13 @@ impl Known {
     }
 }
 
-/// Masks begin and end where characters do, so this keeps what it is given.
+/// Converts masked bytes into text. Masks begin and end between characters, so valid text stays valid.
 fn into_text(masked: Vec<u8>) -> String {
     String::from_utf8(masked)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// What stands for a secret: the first of these that can be no part of any secret, whatever stands beside it.
+/// Returns the mask of a secret: the first of these that cannot be part of a secret, whatever text is around it.
 fn mask(name: &str, secrets: &[&str]) -> String {
     let meets = |mask: &str| {
         secrets.iter().any(|secret| {
@@ -226,7 +226,7 @@ fn mask(name: &str, secrets: &[&str]) -> String {
     .unwrap_or_else(|| char::REPLACEMENT_CHARACTER.to_string())
 }
 
-/// How many secrets; never which.
+/// Prints the number of secrets, never their names or values.
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let secrets = self.0.as_ref().map_or(0, |known| known.masks.len());

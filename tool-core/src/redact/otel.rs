@@ -1,4 +1,4 @@
-//! What leaves as spans.
+//! Span exporter that masks secrets.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
 use super::{Redactor, SharedRedactor};
 
-/// A span exporter that masks secrets on the way into another one: in names, statuses, and the keys and values of attributes, of the
-/// span, its events and its links.
+/// A span exporter that masks secrets before it passes spans to another exporter: in names, statuses, and the keys and values of attributes,
+/// of the span, its events and its links.
 ///
-/// Without it, whatever the host's own code and the crates below it record in a span is exported as it is. The spans of this crate
+/// Without it, everything that the host's own code and its dependencies record in a span is exported unmasked. The spans of this crate
 /// hold neither arguments nor results unless a host asks for them.
 ///
 /// ```
@@ -35,7 +35,7 @@ pub struct RedactingExporter<E> {
 }
 
 impl<E> RedactingExporter<E> {
-    /// Masks on the way into `inner`.
+    /// Creates an exporter that masks spans and passes them to `inner`.
     pub fn new(inner: E, shared: SharedRedactor) -> Self {
         Self { inner, shared }
     }
@@ -98,7 +98,7 @@ fn attributes(redactor: &Redactor, attributes: &mut [KeyValue]) {
                     string(redactor, value);
                 }
             }
-            // A secret may be nothing but digits.
+            // A secret may consist of digits alone.
             other => {
                 if let Cow::Owned(masked) = redactor.redact(&other.as_str()) {
                     *other = Value::String(masked.into());

@@ -1,4 +1,4 @@
-//! What a panic prints.
+//! Panic hook that masks secrets.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::Write as _;
@@ -6,14 +6,14 @@ use std::panic::PanicHookInfo;
 
 use super::SharedRedactor;
 
-/// Prints panics on standard error without the secrets that `shared` knows at the time.
+/// Installs a hook that prints panics on standard error, with the secrets masked that `shared` knows at the time.
 ///
-/// It prints what the standard hook prints, a backtrace by `RUST_BACKTRACE` included, and takes the place of the hook before it,
-/// which is not called any more: a hook cannot be given another message than the one with the secret. Whoever wants another form
-/// writes a hook of their own, and sends its text through [`SharedRedactor::current`].
+/// It prints what the standard hook prints, including a backtrace by `RUST_BACKTRACE`, and replaces the hook before it,
+/// which is not called any more, because a hook cannot pass a changed message to another hook. For another format, write a hook of
+/// your own and mask its text with [`SharedRedactor::current`].
 ///
-/// Without it, a tool that panics prints its message as it is. What the model and the operator read of that panic is masked in any
-/// case.
+/// Without this hook, a tool that panics prints its message unmasked. The texts that the model and the operator read about the panic are
+/// masked in any case.
 ///
 /// ```
 /// use tool_core::redact::{SharedRedactor, install_panic_hook};
@@ -25,12 +25,12 @@ pub fn install_panic_hook(shared: &SharedRedactor) {
     let shared = shared.clone();
     std::panic::set_hook(Box::new(move |info| {
         let text = shared.current().own(message(info));
-        // Where standard error is gone, there is nowhere to say so.
+        // If standard error is closed, there is nowhere to report it.
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }));
 }
 
-/// What the standard hook prints.
+/// Returns the text that the standard hook prints.
 fn message(info: &PanicHookInfo<'_>) -> String {
     let thread = std::thread::current();
     let place = info

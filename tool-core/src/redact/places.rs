@@ -1,21 +1,21 @@
-//! Where to look closely.
+//! The positions of a text that need a thorough search.
 
 use super::scan::{GLANCE, Scanner};
 
-/// The places of a text where a form may begin, in order.
+/// Iterator over the positions of a text where a form may begin, in order.
 pub(super) struct Places<'a> {
     scanner: &'a Scanner,
     text: &'a [u8],
     last: bool,
-    /// Everything before this was looked at.
+    /// Everything before this position was searched.
     at: usize,
-    /// Up to here each byte is looked at by itself.
+    /// Up to this position each byte is checked by itself.
     close: usize,
-    /// The next place that the glance finds, not before `at` or out of date.
+    /// The next position that the fast search finds. It is out of date if it is before `at`.
     hit: Option<usize>,
-    /// The next byte that may begin an escape.
+    /// The position of the next byte that may begin an escape.
     escape: Option<usize>,
-    /// The next that may be a line break or a blank within a form.
+    /// The position of the next line break, or `+` for a space, that may be within a form.
     line: Option<usize>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Places<'a> {
                 } else {
                     memchr::memchr(b'\n', rest)
                 }?;
-            // Most lines end with what base64 and lists do not hold.
+            // Most lines end with a byte that base64 and lists do not contain.
             let line = self.text[..at]
                 .strip_suffix(b"\r")
                 .unwrap_or(&self.text[..at]);
@@ -96,7 +96,7 @@ impl<'a> Places<'a> {
             if self.line.is_some_and(|at| at < self.at) {
                 self.line = self.next_line(self.at);
             }
-            // Before what the glance does not see through, and before the end of a text that goes on.
+            // Stop before bytes that the fast search cannot handle, and before the end of a text that continues.
             let near = [self.escape, self.line].into_iter().flatten().min();
             let near = match near {
                 Some(near) => near,

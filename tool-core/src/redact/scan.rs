@@ -1,4 +1,4 @@
-//! Where secrets stand in a text.
+//! Scanner that finds secrets in a text.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,20 +11,20 @@ use super::list;
 use super::places::Places;
 use super::tree::Tree;
 
-/// As much of a form as the first look asks for.
+/// How many bytes of a form the fast search compares.
 pub(super) const GLANCE: usize = 12;
 
-/// Up to so many forms aho-corasick is a table, which is quicker than a thorough look; beyond, it is not.
+/// Up to this many forms, aho-corasick is a table, which is faster than a thorough search. With more forms it is not.
 const GLANCES: usize = 100;
 
-/// The secrets to look for, in every form.
+/// Scanner for a set of secrets, in every form.
 pub(super) struct Scanner {
     /// Every form of every secret.
     forms: Tree,
-    /// The secrets themselves, for lists of their bytes.
+    /// The secrets themselves, to find lists of their bytes.
     plain: Tree,
     ends: Vec<End>,
-    /// Finds where a form may begin that neither an escape nor a line break interrupts.
+    /// Fast search for positions where a form may begin, if neither an escape nor a line break interrupts it.
     pub(super) glance: Option<AhoCorasick>,
     /// Whether a form may begin with this byte, escaped or not.
     begins: [bool; 256],
@@ -32,46 +32,46 @@ pub(super) struct Scanner {
     starts: [bool; 256],
     /// Whether a form begins with these two bytes, a bit for each pair.
     pairs: Vec<u64>,
-    /// Whether it may stand before a form of base64 and hold bits of it.
+    /// Whether this byte may precede a base64 form and hold bits of the secret.
     leads: [bool; 256],
-    /// A `+` may stand for a space.
+    /// Whether a `+` may encode a space.
     pub(super) plus: bool,
 }
 
-/// Where a form ends.
+/// The end of a form.
 struct End {
-    /// Whose it is.
+    /// Index of the secret.
     secret: usize,
     lead: Option<Bits>,
     tail: Option<Bits>,
 }
 
-/// A stretch of text that has to be masked.
+/// A range of text that has to be masked.
 pub(super) struct Span {
     pub(super) range: Range<usize>,
-    /// Whose mask stands there.
+    /// Index of the secret whose mask replaces the range.
     pub(super) secret: usize,
 }
 
-/// What was found in a text.
+/// The secrets that were found in a text.
 pub(super) struct Found {
-    /// In order, apart from one another.
+    /// The ranges in order, without overlaps.
     pub(super) spans: Vec<Span>,
-    /// What stands before this cannot be changed by anything that follows the text.
+    /// Text that follows cannot change anything before this position.
     pub(super) settled: usize,
 }
 
-/// What begins at a position.
+/// The result of a thorough search at one position.
 #[derive(Default)]
 pub(super) struct Walked {
-    /// The longest form: where it ends, and which it is.
+    /// The end and the number of the longest form.
     pub(super) longest: Option<(usize, u32)>,
-    /// More text may make a form of it, or a longer one.
+    /// Whether more text may complete a form, or a longer one.
     pub(super) open: bool,
 }
 
 impl Scanner {
-    /// `None` where there is nothing to look for.
+    /// Returns `None` if there are no secrets.
     pub(super) fn new<'a>(secrets: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut this = Self {
             forms: Tree::new(),
@@ -104,7 +104,7 @@ impl Scanner {
             this.begins[usize::from(byte)] = true;
         }
         this.begins[usize::from(b'+')] |= this.plus;
-        // Without it, every look is a thorough one.
+        // Without it, every search is thorough.
         if glances.len() <= GLANCES {
             this.glance = AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostFirst)
@@ -125,7 +125,7 @@ impl Scanner {
             }
             let end = u32::try_from(self.ends.len()).ok();
             let node = self.forms.insert(&form.bytes, form.wraps);
-            // Of two secrets of one value the first has the say.
+            // Of two secrets with the same value, the first one is reported.
             if node.end.is_none() {
                 node.end = end;
                 self.ends.push(End {
@@ -147,7 +147,7 @@ impl Scanner {
         }
     }
 
-    /// Finds all there is, in a text that is whole or, where it is not `last`, goes on.
+    /// Finds all secrets in a text. If `last` is false, the text continues.
     pub(super) fn scan(&self, text: &[u8], last: bool) -> Found {
         let mut found = Found {
             spans: Vec::new(),
@@ -170,7 +170,7 @@ impl Scanner {
         found
     }
 
-    /// Whether two bytes are worth a closer look.
+    /// Whether a form may begin with these two bytes.
     #[inline]
     pub(super) fn may_begin(&self, first: u8, second: Option<&u8>) -> bool {
         self.begins[usize::from(first)] && self.are_worth_a_look(first, second)
@@ -184,7 +184,7 @@ impl Scanner {
         if self.pairs[word] & bit != 0 {
             return true;
         }
-        // The byte by itself, with an escape or a line break behind it.
+        // The first byte may be plain, with an escape or a line break after it.
         let opaque = escape::begins(second) || matches!(second, b'\n' | b'\r');
         if opaque && self.starts[usize::from(first)] {
             return true;
@@ -196,7 +196,7 @@ impl Scanner {
         }
     }
 
-    /// Takes back what the text that follows could still change.
+    /// Removes what the following text could still change.
     fn settle(&self, text: &[u8], found: &mut Found) {
         let before = found.settled.checked_sub(1).map(|at| text[at]);
         if before.is_some_and(|byte| self.leads[usize::from(byte)]) {
@@ -210,7 +210,7 @@ impl Scanner {
         }
     }
 
-    /// The stretch to mask: with the characters beside it that hold bits of the secret.
+    /// Returns the range to mask, including adjacent characters that hold bits of the secret.
     fn span(&self, text: &[u8], at: usize, end: usize, which: u32) -> Span {
         let known = &self.ends[which as usize];
         let beside = |bits: Option<Bits>, byte: Option<&u8>| match (bits, byte) {
@@ -224,7 +224,7 @@ impl Scanner {
         }
     }
 
-    /// Reads from `at` on as far as there is a form.
+    /// Searches for forms that begin at `at`.
     fn walk(&self, text: &[u8], at: usize, last: bool) -> Walked {
         let mut walked = Walked::default();
         self.read(text, at, last, &mut walked);
@@ -237,7 +237,7 @@ impl Scanner {
         walked
     }
 
-    /// Reads a text from `at` on, through every way in which its escapes can be read.
+    /// Reads a text from `at` on, in every way in which its escapes can be decoded.
     fn read(&self, text: &[u8], at: usize, last: bool, walked: &mut Walked) {
         let mut ways = Vec::new();
         let mut taken = BTreeSet::new();
@@ -288,14 +288,14 @@ impl Scanner {
     }
 }
 
-/// Where the bit of two bytes is.
+/// Returns the word and the bit for two bytes.
 fn pair(first: u8, second: u8) -> (usize, u64) {
     let index = usize::from(first) << 8 | usize::from(second);
     (index / 64, 1 << (index % 64))
 }
 
 impl Found {
-    /// Adds what begins no earlier than the last one, less one character; what overlaps becomes one.
+    /// Adds a span, which begins at most one character before the last one. Overlapping spans are merged.
     fn add(&mut self, span: Span) {
         match self.spans.last_mut() {
             Some(before) if span.range.start < before.range.end => {

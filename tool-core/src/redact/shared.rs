@@ -1,4 +1,4 @@
-//! The secrets that are about at the moment.
+//! Redactor for the secrets of all current turns.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -6,9 +6,9 @@ use secrecy::SecretString;
 
 use super::{Redactor, TooShort};
 
-/// A redactor whose secrets come and go: a host installs it once in its writers, and adds the secrets of each turn while it lasts.
+/// A redactor whose secrets change: a host installs it once in its writers, and adds the secrets of each turn while it lasts.
 ///
-/// Cheap to clone; all clones are one.
+/// Cheap to clone; all clones share their secrets.
 ///
 /// ```
 /// use tool_core::SecretString;
@@ -33,7 +33,7 @@ struct State {
 
 /// Keeps secrets known to a [`SharedRedactor`] until it is dropped.
 ///
-/// Keep it as long as anything may print them: past the turn, where work was left behind.
+/// Keep it as long as anything may print them: past the turn, if work was left in the background.
 #[must_use = "the secrets are forgotten when it is dropped"]
 pub struct Lease {
     shared: SharedRedactor,
@@ -41,7 +41,7 @@ pub struct Lease {
 }
 
 impl SharedRedactor {
-    /// Adds secrets until the lease is dropped. A secret that several leases name is known until the last of them goes.
+    /// Adds secrets until the lease is dropped. A secret of several leases is known until the last of them is dropped.
     pub fn add<N: Into<String>>(
         &self,
         secrets: impl IntoIterator<Item = (N, SecretString)>,
@@ -68,7 +68,7 @@ impl SharedRedactor {
         })
     }
 
-    /// The redactor as of now.
+    /// Returns a redactor for the current secrets.
     pub fn current(&self) -> Redactor {
         let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
         state.current.clone()
@@ -76,7 +76,7 @@ impl SharedRedactor {
 }
 
 impl Lease {
-    /// Puts other secrets in the place of those it holds, none of which is too short.
+    /// Replaces the secrets of the lease. None of the new ones may be too short.
     pub(crate) fn replace(&self, secrets: Vec<(String, SecretString)>) {
         let state = &self.shared.0;
         let mut state = state.write().unwrap_or_else(PoisonError::into_inner);
@@ -88,7 +88,7 @@ impl Lease {
 }
 
 impl State {
-    /// Every secret was long enough when it came.
+    /// Rebuilds the redactor. This cannot fail, because every secret was long enough when it was added.
     fn renew(&mut self) {
         if let Ok(redactor) = self.all() {
             self.current = redactor;

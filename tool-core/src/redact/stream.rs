@@ -1,12 +1,12 @@
-//! Text that comes in pieces.
+//! Redaction of text that arrives in pieces.
 
 use super::{Redactor, into_text};
 
-/// Masks secrets in text that comes in pieces, also where one is cut in two.
+/// Masks secrets in text that arrives in pieces, even if a secret is split over two pieces.
 ///
-/// Every `push` gives what is settled by then: all but the end of the text so far that more text could make part of a secret. That
-/// is never more than the longest spelling of a secret, with the white space that may stand between its parts. `finish` gives the rest. Put together, it is what
-/// [`Redactor::redact`] makes of the whole text.
+/// Every `push` returns the text that is settled: all but the end that could be part of a secret if more text follows. That end
+/// is never longer than the longest spelling of a secret, with the white space that may be between its parts. `finish` returns the rest.
+/// Joined, the pieces are the text that [`Redactor::redact`] returns for the whole text.
 ///
 /// ```
 /// use tool_core::SecretString;
@@ -22,7 +22,7 @@ use super::{Redactor, into_text};
 #[derive(Debug)]
 pub struct StreamRedactor {
     redactor: Redactor,
-    /// What is held back. Never printed: half a secret is one as well.
+    /// The text that is held back. `Debug` never prints it, because a part of a secret is secret, too.
     held: Held,
 }
 
@@ -43,17 +43,17 @@ impl StreamRedactor {
         }
     }
 
-    /// Takes the next piece, and gives what is settled.
+    /// Takes the next piece and returns the text that is settled.
     pub fn push(&mut self, text: &str) -> String {
         into_text(self.push_bytes(text.as_bytes()))
     }
 
-    /// The rest. The next `push` begins another text.
+    /// Returns the rest. The next `push` begins a new text.
     pub fn finish(&mut self) -> String {
         into_text(self.finish_bytes())
     }
 
-    /// [`push`](Self::push) of bytes that need not be text.
+    /// [`push`](Self::push) for bytes that need not be text.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.held.0.extend_from_slice(bytes);
         let (masked, settled) = self.redactor.advance(&self.held.0, false);
@@ -62,13 +62,13 @@ impl StreamRedactor {
         masked
     }
 
-    /// [`finish`](Self::finish) of bytes that need not be text.
+    /// [`finish`](Self::finish) for bytes that need not be text.
     pub fn finish_bytes(&mut self) -> Vec<u8> {
         let held = std::mem::take(&mut self.held.0);
         self.redactor.advance(&held, true).0.into_owned()
     }
 
-    /// Looks for other secrets from here on, also in what is held back.
+    /// Changes the secrets to search for from here on, also in the text that is held back.
     pub(super) fn know(&mut self, redactor: Redactor) {
         self.redactor = redactor;
     }

@@ -1,12 +1,12 @@
-//! What a subscriber of `tracing` writes.
+//! Log writers for `tracing-subscriber` that mask secrets.
 
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::{RedactingWriter, SharedRedactor};
 
-/// Gives a `tracing_subscriber` writers that mask secrets.
+/// A `MakeWriter` for `tracing_subscriber` whose writers mask secrets.
 ///
-/// Without it, whatever the host's own code and the crates below it log is written as it is.
+/// Without it, everything that the host's own code and its dependencies log is written unmasked.
 ///
 /// ```
 /// use tool_core::redact::{RedactingMakeWriter, SharedRedactor};
@@ -24,7 +24,7 @@ pub struct RedactingMakeWriter<M> {
 }
 
 impl<M> RedactingMakeWriter<M> {
-    /// Masks on the way into the writers that `inner` makes.
+    /// Wraps the writers that `inner` makes.
     pub fn new(inner: M, shared: SharedRedactor) -> Self {
         Self { inner, shared }
     }

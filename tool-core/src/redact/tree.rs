@@ -1,15 +1,15 @@
-//! Sequences of bytes that are looked for at once.
+//! Prefix tree of byte sequences.
 
-/// Sequences of bytes, as a tree.
+/// A prefix tree of byte sequences.
 pub(super) struct Tree(Vec<Node>);
 
 #[derive(Default)]
 pub(super) struct Node {
-    /// Sorted by byte.
+    /// Byte and node of each child, sorted by byte.
     edges: Vec<(u8, u32)>,
-    /// A sequence that is complete here.
+    /// The number of a sequence that is complete here.
     pub(super) end: Option<u32>,
-    /// Within base64 or hex, which may go on in the next line.
+    /// Whether the node is within base64 or hex, which may continue on the next line.
     wraps: bool,
 }
 
@@ -28,7 +28,7 @@ impl Tree {
         self.0[node].end
     }
 
-    /// Whether a sequence may go on in the next line here.
+    /// Whether a sequence may continue on the next line here.
     pub(super) fn wraps(&self, node: usize) -> bool {
         self.0[node].wraps && !self.is_leaf(node)
     }
@@ -37,7 +37,7 @@ impl Tree {
         self.0[node].edges.is_empty()
     }
 
-    /// Adds a sequence; where it ends.
+    /// Adds a sequence and returns the node of its end.
     pub(super) fn insert(&mut self, sequence: &[u8], wraps: bool) -> &mut Node {
         let mut node = 0;
         for byte in sequence {

@@ -1,4 +1,4 @@
-//! What leaves a tool: payload, model output, progress, errors.
+//! Redaction of payloads, model outputs, progress values and errors.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::error::ToolError;
 use crate::output::ModelOutput;
 
 impl Redactor {
-    /// A payload without secrets; the same where there are none.
+    /// Masks the secrets in a payload. Returns it unchanged if it has none.
     ///
     /// ```
     /// use tool_core::SecretString;
@@ -25,28 +25,28 @@ impl Redactor {
         let Cow::Owned(masked) = self.redact_json(payload.get()) else {
             return payload;
         };
-        // Masks are JSON strings; should that ever be wrong, nothing of the payload goes out.
+        // Masks are JSON strings, so this does not fail. If it ever does, the payload is replaced by `null`.
         RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned())
     }
 
-    /// A progress value without secrets.
+    /// Masks the secrets in a progress value.
     pub fn progress(&self, progress: Box<RawValue>) -> Box<RawValue> {
         self.payload(progress)
     }
 
-    /// What the model reads, without secrets. A file that holds one is left out, and a text says so.
+    /// Masks the secrets in a model output. A file that holds one is replaced by a text that says so.
     pub fn model(&self, output: ModelOutput) -> ModelOutput {
         self.clean(output).into_inner()
     }
 
-    /// An error without secrets, on both its faces. The foreign error behind it stays, unless it holds one.
+    /// Masks the secrets in both texts of an error. The foreign error is kept unless it holds one.
     pub fn error(&self, error: ToolError) -> ToolError {
         self.clean(error).into_inner()
     }
 
-    /// The issues of a text that a schema does not admit, without secrets.
+    /// Returns the issues of a text that does not fit a schema, without secrets.
     ///
-    /// An issue shows a part of the text, and a part of a secret is not found. So the issues of a text with secrets are those that
+    /// An issue shows a part of the text, and a part of a secret is not found. So for a text with secrets, this returns the issues that
     /// `again` finds in the masked text.
     pub(crate) fn issues(
         &self,
@@ -61,7 +61,7 @@ impl Redactor {
         if !again.is_empty() {
             return again;
         }
-        // The mask fits where the secret does not.
+        // The mask fits the schema, but the secret does not.
         vec![Issue {
             pointer: String::new(),
             expected: "a value that fits the schema".to_owned(),
@@ -69,7 +69,7 @@ impl Redactor {
         }]
     }
 
-    /// A text without secrets; the same where there are none.
+    /// Masks the secrets in a text. Returns it unchanged if it has none.
     pub(crate) fn own(&self, text: String) -> String {
         match self.redact(&text) {
             Cow::Borrowed(_) => text,

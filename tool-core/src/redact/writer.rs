@@ -1,12 +1,12 @@
-//! What a host writes.
+//! Writer that masks secrets.
 
 use std::io::{self, Write};
 
 use super::{SharedRedactor, StreamRedactor};
 
-/// A writer that masks secrets on their way into another one, also where two writes share a secret.
+/// A writer that masks secrets before it passes text to another writer, even if a secret is split over two writes.
 ///
-/// The end of what was written is held back where it may be the beginning of a secret. [`flush`](Write::flush) does not let it out;
+/// The end of the written text is held back if it may be the beginning of a secret. [`flush`](Write::flush) does not write it;
 /// [`finish`](RedactingWriter::finish) and dropping do.
 ///
 /// ```
@@ -24,14 +24,14 @@ use super::{SharedRedactor, StreamRedactor};
 /// ```
 #[derive(Debug)]
 pub struct RedactingWriter<W: Write> {
-    /// `None` once it is finished.
+    /// `None` after [`finish`](Self::finish).
     inner: Option<W>,
     shared: SharedRedactor,
     stream: StreamRedactor,
 }
 
 impl<W: Write> RedactingWriter<W> {
-    /// Writes into `inner`, without the secrets that `shared` knows at the time.
+    /// Writes into `inner`, with the secrets masked that `shared` knows at the time.
     pub fn new(inner: W, shared: SharedRedactor) -> Self {
         let stream = shared.current().stream();
         Self {
@@ -41,13 +41,13 @@ impl<W: Write> RedactingWriter<W> {
         }
     }
 
-    /// Writes what is held back, and gives the writer below.
+    /// Writes the text that is held back, and returns the inner writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.rest()?;
         self.inner.take().ok_or_else(finished)
     }
 
-    /// Writes what is held back.
+    /// Writes the text that is held back.
     fn rest(&mut self) -> io::Result<()> {
         self.stream.know(self.shared.current());
         let rest = self.stream.finish_bytes();
@@ -80,7 +80,7 @@ impl<W: Write> Write for RedactingWriter<W> {
 
 impl<W: Write> Drop for RedactingWriter<W> {
     fn drop(&mut self) {
-        // Nobody is left to tell of a failure.
+        // An error cannot be reported here.
         let _ = self.rest();
     }
 }

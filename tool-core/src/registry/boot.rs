@@ -1,4 +1,4 @@
-//! From an empty program to a registry that a catalogue knows.
+//! Start of a program: builds the registry and brings a catalogue up to date.
 
 use crate::store::{Catalogue, CatalogueEntry, StoreError};
 
@@ -8,7 +8,7 @@ use super::{Registry, RegistryBuilder, RegistryError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BootError {
-    /// The tools do not belong together.
+    /// The registry cannot be built.
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// The catalogue could not be brought up to date.
@@ -17,10 +17,10 @@ pub enum BootError {
 }
 
 impl RegistryBuilder {
-    /// Builds the registry and brings a catalogue up to date with it, in this order: what is linked and named, what the environment
-    /// lacks, the checks, the catalogue. Nothing is served before all of it is done; `tracing` tells each stage.
+    /// Builds the registry and brings a catalogue up to date with it, in this order: collect linked and added tools, remove tools whose
+    /// environment variables are missing, check the tools, sync the catalogue. Nothing is served before all of it is done; `tracing` logs each stage.
     ///
-    /// Harness tools and tools that exist as configuration only are no entries of a catalogue.
+    /// Harness tools, and tools that exist only as configuration, are not entries of a catalogue.
     ///
     /// ```
     /// use tool_core::prelude::*;

@@ -1,4 +1,4 @@
-//! What visibility asks about tools, gathered once for a registry.
+//! Facts about tools that visibility needs, collected once for a registry.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use crate::gate::policy::{Candidates, Policy};
 use crate::tool::ToolDef;
 
-/// Tools that no layer can tell apart but by name share a kind, so that a turn asks each kind once.
+/// Facts about all tools. Tools that layers can distinguish only by name share a kind, so that a turn checks each kind once.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) kinds: Vec<Kind>,
     /// The kind of each tool.
     pub(crate) of: Box<[u32]>,
-    /// Keys of secrets that some tool cannot do without.
+    /// Keys of secrets that at least one tool requires.
     pub(crate) secrets: Vec<String>,
-    /// The names of all tools in their order, one after the other, so that a long list is compared without leaving the cache.
+    /// The names of all tools in order, concatenated, so that a long list is compared without leaving the cache.
     names: String,
-    /// Where each name ends.
+    /// The end of each name in `names`.
     ends: Box<[usize]>,
 }
 
-/// What a layer asks that does not go by name.
+/// The properties of a tool that layers check, except its name.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kind {
     pub(crate) category: String,
@@ -75,7 +75,7 @@ impl Facts {
         }
     }
 
-    /// The tools' names, in order.
+    /// Returns the tools' names, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |end| {
@@ -86,13 +86,13 @@ impl Facts {
     }
 }
 
-/// What a policy says of each tool of a registry, gathered once for each version of it.
+/// The rules of a policy for each tool of a registry, computed once for each version of the policy.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     policy: u64,
-    /// The rules that can be about each tool.
+    /// The rules that can apply to each tool.
     pub(crate) candidates: Box<[Candidates]>,
-    /// The tools that each rule can be about.
+    /// The tools to which each rule can apply.
     pub(crate) tools: Vec<Vec<usize>>,
 }
 

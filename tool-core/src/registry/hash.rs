@@ -1,17 +1,17 @@
-//! The hash of tool names.
+//! Hash function for tool names.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 pub(crate) type BuildNameHasher = BuildHasherDefault<NameHasher>;
 
-/// Eight bytes at a time, each mixed by one wide multiplication.
+/// Hashes eight bytes at a time, each mixed by one wide multiplication.
 ///
-/// `SipHash` guards a table that strangers fill against names made to collide. This one is filled by the host before the first call
-/// and never again; a name that a model makes up to collide costs a comparison.
+/// `SipHash` protects a table with untrusted keys against names made to collide. The host fills this table before the first call
+/// and never again; a name that a model makes up to collide costs one comparison.
 #[derive(Default)]
 pub(crate) struct NameHasher(u64);
 
-/// Digits of pi: no pattern, so that short names spread as well. The factor is odd.
+/// Digits of pi, which have no pattern, so that short names are spread as well. The factor is odd.
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
 const FACTOR: u64 = 0x1319_8a2e_0370_7345;
 
@@ -44,7 +44,7 @@ impl Hasher for NameHasher {
         self.mix(tail ^ (bytes.len() as u64) << 56);
     }
 
-    /// Ends a text, whose length counts already.
+    /// Ignores the end of a text, because its length is hashed already.
     #[inline]
     fn write_u8(&mut self, _: u8) {}
 
@@ -67,7 +67,7 @@ mod tests {
         let hashes: Vec<u64> = (0..1_000).map(|i| hash(&format!("search_{i}"))).collect();
         let low: HashSet<u64> = hashes.iter().map(|hash| hash % 4_096).collect();
         let high: HashSet<u64> = hashes.iter().map(|hash| hash >> 52).collect();
-        // By chance 888 of 4096 places are taken.
+        // By chance, 888 of 4096 places are taken.
         assert!(
             low.len() > 800 && high.len() > 800,
             "{} {}",

@@ -9,22 +9,22 @@ use crate::tool::ToolDef;
 pub struct Link(Option<ToolDef>);
 
 impl Link {
-    /// Puts a tool into the slice.
+    /// Creates the element for a tool.
     #[doc(hidden)]
     pub const fn new(def: ToolDef) -> Self {
         Self(Some(def))
     }
 }
 
-/// Every linked tool. The symbol carries the project's name and its breaking version, so that two versions in one program, or
-/// another project's slice, do not meet.
+/// Every linked tool. The symbol contains the project's name and its breaking version, so that two versions in one program, or
+/// another project's slice, do not collide.
 #[doc(hidden)]
 #[distributed_slice]
 pub static TOOL_CORE_0_1_TOOLS: [Link];
 
 pub use TOOL_CORE_0_1_TOOLS as TOOLS;
 
-/// An empty slice has no section, and linkers differ in what they make of that.
+/// An empty slice has no section, which linkers treat differently.
 #[distributed_slice(TOOL_CORE_0_1_TOOLS)]
 #[allow(
     unsafe_code,
@@ -32,7 +32,7 @@ pub use TOOL_CORE_0_1_TOOLS as TOOLS;
 )]
 static SENTINEL: Link = Link(None);
 
-/// The tools, in no order.
+/// Returns the linked tools, in no particular order.
 pub(super) fn defs() -> impl Iterator<Item = ToolDef> {
     TOOL_CORE_0_1_TOOLS.iter().filter_map(|link| link.0.clone())
 }

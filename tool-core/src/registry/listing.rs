@@ -8,7 +8,7 @@ use super::Shelf;
 use crate::schema::dialect::Dialect;
 use crate::tool::ToolDef;
 
-/// The text in one dialect, kept from the second time on that it is asked for: a host that lists once holds nothing.
+/// The text in one dialect, cached from the second request on: a host that lists once caches nothing.
 #[derive(Default)]
 pub(super) struct Listing {
     asked: AtomicBool,
@@ -23,7 +23,7 @@ impl fmt::Debug for Listing {
 }
 
 impl Shelf {
-    /// The definitions of all tools in a dialect, as a JSON array.
+    /// Returns the definitions of all tools in a dialect, as a JSON array.
     pub(crate) fn listing(&self, dialect: Dialect) -> String {
         let Listing { asked, text } = &self.listings[dialect.index()];
         if let Some(text) = text.get() {
@@ -37,7 +37,7 @@ impl Shelf {
     }
 }
 
-/// The definitions of some tools in a dialect, as a JSON array. Tools that leave the provider out are left out.
+/// Returns the definitions of some tools in a dialect, as a JSON array. Tools that exclude the provider are left out.
 pub(crate) fn join<'a, I: Iterator<Item = &'a ToolDef>>(
     tools: impl Fn() -> I,
     dialect: Dialect,

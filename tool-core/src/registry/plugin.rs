@@ -1,4 +1,4 @@
-//! Tools that come from somebody else, under a name of their own.
+//! Plugins: tools of other publishers, each in its own namespace.
 
 use semver::{Version, VersionReq};
 
@@ -6,10 +6,10 @@ use super::{Pruned, RegistryBuilder};
 use crate::gate::Layer;
 use crate::tool::DynamicTool;
 
-/// Tools of one publisher, made for some versions of this crate.
+/// Tools of one publisher, made for certain versions of this crate.
 ///
 /// Its schemas are JSON Schema, so a plugin shares no schema library with the host. Each tool gets the plugin's namespace: `search`
-/// of the plugin `github` is `github:search`, which travels as `github__search`.
+/// of the plugin `github` is `github:search`, which a model calls as `github__search`.
 ///
 /// ```
 /// use serde_json::{Value, json};
@@ -36,10 +36,10 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// The version of this crate that plugins are held against.
+    /// The version of this crate, with which plugins must be compatible.
     pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
-    /// A plugin without tools. `engine` is the range of versions of this crate that it was made for, as in a `Cargo.toml`.
+    /// Creates a plugin without tools. `engine` is the range of versions of this crate that it was made for, as in a `Cargo.toml`.
     pub fn new(namespace: impl Into<String>, engine: impl Into<String>) -> Self {
         Self {
             namespace: namespace.into(),
@@ -56,7 +56,7 @@ impl Plugin {
         self
     }
 
-    /// Why this version of the crate does not take it.
+    /// Returns why this version of the crate refuses the plugin.
     fn refusal(&self) -> Option<String> {
         let engine: Version = match Self::ENGINE.parse() {
             Ok(engine) => engine,
@@ -76,8 +76,8 @@ impl Plugin {
 impl RegistryBuilder {
     /// Adds the tools of a plugin.
     ///
-    /// One that was made for other versions of this crate is left out with a warning, and so is one whose range cannot be read;
-    /// everything else loads, and [`Toolset::explain`](crate::Toolset::explain) says why its tools are not there.
+    /// A plugin that was made for other versions of this crate is left out with a warning, and so is one whose range cannot be parsed.
+    /// Everything else loads, and [`Toolset::explain`](crate::Toolset::explain) says why the plugin's tools are missing.
     pub fn plugin(mut self, plugin: Plugin) -> Self {
         let Some(refusal) = plugin.refusal() else {
             return plugin.tools.into_iter().fold(self, Self::dynamic);

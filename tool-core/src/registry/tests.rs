@@ -1,4 +1,4 @@
-//! How much room a shelf keeps for outputs.
+//! The capacity that a shelf keeps for outputs.
 
 use serde_json::{Value, json};
 

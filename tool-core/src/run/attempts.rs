@@ -1,4 +1,4 @@
-//! The runs of a call: hooks around each, and a pause between them.
+//! Runs and retries of a call's body: the host's hooks wrap each run, and a pause separates them.
 
 use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
@@ -17,9 +17,9 @@ use crate::gate::{self, Gate};
 use crate::tool::Job;
 use crate::toolset::Toolset;
 
-/// The side that waits for a call: its caller, or the task that the call has for itself.
+/// The task that drives a call: the task of its caller, or a separate task of the call.
 pub(super) trait Pause {
-    /// Does a part of a call. Returns `None` where the caller went away; the rest of the work is dropped then.
+    /// Drives one part of a call. Returns `None` if the caller went away; the rest of the work is then dropped.
     fn attend<F: Future + Send>(
         &mut self,
         running: &Running<Flight>,
@@ -29,7 +29,7 @@ pub(super) trait Pause {
         F::Output: Send;
 }
 
-/// Runs the body of a claimed call; one that may be run again, and fails, is.
+/// Runs the body of a claimed call, and repeats it after a failure if the call may be retried.
 pub(super) async fn runs<P: Pause>(
     toolset: &Toolset,
     claimed: Claimed<Flight>,
@@ -37,7 +37,7 @@ pub(super) async fn runs<P: Pause>(
     caller: &mut P,
 ) -> Result<(Running<Flight>, Ran), Left<Flight>> {
     let (permit, mut running) = claimed.permit();
-    // A crash must not repeat a read before this call after its body has begun.
+    // The results of earlier reads are stored first: a crash after this body has begun must not repeat them.
     if let Some(mut behind) = running.held().context().behind() {
         match caller.attend(&running, Pin::new(&mut behind)).await {
             None => return Err(running.dropped()),
@@ -89,12 +89,12 @@ pub(super) async fn runs<P: Pause>(
         }
         let (cx, prepared) = (running.held().context(), running.held().prepared());
         if gate::still_allowed(cx).is_err() {
-            // What the earlier run has said is the end of the call.
+            // The result of the earlier run is the result of the call.
             return Ok((running, ran));
         }
         let body = match begin(prepared.tool(), prepared.arguments(), cx.clone()) {
             Ok(job) => Body::new(job),
-            // A typed call may hold arguments that its JSON text does not give back.
+            // A typed call may hold arguments that its JSON text cannot restore.
             Err(_) => return Ok((running, ran)),
         };
         let permit;
@@ -106,7 +106,7 @@ pub(super) async fn runs<P: Pause>(
     }
 }
 
-/// The error of a call whose turn could not store what came before it.
+/// The error of a call that was not made because its turn could not store the result of an earlier call.
 fn unstored() -> ToolError {
     ToolError::of(
         ErrorKind::Unavailable,
@@ -114,13 +114,13 @@ fn unstored() -> ToolError {
     )
 }
 
-/// Runs the body, and cancels it when its kill switch is used.
+/// Runs the body, and cancels it when the kill switch of its tool is used.
 async fn watched(toolset: &Toolset, running: &Running<Flight>, permitted: Permitted) -> Ran {
     let mut run = pin!(hooked(running.held().gate(), permitted));
     if !toolset.can_be_killed() {
         return run.await;
     }
-    // A run that never waits needs nobody who could stop it.
+    // A run that is ready at its first poll needs no kill switch.
     if let Poll::Ready(ran) = poll_fn(|task| Poll::Ready(run.as_mut().poll(task))).await {
         return ran;
     }
@@ -135,12 +135,12 @@ async fn watched(toolset: &Toolset, running: &Running<Flight>, permitted: Permit
     }
 }
 
-/// Runs the body inside of the host's hooks. What a hook does to a call, a panic included, is a result.
+/// Runs the body inside the host's hooks. An error or a panic of a hook becomes the result of the call.
 fn hooked(gate: &Gate, permitted: Permitted) -> impl Future<Output = Ran> + Send {
     let Some(hooks) = gate.hooks() else {
         return Either::Left(permitted.run());
     };
-    // Boxed, so that calls without hooks do not carry the room for them.
+    // Boxed, so that calls without hooks do not reserve memory for them.
     let run = AssertUnwindSafe(Box::pin(hooks.clone().oneshot(permitted)));
     Either::Right(run.catch_unwind().map(|ended| match ended {
         Ok(Ok(ran)) => ran,
@@ -151,7 +151,7 @@ fn hooked(gate: &Gate, permitted: Permitted) -> impl Future<Output = Ran> + Send
     }))
 }
 
-/// The error of a panic in a hook. The text of the panic is for the operator.
+/// The error of a panic in a hook. Only the operator sees the text of the panic.
 fn hook_panicked(payload: &(dyn std::any::Any + Send)) -> ToolError {
     ToolError::of(
         ErrorKind::Failed,

@@ -1,4 +1,4 @@
-//! Sync tools.
+//! Blocking bodies of sync tools, on a bounded pool.
 
 use crate::context::ToolContext;
 use crate::error::ToolError;
@@ -6,10 +6,10 @@ use crate::error::ToolError;
 #[cfg(feature = "host")]
 pub use pool::BlockingPool;
 
-/// Runs the body of a sync tool where it may block: on the host's [`BlockingPool`] under the feature `host`, else in place.
+/// Runs the body of a sync tool where it may block: on the host's [`BlockingPool`] with the feature `host` and a runtime, else in place.
 ///
-/// A run that is dropped cannot stop it; the body sees [`ToolContext::is_cancelled`] then, and the result says that it was left
-/// behind.
+/// Dropping the run cannot stop the body: the body then sees [`ToolContext::is_cancelled`], and the call's error says that the work
+/// continues in the background.
 #[doc(hidden)]
 pub async fn blocking<R: Send + 'static>(
     cx: &ToolContext,
@@ -36,16 +36,16 @@ mod pool {
     use crate::gate;
     use crate::sync::Start;
 
-    /// Bodies at once, where a host gives no pool.
+    /// Slots of the common pool, for hosts that provide no pool.
     const SLOTS: usize = 64;
 
     static COMMON: LazyLock<BlockingPool> = LazyLock::new(|| BlockingPool::new(SLOTS));
 
-    /// How many bodies of sync tools run at once.
+    /// A limit on how many bodies of sync tools run at once.
     ///
-    /// A body that is left behind, because its deadline passed or its call was dropped, keeps its slot until it really ends: bodies
-    /// that hang cannot pile up. Calls that find no slot wait, in order, and their deadline goes on. A host gives the pool to the
-    /// contexts of all its turns; where there is none, one of 64 slots serves the process.
+    /// A body whose deadline passed or whose call was dropped keeps its slot until it really ends, so bodies that hang cannot pile up.
+    /// Calls that find no free slot wait in order, while their deadlines keep running. A host adds one pool to the contexts of all its
+    /// turns; without one, a common pool of 64 slots serves the process.
     ///
     /// ```
     /// use tool_core::{BlockingPool, ToolContext};
@@ -56,7 +56,7 @@ mod pool {
     /// assert_eq!((pool.running(), pool.waiting()), (0, 0));
     /// ```
     ///
-    /// A sync tool that waits for another sync tool holds its slot meanwhile: in a pool of one slot, that waits for ever.
+    /// A sync tool that waits for another sync tool keeps its slot meanwhile: in a pool with one slot, it waits forever.
     #[derive(Clone, Debug)]
     pub struct BlockingPool(Arc<Slots>);
 
@@ -68,7 +68,7 @@ mod pool {
     }
 
     impl BlockingPool {
-        /// At most so many bodies at once; one at least.
+        /// Creates a pool that runs at most `slots` bodies at once, and at least one.
         pub fn new(slots: usize) -> Self {
             let slots = slots.clamp(1, Semaphore::MAX_PERMITS);
             Self(Arc::new(Slots {
@@ -78,31 +78,31 @@ mod pool {
             }))
         }
 
-        /// How many bodies run, those left behind included.
+        /// The number of running bodies, including those whose call is already over.
         pub fn running(&self) -> usize {
             self.0.all - self.0.free.available_permits()
         }
 
-        /// How many calls wait for a slot.
+        /// The number of calls that wait for a slot.
         pub fn waiting(&self) -> usize {
             self.0.waiting.load(Ordering::Relaxed)
         }
     }
 
-    /// The run's side of a body.
+    /// The run's handle on a blocking body.
     struct Body {
         start: Arc<Start>,
-        /// None after its end.
+        /// `None` after the body has ended.
         cx: Option<ToolContext>,
     }
 
-    /// The run went away: the body must not begin any more, or it is left behind.
+    /// The run was dropped: a body that has not begun must not begin, and one that has begun is marked as detached.
     impl Drop for Body {
         fn drop(&mut self) {
             if !self.start.leave()
                 && let Some(cx) = &self.cx
             {
-                // It may have begun this very moment.
+                // The body may be starting at this very moment.
                 cx.set_inside(true);
                 if let Some(scope) = cx.scope() {
                     scope.detached.store(true, Ordering::Relaxed);
@@ -111,7 +111,7 @@ mod pool {
         }
     }
 
-    /// Counts a call that waits, also where it is dropped.
+    /// Counts a waiting call until it gets a slot or is dropped.
     struct Waiting<'a>(&'a AtomicUsize);
 
     impl Drop for Waiting<'_> {
@@ -127,7 +127,7 @@ mod pool {
         let pool = cx
             .service::<BlockingPool>()
             .unwrap_or_else(|| COMMON.clone());
-        // The body begins in its slot, not in the queue.
+        // The body begins in its slot, not while its call waits in the queue.
         cx.set_inside(false);
         pool.0.waiting.fetch_add(1, Ordering::Relaxed);
         let waiting = Waiting(&pool.0.waiting);
@@ -137,7 +137,7 @@ mod pool {
             ToolError::new("the host is shutting down")
                 .operator("the runtime dropped the tool's blocking work")
         };
-        // Nobody closes the semaphore.
+        // Cannot fail: the semaphore is never closed.
         let slot = slot.map_err(|_| gone())?;
         let mut body = Body {
             start: Arc::new(Start::new()),
@@ -145,7 +145,7 @@ mod pool {
         };
         let (start, own) = (Arc::clone(&body.start), cx.clone());
         let done = env::spawn_blocking(move || {
-            // Goes with the body, not with the call.
+            // Released when the body ends, not when the call ends.
             let _slot = slot;
             if !start.begin() {
                 return None;
@@ -159,7 +159,7 @@ mod pool {
         body.cx = None;
         match done {
             Ok(output) => output.ok_or_else(gone)?,
-            // The guard makes a result of it, as of any other panic.
+            // The guard turns it into a result, like any other panic.
             Err(Lost::Panicked(payload)) => std::panic::resume_unwind(payload),
             Err(Lost::Dropped) => Err(gone()),
         }

@@ -1,4 +1,4 @@
-//! A call's row in the effect ledger: written before the body, held while it runs, ended after it.
+//! A call's row in the effect ledger: written before the body, leased while it runs, ended after it.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,41 +19,41 @@ use crate::store::{
     Intent, StoreError, Timestamp,
 };
 
-/// This process holds the row of a call. Only this file makes it, and only after the ledger has written the row.
+/// Proof that this process holds the row of a call. Only this file creates it, and only after the ledger has written the row.
 pub(super) struct Claim {
     ledger: Ledger,
     key: CallKey,
-    /// This run, so that the end of an earlier run of the call cannot be taken for this one's.
+    /// Identifies this run, so that the end of an earlier run of the call is not taken for the end of this one.
     owner: String,
 }
 
-/// What a ledger says to a call that would begin.
+/// The ledger's answer to a call that is about to begin.
 pub(super) enum Begun {
-    /// It runs now, and nowhere else.
+    /// The call runs now, and only here.
     New(Claim),
-    /// The same, as a later attempt, which an operator has allowed.
+    /// Like `New`, for a later attempt that an operator allowed: with its number and the operator.
     Again(Claim, u32, String),
-    /// The ledger has a row of its identity.
+    /// The ledger already has a row for the call's identity.
     Known(Known),
 }
 
-/// What a ledger says to a call whose identity it knows.
+/// What the ledger has recorded for a call's identity.
 pub(super) enum Known {
-    /// The call ran before.
+    /// The same call ran before.
     Before(Before),
-    /// The identity belongs to a call that differs from this one.
+    /// The identity belongs to a different call.
     Foreign(ToolError),
 }
 
-/// What an earlier run of a call has left.
+/// The outcome of an earlier run of a call.
 pub(crate) enum Before {
-    /// Its stored result.
+    /// The run ended, and its result is stored.
     Stored {
         result: String,
-        /// Whether the ledger says that it had no effect.
+        /// Whether the ledger says that the run had no effect.
         failed: bool,
     },
-    /// A row whose outcome is not known, or not yet.
+    /// The outcome of the run is unknown, or not known yet.
     Unsettled(Box<EffectRow>),
 }
 
@@ -68,7 +68,7 @@ pub(super) fn interrupted(row: &EffectRow) -> ToolError {
     ToolError::of(ErrorKind::Interrupted, text)
 }
 
-/// What the row of an earlier run gives.
+/// Converts the row of an earlier run into its outcome.
 fn before(mut row: EffectRow) -> Before {
     let erased = match row.state {
         EffectState::Succeeded => {
@@ -84,7 +84,7 @@ fn before(mut row: EffectRow) -> Before {
     }
 }
 
-/// What has come of a call whose approval was used already.
+/// Returns the outcome of a call whose approval was used already.
 pub(super) async fn replayed(gate: &Gate, key: &CallKey) -> Result<Before, ToolError> {
     let used = || {
         ToolError::of(
@@ -98,7 +98,7 @@ pub(super) async fn replayed(gate: &Gate, key: &CallKey) -> Result<Before, ToolE
     Ok(before(row.ok_or_else(used)?))
 }
 
-/// What an earlier run of a refused call has left: that may have had an effect, whatever the call is refused for now.
+/// Returns the outcome of an earlier run of a call that is refused now. That run may have had an effect, whatever the reason for the refusal.
 pub(super) async fn earlier(
     gate: &Gate,
     gated: &Gated,
@@ -108,7 +108,7 @@ pub(super) async fn earlier(
     Ok(own_row(gate, gated, call, cx).await?.map(before))
 }
 
-/// The row of an earlier run of a call: under its identity, or under the key that a version before 0.2 gave it.
+/// Finds the row of a call's earlier run: under its identity, or under the key that versions before 0.2 gave it.
 async fn own_row(
     gate: &Gate,
     gated: &Gated,
@@ -130,12 +130,12 @@ async fn own_row(
     Ok(None)
 }
 
-/// Whether a row is of this call. A turn's row at the same place of the thread is this call's row for every user and agent, because
-/// everybody who continues the conversation reads the result. A call outside a turn gets only rows of its own user and agent.
+/// Whether a row belongs to this call. In a turn, the row at the same place of the thread belongs to this call for every user and agent, because
+/// everybody who continues the conversation reads the result. A call outside a turn matches only rows of its own user and agent.
 fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> bool {
     let intent = &row.intent;
     if intent.identity.is_earlier() {
-        // Its key holds the call's id and no conversation, and it names no agent.
+        // The key of a version before 0.2 holds the call's id and no conversation, and its row names no agent.
         return intent.thread.as_deref() == cx.conversation()
             && (gated.is_of_turn() || intent.principal == cx.principal());
     }
@@ -143,9 +143,9 @@ fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> 
     intent.call == call.id && (is_callers || gated.is_of_turn())
 }
 
-/// What an earlier run of a call has left, with the call's own arguments or with those that an approver has written in their place.
+/// Returns the outcome of a call's earlier run, with the call's own arguments or with those that an approver wrote in their place.
 ///
-/// `None` where the call has not run, or where its identity belongs to a call that differs from it.
+/// Returns `None` if the call has not run, or if its identity belongs to a different call.
 pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Before>, ToolError> {
     let scope = prepared.cx.served();
     let Some(gated) = scope.gated.as_deref() else {
@@ -157,7 +157,7 @@ pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Bef
     };
     let intent = &row.intent;
     let ran_with = &intent.arguments_hash;
-    // A refusal may have closed the key with the arguments as the model wrote them.
+    // The row of a refused call may hold the hash of the arguments as the model wrote them.
     let is_same = *ran_with == arguments_hash(prepared)
         || *ran_with == hash_of(&scope.call.arguments)
         || match gate.approvals() {
@@ -180,18 +180,18 @@ pub(super) fn hash_of(arguments: &str) -> String {
     hash::sha256(&[canonical.as_deref().unwrap_or(arguments)])
 }
 
-/// The audit's row that a claim needs.
+/// The audit row that a claim requires.
 pub(super) enum Trail {
-    /// None.
+    /// No audit row is required.
     Nothing,
-    /// The ledger's database writes it in the transaction of the intent.
+    /// The ledger's database writes the row in the transaction of the intent.
     Together(Box<AuditRow>),
-    /// Another database has it already.
+    /// The row is already written, in a different database.
     Apart(Audited),
 }
 
-/// Writes the intent, with the audit's row where the two share a database. A ledger that does not answer before the deadline of the call
-/// leaves the call open; `closed` makes the audit's row of its end.
+/// Writes the intent, with the audit row if both share a database. If the ledger does not answer before the deadline of the call, the claim is
+/// abandoned in the background; `closed` makes the audit row of that end.
 pub(super) async fn claim(
     gate: &Gate,
     ledger: &Ledger,
@@ -234,7 +234,7 @@ pub(super) async fn claim(
     }
 }
 
-/// The call that has the identity of one that conflicts with it: the same with other arguments of an approver, or a foreign one.
+/// Finds what conflicts with a call's identity: the same call with arguments that an approver edited, or a foreign call.
 async fn conflict(gate: &Gate, prepared: &Prepared, why: String) -> Result<Known, ToolError> {
     if let Some(before) = begun(gate, prepared).await? {
         return Ok(Known::Before(before));
@@ -245,9 +245,9 @@ async fn conflict(gate: &Gate, prepared: &Prepared, why: String) -> Result<Known
     ))
 }
 
-/// What the ledger would answer to a call that it knows; `None` where it would let the call begin. Writes nothing.
+/// What the ledger would answer to a call that it knows, or `None` if it would let the call begin. Writes nothing.
 ///
-/// For a required audit in another database: a row of a call that does not begin would take the place of the row of its earlier run.
+/// Needed for a required audit in a different database: the row of a call that does not begin would replace the row of its earlier run.
 pub(super) async fn known(
     gate: &Gate,
     ledger: &Ledger,
@@ -302,7 +302,7 @@ pub(super) fn unavailable(error: &StoreError) -> ToolError {
 }
 
 impl Claim {
-    /// Runs something, and tells the ledger three times a lease that it still does.
+    /// Runs a future, and renews the lease each time a third of it has passed.
     pub(super) async fn hold<R>(&self, run: impl Future<Output = R>) -> R {
         let mut run = std::pin::pin!(run);
         loop {
@@ -331,8 +331,8 @@ impl Claim {
         }
     }
 
-    /// Waits in the background for a ledger that did not answer before the deadline of the call, and gives the claim back if it was made
-    /// after all: no row may stay running, and later in doubt, for a body that never begins.
+    /// Waits in the background for a ledger that did not answer before the deadline of the call, and gives the claim back if it was made after all.
+    /// Without this, the row of a body that never begins would stay running and later become ambiguous.
     fn abandon(
         self,
         gate: &Gate,
@@ -353,7 +353,7 @@ impl Claim {
                 return;
             }
             self.give_back().await;
-            // The open row was written with the claim, perhaps after the row of the end.
+            // The open audit row was written with the claim, perhaps after the row of the end.
             if let (Some(sink), Some(row)) = (sink, closed)
                 && let Err(error) = sink.write(vec![row]).await
             {
@@ -362,7 +362,7 @@ impl Claim {
         });
     }
 
-    /// Gives the claim of a call back that cannot begin: its next dispatch takes it.
+    /// Gives back the claim of a call that cannot begin, so that its next dispatch can take it.
     pub(super) async fn give_back(self) {
         let end = EffectEnd {
             state: EffectState::Failed,
@@ -373,11 +373,11 @@ impl Claim {
         Ending { claim: self, end }.write().await;
     }
 
-    /// The end of the run, for the ledger.
+    /// Computes the end of the run for the ledger.
     ///
-    /// A body that has returned an output has taken effect, whatever failed after it. A body that was cut after it began may have taken
-    /// effect: that is ambiguous, never failed. One that only waits, for the approval of a nested call or for an operator to settle one,
-    /// is released if it says that it is idempotent, or that it does nothing but by calls, which the ledger answers when it runs again.
+    /// A body that returned an output has taken effect, whatever failed after it. A body that was cut short after it began may have taken effect:
+    /// that is ambiguous, never failed. A body that waits for the approval of a nested call, or for an operator to settle one, is released if its
+    /// tool is idempotent or acts only through nested calls, which the ledger answers when the body runs again.
     pub(super) fn ending(self, result: &CallResult, cx: &ToolContext) -> Ending {
         let kind = result.error().map(ToolError::kind);
         let waits = kind == Some(ErrorKind::Pending) || result.unsettled().is_some();
@@ -387,7 +387,7 @@ impl Claim {
             Some(_) if cx.has_returned() => EffectState::Succeeded,
             Some(_) if released => EffectState::Failed,
             Some(_) if cx.was_cut() => EffectState::Ambiguous,
-            // What it did before it asked for the nested call is done.
+            // What the body did before it asked for the nested call is done.
             Some(ErrorKind::Pending) => EffectState::Ambiguous,
             Some(_) if result.unsettled().is_some() => EffectState::Ambiguous,
             Some(_) => EffectState::Failed,
@@ -404,7 +404,7 @@ impl Claim {
     }
 }
 
-/// The end of a claim, which is not written yet.
+/// The end of a claim that is not written yet.
 pub(super) struct Ending {
     claim: Claim,
     end: EffectEnd,
@@ -416,7 +416,7 @@ impl Ending {
         self.end.state == EffectState::Failed && !self.end.released
     }
 
-    /// The end as a part of a batch.
+    /// The end as one part of a batch.
     pub(super) fn effect(&self) -> EndedEffect {
         let Claim { key, owner, .. } = &self.claim;
         EndedEffect {
@@ -426,7 +426,7 @@ impl Ending {
         }
     }
 
-    /// Writes the end. That it cannot be written is logged: the lease lapses, and the row becomes ambiguous.
+    /// Writes the end. If that fails, the error is logged: the lease expires, and the row becomes ambiguous.
     pub(super) async fn write(self) {
         let Claim { ledger, key, owner } = &self.claim;
         match ledger.store.end(key, owner, self.end.clone()).await {
@@ -437,7 +437,7 @@ impl Ending {
         }
     }
 
-    /// The end is written.
+    /// Logs a warning if the end was written after the lease had expired.
     pub(super) fn ended(&self, ended: Option<Ended>) {
         if ended == Some(Ended::Late) {
             tracing::warn!(

@@ -1,4 +1,4 @@
-//! What is written down about the end of a call: in one transaction where the stores are parts of one database, else one by one.
+//! Writing the end of a call to ledger, audit and thread: in one transaction if the stores share a database, else one by one.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use crate::context::Filing;
 use crate::gate::Gate;
 use crate::store::{AuditSink, Batch, Journal, NewMessage};
 
-/// The end of a call, for the stores that have to know of it.
+/// The end of a call, for each store that records it.
 pub(super) struct Closing {
     pub(super) gate: Gate,
-    /// The end in the ledger.
+    /// The end of the row in the effect ledger.
     pub(super) ending: Option<Ending>,
-    /// The row of a required audit.
+    /// The row of a required audit, and the sink that takes it.
     pub(super) audit: Option<(Arc<dyn AuditSink>, Late)>,
-    /// The result in the thread. The turn stores it itself where it is not written here.
+    /// The result as a message of the thread. If it is not written here, the turn stores it.
     pub(super) filed: Option<(Arc<Filing>, NewMessage)>,
 }
 
 impl Closing {
-    /// The filing of a read whose turn writes its end, while the next call is written down. A crash before that repeats the read; an effect
-    /// would be in doubt.
+    /// Returns the filing of a read whose turn writes its end later, while the next call is recorded. A crash before that repeats the read; an
+    /// effect would become ambiguous, so it is never deferred.
     pub(super) fn deferred(&self, flight: &Flight) -> Option<Arc<Filing>> {
         let (filing, _) = self.filed.as_ref()?;
         let reads = flight.prepared().tool().hints().read_only;
@@ -33,10 +33,10 @@ impl Closing {
         defers.then(|| Arc::clone(filing))
     }
 
-    /// Writes everything. A journal takes the ledger, the audit and the thread.
+    /// Writes everything. A journal, if there is one, writes ledger, audit and thread in one transaction.
     ///
-    /// The stores are waited for until the deadline of the call, and then written in the background. The end of a row in the ledger is
-    /// never given up there: without it the row becomes ambiguous.
+    /// Waits for the stores until the deadline of the call; then the writes continue in the background. The end of a ledger row is never given up
+    /// there: without it, the row becomes ambiguous.
     pub(super) async fn write(self, deadline: Option<Instant>) {
         let gate = self.gate.clone();
         let patience = self.ending.is_none().then_some(record::PATIENCE);
@@ -80,7 +80,7 @@ impl Closing {
         }
     }
 
-    /// Both are begun, so that one store that hangs does not keep the other from its write.
+    /// Starts both writes at once, so that a store that hangs does not block the other one.
     async fn one_by_one(self) {
         let Self {
             gate,

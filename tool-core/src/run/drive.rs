@@ -1,4 +1,4 @@
-//! From what a tool returned to its one output, and the events on the way.
+//! A tool's return value turned into its output, and the event stream of a call.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use crate::error::ToolError;
 use crate::output::{self, ModelOutput, Output, Returned, Step, Unwritten};
 use crate::tool::Finished;
 
-/// Runs a body, reads what it returns to its end, and writes the output.
+/// Runs a body, reads a returned stream to its end, and writes the output.
 pub(crate) fn finish<T, B, V>(body: B, view: V, cx: ToolContext) -> Finish<T, B, V>
 where
     T: Serialize + Send + 'static,
@@ -33,12 +33,12 @@ where
 }
 
 pin_project! {
-    /// A body whose output is written when it ends. Written by hand, because an `async` block holds the body twice (once as its argument and once while it waits),
-    /// and each combinator adds a function to every tool.
+    /// Future of a body whose output is written when it ends. It is not an `async` block, because that would hold the body twice (as its argument and while it
+    /// waits), and not a chain of combinators, because each one adds a function to every tool.
     pub(crate) struct Finish<T, B, V> {
         #[pin]
         body: B,
-        // What the body has returned, if that is a stream.
+        // Set if the body has returned a stream.
         stream: Option<BoxFuture<'static, Result<T, ToolError>>>,
         view: V,
         cx: ToolContext,
@@ -74,7 +74,7 @@ where
     }
 }
 
-/// Writes the output.
+/// Writes the output and its view for the model.
 fn finished<T: Serialize + Send + 'static>(
     output: T,
     view: &impl Fn(&T) -> Option<ModelOutput>,
@@ -92,7 +92,7 @@ fn finished<T: Serialize + Send + 'static>(
     Ok(finished)
 }
 
-/// The output with what the model reads of it.
+/// Combines the payload with the view that the model reads.
 fn viewed(
     view: Option<ModelOutput>,
     payload: Result<Box<RawValue>, Unwritten>,
@@ -127,7 +127,7 @@ fn unwritten(why: Unwritten) -> ToolError {
     }
 }
 
-/// The one output.
+/// Returns the output: the value of a body, or the final item of its stream.
 #[inline]
 pub(super) async fn settle<T>(returned: Returned<T>, cx: &ToolContext) -> Result<T, ToolError> {
     match returned {
@@ -139,7 +139,7 @@ pub(super) async fn settle<T>(returned: Returned<T>, cx: &ToolContext) -> Result
     }
 }
 
-/// The output at the end of a stream, which is not read past it.
+/// Reads a stream up to its final item, the output, and no further.
 async fn read<T>(
     mut steps: BoxStream<'static, Result<Step<T>, ToolError>>,
     cx: &ToolContext,
@@ -159,18 +159,18 @@ async fn read<T>(
 }
 
 type Run = BoxFuture<'static, CallResult>;
-/// What a call sends before its end, and the call.
+/// The progress events of a call, and the future of its result.
 pub(super) type Running = (Steps, Run);
 
-/// Events of one call: `Started` unless it is refused, progress, one `Done`.
+/// The events of one call: `Started` unless it is refused, then progress, then one `Done`.
 pub(super) enum Events<B> {
-    /// Nothing was asked yet.
+    /// The call has not been started.
     Fresh(B),
-    /// It runs.
+    /// The call is running.
     Running(Steps, Run),
-    /// It is over; what is left of the progress comes before the result.
+    /// The call is over; the remaining progress is sent before the result.
     Ending(Steps, Box<CallResult>),
-    /// Nothing follows.
+    /// The result was sent; no event follows.
     Over,
 }
 
@@ -203,7 +203,7 @@ where
                         return Poll::Ready(Some(step));
                     }
                     let Poll::Ready(result) = Pin::new(&mut run).poll(cx) else {
-                        // What the poll has sent is taken at once.
+                        // Sends an event of this poll at once.
                         let step = steps.poll_next_unpin(cx);
                         *this = Self::Running(steps, run);
                         return match step {

@@ -1,4 +1,4 @@
-//! From what a body gave to the outcome of its call.
+//! Checks of a run's output: schema, length limit and redaction.
 
 use super::Prepared;
 use crate::bounded;
@@ -9,15 +9,15 @@ use crate::redact::Clean;
 use crate::tool::Finished;
 use crate::toolset::Toolset;
 
-/// The outcome of a run, the turn's secrets masked.
+/// The outcome of a run, with the turn's secrets redacted.
 pub(super) struct Ending {
     pub(super) clean: Clean<Result<Output, ToolError>>,
-    /// The model reads a part of the output, and the rest has to be kept for it.
+    /// Whether the model reads only a part of the output, so that the rest has to be stored.
     pub(super) is_bounded: bool,
 }
 
 impl Ending {
-    /// Keeps what the model does not read at once: after secrets are masked.
+    /// Stores what the model does not read at once, after the secrets are redacted.
     pub(super) async fn settled(self, cx: &ToolContext) -> Self {
         Self {
             clean: bounded::settle(self.clean, cx).await,
@@ -26,7 +26,7 @@ impl Ending {
     }
 }
 
-/// The outcome of a run whose output keeps what the tool promises.
+/// Checks the output of a run against what its tool promises, and redacts the outcome.
 #[inline]
 pub(super) fn admitted(
     toolset: &Toolset,
@@ -45,7 +45,7 @@ pub(super) fn admitted(
     }
 }
 
-/// The output of a run that keeps what the tool promises: its schema and its length.
+/// Returns the output if it fits the tool's schema and length limit.
 fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
     if let Some(promise) = prepared.cx.served().def.promise() {
         let issues = promise.issues(output.payload.get());
@@ -63,7 +63,7 @@ fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, T
             )));
         }
     }
-    // A tool's own view may hold files that the payload has not.
+    // A tool's own view may hold files that the payload does not have.
     let read = output.model.as_ref().map_or(0, ModelOutput::size);
     let size = output.payload.get().len().max(read);
     match prepared.cx.served().def.output_limit() {

@@ -26,31 +26,31 @@ use crate::gate::approval::Grant;
 use crate::tool::{self, Job};
 use crate::toolset::Toolset;
 
-/// How long hooks may work on the result of a body after their caller went away.
+/// How long hooks may process the result of a body after their caller went away.
 const HOOKS_AFTER_CALLER: Duration = Duration::from_secs(5);
 
 /// Where a call comes from.
 pub(super) enum Origin {
-    /// A model, or a host in its place.
+    /// A model made the call, or a host on its behalf.
     Model,
-    /// A person has approved it.
+    /// A person approved the call.
     Approval(Box<Grant>),
-    /// A person has approved a typed call with other arguments.
+    /// A person approved a typed call with edited arguments.
     EditedTyped(Box<Grant>, Typed),
-    /// A host that holds typed arguments.
+    /// A host made the call with typed arguments.
     Host(MakeJob, Typed),
 }
 
-/// Makes the first run of a typed call, given its context. Any later run is made from the JSON arguments.
+/// Creates the first run of a typed call from its context. Later runs are created from the JSON arguments.
 pub(super) type MakeJob = Box<dyn FnOnce(ToolContext) -> Job + Send>;
 
-/// What a typed call adds to a call.
+/// What a typed call adds to an ordinary call.
 pub(super) struct Typed {
     pub(super) tool: Option<tool::Origin>,
     pub(super) output: TypedOutput,
 }
 
-/// Runs a call, or refuses it. A call that a person has approved with other arguments is judged again from the start.
+/// Runs a call or refuses it. A call that a person approved with edited arguments is judged again from the start.
 pub(super) async fn call(
     gate: &Gate,
     toolset: &Toolset,
@@ -62,7 +62,7 @@ pub(super) async fn call(
     if let Audit::BestEffort(buffer) = gate.audit()
         && buffer.is_crowded()
     {
-        // Boxed, so that a call whose sink keeps up does not carry the room for it.
+        // Boxed, so that a call whose sink keeps up does not reserve memory for this.
         Box::pin(async {
             let (relieved, cancelled) = (pin!(buffer.relieved()), pin!(cx.cancelled()));
             select(relieved, cancelled).await;
@@ -81,7 +81,7 @@ pub(super) async fn call(
                 },
                 Err(unwritten) => Box::pin(apart(toolset, unwritten, body, cx)).await,
             },
-            // Boxed, so that a call that needs no question does not carry the room for one.
+            // Boxed, so that a call that needs no approval does not reserve memory for this.
             Ok((Clearing::Asks(asks), body)) => {
                 match Box::pin(asked(toolset, asks, body, cx)).await {
                     Ok(result) => result,
@@ -107,7 +107,7 @@ pub(super) async fn call(
     result
 }
 
-/// Every step that does not wait.
+/// Runs every step that does not wait.
 #[inline]
 fn clear<'t>(
     gate: &'t Gate,
@@ -132,10 +132,10 @@ fn clear<'t>(
     Ok((admitted.judge().clear(grant)?, body))
 }
 
-/// A call that passes the gate in place of the one that was asked about.
+/// A call with edited arguments, which passes the gate in place of the original call.
 type Edited = (ToolCall, Progress, Origin);
 
-/// The call with the arguments that were approved: it passes the gate like any other, and what was asked about does not begin.
+/// Builds the call with the approved arguments. It passes the gate like any other, and the original call does not begin.
 fn edited(flight: Flight, grant: Box<Grant>) -> Edited {
     let scope = flight.prepared().cx.served();
     let call = ToolCall::new(
@@ -156,7 +156,7 @@ fn edited(flight: Flight, grant: Box<Grant>) -> Edited {
     (call, progress, origin)
 }
 
-/// A call about which a person is asked: its result, or the call that the person wants in its place.
+/// Asks a person about a call. Returns the result of the call, or the edited call that the person wants in its place.
 async fn asked(
     toolset: &Toolset,
     asks: Box<Asks<'_>>,
@@ -177,11 +177,11 @@ async fn asked(
     Ok(landed.into_result())
 }
 
-/// Writes a call down, runs it and lands it in a task of its own, which no caller can drop half way. Dropping the caller ends the body at
-/// its next await.
+/// Records, runs and lands a call in a task of its own, which no caller can drop half way. Dropping the caller ends the body
+/// at its next await.
 ///
-/// The caller polls the task once: where neither store nor body waits, there is nothing to drop and no task. Where there is no runtime,
-/// the caller's task has to do.
+/// The caller polls the task once: if neither the store nor the body waits, no task is spawned. Without a runtime, the caller's
+/// task does the work.
 async fn apart(
     toolset: &Toolset,
     unwritten: Box<Unwritten>,
@@ -194,7 +194,7 @@ async fn apart(
     let task = async move {
         let mut caller = Caller(sender);
         let landed = written(&tools, unwritten, body, &own, &mut caller).await;
-        // Fails where the caller went away; the result is stored.
+        // Fails if the caller went away; the result is stored.
         let _ = caller.0.send(landed.into_result());
     };
     let mut task = Box::pin(task.in_current_span().with_current_subscriber());
@@ -214,7 +214,7 @@ async fn apart(
     })
 }
 
-/// The steps from the claim on.
+/// Runs the steps from the claim on.
 async fn written(
     toolset: &Toolset,
     unwritten: Box<Unwritten>,
@@ -232,7 +232,7 @@ async fn written(
     }
 }
 
-/// A call in the task of its caller: it is dropped with it.
+/// Runs a call in the task of its caller: dropping the caller drops the call.
 struct Here;
 
 impl Pause for Here {
@@ -248,11 +248,11 @@ impl Pause for Here {
     }
 }
 
-/// The caller of a call in a task of its own.
+/// The caller of a call that runs in a task of its own.
 struct Caller(oneshot::Sender<CallResult>);
 
 impl Pause for Caller {
-    /// Works until the end, or until the caller goes away. A call with a row in the ledger renews its lease meanwhile.
+    /// Works until the end, or until the caller goes away. A call with a ledger row renews its lease meanwhile.
     async fn attend<F: Future + Send>(
         &mut self,
         running: &Running<Flight>,
@@ -275,7 +275,7 @@ impl Pause for Caller {
         if done.is_some() || !running.held().context().has_returned() {
             return done;
         }
-        // The effect is there; its result is stored if the hooks hand it on soon.
+        // The effect has happened; its result is stored if the hooks return it soon.
         tokio::time::timeout(HOOKS_AFTER_CALLER, work).await.ok()
     }
 }

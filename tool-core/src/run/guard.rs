@@ -1,4 +1,4 @@
-//! Whatever a tool does, its run ends with a result: panic, cancellation and deadline included.
+//! Guard around a tool's run: panics, cancellation and deadlines become results.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -13,20 +13,20 @@ use tokio::time::{Instant, timeout_at};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 
-/// How a run ended, if not by itself.
+/// Why a run was cut short.
 enum Cut {
     Cancelled,
     TimedOut,
 }
 
-/// Runs a job to its end or cuts it. A job that is cut is dropped here.
+/// Runs a job to its end, or cuts it short and drops it.
 pub(super) async fn guarded<R>(
     job: impl Future<Output = Result<R, ToolError>> + Send,
     cx: &ToolContext,
 ) -> Result<R, ToolError> {
-    // Outside of everything: a timer without a runtime panics too.
+    // `catch_unwind` is the outermost layer: a timer without a runtime panics too.
     let run = match (cx.deadline(), cx.can_be_stopped()) {
-        // Nothing can cut it short.
+        // Nothing can cut this job short.
         (None, false) => AssertUnwindSafe(job).catch_unwind().await.map(Ok),
         (None, true) => AssertUnwindSafe(cancellable(job, cx)).catch_unwind().await,
         (Some(deadline), _) => {
@@ -48,7 +48,7 @@ async fn bounded<R>(
     deadline: Instant,
     cx: &ToolContext,
 ) -> Result<R, Cut> {
-    // The timer looks at the job first; a call that is late already must not start.
+    // The timer polls the job first, but a call that is already late must not start.
     if deadline <= Instant::now() {
         return Err(Cut::TimedOut);
     }
@@ -57,7 +57,7 @@ async fn bounded<R>(
         .unwrap_or(Err(Cut::TimedOut))
 }
 
-/// Runs a job until it is cancelled. The token is asked first, so that a cancelled turn starts nothing.
+/// Runs a job until it is cancelled. The token is checked first, so that a cancelled turn starts nothing.
 async fn cancellable<R>(job: impl Future<Output = R> + Send, cx: &ToolContext) -> Result<R, Cut> {
     let (mut job, mut cancelled) = (pin!(job), pin!(None));
     poll_fn(|task| {
@@ -67,7 +67,7 @@ async fn cancellable<R>(job: impl Future<Output = R> + Send, cx: &ToolContext) -
         if let Poll::Ready(outcome) = job.as_mut().poll(task) {
             return Poll::Ready(Ok(outcome));
         }
-        // Only a job that waits is put on the token's list of those to be woken, for which a call needs its token.
+        // Only a job that waits registers its waker with the token, which may create the token of the call.
         if cancelled.is_none()
             && let Some(token) = cx.cancellation()
         {
@@ -99,7 +99,7 @@ fn cut_error(cut: &Cut, cx: &ToolContext) -> ToolError {
     }
 }
 
-/// The text of a panic.
+/// Returns the text of a panic.
 pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
     payload
         .downcast_ref::<&str>()
@@ -108,7 +108,7 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
         .unwrap_or("the payload is not a text")
 }
 
-/// The error of a panic. What it says is for the operator: it may hold anything.
+/// The error of a panic. Only the operator sees the text of the panic, because it may contain anything.
 pub(super) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
     let said = panic_text(payload);
     ToolError::of(

@@ -1,4 +1,4 @@
-//! Tower layers around a run.
+//! Tower layers around a tool's run.
 
 use std::fmt;
 use std::future::Future;
@@ -10,12 +10,12 @@ use tower::{BoxError, Service};
 
 use super::{Permitted, Ran};
 
-/// The layers around a run, as a service; the innermost runs the tool.
+/// The layers around a run, as a service; the innermost service runs the tool.
 #[derive(Clone)]
 pub struct Hooks(Option<BoxCloneSyncService<Permitted, Ran, BoxError>>);
 
 impl Default for Hooks {
-    /// Only the run.
+    /// No layers, only the run.
     fn default() -> Self {
         Self(None)
     }

@@ -1,4 +1,4 @@
-//! The span of a call as a part of a distributed trace.
+//! Distributed tracing: links a call's span to the caller's trace and to the services it calls.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use super::telemetry::CallSpan;
 use crate::context::{CallScope, ToolContext, TraceContext};
 
-/// Makes the span a child of the one that the host was called with. Does nothing where no layer exports spans.
+/// Makes the span a child of the span that the host was called with. Does nothing if no layer exports spans.
 pub(super) fn adopt(span: &Span, cx: &ToolContext) {
     let Some(trace) = cx.trace() else { return };
     let carrier: HashMap<String, String> = trace
@@ -19,11 +19,11 @@ pub(super) fn adopt(span: &Span, cx: &ToolContext) {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     let parent = TraceContextPropagator::new().extract(&carrier);
-    // Fails where the subscriber has no layer of OpenTelemetry, which is no fault of the call.
+    // Fails if the subscriber has no OpenTelemetry layer, which is not an error of the call.
     let _ = span.set_parent(parent);
 }
 
-/// Keeps where the call stands, for services that it calls.
+/// Stores the trace context of the call, for services that it calls.
 pub(super) fn announce(span: &CallSpan, scope: &CallScope) {
     let Some(span) = span.get() else {
         return;
@@ -38,7 +38,7 @@ pub(super) fn announce(span: &CallSpan, scope: &CallScope) {
     if let Some(parent) = carrier.remove("traceparent")
         && let Ok(trace) = TraceContext::new(parent, state.as_deref())
     {
-        // A run that is tried again has the span of the first.
+        // A run that is retried has the span of the first run.
         let _ = scope.trace.set(trace);
     }
 }

@@ -1,4 +1,4 @@
-//! From a call to a run that has not begun: name, visibility, arguments, and what the tool needs.
+//! Preparing a call: checks of arguments, secrets and variables, and the scope that opens before the body.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
@@ -22,7 +22,7 @@ use crate::schema::Schema;
 use crate::tool::{Job, SecretKind, ToolDef};
 use crate::toolset::Toolset;
 
-/// A call whose tool was found and whose arguments were admitted; nothing of the tool has run.
+/// A call whose tool was found and whose arguments were admitted. Nothing of the tool has run.
 pub(crate) struct Prepared {
     pub(super) cx: ToolContext,
     pub(super) repairs: Vec<RepairNote>,
@@ -42,7 +42,7 @@ impl Prepared {
         &self.cx.served().def
     }
 
-    /// Where the tool stands in its toolset.
+    /// The tool's position in its toolset.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
@@ -68,7 +68,7 @@ impl Prepared {
         took
     }
 
-    /// The end of the call. What the outcome does not hold is masked here.
+    /// Builds the result of the call. Everything outside the outcome is redacted here.
     pub(super) fn close(self, outcome: Clean<Result<Output, ToolError>>) -> CallResult {
         let duration = self.ended(outcome.get().as_ref().err());
         let redactor = self.cx.redactor();
@@ -80,7 +80,7 @@ impl Prepared {
             at: _,
             span: _,
         } = self;
-        // Usually nobody else holds the call any more, then its texts move.
+        // Usually this is the last holder of the call, so its strings can be moved.
         let labels = match cx.served_mut() {
             Some(scope) => (
                 std::mem::take(&mut scope.call.id),
@@ -97,7 +97,7 @@ impl Prepared {
         closed(&redactor, conversation, labels, repairs, outcome, duration)
     }
 
-    /// The end of a call that is written down afterwards, so that its scope is still needed.
+    /// Builds the result of a call that is recorded afterwards, so that its scope is still needed.
     #[cfg(feature = "host")]
     pub(super) fn close_kept(&mut self, outcome: Clean<Result<Output, ToolError>>) -> CallResult {
         let duration = self.ended(outcome.get().as_ref().err());
@@ -109,7 +109,7 @@ impl Prepared {
     }
 }
 
-/// Copies of the names of a call, and its citations.
+/// Copies the id and the name of a call, and takes its citations.
 fn labels(scope: &CallScope) -> (String, String, Vec<Citation>) {
     let mut citations = scope
         .citations
@@ -152,7 +152,7 @@ fn closed(
     }
 }
 
-/// A secret that cannot be masked is not given out, be it a variable.
+/// Refuses secrets that are too short to redact, secret variables included.
 #[inline]
 pub(super) fn check_secrets(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolError> {
     let short = def
@@ -175,7 +175,7 @@ pub(super) fn check_secrets(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolE
     }
 }
 
-/// A tool whose required variables have no values waits for them.
+/// Refuses a call while its tool has required variables without values.
 pub(crate) fn check_variables(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolError> {
     if def.variables().is_empty() {
         return Ok(());
@@ -187,7 +187,7 @@ pub(crate) fn check_variables(def: &ToolDef, cx: &ToolContext) -> Result<(), Too
     Err(ToolError::variables_required(missing))
 }
 
-/// Holds arguments to a schema. The error shows no part of a secret.
+/// Checks arguments against a schema. The error shows no part of a secret.
 #[inline]
 pub(crate) fn check<'t>(
     schema: &Schema,
@@ -202,7 +202,7 @@ pub(crate) fn check<'t>(
     })
 }
 
-/// Holds the arguments of a call to what its tool takes.
+/// Checks the arguments of a call against the schema of its tool.
 pub(super) fn check_call<'t>(
     def: &ToolDef,
     written: &'t str,
@@ -224,7 +224,7 @@ fn misfit(
     again: impl Fn(&str) -> Option<Vec<Issue>>,
 ) -> ToolError {
     if issues.is_empty() {
-        // A text on which too many shapes were tried in vain.
+        // The text was given up after too many shapes had been tried.
         return misread(None);
     }
     ToolError::invalid_arguments(
@@ -233,21 +233,21 @@ fn misfit(
     )
 }
 
-/// Begins a call whose arguments the schema admits, and whose scope is open.
+/// Begins a call whose arguments fit the schema and whose scope is open.
 pub(super) fn begin(def: &ToolDef, text: &str, cx: ToolContext) -> Result<Job, ToolError> {
     let mut again = Again { text, cx: Some(cx) };
-    // A `Deserialize` of the user's own may panic.
+    // A custom `Deserialize` impl may panic.
     catch_unwind(AssertUnwindSafe(|| def.start(&mut again, Ticket(()))))
         .map_err(|payload| guard::panicked(&*payload))?
         .map_err(NotBegun::into_tool_error)
 }
 
-/// Reads such arguments, and runs nothing.
+/// Deserializes arguments that fit the schema, and runs nothing.
 pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), ToolError> {
     begin(def, text, cx).map(drop)
 }
 
-/// A call whose scope is open.
+/// The entry of a call whose scope is already open.
 struct Again<'t> {
     text: &'t str,
     cx: Option<ToolContext>,
@@ -263,7 +263,7 @@ impl Entry for Again<'_> {
     }
 }
 
-/// The error of a call whose arguments the schema admits and whose type does not.
+/// The error of a call whose arguments fit the schema but not the type.
 #[cold]
 pub(super) fn misread(reason: Option<DecodeError>) -> ToolError {
     reason.map_or_else(
@@ -278,7 +278,7 @@ pub(super) fn misread(reason: Option<DecodeError>) -> ToolError {
     )
 }
 
-/// What a call's scope is made of beside its tool and its context.
+/// The parts of a call's scope other than its tool and its context.
 pub(super) struct Opening {
     pub(super) call: ToolCall,
     pub(super) corrected: Option<String>,
@@ -289,7 +289,7 @@ pub(super) struct Opening {
     pub(super) gated: Option<Box<Gated>>,
 }
 
-/// Opens the call's scope.
+/// Opens the scope and the span of a call.
 #[inline]
 pub(super) fn enter(
     toolset: &Toolset,

@@ -1,4 +1,4 @@
-//! The audit rows of a call through a gate.
+//! Audit rows of a call through a gate.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::error::{ErrorKind, ToolError};
 use crate::gate::{Gate, Layer};
 use crate::store::{AuditRow, AuditSink, CallId};
 
-/// Evidence that the row of a required audit is written. Only this file makes it.
+/// Proof that the row of a required audit is written. Only this file creates it.
 pub(super) struct Audited(());
 
-/// What the last row of a call may take beyond the call's deadline.
+/// How long the last row of a call may take beyond the call's deadline.
 const GRACE: Duration = Duration::from_millis(100);
-/// How long a row that is not waited for any more is tried.
+/// How long the write of a row is continued in the background.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Writes the row that has to be there before the body runs. A sink that does not answer before the call's deadline ends the call.
+/// Writes the row that must exist before the body runs. If the sink does not answer before the call's deadline, the call ends.
 pub(super) async fn required(
     sink: &Arc<dyn AuditSink>,
     row: AuditRow,
@@ -33,7 +33,7 @@ pub(super) async fn required(
     required_all(sink, vec![row], deadline).await
 }
 
-/// The same for several rows.
+/// Like [`required`], for several rows.
 pub(super) async fn required_all(
     sink: &Arc<dyn AuditSink>,
     rows: Vec<AuditRow>,
@@ -57,7 +57,7 @@ pub(super) async fn required_all(
     })
 }
 
-/// The error of a call that is not made, because it could not be written down.
+/// The error of a call that is not made because its row could not be written.
 pub(super) fn unwritten(why: String) -> ToolError {
     ToolError::of(
         ErrorKind::Unavailable,
@@ -66,13 +66,13 @@ pub(super) fn unwritten(why: String) -> ToolError {
     .operator(why)
 }
 
-/// Waits for a store before the body of a call, until the deadline of the call. What is not done by then is dropped, so it may have been
-/// done or not: the call stays open.
+/// Waits for a store before the body of a call, until the deadline of the call. Work that is not finished by then is dropped and may or may not
+/// have been done, so the call stays open.
 pub(super) async fn in_time<T>(
     deadline: Option<Instant>,
     work: impl Future<Output = Result<T, ToolError>>,
 ) -> Result<T, ToolError> {
-    // Without a runtime there is no timer.
+    // Without a runtime, there is no timer.
     match deadline.filter(|_| tokio::runtime::Handle::try_current().is_ok()) {
         None => work.await,
         Some(deadline) => tokio::time::timeout_at(deadline, work)
@@ -81,7 +81,7 @@ pub(super) async fn in_time<T>(
     }
 }
 
-/// The same, with some time for a call whose deadline has passed.
+/// Like [`in_time`], but allows [`GRACE`] to a call whose deadline has passed.
 pub(super) async fn soon<T>(
     deadline: Option<Instant>,
     work: impl Future<Output = Result<T, ToolError>>,
@@ -93,7 +93,7 @@ pub(super) async fn soon<T>(
     .await
 }
 
-/// The error of a call that is not made, because a store did not answer before its deadline.
+/// The error of a call that is not made because a store did not answer before the deadline.
 pub(super) fn not_in_time() -> ToolError {
     let text =
         "the call was not made, because the host could not look it up or write it down in time";
@@ -102,7 +102,7 @@ pub(super) fn not_in_time() -> ToolError {
     )
 }
 
-/// Writes the row of a call that has ended. That it cannot be written is logged.
+/// Writes the row of a call that has ended. A failure of the sink is logged.
 pub(super) async fn ended(gate: &Gate, sink: &Arc<dyn AuditSink>, late: Late) {
     let row = late.row();
     let call = row.call.clone();
@@ -116,7 +116,8 @@ pub(super) async fn ended(gate: &Gate, sink: &Arc<dyn AuditSink>, late: Late) {
     within(gate, write, deadline, Some(PATIENCE)).await;
 }
 
-/// Waits for the last writes of a call until its deadline; then goes on in the background, for as long as `patience` says.
+/// Waits for the last writes of a call until its deadline, at least for [`GRACE`]. Then they continue in the background, for at most `patience`
+/// if that is set.
 pub(super) async fn within(
     gate: &Gate,
     write: impl Future<Output = ()> + Send + 'static,
@@ -149,7 +150,7 @@ pub(super) async fn within(
     }
 }
 
-/// A call that never reached its tool. The model learns of a hidden tool what it learns of one that does not exist.
+/// Refuses a call that never reached its tool. The model reads the same about a hidden tool as about a tool that does not exist.
 pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
     let Early { call, error, gate } = early;
     let error = cx.redactor().error(error);
@@ -168,7 +169,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
     }
     let identity = match gated {
         Some(gated) => Ok(gated.identity().clone()),
-        // A call of a wrong identity is recorded under a fresh one.
+        // A call with a wrong identity is recorded under a fresh one.
         None => CallId::alone(cx.own_workspace()),
     };
     let Ok(identity) = identity else {
@@ -195,7 +196,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
                     tracing::error!(%error, call, "a refused call could not be written into the audit");
                 }
             };
-            // No drain waits for a call that was never counted.
+            // The call was never counted, so without this a drain would not wait for the write.
             let _counted = gate.begin_write();
             within(&gate, write, cx.deadline(), Some(PATIENCE)).await;
         }

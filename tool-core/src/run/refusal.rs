@@ -16,32 +16,32 @@ use crate::gate::{Gate, ask};
 use crate::store::{EffectFilter, EffectRow, EffectState, Scope, StoreError};
 use crate::tool::ToolDef;
 
-/// Rows that are read at once in search of nested calls.
+/// Page size of the search for the rows of nested calls.
 const PAGE: u32 = 200;
 
-/// What may be said of a call that is refused.
+/// What a result may say about a refused call.
 pub(super) enum Refusal {
-    /// This: it has not run, or only a part of it has.
+    /// The error is true: the call has not run, or only a part of it has.
     Stands(ToolError, Box<LookedUp>),
-    /// It has run before, or that is not known.
+    /// An earlier run left a row; its outcome may be unknown.
     Before(Before),
-    /// A store failed, so nothing may be said.
+    /// A store failed, so it is not known whether the call has run.
     Undecided(ToolError),
 }
 
-/// A call that is refused.
+/// A refused call, and what is needed to look up its earlier runs.
 pub(super) struct Refused<'a> {
     pub(super) gated: &'a Gated,
     pub(super) call: &'a ToolCall,
     pub(super) cx: &'a ToolContext,
-    /// Its tool, where that is known.
+    /// The tool of the call, if it is known.
     pub(super) tool: Option<&'a ToolDef>,
-    /// When the call has to end.
+    /// The deadline of the call.
     pub(super) deadline: Option<Instant>,
 }
 
 impl<'a> Refused<'a> {
-    /// A call that was found and has arguments that fit. `cx` is that of its caller, or its own.
+    /// Describes a call that was found and whose arguments fit. `cx` is the context of its caller or its own.
     pub(super) fn of(flight: &'a Flight, cx: &'a ToolContext) -> Option<Self> {
         let scope = flight.prepared().cx.served();
         Some(Self {
@@ -53,7 +53,7 @@ impl<'a> Refused<'a> {
         })
     }
 
-    /// Asks the ledger before anybody is told that the call was not run. `why` is what is said of the rest where a part of it has run.
+    /// Asks the ledger before a result says that the call was not run. If a part of the call has run, `why` is the reason given for the rest.
     pub(super) async fn judge(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
         let asked = async {
             if let Some(before) = claim::earlier(gate, self.gated, self.call, self.cx).await? {
@@ -65,7 +65,7 @@ impl<'a> Refused<'a> {
         self.in_time(asked).await
     }
 
-    /// The refusal of a call that a body has made, which the token of its approval may begin at this moment: the ledger closes its key
+    /// The refusal of a nested call, which the token of its approval may begin at this moment. To prevent that, the ledger closes its key
     /// first. A call of the model is closed by its turn.
     async fn closed(&self, gate: &Gate, refusal: Refusal) -> Result<Refusal, ToolError> {
         let approvals = gate.approvals().filter(|_| self.gated.is_made_in_turn());
@@ -83,7 +83,7 @@ impl<'a> Refused<'a> {
         let closed = unbegun::close_refused(gate, self.gated, self.tool, call, cx, &result).await;
         match closed {
             Ok(()) => Ok(refusal),
-            // It has begun.
+            // The call has begun meanwhile.
             Err(failed) => match claim::earlier(gate, self.gated, call, cx).await? {
                 Some(before) => Ok(Refusal::Before(before)),
                 None => Err(failed),
@@ -91,7 +91,7 @@ impl<'a> Refused<'a> {
         }
     }
 
-    /// Asks only for calls that an earlier run has made: the call's own row is that of this run.
+    /// Asks only for calls that an earlier run has made: the call's own row is the row of this run.
     pub(super) async fn judge_made(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
         self.in_time(self.in_part(gate, error, why)).await
     }
@@ -112,12 +112,12 @@ impl<'a> Refused<'a> {
         Ok(in_part(made, error, why))
     }
 
-    /// The rows of calls that an earlier run of the call has made. A call that waits for one of them has no row of its own meanwhile.
+    /// The rows of calls that an earlier run of the call has made. While a call waits for one of them, it has no row of its own.
     async fn made(&self, gate: &Gate) -> Result<Vec<EffectRow>, StoreError> {
         let runs_again = |tool: &ToolDef| tool.hints().idempotent || tool.only_calls();
         let identity = self.gated.identity();
         let ledger = gate.ledger().filter(|_| {
-            // The row of any other call stays.
+            // Any other call keeps its own row.
             !self.gated.is_new() && self.tool.is_none_or(runs_again)
         });
         let mut made = Vec::new();
@@ -144,11 +144,11 @@ impl<'a> Refused<'a> {
         }
     }
 
-    /// What is said of a call that has stopped before its body and before it was written down; with what a refusal knows.
+    /// Decides what is reported about a call that stopped before its body and before its row was written. Also returns the nested calls found.
     pub(super) async fn told(&self, gate: &Gate, why: Why) -> (Why, Option<Box<LookedUp>>) {
         let mut unbegun = None;
         let why = match why {
-            // An earlier call of the message waits: the call is open, and nothing is said of it.
+            // An earlier call of the message waits: this call stays open, so nothing is looked up.
             Why::Refused(error)
                 if error.kind() == ErrorKind::Pending && error.missing_variables().is_empty() =>
             {
@@ -165,7 +165,7 @@ impl<'a> Refused<'a> {
                     Refusal::Undecided(error) => Why::Undecided(error),
                 }
             }
-            // The row belongs to a run of this very call, with another tool or other arguments: those of another version of the host.
+            // The row belongs to a run of this same call with a different tool or other arguments: those of a different version of the host.
             Why::Foreign(error) if self.gated.is_of_turn() => {
                 let reason = error.model_text();
                 match self.judge(gate, error, &reason).await {
@@ -184,7 +184,7 @@ impl<'a> Refused<'a> {
     }
 }
 
-/// The refusal of a call that may have made calls before.
+/// Builds the refusal of a call whose earlier run may have made calls.
 fn in_part(made: Vec<EffectRow>, error: ToolError, why: &str) -> Refusal {
     let keys = made.iter().map(|row| row.intent.identity.key()).collect();
     let unbegun = Box::new(LookedUp::Unbegun(keys));
@@ -217,7 +217,7 @@ fn in_part(made: Vec<EffectRow>, error: ToolError, why: &str) -> Refusal {
     Refusal::Stands(error, unbegun)
 }
 
-/// What the model reads of calls that a call has made.
+/// The text for the model about nested calls that have run.
 pub(super) fn made(calls: usize) -> String {
     match calls {
         1 => "1 call that it made has run".to_owned(),
@@ -225,7 +225,7 @@ pub(super) fn made(calls: usize) -> String {
     }
 }
 
-/// The result of a call that a turn does not run.
+/// Returns the result of a call that a turn does not run.
 pub(crate) async fn refuse(
     gate: Option<&Gate>,
     tool: Option<&ToolDef>,

@@ -1,4 +1,4 @@
-//! Calls that a person has approved.
+//! Resuming calls that a person has approved, and replaying their stored results.
 
 use futures::stream::Stream;
 
@@ -10,7 +10,7 @@ use crate::gate;
 use crate::store::ApprovalRequest;
 use crate::toolset::Toolset;
 
-/// See [`Toolset::resume`].
+/// Implements [`Toolset::resume`].
 pub(crate) async fn resume(
     toolset: &Toolset,
     token: &str,
@@ -44,7 +44,7 @@ pub(crate) async fn resume(
     }
 }
 
-/// Whether the ledger has begun a call whose approval was used already. Where it cannot tell, it counts as begun.
+/// Whether the ledger has begun a call whose approval was used already. If the ledger does not answer, the call counts as begun.
 pub(crate) async fn is_begun(
     gate: &gate::Gate,
     call: &ToolCall,
@@ -58,7 +58,7 @@ pub(crate) async fn is_begun(
     !matches!(ledger.get(&gated.identity().key()).await, Ok(None))
 }
 
-/// The result of a call whose approval was used already.
+/// Returns the result of a call whose approval was used already.
 pub(crate) async fn replay(
     gate: &gate::Gate,
     call: ToolCall,
@@ -75,7 +75,7 @@ pub(crate) async fn replay(
     }
 }
 
-/// The result of a call that has run before.
+/// Builds the result of a call that has run before.
 pub(super) fn answered(call: ToolCall, cx: &ToolContext, before: claim::Before) -> CallResult {
     let redactor = cx.redactor();
     let mut result = CallResult::refused_in(cx, call, ToolError::new(""));
@@ -94,7 +94,7 @@ pub(super) fn answered(call: ToolCall, cx: &ToolContext, before: claim::Before) 
     result
 }
 
-/// See [`Toolset::resume_stream`].
+/// Implements [`Toolset::resume_stream`].
 pub(crate) fn resume_stream(
     toolset: Toolset,
     token: String,

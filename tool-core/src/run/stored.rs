@@ -1,4 +1,4 @@
-//! A result as the ledger and the thread keep it, and back.
+//! The JSON form of results in the ledger and the thread.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use crate::call::CallResult;
 use crate::error::{ErrorKind, ToolError};
 use crate::output::{Citation, Content, ModelOutput, Output};
 
-/// What is kept of a result: everything that the model and the client may read.
+/// The stored form of a result: everything that the model and the client may read.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -28,7 +28,7 @@ struct StoredError {
     text: String,
 }
 
-/// A result as JSON text.
+/// Writes a result as JSON text.
 pub(crate) fn write(result: &CallResult) -> Option<String> {
     let stored = match result.outcome.get() {
         Ok(output) => Stored {
@@ -50,7 +50,7 @@ pub(crate) fn write(result: &CallResult) -> Option<String> {
     serde_json::to_string(&stored).ok()
 }
 
-/// The result of an output that an operator has found, given as JSON text.
+/// The stored form of an output that an operator has found, given as JSON text.
 pub(crate) fn succeeded(output: &str) -> Result<String, ToolError> {
     let output: Box<RawValue> = serde_json::from_str(output).map_err(|error| {
         ToolError::new(format!(
@@ -60,12 +60,12 @@ pub(crate) fn succeeded(output: &str) -> Result<String, ToolError> {
     Ok(format!("{{\"output\":{output}}}"))
 }
 
-/// The result of a failure that an operator has found, in words for the model.
+/// The stored form of a failure that an operator has found, in words for the model.
 pub(crate) fn failed(text: &str) -> String {
     serde_json::json!({ "error": { "kind": ErrorKind::Failed.as_str(), "text": text } }).to_string()
 }
 
-/// Outcome and citations from JSON text; an error where it is none that this crate has written.
+/// Reads outcome and citations from JSON text. The outcome is an error if this crate did not write the text.
 pub(crate) fn read(text: &str) -> (Result<Output, ToolError>, Vec<Citation>) {
     match serde_json::from_str::<Stored>(text) {
         Ok(Stored {
@@ -117,7 +117,7 @@ mod tests {
         result(Ok(Output { payload, model }))
     }
 
-    /// What is kept of a result, which reads back as what it was.
+    /// Returns the stored form of a result, after a check that it reads back unchanged.
     fn kept(result: &CallResult) -> Value {
         let text = write(result).unwrap();
         let (outcome, citations) = read(&text);
@@ -140,7 +140,7 @@ mod tests {
         serde_json::from_str(&text).unwrap()
     }
 
-    // M6, S4-63: what earlier versions have stored is read by later ones, so the spelling stays.
+    // M6, S4-63: later versions read the results that earlier versions stored, so their JSON form stays the same.
     #[test]
     fn a_stored_result_has_this_form() {
         assert_eq!(kept(&output(None)), json!({"output": [7]}));

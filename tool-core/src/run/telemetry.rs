@@ -1,7 +1,7 @@
-//! What a call tells `tracing`: one span, one measure, and log lines for its beginning and end.
+//! Telemetry of a call through `tracing`: one span, one metric, and log events for its start and end.
 //!
-//! The span and its attributes follow the conventions of OpenTelemetry for generative AI; what these have no word for (decision, policy,
-//! approval) stands under `tool_core.`. Arguments and results are left out unless a gate asks for them.
+//! The span and its attributes follow the OpenTelemetry conventions for generative AI. Attributes that these do not define (decision, policy,
+//! approval) start with `tool_core.`. Arguments and results are left out unless a gate asks for them.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,11 +18,11 @@ use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::tool::ToolDef;
 
-/// The span of a call; `None` where nobody listens, which takes no room in what holds a call.
+/// The span of a call; `None` if no subscriber listens. Boxed, so that it takes little room in a call.
 #[derive(Clone)]
 pub(super) struct CallSpan(Option<Box<Span>>);
 
-/// Whether anybody may listen: one number is read.
+/// Whether a subscriber may listen. Reads only one number.
 #[inline]
 fn heard() -> bool {
     LevelFilter::current() >= LevelFilter::INFO
@@ -44,19 +44,19 @@ impl CallSpan {
         self.0.as_deref()
     }
 
-    /// Says more of the call.
+    /// Sets a field of the span.
     pub(super) fn record<V: tracing::Value>(&self, field: &'static str, value: V) {
         if let Some(span) = &self.0 {
             span.record(field, value);
         }
     }
 
-    /// Runs a job within the span, whether or not there is one.
+    /// Runs a job within the span, if there is one.
     pub(super) fn run<'a, F: Future>(
         &'a self,
         mut job: Pin<&'a mut F>,
     ) -> impl Future<Output = F::Output> + use<'a, F> {
-        // One place that polls, so that the job is compiled into it.
+        // The job is polled in one place only, so that the compiler can inline it.
         std::future::poll_fn(move |task| {
             let _entered = self.0.as_deref().map(Span::enter);
             job.as_mut().poll(task)
@@ -67,7 +67,7 @@ impl CallSpan {
 #[cold]
 fn opened(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Span {
     let name = def.name();
-    // The model has written it.
+    // The model wrote the id, so it is redacted.
     let redactor = cx.redactor();
     let id = redactor.redact(&call.id);
     let span = tracing::info_span!(
@@ -107,7 +107,7 @@ fn opened(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Span {
     span
 }
 
-/// What a gate has decided, and how often the tool ran.
+/// Records what a gate has decided, and how often the tool ran.
 #[cfg(feature = "host")]
 pub(super) fn decided(span: &CallSpan, verdicts: &Verdicts) {
     if span.0.is_none() {
@@ -127,7 +127,7 @@ pub(super) fn decided(span: &CallSpan, verdicts: &Verdicts) {
     }
 }
 
-/// The arguments as the tool reads them, where a gate asks for them.
+/// Records the arguments as the tool reads them. Called only if a gate asks for them.
 #[cfg(feature = "host")]
 pub(super) fn arguments(span: &CallSpan, arguments: &str, cx: &ToolContext) {
     if span.0.is_some() {
@@ -136,13 +136,13 @@ pub(super) fn arguments(span: &CallSpan, arguments: &str, cx: &ToolContext) {
     }
 }
 
-/// The result, which is masked already, where a gate asks for it.
+/// Records the result, which is already redacted. Called only if a gate asks for it.
 #[cfg(feature = "host")]
 pub(super) fn result(span: &CallSpan, output: &str) {
     span.record("gen_ai.tool.call.result", output);
 }
 
-/// The end of a call that reached its tool.
+/// Reports the end of a call that reached its tool.
 #[inline]
 pub(super) fn ended(span: &CallSpan, error: Option<&ToolError>, took: Duration, cx: &ToolContext) {
     if heard() {
@@ -163,7 +163,7 @@ fn tell_end(span: &CallSpan, def: &ToolDef, call: &str, error: Option<&ToolError
             span.record("otel.status_code", "ERROR");
         }
     }
-    // No message and no id: every field of it is an attribute of the measure.
+    // No message and no id: every field of this event becomes an attribute of the metric.
     tracing::event!(
         target: "tool_core::metrics",
         parent: None,
@@ -176,7 +176,7 @@ fn tell_end(span: &CallSpan, def: &ToolDef, call: &str, error: Option<&ToolError
     told(name, call, kind, took);
 }
 
-/// The end of a call that never reached a tool.
+/// Reports the start and the end of a call that never reached a tool.
 pub(super) fn refused(call: &ToolCall, error: &ToolError, cx: &ToolContext) {
     if !heard() {
         return;

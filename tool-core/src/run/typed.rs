@@ -1,4 +1,4 @@
-//! Calls with typed arguments.
+//! Calls with typed arguments, with and without a gate.
 
 #[cfg(feature = "host")]
 use super::gated;
@@ -17,13 +17,13 @@ use crate::gate::Gate;
 use crate::tool::Tool;
 use crate::toolset::Toolset;
 
-/// See [`Toolset::invoke`].
+/// Implements [`Toolset::invoke`].
 pub(crate) async fn invoke<T: Tool>(
     toolset: &Toolset,
     input: T,
     cx: &ToolContext,
 ) -> Result<T::Output, ToolError> {
-    // Types hold already; bounds are known to the guard alone.
+    // The types are right already, but only the argument guard knows the bounds, and it reads JSON.
     let text = input.to_arguments();
     #[cfg(feature = "host")]
     if let Some(gate) = super::gate_of(toolset, cx) {
@@ -42,7 +42,7 @@ pub(crate) async fn invoke<T: Tool>(
     running.land_typed(outcome)
 }
 
-/// Every step before the run of a typed call that passes no gate.
+/// Runs every step before the body of a typed call without a gate.
 fn permitted<T: Tool>(
     toolset: &Toolset,
     text: Option<String>,
@@ -54,7 +54,7 @@ fn permitted<T: Tool>(
     Ok(admitted.judge().clear()?.claim().permit())
 }
 
-/// The same through a gate.
+/// Makes a typed call through a gate.
 #[cfg(feature = "host")]
 async fn through<T: Tool>(
     gate: &Gate,
@@ -73,14 +73,14 @@ async fn through<T: Tool>(
         let body = input.run(cx.clone(), Pass(()));
         Box::pin(drive::finish(body, T::model_view, cx))
     });
-    // A typed call has no id of a provider's. Within a call it is counted, and a call whose identity the host has set has the same id
-    // whenever it is dispatched: the ledger compares them.
+    // A typed call has no id from a provider. Within a call it is counted, and a call whose identity the host has set gets the same id
+    // whenever it is dispatched: the ledger compares the ids.
     let id = match next_identity(cx) {
         _ if cx.call_id().is_some() => String::new(),
         Some(identity) => identity.key().as_str().to_owned(),
         None => crate::gate::hash::random_id()?,
     };
-    // A tool that is hidden by now is refused by the gate, which returns the stored result of a call that has run before.
+    // A tool that is hidden by now is refused by the gate, which returns the stored result if the call has run before.
     let name = match toolset.find_typed::<T>() {
         Some((_, def)) => def.wire_name(),
         None => T::NAME,
@@ -96,12 +96,12 @@ async fn through<T: Tool>(
     let output = result.outcome.into_inner()?;
     match kept.take() {
         Some(value) => Ok(value),
-        // It has run before, and the ledger has stored its result.
+        // The call has run before, and the ledger has stored its result.
         None => stored::<T>(output.payload.get()),
     }
 }
 
-/// The stored output of a call that has run before.
+/// Reads the stored output of a call that has run before.
 #[cfg(feature = "host")]
 fn stored<T: Tool>(payload: &str) -> Result<T::Output, ToolError> {
     let text = "the call has run before, and its stored result cannot be read";

@@ -1,4 +1,4 @@
-//! The keys of calls that are not to begin any more: the ledger takes them as calls that have failed without an effect.
+//! Closing the keys of calls that must not begin any more: the ledger records them as failed without an effect.
 
 use futures::channel::oneshot;
 
@@ -14,11 +14,11 @@ use crate::run::stored;
 use crate::store::{Begun, CallKey, EffectState, Intent, StoreError, Timestamp};
 use crate::tool::ToolDef;
 
-/// Closes the key of a call that its used approval could still begin: the process that used it has not begun the call, or the call has
-/// given its claim back. The row says that there was no effect, and answers with `result` whenever the call comes again.
+/// Closes the key of a call that its used approval could still begin: the process that used the approval has not begun the call, or the call has
+/// given its claim back. The row says that there was no effect, and answers with `result` whenever the call is dispatched again.
 ///
-/// `unbegun` are the calls that a refusal knows of, where the call that made this one is refused. Conflict where the call begins at this
-/// moment, or has begun since they were looked up.
+/// If the call that made this one is refused, `unbegun` holds the nested calls that the refusal has found. Fails with `Conflict` if the call begins
+/// at this moment, or has begun since they were looked up.
 pub(crate) async fn close_approved(
     gate: &Gate,
     spent: &Approval<Spent>,
@@ -55,11 +55,11 @@ pub(crate) async fn close_approved(
     close(gate, ledger, intent, result).await
 }
 
-/// Closes the key of a call that is refused with `result`. Another run of its message that has lost the thread, or the token of an approval,
+/// Closes the key of a call that is refused with `result`. A different run of its message that has lost the thread, or the token of an approval,
 /// may have asked the ledger to begin the call: the ledger must not let it begin after the model has read that the call was not run.
 ///
-/// `cx` is the context of the call. Fails where the call begins at this moment, and where the ledger fails or does not answer before the
-/// deadline: the call stays open.
+/// `cx` is the context of the call. Fails, and leaves the call open, if the call begins at this moment, or if the ledger fails or does not answer
+/// before the deadline.
 pub(crate) async fn close_refused(
     gate: &Gate,
     gated: &Gated,
@@ -68,7 +68,7 @@ pub(crate) async fn close_refused(
     cx: &ToolContext,
     result: &CallResult,
 ) -> Result<(), ToolError> {
-    // What only reads has no row without an approval, whose withdrawal closes the key.
+    // Without an approval, a read-only call has no row. With one, withdrawing the approval closes the key.
     let reads = tool.is_some_and(|tool| tool.hints().read_only);
     let Some(ledger) = gate.ledger().filter(|_| !reads) else {
         return Ok(());
@@ -106,7 +106,7 @@ async fn close(
     let ledger = ledger.clone();
     let task = Box::pin(async move {
         let _counted = counted;
-        // Fails where the caller went away.
+        // Fails if the caller went away.
         let _ = sender.send(write(&ledger, intent, result).await);
     });
     if let Err(task) = env::spawn_or_return(task) {
@@ -125,7 +125,7 @@ async fn write(ledger: &Ledger, intent: Intent, result: Option<String>) -> Resul
         .close_call(intent.clone(), result.clone())
         .await;
     if let Err(StoreError::Unavailable(_)) = &closed {
-        // Perhaps only the answer was lost: then the row is there, and answers the second write.
+        // Perhaps only the answer was lost: then the row exists, and answers the second write.
         let again = ledger.store.close_call(intent, result).await;
         if !matches!(again, Err(StoreError::Unavailable(_))) {
             closed = again;
@@ -137,7 +137,7 @@ async fn write(ledger: &Ledger, intent: Intent, result: Option<String>) -> Resul
         Err(StoreError::Conflict(why)) => {
             let row = ledger.store.get(&key).await?;
             if row.is_none() {
-                // A released key shows no row. With other arguments, its call cannot begin under this one's identity.
+                // A released key shows no row. A call with other arguments cannot begin under the same identity.
                 tracing::debug!(key = key.as_str(), why, "the key of a call was not closed");
             }
             row
@@ -145,7 +145,7 @@ async fn write(ledger: &Ledger, intent: Intent, result: Option<String>) -> Resul
         Err(error) => return Err(error),
     };
     match row {
-        // It is closed, or has failed without an effect.
+        // The key is closed, or the call has failed without an effect.
         None => Ok(()),
         Some(row) if row.state == EffectState::Failed => Ok(()),
         Some(_) => Err(StoreError::Conflict(

@@ -1,4 +1,4 @@
-//! The providers' dialects, and a tool's definition in each of them as text made by the compiler.
+//! Provider dialects of JSON Schema, and a tool's definition rendered in each of them at compile time.
 
 use core::marker::PhantomData;
 
@@ -6,7 +6,7 @@ use crate::schema::lower;
 use crate::schema::text::{self, Out, Run};
 use crate::schema::{Example, Schema, StrictSchema, Text};
 
-/// How a provider wants its schemas spelled.
+/// A provider's dialect of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[doc(alias("json schema", "strict mode", "structured output"))]
 pub enum Dialect {
@@ -23,7 +23,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Every dialect, in order of [`Dialect::index`].
+    /// Every dialect, in the order of [`Dialect::index`].
     pub const ALL: [Self; 5] = [
         Self::OpenAi,
         Self::Anthropic,
@@ -32,12 +32,12 @@ impl Dialect {
         Self::JsonSchema,
     ];
 
-    /// Position in [`Dialect::ALL`].
+    /// The dialect's position in [`Dialect::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// Name as `providers(…)` and the command line spell it.
+    /// The name used in `providers(…)` and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -48,7 +48,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect of this name.
+    /// The dialect with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.name() == name)
     }
@@ -64,51 +64,51 @@ impl Dialects {
     /// No dialect.
     pub const NONE: Self = Self(0);
 
-    /// One dialect.
+    /// The set of one dialect.
     pub const fn only(dialect: Dialect) -> Self {
         Self(1 << dialect as u8)
     }
 
-    /// These and one more.
+    /// Adds a dialect to the set.
     #[must_use]
     pub const fn with(self, dialect: Dialect) -> Self {
         Self(self.0 | 1 << dialect as u8)
     }
 
-    /// These without one.
+    /// Removes a dialect from the set.
     #[must_use]
     pub const fn without(self, dialect: Dialect) -> Self {
         Self(self.0 & !(1 << dialect as u8))
     }
 
-    /// Whether the dialect is among them.
+    /// Whether the set contains the dialect.
     pub const fn contains(self, dialect: Dialect) -> bool {
         self.0 >> dialect as u8 & 1 == 1
     }
 
-    /// Those in both sets.
+    /// The dialects that are in both sets.
     #[must_use]
     pub const fn intersect(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Those in either set.
+    /// The dialects that are in at least one of the sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many there are.
+    /// The number of dialects in the set.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// The members, in order.
+    /// The dialects of the set, in the order of [`Dialect::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Dialect> {
         Dialect::ALL
             .into_iter()
@@ -121,81 +121,81 @@ impl Dialects {
     }
 }
 
-/// Everything that the text of a tool's definition needs.
+/// Everything that a tool's definition is rendered from.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Name on the wire.
+    /// Name of the tool, as sent to the provider.
     pub name: &'static str,
-    /// Name for people; only MCP has a place for it.
+    /// Display name; only MCP has a field for it.
     pub title: Option<Text>,
-    /// What it does and when to use it.
+    /// What the tool does and when to use it.
     pub description: Text,
-    /// What a model fills in.
+    /// Schema of the arguments.
     pub input: &'static Schema,
-    /// Calls that show how it is meant.
+    /// Example calls.
     pub examples: &'static [ToolExample],
-    /// Dialects it is offered in.
+    /// Dialects in which the tool is offered.
     pub providers: Dialects,
-    /// What a call does to the world.
+    /// Annotations about side effects.
     pub hints: Hints,
 }
 
-/// A call that shows how a tool is meant to be used.
+/// An example call of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolExample {
-    /// One sentence about it.
+    /// One sentence about the example.
     pub label: Option<Text>,
-    /// The arguments.
+    /// Arguments of the call.
     pub input: Example,
-    /// What comes back.
+    /// Result of the call.
     pub result: Option<Example>,
 }
 
-/// MCP's annotations of a tool.
+/// MCP's annotations of a tool (`ToolAnnotations`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "the protocol has four independent hints"
 )]
 pub struct Hints {
-    /// Changes nothing.
+    /// The tool changes nothing.
     pub read_only: bool,
-    /// May remove or overwrite.
+    /// The tool may delete or overwrite data.
     pub destructive: bool,
-    /// Twice is the same as once.
+    /// Repeating a call has no further effect.
     pub idempotent: bool,
-    /// Reaches beyond the host.
+    /// The tool reaches systems outside the host.
     pub open_world: bool,
 }
 
-/// Names a tool's [`Spec`] by its type; the generated struct of a tool implements it.
+/// Associates a type with a tool's [`Spec`]; the generated struct of a tool implements it.
 pub trait HasSpec {
-    /// The facts.
+    /// The specification of the tool.
     const SPEC: &'static Spec;
 }
 
-/// A definition as text.
+/// A tool's definition as JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lowered {
-    /// The whole definition: one element of the request's list of tools. Empty where the tool is not offered in the dialect.
+    /// The whole definition: one element of the request's list of tools. Empty if the tool is not offered in the dialect.
     pub definition: &'static str,
-    /// The part of it that is the schema of the arguments.
+    /// The part of `definition` that is the schema of the arguments.
     pub schema: &'static str,
 }
 
-/// How many bytes a tool's definition takes in each dialect; zero in those that it is not offered in.
+/// The length in bytes of a tool's definition in each dialect; zero in those in which the tool is not offered.
 pub const fn measure(spec: &Spec) -> [usize; 5] {
     let mut out = Out::count(spec.providers.bits());
     lower::definition(&mut out, spec);
     out.counted()
 }
 
-/// The length of all definitions together.
+/// The sum of the lengths of all definitions.
 pub const fn total(lens: &[usize; 5]) -> usize {
     lens[0] + lens[1] + lens[2] + lens[3] + lens[4]
 }
 
-/// Where a definition stands in the buffer, and where its schema stands in the definition.
+/// Where a definition is in the buffer, and where the schema is in the definition.
 #[derive(Clone, Copy)]
 struct Place {
     start: usize,
@@ -203,16 +203,16 @@ struct Place {
     schema: (usize, usize),
 }
 
-/// All definitions in one buffer.
+/// The definitions in all dialects, in one buffer.
 struct Written<const TOTAL: usize> {
     bytes: [u8; TOTAL],
     places: [Place; 5],
 }
 
-/// A tool's definitions in all dialects, of the length in all that [`measure`] told. One buffer and one parameter for all of
-/// them: each constant that a macro writes costs the compiler more than the text in it.
+/// A tool's definitions in all dialects; `TOTAL` is the [`total`] of what [`measure`] returns. All dialects share one buffer and
+/// one parameter, because each constant that a macro writes costs the compiler more than the text in it.
 ///
-/// Name it in the body of a generic `fn` only: then `cargo check` counts and code generation writes.
+/// Use it only in the body of a generic `fn`: then `cargo check` only measures, and code generation renders.
 pub struct Render<T, const TOTAL: usize>(PhantomData<T>);
 
 impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
@@ -226,7 +226,7 @@ impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
                 schema: (0, 0),
             }; 5],
         };
-        // Everything once, of which each dialect picks its own.
+        // Write the text of all dialects once, then let each dialect pick its part.
         let (mut all, mut runs) = ([0; TOTAL], [Run::NONE; TOTAL]);
         let mut out = Out::write(T::SPEC.providers.bits(), &mut all, &mut runs);
         let schema = lower::definition(&mut out, T::SPEC);
@@ -255,10 +255,10 @@ impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
         written
     };
 
-    /// The texts, by [`Dialect::index`].
+    /// The definitions, by [`Dialect::index`].
     #[allow(unsafe_code, reason = "const evaluation pays per byte for a check")]
     pub const LOWERED: &'static [Lowered; 5] = &{
-        // SAFETY: `WRITTEN` is filled by `pick`, to the last byte.
+        // SAFETY: `pick` has filled `WRITTEN` to the last byte.
         let texts = unsafe { text::filled(&Self::WRITTEN.bytes) };
         let mut lowered = [Lowered {
             definition: "",
@@ -278,7 +278,7 @@ impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
     };
 }
 
-/// How many bytes the schema of what we send takes, as JSON Schema 2020-12.
+/// The length in bytes of the schema of a tool's output, as JSON Schema 2020-12.
 pub const fn measure_schema(schema: &Schema) -> usize {
     let mut out = Out::count(Dialects::only(Dialect::JsonSchema).bits());
     out.output = true;
@@ -286,7 +286,7 @@ pub const fn measure_schema(schema: &Schema) -> usize {
     out.counted()[Dialect::JsonSchema as usize]
 }
 
-/// The schema of what we send, of the length that [`measure_schema`] told.
+/// The schema of a tool's output as text; `LEN` is what [`measure_schema`] returns.
 pub struct RenderSchema<T, const LEN: usize>(PhantomData<T>);
 
 impl<T: StrictSchema, const LEN: usize> RenderSchema<T, LEN> {
@@ -308,29 +308,29 @@ impl<T: StrictSchema, const LEN: usize> RenderSchema<T, LEN> {
         bytes
     };
 
-    /// The text.
+    /// The schema as JSON text.
     #[allow(unsafe_code, reason = "const evaluation pays per byte for a check")]
     pub const TEXT: &'static str = {
-        // SAFETY: `BYTES` is filled by an `Out`, exactly.
+        // SAFETY: an `Out` has filled `BYTES` exactly.
         unsafe { text::filled(&Self::BYTES) }
     };
 }
 
-/// The schema of what a model sends, written at run time.
+/// Renders the schema of a tool's arguments at run time.
 pub fn schema_text(schema: &Schema, dialect: Dialect) -> String {
     at_run_time(dialect, false, &|out| {
         lower::root(out, schema);
     })
 }
 
-/// The schema of what we send, written at run time.
+/// Renders the schema of a tool's output at run time.
 pub fn output_schema_text(schema: &Schema) -> String {
     at_run_time(Dialect::JsonSchema, true, &|out| {
         lower::root(out, schema);
     })
 }
 
-/// A tool's definition, written at run time; empty where the tool is not offered in the dialect.
+/// Renders a tool's definition at run time; empty if the tool is not offered in the dialect.
 pub fn definition_text(spec: &Spec, dialect: Dialect) -> String {
     if !spec.providers.contains(dialect) {
         return String::new();

@@ -1,18 +1,18 @@
-//! The texts of `std::time::Duration`: what the schema says and what the guard reads are one grammar.
+//! The ISO 8601 grammar of `std::time::Duration`, the same in the schema and in the guard.
 
 use crate::schema::format::Format;
 
-/// Most digits of one number, so that no sum of numbers overflows.
+/// Maximum number of digits of one number, so that no sum overflows.
 const MOST_DIGITS: usize = 9;
 
-/// The grammar of [`seconds`] as a regular expression. The format `duration` alone admits years and months.
+/// The grammar of [`seconds`] as a regular expression. The format `duration` alone would also accept years and months.
 pub(super) const PATTERN: &str = "^P([0-9]{1,9}W|[0-9]{1,9}D|([0-9]{1,9}D)?T([0-9]{1,9}H([0-9]{1,9}M([0-9]{1,9}S)?)?|[0-9]{1,9}M([0-9]{1,9}S)?|[0-9]{1,9}S))$";
 
-/// The grammar in words.
+/// The grammar of [`seconds`] as text for a model.
 pub(super) const WORDS: &str = "Format: ISO 8601 duration such as PT1M30S, of weeks or of days, hours, minutes and seconds, without years, months and fractions.";
 
-/// Reads `P1DT2H3M4S` or `P2W` as seconds. Years and months have no fixed length, and the format `duration` of JSON Schema (RFC 3339,
-/// appendix A) has no fractions.
+/// Parses a duration such as `P1DT2H3M4S` or `P2W` into seconds. It rejects years and months, which have no fixed length, and
+/// fractions, which the format `duration` of JSON Schema (RFC 3339, appendix A) does not have.
 pub(crate) const fn seconds(text: &[u8]) -> Option<u64> {
     if !Format::Duration.matches(text) {
         return None;
@@ -54,7 +54,7 @@ mod tests {
     use super::{PATTERN, seconds};
     use crate::schema::Pattern;
 
-    // E5: the schema of a `Duration` admitted `P1Y`, which the guard refuses
+    // E5: the schema of a `Duration` accepted `P1Y`, which the guard rejects
     #[test]
     fn the_pattern_admits_exactly_what_is_read() {
         let pattern = Pattern::new(PATTERN);

@@ -1,4 +1,4 @@
-//! Examples, results and defaults proven by the compiler: a JSON value of the source against a schema.
+//! Compile-time validation of examples, results and defaults: JSON values in Rust source are checked against a schema.
 
 use crate::schema::example::fit::{
     characters, count_fits, duration_fits, integer_fits, number_fits, text_fits,
@@ -12,7 +12,7 @@ mod fit;
 mod tests;
 mod told;
 
-/// Checks one argument of an example call: `key` is its name and `value` what the example states for it.
+/// Checks one argument of an example call: `key` is its name and `value` its value in the example.
 #[track_caller]
 pub const fn check_example_entry(input: &Schema, key: &str, value: &Json, tool: &str) {
     let Kind::Object(fields) = &input.kind else {
@@ -36,7 +36,7 @@ pub const fn check_example_entry(input: &Schema, key: &str, value: &Json, tool: 
     report.tell();
 }
 
-/// Checks the result of an example against the schema of what the tool returns.
+/// Checks the result of an example against the schema of the tool's output.
 #[track_caller]
 pub const fn check_result(output: &Schema, result: &Example, tool: &str, _number: usize) {
     let mut report = Report::new();
@@ -52,7 +52,7 @@ pub const fn check_result(output: &Schema, result: &Example, tool: &str, _number
     report.tell();
 }
 
-/// Checks a stated default against the field's schema, bounds included.
+/// Checks an explicit default against the field's schema, bounds included.
 #[track_caller]
 pub const fn check_default(schema: &Schema, default: &Example, owner: &str, field: &str) {
     let mut report = Report::new();
@@ -69,7 +69,7 @@ pub const fn check_default(schema: &Schema, default: &Example, owner: &str, fiel
     report.tell();
 }
 
-/// What is wrong with an example call, at run time.
+/// Returns the faults of an example call, at run time.
 pub fn example_faults(input: &Schema, value: &Json, tool: &str) -> Vec<Fault> {
     let mut report = Report::new();
     Proof {
@@ -83,7 +83,7 @@ pub fn example_faults(input: &Schema, value: &Json, tool: &str) -> Vec<Fault> {
     report.faults()
 }
 
-/// What is wrong with a value that a model sends (or that we send, with `output`), at run time.
+/// Returns the faults of a value that a model sends (or that the tool returns, if `output` is set), at run time.
 pub fn value_faults(schema: &Schema, value: &Json, owner: &str, output: bool) -> Vec<Fault> {
     let mut report = Report::new();
     let rule = if output {
@@ -102,13 +102,13 @@ pub fn value_faults(schema: &Schema, value: &Json, owner: &str, output: bool) ->
     report.faults()
 }
 
-/// One value being proven.
+/// The validation of one value.
 struct Proof<'r> {
     report: &'r mut Report,
     rule: &'static Rule,
-    /// The value is one that we send.
+    /// The value is one that a tool returns, rather than one that a model sends.
     output: bool,
-    /// Only whether it fits is asked: an untagged variant is tried.
+    /// Records only whether the value fits, without a report: used to try the variants of an untagged union.
     quiet: bool,
     failed: bool,
 }
@@ -116,7 +116,7 @@ struct Proof<'r> {
 type Entries<'a> = &'a [(&'static str, Json)];
 
 impl Proof<'_> {
-    /// An example call: what it leaves out at the top is not a fault.
+    /// Validates an example call, which may omit arguments at the top level.
     const fn top(&mut self, path: &Path<'_>, schema: &Schema, value: &Json) {
         match (&schema.kind, value) {
             (Kind::Object(fields), Json::Object(entries)) => {
@@ -126,7 +126,7 @@ impl Proof<'_> {
         }
     }
 
-    /// A value against a schema with the bounds around it.
+    /// Validates a value against a schema and the bounds around it.
     const fn value(
         &mut self,
         path: &Path<'_>,
@@ -233,7 +233,7 @@ impl Proof<'_> {
         }
     }
 
-    /// A closed record; `tags` are keys that its union has dealt with.
+    /// Validates an object against a closed record. `tags` are keys that the union around it has already checked.
     const fn record(
         &mut self,
         path: &Path<'_>,
@@ -315,7 +315,7 @@ impl Proof<'_> {
         if needed == met && !self.output {
             return;
         }
-        // A misspelt key is reported as an unknown one, and not as a missing one as well.
+        // A misspelt key is reported as an unknown key only, not also as a missing one.
         if self.count_missing(fields, entries) <= unknown {
             return;
         }
@@ -340,7 +340,7 @@ impl Proof<'_> {
         count
     }
 
-    /// Whether a field must be there, and its name.
+    /// Whether a field is required, and its key.
     const fn needs(&self, field: &Field) -> (bool, &'static str) {
         if self.output {
             (field.output && !field.may_skip, field.out_name)
@@ -349,7 +349,7 @@ impl Proof<'_> {
         }
     }
 
-    /// Whether a variant was found; its content is proven here.
+    /// Returns whether a variant matches, and validates the content of that variant.
     const fn union(&mut self, path: &Path<'_>, union: &Union, value: &Json) -> bool {
         match union.tagging {
             Tagging::External => self.external(path, union, value),
@@ -445,7 +445,7 @@ impl Proof<'_> {
     }
 }
 
-/// The variant that the tag names.
+/// Returns the index of the variant that the tag names.
 const fn tagged(union: &Union, tag: &str, entries: Entries<'_>) -> Option<usize> {
     let mut entry = 0;
     let entry_end = entries.len();

@@ -1,22 +1,22 @@
-//! `#[serde(flatten)]`: the fields of a record, laid into the record around it.
+//! Support for `#[serde(flatten)]`: inserts the fields of an inner struct into the outer one.
 
 use crate::schema::rules::{Path, Report, Rule};
 use crate::schema::{Field, Kind, Schema, Text};
 
-/// A part of a record with flattened fields.
+/// A field of a struct that has flattened fields.
 #[derive(Clone, Copy, Debug)]
 pub enum Flat {
-    /// A field of its own.
+    /// A field that is not flattened.
     One(Field),
-    /// The fields of another record.
+    /// A flattened field: the schema of the inner struct.
     Inner(&'static Schema),
 }
 
-/// Checks that a field under `#[serde(flatten)]` holds a closed record.
+/// Checks that a field with `#[serde(flatten)]` holds a closed object.
 ///
 /// # Panics
 ///
-/// In const evaluation, when it does not.
+/// If it does not; in const evaluation this is a compile error.
 #[track_caller]
 pub const fn check_flatten(schema: &Schema, owner: &str, field: &str) {
     let rule = match &schema.kind {
@@ -32,7 +32,7 @@ pub const fn check_flatten(schema: &Schema, owner: &str, field: &str) {
     report.tell();
 }
 
-/// How many fields the record has.
+/// The number of fields after flattening.
 pub const fn flat_len(parts: &[Flat]) -> usize {
     let (mut count, mut at) = (0, 0);
     let at_end = parts.len();
@@ -46,11 +46,11 @@ pub const fn flat_len(parts: &[Flat]) -> usize {
     count
 }
 
-/// The fields of the record; `N` comes from [`flat_len`].
+/// The fields after flattening; `N` must be [`flat_len`] of the same parts.
 ///
 /// # Panics
 ///
-/// In const evaluation, when it does not.
+/// If `N` differs; in const evaluation this is a compile error.
 #[track_caller]
 pub const fn flatten<const N: usize>(parts: &[Flat]) -> [Field; N] {
     const NOTHING: Field = Field::new("", Text::EMPTY, &Schema::new(Kind::Null));
@@ -83,7 +83,7 @@ pub const fn flatten<const N: usize>(parts: &[Flat]) -> [Field; N] {
     fields
 }
 
-/// The fields to lay in: none where [`check_flatten`] refuses the type, so that it is told once.
+/// The fields of a flattened struct; none if [`check_flatten`] rejects the type, so that the fault is reported once.
 const fn inner(schema: &Schema) -> &'static [Field] {
     match schema.kind {
         Kind::Object(fields) => fields,

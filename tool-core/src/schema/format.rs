@@ -1,40 +1,40 @@
-//! The string formats of JSON Schema, checked over bytes.
+//! Validators for the string formats of JSON Schema.
 //!
-//! One `const fn` serves both an example in const evaluation and a model's argument at run time:
-//! loops over bytes, no allocation, no call per byte where a loop does.
+//! The same `const fn` checks examples at compile time and a model's arguments at run time: it loops over bytes, does not
+//! allocate, and makes no call per byte.
 
-/// A string format that every strict mode knows, or that this crate checks itself.
+/// A string format that every strict mode supports, or that this crate validates itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// `date-time`: RFC 3339, with an offset.
+    /// `date-time`: an RFC 3339 date and time with an offset.
     DateTime,
     /// `date`: an RFC 3339 full date.
     Date,
-    /// `time`: an RFC 3339 full time, with an offset.
+    /// `time`: an RFC 3339 full time with an offset.
     Time,
-    /// `duration`: ISO 8601 as appendix A of RFC 3339 writes it.
+    /// `duration`: an ISO 8601 duration in the grammar of RFC 3339, appendix A.
     Duration,
     /// `email`: an RFC 5321 mailbox.
     Email,
-    /// `hostname`: RFC 1123.
+    /// `hostname`: an RFC 1123 host name.
     Hostname,
-    /// `ipv4`: dotted decimal.
+    /// `ipv4`: an IPv4 address in dotted decimal notation.
     Ipv4,
-    /// `ipv6`: RFC 4291 text.
+    /// `ipv6`: an IPv6 address in the text form of RFC 4291.
     Ipv6,
-    /// `uuid`: RFC 4122 text, hyphenated.
+    /// `uuid`: a UUID in the hyphenated text form of RFC 4122.
     Uuid,
-    /// `ip`: an IPv4 or an IPv6 address. Not a JSON Schema name: it says what a Rust `IpAddr` takes.
+    /// `ip`: an IPv4 or an IPv6 address. It is not a JSON Schema format: it describes what a Rust `IpAddr` accepts.
     Ip,
-    /// `uri`: an absolute URI. The type that carries it parses it, so no rule checks it here.
+    /// `uri`: an absolute URI. The Rust type of the value parses it, so [`matches`](Self::matches) does not check it.
     Uri,
-    /// A name no rule knows.
+    /// A format that this crate does not know.
     Unknown(&'static str),
 }
 
 impl Format {
-    /// The format a schema names; a name no rule knows is kept as it is.
+    /// The format with this name in JSON Schema; an unknown name is kept as [`Unknown`](Self::Unknown).
     pub const fn parse(name: &'static str) -> Self {
         match name.as_bytes() {
             b"date-time" => Self::DateTime,
@@ -52,7 +52,7 @@ impl Format {
         }
     }
 
-    /// The name a schema gives it.
+    /// The name of the format in JSON Schema.
     pub const fn name(self) -> &'static str {
         match self {
             Self::DateTime => "date-time",
@@ -70,7 +70,7 @@ impl Format {
         }
     }
 
-    /// What a value has to be, with its article, for a message to a model.
+    /// A noun phrase for the expected value, with its article, for a message to a model.
     pub const fn article_noun(self) -> &'static str {
         match self {
             Self::DateTime => "an RFC 3339 date-time such as 2026-01-31T08:00:00Z",
@@ -88,23 +88,20 @@ impl Format {
         }
     }
 
-    /// Whether `text` is written in this format; [`Uri`](Self::Uri) and
-    /// [`Unknown`](Self::Unknown) take every text.
+    /// Whether `text` has this format; [`Uri`](Self::Uri) and [`Unknown`](Self::Unknown) match every text.
     ///
-    /// Agrees, value for value, with the `jsonschema` crate (draft 2020-12, formats asserted). What
-    /// it decides where the RFCs leave room: `t` and `z` may be lower case; second 60 is taken only
-    /// where the instant is 23:59 in UTC; a fraction has any number of digits; a UUID may be upper
-    /// case and of any version; an IPv4 octet has no leading zero; a host name has no final dot.
+    /// The results are those of the `jsonschema` crate (draft 2020-12, formats asserted). Where the RFCs leave room: `t` and `z`
+    /// may be lower case; second 60 is accepted only where the instant is 23:59 in UTC; a fraction has any number of digits; a
+    /// UUID may be upper case and of any version; an IPv4 octet has no leading zero; a host name has no trailing dot.
     ///
-    /// Stricter than that crate, on purpose, so that whatever passes here passes there:
+    /// It is deliberately stricter than that crate in these cases, so that whatever passes here passes there:
     ///
-    /// - `hostname`: a label `xn--…` is refused. To tell a valid A-label from a wrong one takes
-    ///   Punycode and the Unicode category tables.
-    /// - `email`: a quoted local part (`"a b"@example.com`), an address literal
-    ///   (`a@[192.0.2.1]`), a display name (`Ada <ada@example.com>`), and a domain with an `xn--…`
-    ///   label are refused.
-    /// - `date-time`, `date`, `time`: only digits are numbers. That crate's digit check, made on whole
-    ///   words, lets some signs through, such as `+026-01-31`.
+    /// - `hostname`: a label `xn--…` is rejected. To distinguish a valid A-label from an invalid one takes Punycode and the
+    ///   Unicode category tables.
+    /// - `email`: a quoted local part (`"a b"@example.com`), an address literal (`a@[192.0.2.1]`), a display name
+    ///   (`Ada <ada@example.com>`), and a domain with an `xn--…` label are rejected.
+    /// - `date-time`, `date`, `time`: only digits are numbers. That crate checks the digits of a whole machine word at once,
+    ///   which lets some signs through, such as `+026-01-31`.
     pub const fn matches(self, text: &[u8]) -> bool {
         match self {
             Self::DateTime => {
@@ -127,10 +124,10 @@ impl Format {
     }
 }
 
-/// Above every number two digits can write, so that each range check also refuses it.
+/// Larger than every two-digit number, so that each range check rejects it as well.
 const NOT_A_NUMBER: u32 = 1_000;
 
-/// The number two digits write at `at`. The caller has checked that both bytes are there.
+/// Parses the two digits at `at`. The caller has checked that both bytes exist.
 const fn two_digits(text: &[u8], at: usize) -> u32 {
     let (tens, ones) = (text[at], text[at + 1]);
     if tens.is_ascii_digit() && ones.is_ascii_digit() {
@@ -140,7 +137,7 @@ const fn two_digits(text: &[u8], at: usize) -> u32 {
     }
 }
 
-/// `YYYY-MM-DD` in the first `end` bytes.
+/// Matches `YYYY-MM-DD` in the first `end` bytes.
 const fn is_date(text: &[u8], end: usize) -> bool {
     if end != 10 || text[4] != b'-' || text[7] != b'-' {
         return false;
@@ -152,7 +149,7 @@ const fn is_date(text: &[u8], end: usize) -> bool {
     let days = match two_digits(text, 5) {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
         4 | 6 | 9 | 11 => 30,
-        // A leap year: a century counts as the year 0 of itself, by the number of the century.
+        // Leap year: a year divisible by 4; a year that ends in 00 needs a century divisible by 4.
         2 if (if year == 0 { century } else { year }).is_multiple_of(4) => 29,
         2 => 28,
         _ => return false,
@@ -161,10 +158,10 @@ const fn is_date(text: &[u8], end: usize) -> bool {
     1 <= day && day <= days
 }
 
-/// The minutes of a day.
+/// The number of minutes in a day.
 const DAY: u32 = 24 * 60;
 
-/// `HH:MM:SS[.fraction](Z|±HH:MM)` from `from` on.
+/// Matches `HH:MM:SS[.fraction](Z|±HH:MM)` from `from` on.
 const fn is_time(text: &[u8], from: usize) -> bool {
     let end = text.len();
     if end < from + 9 || text[from + 2] != b':' || text[from + 5] != b':' {
@@ -204,11 +201,11 @@ const fn is_time(text: &[u8], from: usize) -> bool {
         }
         _ => return false,
     };
-    // A leap second is the last of a day in UTC.
+    // A leap second is the last second of a day in UTC.
     second < 60 || utc % DAY == DAY - 1
 }
 
-/// The units of a duration in the order they have to come in, one bit each.
+/// The units of a duration in their required order, one bit each.
 const YEARS: u8 = 1;
 const MONTHS: u8 = 1 << 1;
 const WEEKS: u8 = 1 << 2;
@@ -217,7 +214,7 @@ const HOURS: u8 = 1 << 4;
 const MINUTES: u8 = 1 << 5;
 const SECONDS: u8 = 1 << 6;
 
-/// `PnYnMnD`, `PTnHnMnS`, both, or `PnW`; no unit between two others is left out.
+/// Matches `PnYnMnD`, `PTnHnMnS`, both, or `PnW`; a unit between two others must not be missing.
 const fn is_duration(text: &[u8]) -> bool {
     let end = text.len();
     if end < 3 || text[0] != b'P' {
@@ -251,7 +248,7 @@ const fn is_duration(text: &[u8]) -> bool {
             (b'S', true) => SECONDS,
             _ => return false,
         };
-        // Ascending, hence never twice.
+        // Units must ascend, so none occurs twice.
         if seen >= unit {
             return false;
         }
@@ -264,7 +261,7 @@ const fn is_duration(text: &[u8]) -> bool {
     weeks_alone && no_month_gap && no_minute_gap
 }
 
-/// A dot-atom, `@`, a host name.
+/// Matches a dot-atom, `@` and a host name.
 const fn is_email(text: &[u8]) -> bool {
     const LONGEST_LOCAL_PART: usize = 64;
     let mut after_dot = true;
@@ -294,7 +291,7 @@ const fn is_email(text: &[u8]) -> bool {
     false
 }
 
-/// Labels of letters, digits and inner hyphens from `from` on.
+/// Matches labels of letters, digits and inner hyphens from `from` on.
 const fn is_hostname(text: &[u8], from: usize) -> bool {
     const LONGEST_NAME: usize = 253;
     const LONGEST_LABEL: usize = 63;
@@ -311,7 +308,7 @@ const fn is_hostname(text: &[u8], from: usize) -> bool {
                 || length > LONGEST_LABEL
                 || text[start] == b'-'
                 || text[at - 1] == b'-'
-                // RFC 5891 keeps hyphens in third and fourth place for A-labels.
+                // RFC 5891 reserves hyphens in the third and fourth position for A-labels.
                 || (length >= 4 && text[start + 2] == b'-' && text[start + 3] == b'-')
             {
                 return false;
@@ -327,7 +324,7 @@ const fn is_hostname(text: &[u8], from: usize) -> bool {
     }
 }
 
-/// Four decimal octets from `from` on, none with a leading zero.
+/// Matches four decimal octets without leading zeros from `from` on.
 const fn is_ipv4(text: &[u8], from: usize) -> bool {
     let end = text.len();
     let mut at = from;
@@ -356,7 +353,7 @@ const fn is_ipv4(text: &[u8], from: usize) -> bool {
     at == end
 }
 
-/// Eight groups, `::` once for at least one of them, the last two perhaps as an IPv4 address.
+/// Matches eight groups; `::` may replace one or more of them once, and an IPv4 address may replace the last two.
 const fn is_ipv6(text: &[u8]) -> bool {
     let end = text.len();
     let mut at = 0;
@@ -401,7 +398,7 @@ const fn is_ipv6(text: &[u8]) -> bool {
     if shortened { groups <= 7 } else { groups == 8 }
 }
 
-/// `8-4-4-4-12` hexadecimal digits of either case.
+/// Matches `8-4-4-4-12` hexadecimal digits in either case.
 const fn is_uuid(text: &[u8]) -> bool {
     if text.len() != 36 {
         return false;
@@ -424,12 +421,12 @@ const fn is_uuid(text: &[u8]) -> bool {
 mod tests {
     use super::Format;
 
-    /// Asserted in const evaluation too: that is where examples are checked.
+    /// Asserted in const evaluation as well, which is where examples are checked.
     const _: () = assert!(Format::parse("date-time").matches(b"2026-01-31T08:00:00Z"));
     const _: () = assert!(!Format::parse("ipv6").matches(b"1::2::3"));
 
-    /// What the `jsonschema` crate (0.60) accepts and refuses, with the deliberate differences at the
-    /// end of a row's refusals.
+    /// What the `jsonschema` crate (0.60) accepts and rejects; the deliberate differences are at the end of the rejected texts of
+    /// a row.
     #[test]
     fn decides_as_other_validators_do() {
         for (format, accepted, refused) in TABLE {

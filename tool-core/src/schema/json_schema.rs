@@ -1,6 +1,6 @@
-//! A strict schema for the `schemars` world.
+//! `schemars::JsonSchema` for types with a strict schema.
 //!
-//! `#[schema(json_schema)]` derives `JsonSchema` from the tree, so that one type serves both worlds and the two cannot differ.
+//! `#[schema(json_schema)]` implements `JsonSchema` from the strict schema tree, so that the two schemas of a type cannot differ.
 
 use schemars::generate::Contract;
 use schemars::{Schema as JsonSchema, SchemaGenerator};
@@ -9,16 +9,16 @@ use serde_json::{Map, Value};
 use crate::schema::StrictSchema;
 use crate::schema::dialect::{Dialect, output_schema_text, schema_text};
 
-/// The type's schema as `schemars` wants it: what is read or what is written, by the generator's contract.
+/// Renders the type's schema for `schemars`: of what is deserialized or of what is serialized, by the generator's contract.
 ///
-/// Definitions that the schema refers to (a type that holds itself) are handed to the generator.
+/// Definitions of recursive types are moved to the generator.
 pub fn json_schema<T: StrictSchema>(generator: &mut SchemaGenerator) -> JsonSchema {
     let text = match generator.contract() {
         Contract::Serialize => output_schema_text(T::SCHEMA),
-        // The enum may grow; what is read is what a schema mostly describes.
+        // `Contract` is non-exhaustive; default to the schema for deserialization.
         _ => schema_text(T::SCHEMA, Dialect::JsonSchema),
     };
-    // The text is ours; should it ever fail to parse, a schema that admits everything misleads nobody.
+    // The text comes from this crate and parses. If it ever does not, fall back to a schema that accepts everything.
     let mut schema = serde_json::from_str(&text).unwrap_or(Value::Bool(true));
     if let Some(Value::Object(definitions)) =
         schema.as_object_mut().and_then(|map| map.remove("$defs"))
@@ -28,7 +28,7 @@ pub fn json_schema<T: StrictSchema>(generator: &mut SchemaGenerator) -> JsonSche
     JsonSchema::try_from(schema).unwrap_or_default()
 }
 
-/// Moves definitions to the generator, and points the references there.
+/// Moves definitions to the generator and rewrites the references to them.
 fn hand_over(
     definitions: &Map<String, Value>,
     schema: &mut Value,
@@ -39,7 +39,7 @@ fn hand_over(
         .definitions_path
         .trim_matches('/')
         .to_owned();
-    // Another type of that name may have been there before: then ours gets a number.
+    // The generator may hold a different type of the same name: then number ours.
     for number in 1.. {
         let rename = |name: &str| match number {
             1 => name.to_owned(),
@@ -51,7 +51,7 @@ fn hand_over(
         }
         let taken = generator.definitions_mut();
         let fits = ours.iter().all(|(name, definition)| {
-            // schemars puts a placeholder there while it asks us, and the schema after.
+            // schemars inserts a placeholder (`false`) while it asks for the schema, and replaces it afterwards.
             let there = taken.get(&rename(name));
             there.is_none_or(|there| *there == Value::Bool(false) || there == definition)
         });

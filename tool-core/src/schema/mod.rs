@@ -1,8 +1,8 @@
 //! Strict schemas as values known at compile time.
 //!
-//! A type that a model may fill in implements [`StrictSchema`]: one constant tree of [`Schema`] nodes. Everything else in this
-//! module walks that tree: [`rules`] refuses what a provider would refuse, [`dialect`] writes the JSON text for each provider,
-//! [`example`] proves examples and defaults, and the argument guard checks what a model sends.
+//! A type that a model can send as an argument implements [`StrictSchema`], which holds one constant tree of [`Schema`] nodes.
+//! The other modules walk that tree: [`rules`] rejects what a provider would reject, [`dialect`] writes the JSON text for each
+//! provider, [`example`] validates examples and defaults, and the argument guard validates what a model sends.
 
 pub mod dialect;
 pub(crate) mod duration;
@@ -23,9 +23,9 @@ pub use format::Format;
 pub use impls::MapKey;
 pub use pattern::Pattern;
 
-/// A type whose values a model can be asked for, with a schema that every strict mode accepts.
+/// A type that a model can send as an argument, with a schema that every strict mode accepts.
 ///
-/// Derive it. Foreign types get the schema of another type with `#[schema(as = String)]` on the field.
+/// Derive it. For a field of a foreign type, state the schema of another type: `#[schema(as = String)]`.
 #[diagnostic::on_unimplemented(
     message = "a model cannot fill in `{Self}`: the type has no strict schema",
     label = "has no strict schema",
@@ -42,29 +42,31 @@ pub use pattern::Pattern;
     "pydantic"
 ))]
 pub trait StrictSchema {
-    /// The tree.
+    /// The root of the schema tree.
     const SCHEMA: &'static Schema;
 
-    /// [`Schema::module`] of the tree, for a type that refers to this one by name: that must not need the tree.
+    /// The [`Schema::module`] of [`SCHEMA`](Self::SCHEMA). A type that refers to this one by name reads it without evaluating the
+    /// tree.
     #[doc(hidden)]
     const MODULE: &'static str = "";
 }
 
-/// Text that is already escaped as the inside of a JSON string.
+/// Text that is already escaped for use inside a JSON string.
 ///
 /// The macros escape at expansion time, so that const evaluation only copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text(&'static str);
 
 impl Text {
-    /// No text.
+    /// The empty text.
     pub const EMPTY: Self = Self("");
 
-    /// Takes text in which nothing needs escaping.
+    /// Wraps text in which no character needs escaping.
     ///
     /// # Panics
     ///
-    /// In const evaluation, when the text holds a quote, a backslash or a control character: use [`Text::escaped`].
+    /// If the text contains a quote, a backslash or a control character: use [`Text::escaped`]. In const evaluation this is a
+    /// compile error.
     #[track_caller]
     pub const fn plain(text: &'static str) -> Self {
         let bytes = text.as_bytes();
@@ -79,22 +81,22 @@ impl Text {
         Self(text)
     }
 
-    /// Takes text that is escaped already, without the quotes around it. The macros use this.
+    /// Wraps text that is already escaped, without the surrounding quotes. The macros use this.
     pub const fn escaped(text: &'static str) -> Self {
         Self(text)
     }
 
-    /// The escaped text, without quotes.
+    /// The escaped text, without the surrounding quotes.
     pub const fn as_json(self) -> &'static str {
         self.0
     }
 
-    /// Whether there is no text.
+    /// Whether the text is empty.
     pub const fn is_empty(self) -> bool {
         self.0.is_empty()
     }
 
-    /// The text as a reader sees it.
+    /// The text without escapes.
     pub fn unescape(self) -> String {
         serde_json::from_str(&format!("\"{}\"", self.0)).unwrap_or_else(|_| self.0.to_owned())
     }
@@ -103,15 +105,16 @@ impl Text {
 /// One node of a schema tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
-    /// What values the node admits.
+    /// Which values the node accepts.
     pub kind: Kind,
-    /// The Rust type's name, for messages and for recursion; empty where the type has none of its own.
+    /// Name of the Rust type, for messages and for recursion; empty for a type without a name of its own.
     pub name: &'static str,
-    /// The module that the name stands in: it tells two types of one name apart. A [`Kind::Ref`] has the one of the type it means.
+    /// Module of the type called `name`, which distinguishes types of the same name. In a [`Kind::Ref`] it is the module of the
+    /// referenced type.
     pub module: &'static str,
-    /// The type's own documentation; a field's documentation stands before it.
+    /// Documentation of the type. In the JSON Schema it follows the documentation of the field.
     pub description: Text,
-    /// The derive of this (non-generic) type has told its own faults already.
+    /// The derive of this (non-generic) type has already reported the type's own faults.
     pub checked: bool,
 }
 
@@ -127,7 +130,7 @@ impl Schema {
         }
     }
 
-    /// Stands for a schema whose fault is reported elsewhere: every rule is silent about it.
+    /// Placeholder for a schema whose fault is reported elsewhere: no rule reports it again.
     pub(crate) const REPORTED: &'static Self = &Self::new(Kind::Any).checked();
 
     /// Whether this is [`Schema::REPORTED`].
@@ -142,35 +145,35 @@ impl Schema {
         self
     }
 
-    /// Says which module the name stands in.
+    /// Sets the module of the type called `name`.
     #[must_use]
     pub const fn within(mut self, module: &'static str) -> Self {
         self.module = module;
         self
     }
 
-    /// Adds the type's documentation.
+    /// Sets the type's documentation.
     #[must_use]
     pub const fn described(mut self, description: Text) -> Self {
         self.description = description;
         self
     }
 
-    /// Marks the node's own faults as told by its derive.
+    /// Marks the node's own faults as already reported by its derive.
     #[must_use]
     pub const fn checked(mut self) -> Self {
         self.checked = true;
         self
     }
 
-    /// The same, where it has.
+    /// Sets whether the node's own faults are already reported by its derive.
     #[must_use]
     pub const fn checked_if(mut self, checked: bool) -> Self {
         self.checked = checked;
         self
     }
 
-    /// Whether this node is the type of that name and module.
+    /// Whether this node is the type with this name and module.
     pub(crate) const fn is_type(&self, name: &str, module: &str) -> bool {
         text::same(self.name, name) && text::same(self.module, module)
     }
@@ -185,69 +188,69 @@ impl Schema {
     }
 }
 
-/// What a node admits.
+/// Which values a node accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// Any text.
+    /// A string.
     String,
-    /// Text of a known format.
+    /// A string in a known format.
     Format(Format),
-    /// Exactly one character (`char`).
+    /// A string of exactly one character (`char`).
     Char,
-    /// `std::time::Duration`: ISO 8601 text such as `PT1M30S` on the wire, `{secs, nanos}` in Rust.
+    /// `std::time::Duration`: ISO 8601 text such as `PT1M30S` in the arguments, `{secs, nanos}` as serde writes it.
     Duration,
-    /// A whole number.
+    /// An integer.
     Integer(Integer),
-    /// A number; `single` where the Rust type is `f32`.
+    /// A number; `single` if the Rust type is `f32`.
     Number {
-        /// `f32` rather than `f64`.
+        /// The Rust type is `f32` rather than `f64`.
         single: bool,
     },
     /// `true` or `false`.
     Boolean,
-    /// One of several strings.
+    /// A string enum: one of several strings.
     Enum(&'static [EnumValue]),
-    /// One of several whole numbers.
+    /// An integer enum: one of several integers.
     IntegerEnum(&'static [IntegerValue]),
-    /// A list.
+    /// An array.
     Array {
-        /// What each item is.
+        /// Schema of each item.
         items: &'static Schema,
-        /// A set: every item once. Duplicates are removed on arrival under `Repair::Safe`.
+        /// A set: all items are different. `Repair::Safe` removes duplicates from the arguments.
         unique: bool,
-        /// A Rust array: exactly this many items.
+        /// A Rust array with exactly this many items.
         exactly: Option<usize>,
     },
-    /// A closed record.
+    /// A closed object: it has no keys but those of its fields.
     Object(&'static [Field]),
-    /// One of several shapes.
+    /// A union: one of several variants.
     Union(Union),
-    /// May be absent or null.
+    /// A value that may be absent or null.
     Optional(&'static Schema),
-    /// The inner type with bounds added.
+    /// The inner type with additional bounds.
     Constrained(&'static Schema, &'static Constraints),
-    /// The enclosing type of this name, again.
+    /// A reference to the enclosing type with this name (recursion).
     Ref(&'static str),
-    /// A map with text keys: an open record, which only some dialects can say.
+    /// A map with string keys, which is an open object; only some dialects support it.
     Map(&'static Schema),
-    /// Any JSON at all: no strict mode takes it.
+    /// Any JSON value; no strict mode accepts it.
     Any,
-    /// Only null.
+    /// Only `null`.
     Null,
-    /// A list of fixed shape with items of different types.
+    /// A tuple: an array of fixed length whose items have different types.
     Tuple(&'static [&'static Schema]),
-    /// A type without a value.
+    /// A type without values, such as an empty enum.
     Never,
-    /// A type that has a better one to use; the text says which.
+    /// A type that is rejected in favour of a better one, which the text names.
     Refused {
-        /// Rule that refuses it.
+        /// The rule that rejects it.
         rule: &'static str,
-        /// Why, and what to write instead.
+        /// Why it is rejected, and what to write instead.
         text: &'static str,
     },
 }
 
-/// A whole number's range by its Rust type.
+/// The range of a Rust integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Integer {
     /// Name of the primitive (`u32`), for messages.
@@ -256,14 +259,14 @@ pub struct Integer {
     pub min: i128,
     /// Largest value.
     pub max: u128,
-    /// `NonZero*`: zero is refused.
+    /// `NonZero*`: zero is rejected.
     pub not_zero: bool,
 }
 
 /// A value of a string enum.
 #[derive(Clone, Copy, Debug)]
 pub struct EnumValue {
-    /// As it stands on the wire, unescaped.
+    /// The value in JSON, unescaped.
     pub value: &'static str,
     /// The variant's documentation.
     pub description: Text,
@@ -272,57 +275,58 @@ pub struct EnumValue {
 /// A value of an integer enum.
 #[derive(Clone, Copy, Debug)]
 pub struct IntegerValue {
-    /// As it stands on the wire.
+    /// The value in JSON.
     pub value: i128,
-    /// The variant's name, which the description lists.
+    /// Name of the variant, which the schema's description lists.
     pub name: &'static str,
     /// The variant's documentation.
     pub description: Text,
 }
 
-/// A field of a closed record.
+/// A field of a closed object.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Field {
-    /// Key on the wire when a model sends it.
+    /// Key in the arguments that a model sends.
     pub name: &'static str,
-    /// Key on the wire when we send it; differs only under `rename(serialize = …)`.
+    /// Key in the tool's output; differs from `name` only under `rename(serialize = …)`.
     pub out_name: &'static str,
-    /// Documentation.
+    /// Documentation of the field.
     pub description: Text,
-    /// What it holds.
+    /// Schema of the field's value.
     pub schema: &'static Schema,
-    /// Stated default: written for null and for absence on arrival.
+    /// Explicit default, which the guard inserts if a model omits the key or sends null.
     pub default: Option<Example>,
-    /// A model may send it (`skip_deserializing` is not set).
+    /// The field is part of the arguments (`skip_deserializing` is not set).
     pub input: bool,
-    /// We send it (`skip_serializing` is not set).
+    /// The field is part of the output (`skip_serializing` is not set).
     pub output: bool,
-    /// We may leave it out (`skip_serializing_if`).
+    /// The output may omit the field (`skip_serializing_if`).
     pub may_skip: bool,
-    /// Its reader is asked only where the key is there (`deserialize_with`), so an optional one is read from a written null.
+    /// The field's deserializer (`deserialize_with`) runs only if the key is present, so the guard writes null for an absent
+    /// optional value.
     pub null_if_absent: bool,
-    /// How the audit keeps it.
+    /// How the audit log stores the value.
     pub audit: AuditForm,
 }
 
-/// How the audit keeps an argument: a record and a list go through to what they hold, and a field inside says better than one around
-/// it.
+/// How the audit log stores an argument. A form on an object or an array applies to everything inside it, unless a field inside
+/// has its own form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AuditForm {
-    /// Numbers, booleans and enum values by value, texts by their length.
+    /// Numbers, booleans and enum values by value, other strings by length.
     #[default]
     ByType,
-    /// As it is, secrets masked.
+    /// The whole value, with secrets redacted.
     Value,
-    /// The first 100 characters of a text, secrets masked.
+    /// The first 100 characters of a string, with secrets redacted.
     Preview,
-    /// By its length only, whatever it is.
+    /// Only the length, whatever the type.
     Length,
 }
 
 impl Field {
-    /// A field that must be present unless its type is optional.
+    /// A field that is required unless its type is optional.
     pub const fn new(name: &'static str, description: Text, schema: &'static Schema) -> Self {
         Self {
             name,
@@ -338,133 +342,133 @@ impl Field {
         }
     }
 
-    /// States how the audit keeps it.
+    /// Sets how the audit log stores the value.
     #[must_use]
     pub const fn audited(mut self, form: AuditForm) -> Self {
         self.audit = form;
         self
     }
 
-    /// States a default.
+    /// Sets the default.
     #[must_use]
     pub const fn default_value(mut self, default: Example) -> Self {
         self.default = Some(default);
         self
     }
 
-    /// Gives the key another name in what we send.
+    /// Sets a different key for the output.
     #[must_use]
     pub const fn out_name(mut self, name: &'static str) -> Self {
         self.out_name = name;
         self
     }
 
-    /// Never read from a model.
+    /// Excludes the field from the arguments.
     #[must_use]
     pub const fn output_only(mut self) -> Self {
         self.input = false;
         self
     }
 
-    /// Never sent by us.
+    /// Excludes the field from the output.
     #[must_use]
     pub const fn input_only(mut self) -> Self {
         self.output = false;
         self
     }
 
-    /// Sometimes left out of what we send.
+    /// Marks the field as sometimes omitted from the output.
     #[must_use]
     pub const fn may_skip(mut self) -> Self {
         self.may_skip = true;
         self
     }
 
-    /// Read from a null where the key is absent and the schema is optional.
+    /// Makes the guard write null if the key is absent and the schema is optional.
     #[must_use]
     pub const fn null_if_absent(mut self) -> Self {
         self.null_if_absent = true;
         self
     }
 
-    /// Whether a model must send the key (before a dialect's own spelling of optional).
+    /// Whether a model must send the key. A dialect may still list an optional key as required and nullable.
     pub const fn is_required(&self) -> bool {
         self.default.is_none() && !self.schema.is_optional()
     }
 }
 
-/// How a union's variants are told apart.
+/// How the variants of a union are distinguished (serde's enum representations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tagging {
     /// `{"variant": …}`, or `"variant"` for a unit variant.
     External,
     /// `{"tag": "variant", …fields}`.
     Internal {
-        /// The tag's key.
+        /// Key of the tag.
         tag: &'static str,
     },
     /// `{"tag": "variant", "content": …}`.
     Adjacent {
-        /// The tag's key.
+        /// Key of the tag.
         tag: &'static str,
-        /// The content's key.
+        /// Key of the content.
         content: &'static str,
     },
-    /// By shape alone; the shapes are proven disjoint.
+    /// By shape alone; the macros check that no value fits two variants.
     Untagged,
 }
 
-/// One of several shapes.
+/// A union: one of several variants.
 #[derive(Clone, Copy, Debug)]
 pub struct Union {
-    /// How they are told apart.
+    /// How the variants are distinguished.
     pub tagging: Tagging,
-    /// The shapes, in order of declaration.
+    /// The variants, in order of declaration.
     pub variants: &'static [Variant],
 }
 
 /// A variant of a union.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// Its name on the wire.
+    /// Name of the variant in JSON.
     pub name: &'static str,
-    /// Its documentation.
+    /// Documentation of the variant.
     pub description: Text,
-    /// What it carries; `None` for a unit variant. For internal tagging always an object without the tag.
+    /// Schema of the variant's content; `None` for a unit variant. Under internal tagging it is always an object without the tag.
     pub schema: Option<&'static Schema>,
 }
 
-/// Bounds on a value, beyond its type.
+/// Bounds on a value in addition to its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constraints {
     /// Smallest value.
     pub min: Option<Number>,
     /// Largest value.
     pub max: Option<Number>,
-    /// `min` itself is refused (numbers only; whole numbers are stated inclusively).
+    /// `min` itself is rejected. The JSON Schema of an integer has the next inclusive bound instead.
     pub exclusive_min: bool,
-    /// `max` itself is refused.
+    /// `max` itself is rejected.
     pub exclusive_max: bool,
     /// Every value is a multiple of this.
     pub multiple_of: Option<Number>,
-    /// Shortest text, in characters.
+    /// Minimum length of a string, in characters.
     pub min_length: Option<usize>,
-    /// Longest text, in characters.
+    /// Maximum length of a string, in characters.
     pub max_length: Option<usize>,
-    /// The text must match.
+    /// Pattern that a string must match.
     pub pattern: Option<&'static Pattern>,
-    /// The text must be of this format.
+    /// Format that a string must have.
     pub format: Option<Format>,
-    /// Fewest items.
+    /// Minimum number of items.
     pub min_items: Option<usize>,
-    /// Most items.
+    /// Maximum number of items.
     pub max_items: Option<usize>,
-    /// No item twice.
+    /// All items must be different.
     pub unique: bool,
 }
 
 impl Constraints {
-    /// No bounds.
+    /// Constraints without any bound.
     pub const NONE: Self = Self {
         min: None,
         max: None,
@@ -480,7 +484,7 @@ impl Constraints {
         unique: false,
     };
 
-    /// These bounds, and the outer ones where both speak.
+    /// Merges two sets of bounds; a bound of `outer` replaces the same bound of `self`.
     #[must_use]
     pub const fn under(self, outer: &Self) -> Self {
         Self {
@@ -544,10 +548,10 @@ impl Constraints {
     }
 }
 
-/// A number written in source, as a value and as its JSON text.
+/// A number literal, as a value and as its JSON text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// A whole number.
+    /// An integer.
     Integer {
         /// The value.
         value: i128,
@@ -564,7 +568,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// JSON text of the number.
+    /// The JSON text of the number.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Integer { text, .. } | Self::Float { text, .. } => text,
@@ -572,7 +576,7 @@ impl Number {
     }
 }
 
-/// A JSON value written in source: an example or a default.
+/// A JSON value written in Rust source: an example or a default.
 #[derive(Clone, Copy, Debug)]
 pub enum Json {
     /// `null`
@@ -581,19 +585,19 @@ pub enum Json {
     Boolean(bool),
     /// A number.
     Number(Number),
-    /// Text, unescaped.
+    /// A string, unescaped.
     String(&'static str),
-    /// A list.
+    /// An array.
     Array(&'static [Json]),
-    /// Keys (unescaped) and values, in order.
+    /// An object: keys (unescaped) and values, in order.
     Object(&'static [(&'static str, Json)]),
 }
 
-/// A JSON value with its compact text.
+/// A JSON value and its compact text.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
-    /// The value, for const evaluation.
+    /// The value, for validation in const evaluation.
     pub value: &'static Json,
-    /// The same as compact JSON text.
+    /// The same value as compact JSON text.
     pub text: &'static str,
 }

@@ -1,9 +1,8 @@
 //! Regular expressions that const evaluation can compile and run.
 //!
-//! A pattern compiles to a small Thompson program and runs as a simulation of all its
-//! states at once: time linear in the text, no backtracking, no allocation. So one matcher
-//! serves an example checked by the compiler and a model's argument checked at run time, and a
-//! pattern from a foreign schema cannot be made to run for ever.
+//! A pattern compiles to a small Thompson NFA, and matching simulates all of its states at once: time linear in the text, no
+//! backtracking, no allocation. So the same matcher checks examples at compile time and a model's arguments at run time, and a
+//! pattern from a third-party schema cannot cause catastrophic backtracking.
 
 mod class;
 mod parse;
@@ -17,7 +16,7 @@ use core::fmt;
 
 pub use self::run::Program;
 
-/// `?` for const functions.
+/// The `?` operator for const functions.
 macro_rules! attempt {
     ($result:expr) => {
         match $result {
@@ -28,20 +27,19 @@ macro_rules! attempt {
 }
 use attempt;
 
-/// Largest program a pattern may compile to, in steps.
+/// Maximum number of steps of a compiled pattern.
 ///
-/// A step is about one character or class of the pattern with its counted repetitions written out:
-/// `[a-z]{1,64}` takes 64. The number of a step fits in a byte.
+/// A step is about one character or class of the pattern, after counted repetitions are expanded: `[a-z]{1,64}` takes 64 steps.
+/// The index of a step fits in a byte.
 pub const MAX_STEPS: usize = 256;
 
-/// A regular expression known at compile time, with its program.
+/// A regular expression known at compile time, and its compiled program.
 ///
-/// The subset of ECMA-262 (flag `u`) that matches in linear time: literals, `.`, classes, groups,
-/// alternation, quantifiers (a lazy one means the same, for a test), `^` and `$`. As the
-/// `jsonschema` crate does, it also takes a backslash before any ASCII punctuation, such as `\-` or
-/// `\@`.
+/// The syntax is the subset of ECMA-262 (flag `u`) that matches in linear time: literals, `.`, classes, groups, alternation,
+/// quantifiers (a lazy one matches the same texts), `^` and `$`. Like the `jsonschema` crate, it also accepts a backslash before
+/// any ASCII punctuation, such as `\-` or `\@`.
 ///
-/// It is a search, not a full match: `a` matches `cat`. See [`Pattern::is_anchored`].
+/// Matching is a search, not a full match: `a` matches `cat`. See [`Pattern::is_anchored`].
 #[derive(Debug)]
 pub struct Pattern {
     source: &'static str,
@@ -54,8 +52,8 @@ impl Pattern {
     ///
     /// # Panics
     ///
-    /// Where [`Pattern::parse`] returns an error; in const evaluation that is a compile error with
-    /// the text of [`PatternError::message`].
+    /// If [`Pattern::parse`] returns an error. In const evaluation this is a compile error with the text of
+    /// [`PatternError::message`].
     #[track_caller]
     #[allow(
         clippy::panic,
@@ -68,7 +66,7 @@ impl Pattern {
         }
     }
 
-    /// Compiles `source`, or says why it cannot.
+    /// Compiles `source`, or returns why it cannot be compiled.
     pub const fn parse(source: &'static str) -> Result<Self, PatternError> {
         match Program::parse_str(source) {
             Ok(program) => Ok(Self {
@@ -80,8 +78,8 @@ impl Pattern {
         }
     }
 
-    /// Compiles what stands on a field or parameter. A fault is kept for `check_constraints`, which tells it once, with the path;
-    /// until then the pattern matches everything.
+    /// Compiles the pattern of a field or parameter. An error does not panic: it is kept as [`fault`](Self::fault()), and
+    /// `check_constraints` reports it once, with the path of the field. A pattern with an error matches every text.
     pub const fn stated(source: &'static str) -> Self {
         match Self::parse(source) {
             Ok(pattern) => pattern,
@@ -94,17 +92,17 @@ impl Pattern {
         }
     }
 
-    /// Why a [stated](Self::stated) pattern was not compiled.
+    /// The error of a pattern that [`stated`](Self::stated) could not compile.
     pub const fn fault(&self) -> Option<PatternError> {
         self.fault
     }
 
-    /// The expression as it was written.
+    /// The source text of the expression.
     pub const fn source(&self) -> &'static str {
         self.source
     }
 
-    /// The compiled form, for code that also holds programs parsed at run time.
+    /// The compiled program, for code that also handles programs parsed at run time.
     pub const fn program(&self) -> &Program {
         &self.program
     }
@@ -114,29 +112,29 @@ impl Pattern {
         self.program.is_match(text)
     }
 
-    /// Whether every alternative starts with `^` and ends with `$`, as written.
+    /// Whether every alternative starts with `^` and ends with `$` in the source text.
     pub const fn is_anchored(&self) -> bool {
         self.program.is_anchored()
     }
 }
 
-/// Why a pattern was not compiled.
+/// Why a pattern cannot be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatternError {
-    /// `(?=…)`, `(?!…)`, `(?<=…)` or `(?<!…)`.
+    /// A lookaround: `(?=…)`, `(?!…)`, `(?<=…)` or `(?<!…)`.
     Lookaround,
-    /// `\1` to `\9`, or `\k<…>`.
+    /// A backreference: `\1` to `\9`, or `\k<…>`.
     Backreference,
-    /// `\b` or `\B`.
+    /// A word boundary: `\b` or `\B`.
     WordBoundary,
-    /// Not in the subset, or not an expression at all: what to write instead.
+    /// Invalid or unsupported syntax; the text says what to write instead.
     Syntax(&'static str),
-    /// More than [`MAX_STEPS`] steps, or past one of the smaller limits on classes and nesting.
+    /// More than [`MAX_STEPS`] steps, or more than one of the smaller limits on classes and nesting.
     TooLarge,
 }
 
 impl PatternError {
-    /// The rule that refuses it.
+    /// The id of the rule that rejects the pattern.
     pub const fn rule(self) -> &'static str {
         match self {
             Self::Lookaround | Self::Backreference | Self::WordBoundary => "pattern-lookaround",

@@ -1,19 +1,20 @@
-//! JSON text in const evaluation.
+//! JSON writer for const evaluation.
 //!
-//! One [`Out`] serves both passes, each for all dialects at once: without a buffer it counts; with one it writes what any dialect
-//! takes once, and notes which bytes are whose ([`Run`]), so that [`pick`] copies a dialect's text in a few long pieces. Const
-//! evaluation pays about 5 µs for a call or a step over one byte, and `str::len` is three calls. So fragments are copied whole,
-//! the length of a literal is a constant ([`put!`]), lengths are read before a loop, and the five counters share one integer.
+//! One [`Out`] serves both passes, each for all dialects at once. Without a buffer it counts bytes. With a buffer it writes each
+//! fragment once and records which dialects it belongs to ([`Run`]), so that [`pick`] can copy a dialect's text in a few long
+//! pieces. Const evaluation takes about 5 µs for a call or for a step over one byte, and `str::len` is three calls. So fragments
+//! are copied whole, the length of a literal is a constant ([`put!`]), lengths are read before a loop, and the five counters
+//! share one integer.
 
 mod runs;
 
 use runs::raw;
 pub(super) use runs::{Run, pick};
 
-/// Bits of one counter; five of them share a `u128`, so a text may have 32 MiB.
+/// Width of one counter in bits; five counters share a `u128`, so a text may have 32 MiB.
 const BITS: u32 = 25;
 
-/// For each set of dialects: a one in the counter of each member.
+/// For each set of dialects: a one in the counter of each dialect in the set.
 pub(super) const SPREAD: &[u128; 32] = &{
     let mut table = [0; 32];
     let mut set = 0;
@@ -30,55 +31,55 @@ pub(super) const SPREAD: &[u128; 32] = &{
     table
 };
 
-/// Recursive types of the tree that is written, at most this many.
+/// Maximum number of recursive types in one schema tree.
 pub(super) const MOST_DEFINITIONS: usize = 16;
 
-/// A type that a `Kind::Ref` means.
+/// A recursive type that a `Kind::Ref` refers to; it is written under `$defs`.
 #[derive(Clone, Copy)]
 pub(super) struct Definition {
     /// Name of the type.
     pub(super) name: &'static str,
-    /// Its module.
+    /// Module of the type.
     pub(super) module: &'static str,
-    /// Which of several types of that name it is, from 1.
+    /// Which of several types of that name it is, counted from 1.
     pub(super) number: usize,
 }
 
-/// Where JSON text goes: to five counters, or into one buffer with a list of whose bytes are whose.
+/// Output of the JSON writer: five byte counters, or one buffer with a list of which bytes belong to which dialects.
 #[allow(
     clippy::struct_excessive_bools,
     reason = "four independent facts of a walk"
 )]
 pub(super) struct Out<'a> {
     pub(super) counts: u128,
-    /// Bytes that every wanted dialect has.
+    /// Number of bytes that all wanted dialects share.
     pub(super) common: usize,
-    /// There is no buffer.
+    /// There is no buffer: bytes are only counted.
     pub(super) counting: bool,
     buffer: Option<(&'a mut [u8], &'a mut [Run])>,
     len: usize,
-    /// Runs so far.
+    /// Number of runs so far.
     turns: usize,
-    /// Dialects of the last run, or nobody's.
+    /// Dialects of the last run; 0 before the first.
     turned: u8,
     overflow: bool,
-    /// Dialects that are counted or written, as a set.
+    /// The wanted dialects, as a set.
     pub(super) mask: u8,
-    /// We send the value, rather than a model.
+    /// The schema describes a tool's output rather than its arguments.
     pub(super) output: bool,
-    /// Keys have not passed the rule `property-key`, so they may need escaping.
+    /// Keys may need escaping, because the rule `property-key` was not checked.
     pub(super) foreign_keys: bool,
-    /// Types that a `Kind::Ref` was seen to mean.
+    /// Types that a `Kind::Ref` refers to, as found so far.
     learnt: [Definition; MOST_DEFINITIONS],
     named: usize,
-    /// How many of them were known when the walk began; only those are definitions.
+    /// How many types were known when the walk began; only those are written as definitions.
     pub(super) settled: usize,
-    /// There were more.
+    /// The tree has more than [`MOST_DEFINITIONS`] such types.
     pub(super) crowded: bool,
 }
 
 impl<'a> Out<'a> {
-    /// Counts for all dialects in `mask`.
+    /// Creates a writer that counts the bytes of all dialects in `mask`.
     pub(super) const fn count(mask: u8) -> Self {
         Self {
             counts: 0,
@@ -103,7 +104,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Writes for all dialects in `mask`; a run has a byte at least.
+    /// Creates a writer for all dialects in `mask`. `runs` needs at most one entry per byte.
     pub(super) const fn write(mask: u8, buffer: &'a mut [u8], runs: &'a mut [Run]) -> Self {
         let mut out = Self::count(mask);
         out.buffer = Some((buffer, runs));
@@ -111,7 +112,7 @@ impl<'a> Out<'a> {
         out
     }
 
-    /// Starts over, keeping what was learnt about names.
+    /// Starts over, but keeps the types found so far.
     pub(super) const fn rewind(&mut self) {
         self.counts = 0;
         self.common = 0;
@@ -122,7 +123,7 @@ impl<'a> Out<'a> {
         self.settled = self.named;
     }
 
-    /// Notes that the tree refers to a type.
+    /// Records that the tree refers to a type.
     pub(super) const fn learn(&mut self, name: &'static str, module: &'static str) {
         let (mut number, mut at) = (1, 0);
         while at < self.named {
@@ -147,7 +148,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// The type learnt at this place, if there is one.
+    /// The recorded type at this index, if any.
     pub(super) const fn learnt(&self, at: usize) -> Option<Definition> {
         if at < self.named {
             Some(self.learnt[at])
@@ -156,18 +157,18 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Forgets the type learnt at this place: the tree does not hold it.
+    /// Removes the recorded type at this index, because the tree does not contain it.
     pub(super) const fn forget(&mut self, at: usize) {
         self.named -= 1;
         self.learnt[at] = self.learnt[self.named];
     }
 
-    /// Whether this walk met types that it should have known when it began.
+    /// Whether this walk found types that were not known when it began, so that a second walk is needed.
     pub(super) const fn has_news(&self) -> bool {
         self.named != self.settled
     }
 
-    /// The definition of this type, if it is one.
+    /// The definition of this type, if it has one.
     pub(super) const fn definition(&self, name: &str, module: &str) -> Option<Definition> {
         let mut at = 0;
         while at < self.settled {
@@ -180,7 +181,7 @@ impl<'a> Out<'a> {
         None
     }
 
-    /// Adds the name of a definition; a hyphen and a number, which no Rust name has, tell the second of one name from the first.
+    /// Writes the name of a definition. The second type of a name gets a hyphen and a number, which no Rust name contains.
     pub(super) const fn put_name(&mut self, mask: u8, definition: Definition) {
         self.put_escaped(mask, definition.name);
         if definition.number > 1 {
@@ -189,7 +190,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// How many bytes each dialect takes.
+    /// The number of bytes of each dialect.
     pub(super) const fn counted(&self) -> [usize; 5] {
         let mut counts = [0; 5];
         let mut dialect = 0;
@@ -206,12 +207,12 @@ impl<'a> Out<'a> {
         counts
     }
 
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     pub(super) const fn position(&self) -> usize {
         self.len
     }
 
-    /// How many bytes were written and how many runs they are, if all fitted.
+    /// The number of bytes and of runs written, if all of them fit.
     pub(super) const fn written(&self) -> Option<(usize, usize)> {
         if self.counting || self.overflow {
             None
@@ -220,7 +221,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Whether the buffer was filled to the last byte, which one dialect's must be: else the two passes disagree.
+    /// Whether the buffer is filled to the last byte, as a buffer for one dialect must be: otherwise the two passes disagree.
     pub(super) const fn is_exact(&self) -> bool {
         match (&self.buffer, self.written()) {
             (Some((buffer, _)), Some((len, _))) => len == buffer.len(),
@@ -228,7 +229,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Adds `text` as it is, for the dialects in `mask`.
+    /// Writes `text` unchanged for the dialects in `mask`.
     pub(super) const fn put(&mut self, mask: u8, text: &str) {
         let mask = mask & self.mask;
         if mask == 0 {
@@ -243,7 +244,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Writes `text` for the dialects in `mask`, each of which is wanted.
+    /// Copies `text` to the buffer for the dialects in `mask`, all of which must be wanted.
     pub(super) const fn copy(&mut self, mask: u8, text: &str) {
         let len = text.len();
         if len == 0 {
@@ -270,7 +271,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Adds `text` as the inside of a JSON string.
+    /// Writes `text` escaped for the inside of a JSON string.
     pub(super) const fn put_escaped(&mut self, mask: u8, text: &str) {
         let mask = mask & self.mask;
         if mask == 0 {
@@ -303,7 +304,7 @@ impl<'a> Out<'a> {
             while plain < len && !is_special(bytes[plain]) {
                 plain += 1;
             }
-            // Special bytes are ASCII, so both cuts fall between characters.
+            // Special bytes are ASCII, so both cuts are at character boundaries.
             let (head, tail) = rest.split_at(plain);
             self.put(mask, head);
             rest = tail;
@@ -330,7 +331,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Adds a whole number.
+    /// Writes an integer.
     pub(super) const fn put_integer(&mut self, mask: u8, value: i128) {
         if value >= 0 && value < 10 {
             #[allow(
@@ -347,7 +348,7 @@ impl<'a> Out<'a> {
         self.put_magnitude(mask, value.unsigned_abs());
     }
 
-    /// Adds a whole number without a sign.
+    /// Writes an unsigned integer.
     pub(super) const fn put_magnitude(&mut self, mask: u8, value: u128) {
         let mut digits = [0_u8; 39];
         let mut at = digits.len();
@@ -369,17 +370,17 @@ impl<'a> Out<'a> {
     }
 }
 
-/// Views a buffer that [`Out`] filled as text.
+/// Returns a buffer that [`Out`] filled as text.
 ///
 /// # Safety
 ///
-/// The buffer was filled by an [`Out`] or [`pick`] alone, to the last byte: with whole texts.
+/// Only an [`Out`] or [`pick`] may have written the buffer, to the last byte and in whole texts.
 #[allow(
     unsafe_code,
     reason = "const evaluation pays 5 µs per byte for a check"
 )]
 pub(super) const unsafe fn filled(bytes: &[u8]) -> &str {
-    // SAFETY: `Out` copies whole `&str`s only; promised by the caller.
+    // SAFETY: `Out` copies whole `&str`s only, and the caller promises that nothing else wrote the buffer.
     unsafe { raw::text(bytes) }
 }
 
@@ -387,7 +388,7 @@ const fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Adds text for the dialects of a mask. Counting is a few steps without a call, and the length of a literal is a constant.
+/// Writes text for the dialects of a mask. Counting takes a few steps without a call, and the length of a literal is a constant.
 macro_rules! put {
     (@add $out:expr, $mask:expr, $text:expr, $len:expr) => {{
         let mask = $mask & $out.mask;
@@ -413,7 +414,7 @@ macro_rules! put {
 }
 pub(super) use put;
 
-/// Whether two texts are the same.
+/// Whether two strings are equal.
 pub(super) const fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let len = left.len();

@@ -1,7 +1,7 @@
 //! Compiler warnings that depend on const evaluation.
 //!
-//! `const _: () = <LimitOptional<{ CONDITION }>>::W;` warns exactly when the condition holds: the constant of the `true` side is
-//! deprecated, and its note is the message.
+//! `const _: () = <LimitOptional<{ CONDITION }>>::W;` warns if and only if the condition holds: the constant of the `true` impl
+//! is deprecated, and its deprecation note is the message.
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "a rule's id in brackets is no link"
@@ -12,12 +12,12 @@ macro_rules! warnings {
         #[doc = $note]
         pub struct $name<const HIT: bool>;
         impl $name<true> {
-            /// Warns where it is named.
+            /// Warns where it is used, because it is deprecated.
             #[deprecated(note = $note)]
             pub const W: () = ();
         }
         impl $name<false> {
-            /// Says nothing.
+            /// Does not warn.
             pub const W: () = ();
         }
     )*};
@@ -43,21 +43,21 @@ use crate::schema::rules::{
 };
 use crate::schema::{Kind, Schema};
 
-/// Whether [`LimitOptional`] warns; what is refused as well is told once.
+/// Whether [`LimitOptional`] warns; above the hard limit it does not, because the error is reported instead.
 pub const fn many_optionals(spec: &Spec, survey: &Survey) -> bool {
     survey.optionals > MOST_UNWARNED_OPTIONALS
         && survey.optionals <= MOST_OPTIONALS
         && spec.providers.contains(Dialect::Anthropic)
 }
 
-/// Whether [`LimitUnion`] warns; what is refused as well is told once.
+/// Whether [`LimitUnion`] warns; above the hard limit it does not, because the error is reported instead.
 pub const fn many_unions(spec: &Spec, survey: &Survey) -> bool {
     survey.unions > MOST_UNWARNED_UNIONS
         && survey.unions <= MOST_UNIONS
         && spec.providers.contains(Dialect::Anthropic)
 }
 
-/// Whether a variant of the union holds a value that is not a record, so that a tag cannot be a field next to its fields.
+/// Whether a variant of the union holds something else than an object, so that the tag cannot be a key of it.
 pub const fn holds_a_value(union: &Schema) -> bool {
     let Kind::Union(union) = &union.kind else {
         return false;
@@ -75,7 +75,7 @@ pub const fn holds_a_value(union: &Schema) -> bool {
     false
 }
 
-/// Whether more than one variant of the union is a record, so that only the keys distinguish them.
+/// Whether several variants of the union are objects, so that only their keys distinguish them.
 pub const fn has_records(union: &Schema) -> bool {
     let Kind::Union(union) = &union.kind else {
         return false;

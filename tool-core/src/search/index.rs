@@ -1,4 +1,4 @@
-//! BM25 over names, descriptions and parameters.
+//! BM25 index over the names, descriptions and parameters of tools.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -10,34 +10,34 @@ use crate::schema::dialect::Dialect;
 use crate::schema::{Field, Kind, Schema};
 use crate::tool::ToolDef;
 
-/// How fast more of the same word counts less (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009).
+/// Saturation of repeated words (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009).
 const K1: f32 = 1.2;
-/// How much long texts are marked down.
+/// Penalty for long texts, from the same paper.
 const B: f32 = 0.75;
 
-/// How much a word counts by where it stands.
+/// Weight of a word in a tool's name, in its title, category and tags, and in its other texts.
 const NAME: f32 = 3.0;
 const ABOUT: f32 = 2.0;
 const TEXT: f32 = 1.0;
-/// A word that only begins as the asked one does.
+/// Factor for a word that only starts with the query word.
 const BEGINNING: f32 = 0.4;
-/// Shorter words begin too many others.
+/// Query words below this length match exactly only: too many words start with them.
 const SHORTEST_BEGINNING: usize = 3;
 
-/// The tools that a word stands in, and its share of their scores.
+/// The tools that contain a word, and what the word adds to the score of each.
 type Shares = Box<[(u32, f32)]>;
 
-/// Words, and how much each says about which tool. What can be computed beforehand is: a search adds numbers up.
+/// Maps each word to its precomputed score contribution per tool, so that a search only adds numbers.
 #[derive(Debug)]
 pub(super) struct Index {
     names: Vec<Box<str>>,
     at: HashMap<Box<str>, u32>,
-    /// Sorted.
+    /// Sorted by word, for binary search.
     words: Vec<(Box<str>, Shares)>,
 }
 
 impl Index {
-    /// Tools in the order in which equal scores are told.
+    /// Indexes `tools`; their order breaks ties between equal scores.
     pub(super) fn new<'a>(tools: impl Iterator<Item = &'a ToolDef>) -> Self {
         let mut names: Vec<Box<str>> = Vec::new();
         let mut counts: BTreeMap<String, Vec<(u32, f32)>> = BTreeMap::new();
@@ -91,14 +91,14 @@ impl Index {
         self.at.contains_key(name)
     }
 
-    /// The names that fit, best first; equal ones by name.
+    /// Returns the matching names, best first; ties keep the order of the index.
     ///
-    /// Usually a few of them are taken, so they are ordered as far as they are asked for.
+    /// The results are heap-ordered lazily, because callers usually take only a few.
     pub(super) fn find(&self, query: &str) -> impl Iterator<Item = (&str, f32)> {
         let mut scores = vec![0.0_f32; self.names.len()];
         let mut best = Best::default();
         words::each(query, |word| self.score(word, &mut scores, &mut best));
-        // A query that is the name of a tool is about that tool.
+        // A query that equals a tool's name ranks that tool first.
         if let Some(at) = self.at.get(query.trim()) {
             scores[*at as usize] = f32::MAX;
         }
@@ -138,10 +138,10 @@ impl Index {
     }
 }
 
-/// The best of the shares that one word of a query has in each tool, by several words that begin with it.
+/// For one query word, the best score contribution per tool among all indexed words that start with it.
 #[derive(Default)]
 struct Best {
-    /// For each tool, zero but for those that were seen.
+    /// One entry per tool; zero for a tool that is not in `seen`.
     shares: Vec<f32>,
     seen: Vec<u32>,
 }
@@ -158,7 +158,7 @@ impl Best {
         }
     }
 
-    /// Adds them to the scores, and forgets them.
+    /// Adds the contributions to the scores and resets itself for the next word.
     fn add_to(&mut self, scores: &mut [f32]) {
         for at in self.seen.drain(..) {
             let at = at as usize;
@@ -167,7 +167,7 @@ impl Best {
     }
 }
 
-/// A tool that fits. The greatest is the best, of equal ones the first.
+/// A matching tool. The greatest is the best match; among equal scores the tool with the lowest index.
 struct Fit {
     score: f32,
     at: u32,
@@ -203,7 +203,7 @@ fn count(many: usize) -> f32 {
     many as f32
 }
 
-/// Every text that says what a tool is for, with how much its words count.
+/// Calls `told` with every searchable text of a tool and the weight of its words.
 fn each_text(tool: &ToolDef, told: &mut dyn FnMut(&str, f32)) {
     told(tool.wire_name(), NAME);
     if let Some(title) = tool.title() {
@@ -213,7 +213,7 @@ fn each_text(tool: &ToolDef, told: &mut dyn FnMut(&str, f32)) {
     tool.tags().for_each(|tag| told(tag, ABOUT));
     told(tool.description(), TEXT);
     if matches!(tool.input().kind, Kind::Map(_)) {
-        // A tool that is not strict, of whose schema no tree was made.
+        // A non-strict tool without a schema tree: read its JSON Schema instead.
         let own = serde_json::from_str(tool.schema(Dialect::JsonSchema));
         each_in_json(&own.unwrap_or_default(), told);
     } else {
@@ -221,7 +221,7 @@ fn each_text(tool: &ToolDef, told: &mut dyn FnMut(&str, f32)) {
     }
 }
 
-/// The same texts of a schema that is JSON.
+/// The JSON counterpart of [`each_in_schema`].
 fn each_in_json(schema: &Value, told: &mut dyn FnMut(&str, f32)) {
     match schema {
         Value::Object(entries) => {

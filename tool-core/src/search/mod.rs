@@ -1,9 +1,10 @@
-//! Thousands of tools, of which a model sees few: it searches for the others.
+//! Tool search: a model finds and calls tools that are not listed in its request.
 //!
-//! A toolset with a search offers the tools that are kept in sight, and two more: `search_tools`, which finds what the turn may use
-//! by name, description and parameters, and `call_tool`, which calls what was found. Providers that defer tools themselves get them
-//! in their own way, see [`Provider::offer`](crate::wire::Provider::offer). Whatever the way, a call is one of the tool itself: visibility, policy, approval,
-//! ledger and audit know nothing of the search, and what the turn may not use is neither found nor called.
+//! A toolset with a [`ToolSearch`] lists only the tools that are [kept](ToolSearch::keep) and two more: `search_tools` finds
+//! tools by name, description and parameters, and `call_tool` calls one of them. Providers with their own deferred tools get them
+//! in the provider's format, see [`Provider::offer`](crate::wire::Provider::offer). In both cases the found tool itself is
+//! called: visibility, policy, approval, ledger and audit work as for a listed tool, and a tool that the turn may not use can be
+//! neither found nor called.
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -40,8 +41,8 @@
 //! # }
 //! ```
 //!
-//! The index is BM25 over words without their plural endings: exact, the same every time, and without a model. It is made once, of
-//! all tools; a turn only leaves out what it may not use.
+//! The index is BM25 over words without plural endings: it needs no model, and the same query always gives the same result. It is
+//! built once from all tools; each turn filters out the tools that it may not use.
 
 mod index;
 mod tools;
@@ -56,20 +57,21 @@ use crate::toolset::Toolset;
 use index::Index;
 pub(crate) use tools::{defs, open};
 
-/// Name of the tool that finds tools.
+/// Name of the tool that searches for tools.
 pub const SEARCH_TOOLS: &str = "search_tools";
-/// Name of the tool that calls what was found.
+/// Name of the tool that calls a tool found by [`SEARCH_TOOLS`].
 pub const CALL_TOOL: &str = "call_tool";
 
-/// Whether this is one of the two tools that stand for those out of sight.
+/// Whether this is `search_tools` or `call_tool`, which replace the deferred tools in the request.
 pub(crate) fn stands_for_others(name: &str) -> bool {
     [CALL_TOOL, SEARCH_TOOLS].contains(&name)
 }
 
-/// How many tools one search gives where nothing is said.
+/// Default limit on the results of one search.
 const MOST: usize = 5;
 
-/// What can be searched for, and what stays in sight. Cheap to clone; made once for a registry. See the [module](self).
+/// An index of searchable tools, and the names of the tools that stay listed. Cheap to clone; build it once for a registry. See
+/// the [module](self).
 #[derive(Clone, Debug)]
 #[doc(alias("tool search", "tool retrieval", "defer_loading"))]
 pub struct ToolSearch {
@@ -78,19 +80,19 @@ pub struct ToolSearch {
     most: usize,
 }
 
-/// A tool that fits.
+/// A tool that matches a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
-    /// The tool.
+    /// The matching tool.
     pub tool: &'a ToolDef,
-    /// How well it fits, above zero; comparable within one search only.
+    /// Relevance, above zero; comparable within one search only.
     pub score: f32,
 }
 
 impl ToolSearch {
-    /// Reads the names, titles, categories, tags, descriptions and parameters of these tools, usually all of a registry:
-    /// `ToolSearch::new(&registry.open())`. They are known by the names that the model sees; a turn's tools that are not among them
-    /// stay in sight.
+    /// Indexes the names, titles, categories, tags, descriptions and parameters of these tools, usually of a whole registry:
+    /// `ToolSearch::new(&registry.open())`. The index identifies tools by the names that the model sees. Tools of a turn that are
+    /// not in the index stay listed.
     pub fn new(tools: &Toolset) -> Self {
         Self {
             index: Arc::new(Index::new(tools.tools())),
@@ -99,7 +101,7 @@ impl ToolSearch {
         }
     }
 
-    /// Keeps tools in sight, by the names that the model sees: those that nearly every turn needs.
+    /// Keeps these tools listed, by the names that the model sees. Use it for the tools that nearly every turn needs.
     #[must_use]
     pub fn keep(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let kept = Arc::make_mut(&mut self.kept);
@@ -107,16 +109,17 @@ impl ToolSearch {
         self
     }
 
-    /// How many tools one search gives at most; 5 where nothing is said.
+    /// Limits the number of results of one search (default: 5, at least 1).
     #[must_use]
     pub fn most(mut self, most: usize) -> Self {
         self.most = most.max(1);
         self
     }
 
-    /// Finds tools that a turn may use by now, best first; of those that fit equally well, by name.
+    /// Finds tools in `tools`, best match first and ties by name.
     ///
-    /// A query that is a tool's whole name finds that tool first. What begins as a word of the query does counts less.
+    /// A query that equals a tool's name ranks that tool first. A word that only starts with a query word scores less than an
+    /// exact match.
     pub fn find<'a>(&self, query: &str, tools: &'a Toolset) -> Vec<Found<'a>> {
         let visible = self.index.find(query).filter_map(|(name, score)| {
             let (_, tool) = tools.find(name)?;
@@ -125,7 +128,7 @@ impl ToolSearch {
         visible.take(self.most).collect()
     }
 
-    /// Whether a turn's tool stays out of sight until it is searched for.
+    /// Whether a tool is left out of the request until the model searches for it.
     pub(crate) fn defers(&self, name: &str) -> bool {
         self.index.knows(name) && !self.kept.contains(name)
     }

@@ -1,4 +1,4 @@
-//! The two tools that stand for all others.
+//! The tools `search_tools` and `call_tool`, which replace the deferred tools in the request.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,7 +17,7 @@ use crate::schema::dialect::Dialect;
 use crate::tool::{DynamicTool, ToolDef};
 use crate::toolset::Toolset;
 
-/// Longest query, in characters.
+/// Maximum length of a query, in characters.
 const LONGEST: u32 = 400;
 
 #[derive(Deserialize)]
@@ -25,7 +25,7 @@ struct Search {
     query: String,
 }
 
-/// What a model needs to know to call a tool that it does not see.
+/// A search result: what a model needs to call a tool that is not listed.
 #[derive(Serialize)]
 struct Told {
     name: String,
@@ -38,11 +38,11 @@ struct Answer {
     tools: Vec<Told>,
 }
 
-/// The toolset that is searched, for the call of a turn's `search_tools`.
+/// The turn's toolset, passed to `search_tools` as a service of its context.
 #[derive(Clone)]
 struct Turn(Toolset);
 
-/// `call_tool` and `search_tools`, in the order of their names. They are the same in every turn.
+/// The definitions of `call_tool` and `search_tools`, sorted by name. They are the same in every turn.
 pub(crate) fn defs() -> Result<&'static [ToolDef; 2], RegistryError> {
     static DEFS: LazyLock<Result<[ToolDef; 2], RegistryError>> =
         LazyLock::new(|| Ok([caller().listed()?, finder().listed()?]));
@@ -95,10 +95,10 @@ fn caller() -> DynamicTool {
             "required": ["name", "arguments"],
             "additionalProperties": false,
         }),
-        // Never reached: the toolset opens the call.
+        // Unreachable: the toolset unwraps the call before it runs.
         async |_: serde_json::Value, _: ToolContext| Err::<(), _>(ToolError::unavailable("a search for tools")),
     )
-    // What it will do is not known before it is opened.
+    // The effect of the inner tool is unknown until the call is unwrapped.
     .effect(Effect::ALL)
     .category("search")
 }
@@ -132,11 +132,11 @@ fn answer(query: &str, cx: &ToolContext) -> Result<Answer, ToolError> {
     Ok(Answer { tools: told })
 }
 
-/// A call as it is meant, and the context to run it with.
+/// An unwrapped call, and the context to run it with.
 pub(crate) struct Opened {
     pub(crate) call: ToolCall,
     pub(crate) cx: ToolContext,
-    /// The call was one of `call_tool`.
+    /// The call was unwrapped from a `call_tool` call.
     pub(crate) inner: bool,
 }
 
@@ -147,7 +147,8 @@ struct Inner<'a> {
     arguments: &'a RawValue,
 }
 
-/// Opens a call of `call_tool`: its id stays, name and arguments are those of the tool inside.
+/// Unwraps a call of `call_tool`: the id stays, name and arguments become those of the inner call. A call of
+/// `search_tools` gets the toolset in its context; other calls pass unchanged.
 pub(crate) fn open(
     tools: &Toolset,
     call: ToolCall,
@@ -173,7 +174,7 @@ pub(crate) fn open(
     }
 }
 
-/// The name and the arguments inside.
+/// The name and the arguments of the inner call.
 fn inner(tools: &Toolset, text: &str, cx: &ToolContext) -> Result<(String, String), ToolError> {
     let (caller, repair) = (&defs().map_err(ToolError::shown)?[0], tools.repair_mode());
     let refused = match crate::run::check(caller.input(), text, repair, cx) {
@@ -185,7 +186,7 @@ fn inner(tools: &Toolset, text: &str, cx: &ToolContext) -> Result<(String, Strin
         }
         Err(error) => error,
     };
-    // Models that are not held to the schema give the object itself, which is what is meant.
+    // Models without strict mode often pass the arguments as an object instead of its JSON text; accept that.
     match serde_json::from_str(text) {
         Ok(Inner { name, arguments })
             if repair != Repair::Off && arguments.get().starts_with('{') =>

@@ -1,7 +1,8 @@
-//! Words of a text, folded so that what means the same is spelled the same.
+//! Splits text into normalized words for the search index.
 
-/// Calls back with every word: letters and digits, parted at everything else and where `camelCase` changes, in lower case, without
-/// the ending of an English plural. `listPullRequests` is `list`, `pull`, `request`; words of one letter are left out.
+/// Calls `word` with every word of `text`: split at each character that is not alphanumeric and at `camelCase` boundaries, in
+/// lower case, without English plural endings. `listPullRequests` becomes `list`, `pull`, `request`; one-letter words are
+/// skipped.
 pub(super) fn each(text: &str, mut word: impl FnMut(&str)) {
     let mut lower = String::new();
     for part in text.split(|c: char| !c.is_alphanumeric()) {
@@ -19,8 +20,8 @@ pub(super) fn each(text: &str, mut word: impl FnMut(&str)) {
     }
 }
 
-/// Where the first hump of a word ends: before a capital letter after a small one, and before the last of several capitals that a
-/// small one follows (`HTTPServer`).
+/// Byte offset of the first `camelCase` boundary: before an upper-case letter that follows a lower-case one, and before the last
+/// of several upper-case letters that a lower-case one follows (`HTTPServer`).
 fn hump(word: &str) -> usize {
     let mut letters = word.char_indices().peekable();
     let Some((_, mut before)) = letters.next() else {
@@ -38,7 +39,7 @@ fn hump(word: &str) -> usize {
     word.len()
 }
 
-/// Takes the ending of a plural off, by the three rules of Harman's s-stemmer (JASIS 42(1), 1991): `queries`, `matches`, `files`.
+/// Removes a plural ending by the three rules of Harman's S-stemmer (JASIS 42(1), 1991): `queries`, `matches`, `files`.
 fn singular(word: &mut String) {
     let ends = |ending: &str, but: &[&str]| {
         word.len() > ending.len() + 1
@@ -49,7 +50,7 @@ fn singular(word: &mut String) {
         word.truncate(word.len() - 3);
         word.push('y');
     } else if ends("es", &["aes", "ees", "oes"]) {
-        // `files` keeps its e, `matches` does not: only after a hiss is it part of the ending.
+        // `files` keeps its `e`, `matches` does not: `es` is an ending only after a sibilant.
         let stem = &word[..word.len() - 2];
         let hiss = ["s", "x", "z", "ch", "sh"]
             .iter()

@@ -1,12 +1,12 @@
-//! The rules of approvals.
+//! State transitions of approval requests.
 
 use super::approval::{Answer, ApprovalRequest, ApprovalRow, ApprovalStatus, Verdict};
 use super::{StoreError, Timestamp};
 
 /// What [`ApprovalStore`](super::ApprovalStore) promises about one request, without a store.
 ///
-/// For whoever writes a store: read the row, let it take the step, and write back what it has become, in one transaction that nobody
-/// else can come between. A store that takes a step in a statement of its own, as `UPDATE … WHERE status = …`, keeps to the same terms.
+/// For authors of a store: read the row, apply the step to it, and write the changed row back, in one transaction that no other writer can
+/// interrupt. A store that applies a step in a single statement, such as `UPDATE … WHERE status = …`, must follow the same rules.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,7 +30,7 @@ use super::{StoreError, Timestamp};
 /// # Ok::<(), StoreError>(())
 /// ```
 impl ApprovalRow {
-    /// A request that nobody has answered.
+    /// A request without an answer.
     pub fn new(request: ApprovalRequest) -> Self {
         Self {
             request,
@@ -40,23 +40,23 @@ impl ApprovalRow {
         }
     }
 
-    /// The error for an id under which nothing is stored.
+    /// The error for an unknown id.
     #[must_use]
     pub fn missing(id: &str) -> StoreError {
         StoreError::Missing(format!("no approval `{id}`"))
     }
 
-    /// Where the row stands in the order of lists: `created`, then id.
+    /// The row's position in the order of lists: `created`, then id.
     pub fn place(&self) -> (Timestamp, &str) {
         (self.request.created, &self.request.id)
     }
 
-    /// A step of [`ApprovalStore::answer`](super::ApprovalStore::answer), and of [`deny_all`](super::ApprovalStore::deny_all) for each
-    /// request that it means.
+    /// Applies [`ApprovalStore::answer`](super::ApprovalStore::answer), and [`deny_all`](super::ApprovalStore::deny_all) for each
+    /// request that its filter admits.
     ///
-    /// Conflict where the request is not pending, where the approver has no name, where the request wants four eyes and the approver is
-    /// the requester, and where `answer.at` is
-    /// not before its expiry: then it is [`Expired`](ApprovalStatus::Expired) now, which is to be stored although it is an error.
+    /// Fails with `Conflict` if the request is not pending, if the approver has no name, if the request requires four eyes and the approver is
+    /// the requester, and if `answer.at` is not before its expiry. In the last case the request is now
+    /// [`Expired`](ApprovalStatus::Expired), and the store must save this although it is an error.
     pub fn answer(&mut self, answer: Answer) -> Result<(), StoreError> {
         self.pending()?;
         if self.expire(answer.at) {
@@ -80,14 +80,14 @@ impl ApprovalRow {
         Ok(())
     }
 
-    /// A step of [`ApprovalStore::assign`](super::ApprovalStore::assign). Conflict where the request is not pending.
+    /// Applies [`ApprovalStore::assign`](super::ApprovalStore::assign). Fails with `Conflict` if the request is not pending.
     pub fn assign(&mut self, assignee: Option<String>) -> Result<(), StoreError> {
         self.pending()?;
         self.assignee = assignee;
         Ok(())
     }
 
-    /// A step of [`ApprovalStore::spend`](super::ApprovalStore::spend). Gives whether the approval is used up by it.
+    /// Applies [`ApprovalStore::spend`](super::ApprovalStore::spend). Returns whether this step used up the approval.
     pub fn spend(&mut self, nonce: &str, now: Timestamp) -> bool {
         let spends = self.status == ApprovalStatus::Approved
             && self.request.nonce == nonce
@@ -98,7 +98,7 @@ impl ApprovalRow {
         spends
     }
 
-    /// A step of [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw). Gives whether there was something to take back.
+    /// Applies [`ApprovalStore::withdraw`](super::ApprovalStore::withdraw). Returns whether there was an open request to withdraw.
     pub fn withdraw(&mut self) -> bool {
         let withdraws = self.status.is_open();
         if withdraws {
@@ -107,8 +107,8 @@ impl ApprovalRow {
         withdraws
     }
 
-    /// A step of [`Maintenance::erase_contents`](super::Maintenance::erase_contents): arguments and edits become `null`, reasons go, and an
-    /// open request is withdrawn. Gives whether there was something to blank.
+    /// Applies [`Maintenance::erase_contents`](super::Maintenance::erase_contents): arguments and edits become `null`, reasons are removed, and
+    /// an open request is withdrawn. Returns whether the row has changed.
     pub fn blank(&mut self) -> bool {
         let before = self.clone();
         self.withdraw();
@@ -123,7 +123,7 @@ impl ApprovalRow {
         *self != before
     }
 
-    /// A step of [`ApprovalStore::expire`](super::ApprovalStore::expire). Gives whether the time of an open request has passed.
+    /// Applies [`ApprovalStore::expire`](super::ApprovalStore::expire). Returns whether an open request has expired now.
     pub fn expire(&mut self, now: Timestamp) -> bool {
         let expires = self.status.is_open() && self.request.expires <= now;
         if expires {
@@ -147,7 +147,7 @@ impl ApprovalRequest {
     /// The arguments of a request whose contents were erased.
     pub const BLANK: &'static str = "null";
 
-    /// The error for a request whose id is taken.
+    /// The error for a request whose id exists already.
     #[must_use]
     pub fn exists(&self) -> StoreError {
         StoreError::Conflict(format!(
@@ -158,7 +158,7 @@ impl ApprovalRequest {
 }
 
 impl ApprovalStatus {
-    /// Whether it may still expire or be taken back: pending, or approved and not used yet.
+    /// Whether the request may still expire or be withdrawn: it is pending, or approved and not used yet.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Approved)
     }
@@ -169,8 +169,8 @@ impl Answer {
         self.approver.trim().is_empty()
     }
 
-    /// Refuses what [`ApprovalStore::deny_all`](super::ApprovalStore::deny_all) does not take: Conflict unless it denies, and where the
-    /// approver has no name.
+    /// Checks an answer for [`ApprovalStore::deny_all`](super::ApprovalStore::deny_all). Fails with `Conflict` unless its verdict is a denial, and
+    /// if the approver has no name.
     pub fn only_denies(&self) -> Result<(), StoreError> {
         match self.verdict {
             Verdict::Deny if self.is_nameless() => Err(StoreError::Conflict(
@@ -186,7 +186,7 @@ impl Answer {
 }
 
 impl Verdict {
-    /// Where a pending request stands after it.
+    /// The status of a pending request after this verdict.
     pub const fn leads_to(&self) -> ApprovalStatus {
         match self {
             Self::Approve | Self::Edit(_) => ApprovalStatus::Approved,
@@ -203,7 +203,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict of [`columns`](Self::columns); `None` for what does not belong together.
+    /// Reads a verdict from [`columns`](Self::columns); `None` if the two do not belong together.
     pub fn from_columns(word: &str, edited: Option<String>) -> Option<Self> {
         match (word, edited) {
             ("approve", None) => Some(Self::Approve),

@@ -1,14 +1,14 @@
-//! Requests for somebody's word, and the answers.
+//! Approval requests, and the answers to them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{CallId, Scope, StoreFuture, Timestamp, Workspace, words};
 
-/// What is to be approved.
+/// The subject of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalKind {
-    /// One call of a tool.
+    /// A single call of a tool.
     Call,
     /// A plan, whose answer is stored without running anything.
     Plan,
@@ -16,20 +16,20 @@ pub enum ApprovalKind {
 
 words!(ApprovalKind { Call = "call", Plan = "plan", });
 
-/// What somebody is asked to approve, and everything that the approval is bound to.
+/// The subject of an approval, and everything that the approval is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalRequest {
-    /// Names the request; unique in the store.
+    /// The id of the request, unique in the store.
     pub id: String,
-    /// A call or a plan.
+    /// Whether the subject is a call or a plan.
     pub kind: ApprovalKind,
-    /// The identity of the call; a plan has one of its own. It names the requester's workspace.
+    /// The identity of the call; a plan has its own identity. It contains the requester's workspace.
     pub identity: CallId,
     /// The conversation that the request belongs to.
     pub thread: Option<String>,
     /// The model's own id of the call.
     pub call: String,
-    /// The tool's name.
+    /// The name of the tool.
     pub tool: String,
     /// The requesting user.
     pub principal: String,
@@ -37,52 +37,52 @@ pub struct ApprovalRequest {
     pub agent: Option<String>,
     /// Hash of the tool's contract when the request was made.
     pub contract: String,
-    /// The arguments, as canonical JSON.
+    /// The arguments of the call, as canonical JSON.
     pub arguments: String,
     /// Version of the policy that asked.
     pub policy: String,
     /// Id of the policy's decision.
     pub decision: String,
-    /// Whether the approver has to be somebody other than the requester.
+    /// Whether the approver must not be the requester.
     pub four_eyes: bool,
-    /// Why it is asked.
+    /// Why the approval is requested.
     pub reason: Option<String>,
     /// Random text that only the holder of the approval's token knows.
     pub nonce: String,
-    /// When it was asked.
+    /// When the approval was requested.
     pub created: Timestamp,
-    /// From then on it can be neither answered nor spent.
+    /// When the request expires: from then on, it can be neither answered nor spent.
     pub expires: Timestamp,
-    /// The model's own id of the outer call, for a call that a tool makes.
+    /// The model's own id of the outer call, if this call is nested.
     pub parent: Option<String>,
 }
 
-/// What the approver said.
+/// The approver's decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// As asked.
+    /// The approver approves the request as it is.
     Approve,
-    /// With these arguments instead, as canonical JSON.
+    /// The approver approves it with these arguments instead, as canonical JSON.
     Edit(String),
-    /// No.
+    /// The approver denies the request.
     Deny,
 }
 
-/// An approver's word.
+/// An approver's answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Yes, yes with other arguments, or no.
+    /// Whether the approver approves, edits or denies.
     pub verdict: Verdict,
-    /// Who says it.
+    /// The user who answers.
     pub approver: String,
-    /// Why.
+    /// Why the approver decided so.
     pub reason: Option<String>,
-    /// When.
+    /// When the approver answered.
     pub at: Timestamp,
 }
 
-/// Where a request stands.
+/// The status of a request.
 ///
 /// ```text
 /// Pending ─▶ Approved ─▶ Spent
@@ -93,17 +93,17 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalStatus {
-    /// Nobody has answered.
+    /// The request has no answer yet.
     Pending,
     /// Approved, as asked or edited, and not used yet.
     Approved,
-    /// Denied.
+    /// The approver denied the request.
     Denied,
-    /// Its time passed before it was answered or used.
+    /// The request expired before it was answered or used.
     Expired,
-    /// Approved and used.
+    /// The approval was used.
     Spent,
-    /// Taken back before it was used.
+    /// The request was withdrawn before it was used.
     Withdrawn,
 }
 
@@ -116,20 +116,20 @@ words!(ApprovalStatus {
     Withdrawn = "withdrawn",
 });
 
-/// A request as it is stored.
+/// A request as it is stored, with its status and answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalRow {
-    /// What was asked; never changes.
+    /// The request, which never changes.
     pub request: ApprovalRequest,
-    /// Where it stands.
+    /// The status of the request.
     pub status: ApprovalStatus,
-    /// Who is to answer.
+    /// The person who is to answer.
     pub assignee: Option<String>,
-    /// What was answered.
+    /// The answer, once there is one.
     pub answer: Option<Answer>,
 }
 
-/// Which requests are meant: those that agree with every field that is set.
+/// A filter for requests: a request must match every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalFilter {
     /// Requests by this user.
@@ -142,20 +142,20 @@ pub struct ApprovalFilter {
     pub key: Option<String>,
     /// Requests of this conversation.
     pub thread: Option<String>,
-    /// Requests that stand here.
+    /// Requests with this status.
     pub status: Option<ApprovalStatus>,
-    /// Calls, or plans.
+    /// Only calls, or only plans.
     pub kind: Option<ApprovalKind>,
-    /// At most this many.
+    /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// Newest first; oldest first where it is not set.
+    /// Newest first if set, else oldest first.
     pub newest_first: bool,
-    /// Those after this place in the order: `created` and `id` of the last row of the page before.
+    /// Only rows after this place in the order: `created` and `id` of the last row of the previous page.
     pub after: Option<(Timestamp, String)>,
 }
 
 impl ApprovalFilter {
-    /// Whether a row is meant; `limit` is the caller's to keep.
+    /// Whether the filter admits a row. The caller applies `limit`.
     pub fn admits(&self, row: &ApprovalRow) -> bool {
         let request = &row.request;
         let is = |wanted: &Option<String>, found: Option<&String>| {
@@ -182,7 +182,7 @@ impl ApprovalFilter {
     }
 }
 
-/// Keeps what waits for somebody's word.
+/// A store of approval requests.
 ///
 /// ```
 /// use std::time::Duration;
@@ -212,13 +212,13 @@ impl ApprovalFilter {
 /// # }
 /// ```
 pub trait ApprovalStore: Send + Sync + 'static {
-    /// Whether what is stored survives the process and is shared with others that open the same store.
+    /// Whether stored requests survive the process and are shared with others that open the same store.
     fn is_durable(&self) -> bool;
 
-    /// Stores a request, pending. Conflict where the id exists.
+    /// Stores a pending request. Fails with `Conflict` if the id exists.
     fn open(&self, request: ApprovalRequest) -> StoreFuture<'_, ()>;
 
-    /// The row of an id in a workspace, if there is one. No method finds a row of another workspace by its id.
+    /// Returns the row of an id in a workspace, if it exists. No method finds a row of a different workspace by its id.
     fn get<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -228,8 +228,8 @@ pub trait ApprovalStore: Send + Sync + 'static {
     /// Records the answer to a pending request, and returns the row: approved for [`Verdict::Approve`] and [`Verdict::Edit`], denied
     /// for [`Verdict::Deny`].
     ///
-    /// Missing for an unknown id. Conflict where the request is not pending (the message names its status), where `answer.at` is not
-    /// before its expiry (it becomes [`Expired`](ApprovalStatus::Expired)), where the approver has no name, and where it wants four eyes
+    /// Fails with `Missing` for an unknown id. Fails with `Conflict` if the request is not pending (the message names its status), if `answer.at` is not
+    /// before its expiry (it becomes [`Expired`](ApprovalStatus::Expired)), if the approver has no name, and if the request requires four eyes
     /// and the approver is the requester.
     fn answer<'a>(
         &'a self,
@@ -238,8 +238,8 @@ pub trait ApprovalStore: Send + Sync + 'static {
         answer: Answer,
     ) -> StoreFuture<'a, ApprovalRow>;
 
-    /// Uses an approval up. True exactly once, over all tasks and processes: where it is approved, the nonce agrees, and `now` is
-    /// before its expiry. False otherwise, and nothing changes.
+    /// Uses up an approval. Returns true exactly once, over all tasks and processes: if the request is approved, the nonce matches, and `now` is
+    /// before its expiry. Otherwise it returns false and changes nothing.
     fn spend<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -248,11 +248,11 @@ pub trait ApprovalStore: Send + Sync + 'static {
         now: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Takes a pending or approved request back. False where there is none.
+    /// Withdraws a pending or approved request. Returns false if there is none.
     fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool>;
 
-    /// Says who is to answer a pending request, or that nobody in particular is, and returns the row. Missing for an unknown id,
-    /// Conflict where it is not pending.
+    /// Sets or clears the person who is to answer a pending request, and returns the row. Fails with `Missing` for an unknown id, and with `Conflict` if
+    /// the request is not pending.
     fn assign<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -260,7 +260,7 @@ pub trait ApprovalStore: Send + Sync + 'static {
         assignee: Option<String>,
     ) -> StoreFuture<'a, ApprovalRow>;
 
-    /// The rows of a scope that a filter means, by `created`, then `id`, or the other way round for
+    /// Returns the rows of a scope that the filter admits, ordered by `created`, then `id`, or in reverse order for
     /// [`newest_first`](ApprovalFilter::newest_first).
     fn list<'a>(
         &'a self,
@@ -268,11 +268,11 @@ pub trait ApprovalStore: Send + Sync + 'static {
         filter: &'a ApprovalFilter,
     ) -> StoreFuture<'a, Vec<ApprovalRow>>;
 
-    /// Denies every pending request of a workspace that the filter means, in one transaction, and returns how many.
+    /// Denies every pending request of a workspace that the filter admits, in one transaction, and returns their number.
     ///
-    /// Each is held to the terms of [`answer`](Self::answer): one whose time has passed becomes expired instead, and one that wants
-    /// four eyes stays pending where the approver is its requester. Conflict where the verdict is not [`Verdict::Deny`], and
-    /// where the approver has no name.
+    /// Each denial follows the rules of [`answer`](Self::answer): a request whose time has passed becomes expired instead, and a request that
+    /// requires four eyes stays pending if the approver is its requester. Fails with `Conflict` if the verdict is not [`Verdict::Deny`], and if
+    /// the approver has no name.
     fn deny_all<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -280,6 +280,6 @@ pub trait ApprovalStore: Send + Sync + 'static {
         answer: Answer,
     ) -> StoreFuture<'a, u64>;
 
-    /// Turns every pending or approved request of a scope whose time has passed to expired, and returns how many.
+    /// Marks every pending or approved request of a scope whose time has passed as expired, and returns their number.
     fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64>;
 }

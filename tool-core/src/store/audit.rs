@@ -1,35 +1,35 @@
-//! One row for each call.
+//! Audit rows: one record for each call, and the sink that stores them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{CallId, CallKey, Journal, Scope, StoreFuture, Timestamp, Workspace};
 
-/// Something that a tool or a hook wants remembered about a call.
+/// A note that a tool or a hook adds to a call's audit row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditNote {
-    /// What was done.
+    /// The action that was noted.
     pub action: String,
-    /// More about it, as JSON.
+    /// Details of the action, as JSON.
     pub details: String,
 }
 
-/// What is remembered of one call.
+/// The audit record of one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
-    /// The identity of the call, which names its workspace. A call has one row, and each attempt that an operator has allowed has one
-    /// more, under [`CallId::attempt`].
+    /// The identity of the call, which names its workspace. A call has one row, and each later attempt that an operator has allowed has a row of
+    /// its own, under [`CallId::attempt`].
     pub identity: CallId,
     /// The model's own id of the call.
     pub call: String,
-    /// The conversation.
+    /// The conversation of the call.
     pub thread: Option<String>,
     /// The requesting user.
     pub principal: Option<String>,
-    /// The user whose rights the tool ran with, where that is another.
+    /// The user whose rights the tool ran with, if it is not the requesting user.
     pub runtime_user: Option<String>,
-    /// The agent.
+    /// The agent that made the call.
     pub agent: Option<String>,
-    /// The session.
+    /// The session of the call.
     pub session: Option<String>,
     /// The tool's name, as the model wrote it.
     pub tool: String,
@@ -37,17 +37,17 @@ pub struct AuditRow {
     pub contract: Option<String>,
     /// The bits of the tool's [`Effect`](crate::Effect).
     pub effect: u8,
-    /// The layer that hid the tool, where one did.
+    /// The layer that hid the tool, if one did.
     pub layer: Option<String>,
     /// Id of the policy's decision.
     pub decision: Option<String>,
-    /// Version of the policy.
+    /// Version of the policy that decided.
     pub policy: Option<String>,
     /// The approval that let the call run.
     pub approval: Option<String>,
-    /// Who gave that approval.
+    /// The user who gave that approval.
     pub approver: Option<String>,
-    /// `ok`, a word of [`ErrorKind::as_str`](crate::ErrorKind::as_str), or none while the call runs.
+    /// `ok`, a word of [`ErrorKind::as_str`](crate::ErrorKind::as_str), or `None` while the call runs.
     pub outcome: Option<String>,
     /// The operator's text of the error, redacted.
     pub error: Option<String>,
@@ -65,14 +65,14 @@ pub struct AuditRow {
     pub attempt: u32,
     /// When the call arrived.
     pub started: Timestamp,
-    /// How long it took, in microseconds.
+    /// How long the call took, in microseconds.
     pub duration_us: Option<u64>,
-    /// What the tool and hooks noted.
+    /// The notes of the tool and of hooks.
     pub notes: Vec<AuditNote>,
 }
 
 impl AuditRow {
-    /// The row of a call of which nothing else is known.
+    /// The row of a call without further data.
     pub fn new(
         identity: CallId,
         call: impl Into<String>,
@@ -109,7 +109,7 @@ impl AuditRow {
         }
     }
 
-    /// The same for a later attempt, which an operator has allowed: it has an identity and a row of its own, with a note of the action
+    /// Turns this into the row of a later attempt, which an operator has allowed: it has an identity of its own, and a note of the action
     /// `effect.rerun` that names the key of the call, the attempt and the operator.
     #[must_use]
     pub fn again(mut self, attempt: u32, operator: &str) -> Self {
@@ -127,8 +127,8 @@ impl AuditRow {
         self
     }
 
-    /// The outcomes with which a call is still open, so that it may be dispatched again: it waits for an approval, it did not begin, the
-    /// end of an earlier run is unknown, or it only read and its result was not stored.
+    /// Outcomes of a call that is still open and may be dispatched again: it waits for an approval, it did not begin, the end of an earlier run
+    /// is unknown, or it was a read whose result was not stored.
     pub const OPEN: &'static [&'static str] = &["pending", "unavailable", "interrupted"];
 
     /// Whether the row has its final outcome, and is never replaced: it has an outcome that is not one of [`OPEN`](Self::OPEN).
@@ -138,13 +138,13 @@ impl AuditRow {
             .is_some_and(|outcome| !Self::OPEN.contains(&outcome))
     }
 
-    /// Where the row stands in the order of exports: `started`, then key.
+    /// The row's position in the order of exports: `started`, then key.
     pub fn place(&self) -> (Timestamp, super::CallKey) {
         (self.started, self.identity.key())
     }
 }
 
-/// Which rows are meant: those that agree with every field that is set.
+/// A filter for audit rows: a row must match every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditFilter {
     /// Calls for this user.
@@ -157,22 +157,22 @@ pub struct AuditFilter {
     pub thread: Option<String>,
     /// Calls with this outcome: `ok`, or a word of [`ErrorKind::as_str`](crate::ErrorKind::as_str).
     pub outcome: Option<String>,
-    /// Calls that this decision of the policy was about.
+    /// Calls with this decision of the policy.
     pub decision: Option<String>,
-    /// Calls that arrived then or later.
+    /// Calls that arrived at this time or later.
     pub since: Option<Timestamp>,
-    /// Calls that arrived before.
+    /// Calls that arrived before this time.
     pub until: Option<Timestamp>,
-    /// At most this many.
+    /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// Newest first; oldest first where it is not set.
+    /// Newest first if set, else oldest first.
     pub newest_first: bool,
-    /// Those after this place in the order: [`AuditRow::place`] of the last row of the page before.
+    /// Only rows after this place in the order: [`AuditRow::place`] of the last row of the previous page.
     pub after: Option<(Timestamp, CallKey)>,
 }
 
 impl AuditFilter {
-    /// Whether a row is meant; `limit` is the caller's to keep.
+    /// Whether the filter admits a row. The caller applies `limit`.
     pub fn admits(&self, row: &AuditRow) -> bool {
         let is = |wanted: &Option<String>, found: Option<&String>| {
             wanted.as_ref().is_none_or(|wanted| Some(wanted) == found)
@@ -196,7 +196,7 @@ impl AuditFilter {
     }
 }
 
-/// Keeps one row for each call.
+/// A store of audit rows, one for each call.
 ///
 /// ```
 /// use tool_core::store::*;
@@ -216,16 +216,16 @@ impl AuditFilter {
 /// # }
 /// ```
 pub trait AuditSink: Send + Sync + 'static {
-    /// The transactions of the database that this store is a part of; `None` where each of its changes is a transaction of its own.
+    /// The transactions of the database that this store belongs to; `None` if each of its changes is a transaction of its own.
     fn journal(&self) -> Option<Journal> {
         None
     }
 
-    /// Stores rows, all or none. A call has one row: a row replaces the one of the same identity, unless that has its
-    /// [final](AuditRow::is_final) outcome. Then the new row is dropped.
+    /// Stores all rows or none. A call has one row: a new row replaces the row of the same identity. If that row has its
+    /// [final](AuditRow::is_final) outcome, the new row is dropped instead.
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()>;
 
-    /// The rows of a scope that a filter means, by `started`, then key, or the other way round for
+    /// Returns the rows of a scope that the filter admits, ordered by `started`, then key, or in reverse order for
     /// [`newest_first`](AuditFilter::newest_first).
     fn export<'a>(
         &'a self,
@@ -233,9 +233,9 @@ pub trait AuditSink: Send + Sync + 'static {
         filter: &'a AuditFilter,
     ) -> StoreFuture<'a, Vec<AuditRow>>;
 
-    /// Removes every row of one user in one workspace, and returns how many.
+    /// Removes every row of one user in one workspace, and returns their number.
     fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64>;
 
-    /// Removes every row of a scope whose call arrived before `since`, and returns how many.
+    /// Removes every row of a scope whose call arrived before `since`, and returns their number.
     fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64>;
 }

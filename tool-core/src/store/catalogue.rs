@@ -1,4 +1,4 @@
-//! The tools that a program knows, for consoles that run apart from it.
+//! A catalogue of the tools of a program, for consoles that run in a different process.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,32 +7,32 @@ use super::StoreFuture;
 /// A tool in the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogueEntry {
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// Its name for people.
+    /// The name of the tool for people.
     pub title: Option<String>,
-    /// What it does.
+    /// What the tool does.
     pub description: String,
-    /// Its category.
+    /// The category of the tool.
     pub category: String,
-    /// Hash of its contract: name, description, schemas, effects.
+    /// Hash of the tool's contract: name, description, schemas, effects.
     pub contract: String,
-    /// The bits of its [`Effect`](crate::Effect).
+    /// The bits of the tool's [`Effect`](crate::Effect).
     pub effect: u8,
 }
 
-/// What a sync has changed.
+/// The number of entries that a sync has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogueChanges {
-    /// Tools that were not there before.
+    /// Tools that were added.
     pub added: u64,
-    /// Tools whose entry is another one now.
+    /// Tools whose entry has changed.
     pub changed: u64,
-    /// Tools that are gone.
+    /// Tools that were removed.
     pub removed: u64,
 }
 
-/// Keeps the catalogue.
+/// A store of the catalogue.
 ///
 /// ```
 /// use tool_core::store::*;
@@ -50,9 +50,9 @@ pub struct CatalogueChanges {
 /// # }
 /// ```
 pub trait Catalogue: Send + Sync + 'static {
-    /// Makes the catalogue what is given, in one transaction.
+    /// Replaces the catalogue by `entries`, in one transaction.
     fn sync(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, CatalogueChanges>;
 
-    /// The entries, by name.
+    /// Returns all entries, ordered by name.
     fn entries(&self) -> StoreFuture<'_, Vec<CatalogueEntry>>;
 }

@@ -1,12 +1,12 @@
-//! The rules of the effect ledger.
+//! State transitions of the effect ledger.
 
 use super::ledger::{Begun, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution};
 use super::{CallKey, StoreError, Timestamp};
 
 /// An effect as a store keeps it: what [`EffectLedger`](super::EffectLedger) promises about one key, without a store.
 ///
-/// For whoever writes a store: read the claim of the key, let it take the step, and write back what it has become, in one transaction
-/// that nobody else can come between. A claim that fails to take a step is unchanged, but for the mark of [`end`](Self::end).
+/// For authors of a store: read the claim of the key, apply the step to it, and write the changed claim back, in one transaction that no
+/// other writer can interrupt. A claim that fails to take a step is unchanged, except for the mark of [`end`](Self::end).
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,7 +36,7 @@ use super::{CallKey, StoreError, Timestamp};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectClaim {
-    /// The effect.
+    /// The row of the effect.
     pub row: EffectRow,
     /// Whether an operator or the [end](EffectEnd::released) of a call that waits has released the key: the ledger no longer
     /// returns the row, and the next attempt continues its count.
@@ -44,11 +44,11 @@ pub struct EffectClaim {
 }
 
 impl EffectClaim {
-    /// A step of [`EffectLedger::begin`](super::EffectLedger::begin). Takes what is stored under the intent's key, or else under its
-    /// earlier key, gives what to answer and the claim to store instead, under the key of its own identity; none where that stays as it
-    /// is. [`Begun::audit_row`] gives the audit row to store with it. Where the claim to store has a key other than the stored one, it replaces that.
+    /// Applies [`EffectLedger::begin`](super::EffectLedger::begin). `stored` is the claim under the intent's key, or else under its earlier key.
+    /// Returns the answer, and the claim to store under the key of its own identity, or `None` if the stored claim is unchanged.
+    /// [`Begun::audit_row`] returns the audit row to store with it. A new claim with a different key than the stored one replaces the stored one.
     ///
-    /// Conflict where the key belongs to another effect: to another tool, other arguments, another user or another agent. Another user or
+    /// Fails with `Conflict` if the key belongs to a different effect: to a different tool, arguments, user or agent. A different user or
     /// agent of the same conversation may begin a call whose key was released.
     pub fn begin(
         stored: Option<Self>,
@@ -87,7 +87,7 @@ impl EffectClaim {
         Ok((begun, Some(Self { row, released })))
     }
 
-    /// A step of [`EffectLedger::close`](super::EffectLedger::close_call): [`begin`](Self::begin), whose row has failed with `result` already.
+    /// Applies [`EffectLedger::close_call`](super::EffectLedger::close_call): like [`begin`](Self::begin), but the new row has failed with `result` already.
     pub fn close(
         stored: Option<Self>,
         intent: Intent,
@@ -102,31 +102,31 @@ impl EffectClaim {
         Ok((begun, claim))
     }
 
-    /// Whether the claim can be of the intent's call: it has the same identity, or was found by an earlier key in the same conversation.
-    /// Versions before 0.2 gave calls of two conversations one key, so a store leaves any other claim where it is.
+    /// Whether the claim may belong to the intent's call: it has the same identity, or was found by an earlier key in the same conversation.
+    /// Versions before 0.2 gave calls of two conversations one key, so a store must leave any other claim unchanged.
     pub fn is_of(&self, intent: &Intent) -> bool {
         let found = &self.row.intent;
         found.identity == intent.identity || found.thread == intent.thread
     }
 
-    /// The error for a key under which nothing is stored.
+    /// The error for an unknown key.
     #[must_use]
     pub fn missing(key: &CallKey) -> StoreError {
         StoreError::Missing(format!("no effect `{key}`"))
     }
 
-    /// The row as [`get`](super::EffectLedger::get) and [`list`](super::EffectLedger::list) show it: none where the key is released.
+    /// The row as [`get`](super::EffectLedger::get) and [`list`](super::EffectLedger::list) return it; `None` if the key is released.
     pub fn known(&self) -> Option<&EffectRow> {
         (!self.released).then_some(&self.row)
     }
 
-    /// The row of [`known`](Self::known), taken out.
+    /// Like [`known`](Self::known), but by value.
     pub fn into_known(self) -> Option<EffectRow> {
         (!self.released).then_some(self.row)
     }
 
-    /// A step of [`EffectLedger::sweep`](super::EffectLedger::sweep), and of every other that looks at a row: a running row whose lease
-    /// is over at `now` becomes ambiguous. Gives whether it did.
+    /// Applies [`EffectLedger::sweep`](super::EffectLedger::sweep), and is a part of every other step that reads a row: a running row whose
+    /// lease has expired at `now` becomes ambiguous. Returns whether it did.
     pub fn lapse(&mut self, now: Timestamp) -> bool {
         let lapses = self.row.state == EffectState::Running && self.row.intent.lease_until <= now;
         if lapses {
@@ -135,7 +135,7 @@ impl EffectClaim {
         lapses
     }
 
-    /// A step of [`EffectLedger::renew`](super::EffectLedger::renew). Gives whether the row is running and this owner's.
+    /// Applies [`EffectLedger::renew`](super::EffectLedger::renew). Returns whether the row is running and belongs to this owner.
     pub fn renew(&mut self, owner: &str, until: Timestamp) -> bool {
         let intent = &mut self.row.intent;
         let renews = self.row.state == EffectState::Running && intent.owner == owner;
@@ -145,11 +145,11 @@ impl EffectClaim {
         renews
     }
 
-    /// A step of [`EffectLedger::end`](super::EffectLedger::end). Gives whether the end came within the lease.
+    /// Applies [`EffectLedger::end`](super::EffectLedger::end). Returns whether the end came within the lease.
     ///
-    /// [`StoreError::Conflict`] where the owner is a different one, where the row has already succeeded or failed, where the new state is
-    /// `Running`, and where a released end is not `Failed`. The end of an earlier run, and an end that contradicts what an operator
-    /// has settled, mark the row as late; store that although this returns an error.
+    /// Fails with [`StoreError::Conflict`] if the owner is a different one, if the row has already succeeded or failed, if the new state is
+    /// `Running`, and if a released end is not `Failed`. The end of an earlier run, and an end that contradicts what an operator
+    /// has settled, mark the row as late; store this mark although the method returns an error.
     pub fn end(&mut self, owner: &str, end: EffectEnd) -> Result<Ended, StoreError> {
         let row = &mut self.row;
         let key = row.intent.identity.key();
@@ -165,7 +165,7 @@ impl EffectClaim {
             )));
         }
         if row.intent.owner != owner {
-            // A run that an operator had given up for dead: a trace of it stays.
+            // An operator had given this run up as dead: mark that it ended after all.
             row.late |= row.attempt > 1;
             return Err(StoreError::Conflict(format!(
                 "effect `{key}` is another owner's"
@@ -175,7 +175,7 @@ impl EffectClaim {
             EffectState::Running if end.at < row.intent.lease_until => Ended::InTime,
             EffectState::Running | EffectState::Ambiguous => Ended::Late,
             state => {
-                // An operator has settled it while its body ran, for example by a clock that was wrong: a trace of its end stays.
+                // An operator has settled the row while its body ran, for example because of a wrong clock: mark that the body ended differently.
                 row.late |= row.resolved_by.is_some() && state != end.state;
                 return Err(StoreError::Conflict(format!(
                     "effect `{key}` has {state} already"
@@ -190,9 +190,9 @@ impl EffectClaim {
         Ok(ended)
     }
 
-    /// A step of [`EffectLedger::force`](super::EffectLedger::force); the row is the one to return.
+    /// Applies [`EffectLedger::force`](super::EffectLedger::force), which then returns the row.
     ///
-    /// Missing where the key is released already, Conflict where the row has succeeded or failed.
+    /// Fails with `Missing` if the key is released already, and with `Conflict` if the row has succeeded or failed.
     pub fn force(
         &mut self,
         resolution: Resolution,
@@ -205,9 +205,9 @@ impl EffectClaim {
         self.resolve(resolution, operator, now)
     }
 
-    /// A step of [`EffectLedger::resolve`](super::EffectLedger::resolve); the row is the one to return.
+    /// Applies [`EffectLedger::resolve`](super::EffectLedger::resolve), which then returns the row.
     ///
-    /// Missing where the key is released already, Conflict where the row is not ambiguous at `now`.
+    /// Fails with `Missing` if the key is released already, and with `Conflict` if the row is not ambiguous at `now`.
     pub fn resolve(
         &mut self,
         resolution: Resolution,
@@ -217,7 +217,7 @@ impl EffectClaim {
         if self.released {
             return Err(Self::missing(&self.row.intent.identity.key()));
         }
-        // One that has not lapsed is not ambiguous and stays what it is.
+        // A row whose lease has not expired is not ambiguous, and stays unchanged.
         self.lapse(now);
         let row = &mut self.row;
         if row.state != EffectState::Ambiguous {
@@ -242,14 +242,14 @@ impl EffectClaim {
 }
 
 impl EffectRow {
-    /// Where the row stands in the order of lists: `at`, then key.
+    /// The row's position in the order of lists: `at`, then key.
     pub fn place(&self) -> (Timestamp, CallKey) {
         (self.intent.at, self.intent.identity.key())
     }
 }
 
 /// A key identifies one effect, and a caller never gets the stored result of a different caller's effect. A released key shows no row, so
-/// every user and agent of the conversation may begin the call: it continues the call that waited, or makes the rerun of an operator.
+/// every user and agent of the conversation may begin the call: it continues a call that waited, or is the rerun that an operator allowed.
 fn same_effect(claim: &EffectClaim, intent: &Intent) -> Result<(), StoreError> {
     let stored = &claim.row.intent;
     let given_back = claim.released && intent.identity.conversation().is_some();

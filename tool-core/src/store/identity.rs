@@ -1,4 +1,4 @@
-//! Identities: of workspaces, threads and calls.
+//! Identities of workspaces, threads and calls.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -22,7 +22,7 @@ use super::StoreError;
 pub struct Workspace(Arc<str>);
 
 impl Workspace {
-    /// A workspace by its name.
+    /// Creates a workspace from its name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }
@@ -32,7 +32,7 @@ impl Workspace {
         Self::default()
     }
 
-    /// The name.
+    /// The name of the workspace.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -73,7 +73,7 @@ impl<'a> Scope<'a> {
         self.workspace().is_none_or(|own| own == workspace)
     }
 
-    /// The workspace, where the scope is only one.
+    /// The workspace, if the scope is a single one.
     pub fn workspace(self) -> Option<&'a Workspace> {
         match self {
             Self::Workspace(workspace) => Some(workspace),
@@ -106,7 +106,7 @@ pub struct ThreadId {
 }
 
 impl ThreadId {
-    /// The thread of a conversation. [`StoreError::Conflict`] where the conversation's name is empty.
+    /// The thread of a conversation. Fails with [`StoreError::Conflict`] if the conversation's name is empty.
     pub fn new(
         workspace: impl Into<Workspace>,
         conversation: impl Into<Arc<str>>,
@@ -123,7 +123,7 @@ impl ThreadId {
         })
     }
 
-    /// The workspace.
+    /// The workspace of the thread.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
@@ -153,13 +153,13 @@ pub struct CallPlace {
     pub position: u32,
 }
 
-/// The identity of a call: one value for one call of the host, whenever it is dispatched again.
+/// The identity of a call: the same value whenever the host dispatches the call again.
 ///
-/// The effect ledger, approvals, the audit, idempotency keys and spans are keyed by it. A model's own id of a call is not part of it,
+/// The effect ledger, approvals, the audit, idempotency keys and spans use it as their key. A model's own id of a call is not part of it,
 /// because models repeat ids (`call_0`) in every message.
 ///
 /// - A call in a thread is identified by workspace, conversation, sequence number of the assistant message, and position in it.
-/// - A call outside of a thread has a random identity: it is never the same call as another one.
+/// - A call outside of a thread has a random identity, which no other call has.
 /// - A call that a tool makes has the identity of the outer call and a number: it is the outer call's first, second, … call.
 ///
 /// ```
@@ -187,7 +187,7 @@ struct Parts {
     key: std::sync::OnceLock<Arc<str>>,
 }
 
-/// What names a call within its workspace, as it is written into a column.
+/// The name of a call within its workspace, as it is written into a column.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 struct Place {
     #[serde(flatten)]
@@ -195,7 +195,7 @@ struct Place {
     /// The numbers of nested calls, the outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nested: Vec<u32>,
-    /// Which attempt of the call; 0 for the call itself.
+    /// The number of the attempt; 0 for the call itself.
     #[serde(default, skip_serializing_if = "is_zero")]
     attempt: u32,
 }
@@ -213,7 +213,7 @@ enum Root {
         #[serde(flatten)]
         at: CallPlace,
     },
-    /// For a call outside of a thread.
+    /// A call outside of a thread.
     Alone(Lone),
     /// The key that a version before 0.2 wrote: tenant, turn and the model's id of the call, hashed.
     Earlier(Arc<str>),
@@ -223,9 +223,9 @@ enum Root {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 enum Lone {
-    /// What [`CallId::alone`] draws: 32 lowercase hex digits, which are written only where a key is wanted. Most calls need none.
+    /// Random bits from [`CallId::alone`]: 32 lowercase hex digits, which are written only if a key is needed. Most calls need none.
     Random(u128),
-    /// What a row of another writer has.
+    /// Any other text, from a row that other software wrote.
     Named(Arc<str>),
 }
 
@@ -261,7 +261,7 @@ impl CallId {
         )
     }
 
-    /// A random identity, for a call outside of a thread. [`StoreError::Unavailable`] where the system gives no random bytes.
+    /// A random identity, for a call outside of a thread. Fails with [`StoreError::Unavailable`] if the system gives no random bytes.
     #[cfg(feature = "host")]
     pub fn alone(workspace: impl Into<Workspace>) -> Result<Self, StoreError> {
         let bits =
@@ -303,10 +303,10 @@ impl CallId {
         Self::at(self.0.workspace.clone(), place)
     }
 
-    /// The identity of the audit row of a later attempt, which an operator has allowed: the row of the attempt before it has an outcome
-    /// that stays. The first attempt is 1, and has the identity of the call.
+    /// The identity of the audit row of a later attempt, which an operator has allowed: the row of the attempt before it keeps its own outcome.
+    /// The first attempt is 1, and has the identity of the call.
     ///
-    /// Nothing else is keyed by it: the effect ledger, approvals and idempotency keys have the identity of the call.
+    /// Only audit rows use it: the effect ledger, approvals and idempotency keys use the identity of the call.
     #[must_use]
     pub fn attempt(&self, number: u32) -> Self {
         let mut place = self.0.place.clone();
@@ -321,7 +321,7 @@ impl CallId {
         Some(Self::at(self.0.workspace.clone(), place))
     }
 
-    /// Whether the call was made by the tool of another call, or by the tool of one that it has made.
+    /// Whether this call is nested in `outer`, directly or through other calls.
     #[cfg(feature = "host")]
     pub(crate) fn is_within(&self, outer: &Self) -> bool {
         let (own, of) = (&self.0.place, &outer.0.place);
@@ -331,7 +331,7 @@ impl CallId {
             && own.nested.starts_with(&of.nested)
     }
 
-    /// The workspace.
+    /// The workspace of the call.
     pub fn workspace(&self) -> &Workspace {
         &self.0.workspace
     }
@@ -358,7 +358,7 @@ impl CallId {
         matches!(self.0.place.root, Root::Earlier(_))
     }
 
-    /// The key of the identity: what stores compare, and what services take as an idempotency key.
+    /// The key of the identity: stores compare it, and services take it as an idempotency key.
     #[cfg(feature = "host")]
     pub fn key(&self) -> CallKey {
         let text = self
@@ -371,12 +371,12 @@ impl CallId {
         }
     }
 
-    /// The identity within its workspace as a text for a column; [`CallId::from_column`] reads it.
+    /// Writes the identity within its workspace as text for a column; [`CallId::from_column`] reads it.
     pub fn to_column(&self) -> String {
         serde_json::to_string(&self.0.place).unwrap_or_default()
     }
 
-    /// The identity that [`CallId::to_column`] wrote. [`StoreError::Corrupt`] for any other text.
+    /// Reads the identity that [`CallId::to_column`] wrote. Fails with [`StoreError::Corrupt`] for any other text.
     pub fn from_column(workspace: impl Into<Workspace>, column: &str) -> Result<Self, StoreError> {
         let place = serde_json::from_str(column).map_err(|error| {
             StoreError::Corrupt(format!("`{column}` is not the identity of a call: {error}"))
@@ -469,7 +469,7 @@ pub struct CallKey {
 }
 
 impl CallKey {
-    /// A key that was read from a row, an export or a log.
+    /// Creates a key from the text of a row, an export or a log.
     pub fn new(workspace: impl Into<Workspace>, text: impl Into<Arc<str>>) -> Self {
         Self {
             workspace: workspace.into(),
@@ -477,7 +477,7 @@ impl CallKey {
         }
     }
 
-    /// The key that versions before 0.2 gave to a call: of its workspace, the host's name of its turn, and the model's id of the call.
+    /// The key that versions before 0.2 gave to a call, made of its workspace, the host's name of its turn, and the model's id of the call.
     #[cfg(feature = "host")]
     pub fn earlier(workspace: impl Into<Workspace>, turn: &str, call: &str) -> Self {
         let workspace = workspace.into();
@@ -485,7 +485,7 @@ impl CallKey {
         Self::new(workspace, text)
     }
 
-    /// The workspace.
+    /// The workspace of the call.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
@@ -502,7 +502,7 @@ impl fmt::Display for CallKey {
     }
 }
 
-/// A call as versions before 0.2 named it.
+/// The name of a call in versions before 0.2.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     not(feature = "host"),
@@ -510,7 +510,7 @@ impl fmt::Display for CallKey {
 )]
 pub(crate) struct EarlierCall {
     pub(crate) turn: Arc<str>,
-    /// The model's id of the call; those of the calls that made it stand before it.
+    /// The model's id of the call, after the ids of its outer calls.
     pub(crate) path: String,
 }
 
@@ -554,7 +554,7 @@ mod tests {
             call.attempt(2),
             call.attempt(3),
             call.nested(0).attempt(2),
-            // Parts do not run into each other.
+            // Text that moves from one part to the next changes the key.
             CallId::in_thread(&thread("acme", "main4"), 0, 0),
             CallId::in_thread(&thread("acmemain", "4"), 4, 0),
             CallId::alone("acme").unwrap(),
@@ -565,7 +565,7 @@ mod tests {
         }
     }
 
-    // A1: a call outside of a thread is never the same call as another one
+    // A1: two calls outside of threads never share an identity
     #[test]
     fn calls_outside_of_threads_share_no_key() {
         let (one, other) = (CallId::alone("").unwrap(), CallId::alone("").unwrap());
@@ -599,7 +599,7 @@ mod tests {
         assert!(CallId::from_column("acme", "{}").is_err());
     }
 
-    // M6: rows of versions before 0.2 are found, so this spelling stays.
+    // M6: rows of versions before 0.2 must still be found, so their keys stay the same.
     #[test]
     fn keys_of_earlier_versions_stay_what_they_were() {
         let key = CallKey::earlier("acme", "t-1.2", "call_0");

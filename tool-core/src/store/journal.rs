@@ -11,20 +11,20 @@ use super::{
 
 /// Changes that are written together or not at all.
 ///
-/// The end of a call changes the effect ledger, the audit and the thread, the last message of a run ends the run, and a user's message may
-/// begin one. Where these are parts of one database, one transaction does it, which is one `fsync` in place of three, and no crash comes in
-/// between.
+/// The end of a call changes the effect ledger, the audit and the thread; the last message of a run ends the run; a user's message
+/// may begin one. If these stores belong to one database, one transaction writes all the changes: one `fsync` instead of three, and no
+/// crash in between.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// What [`EffectLedger::end`](super::EffectLedger::end) takes.
+    /// The arguments of [`EffectLedger::end`](super::EffectLedger::end).
     pub effect: Option<EndedEffect>,
     /// A row for [`AuditSink::write`](super::AuditSink::write).
     pub audit: Option<AuditRow>,
     /// A message for [`ThreadStore::append`](super::ThreadStore::append).
     pub message: Option<NewMessage>,
-    /// What [`RunStore::end_run`](super::RunStore::end_run) takes.
+    /// The arguments of [`RunStore::end_run`](super::RunStore::end_run).
     pub run: Option<EndedRun>,
-    /// What [`RunStore::begin_run`](super::RunStore::begin_run) takes.
+    /// The argument of [`RunStore::begin_run`](super::RunStore::begin_run).
     pub begin: Option<NewRun>,
 }
 
@@ -35,48 +35,48 @@ pub struct EndedEffect {
     pub key: CallKey,
     /// The owner that the row was begun with.
     pub owner: String,
-    /// What came of the effect.
+    /// How the effect ended.
     pub end: EffectEnd,
 }
 
 /// The end of a run, for a [`Batch`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedRun {
-    /// The run.
+    /// The id of the run.
     pub id: RunId,
     /// The owner that the run was begun with.
     pub owner: String,
-    /// How it ended.
+    /// How the run ended.
     pub end: RunEnd,
 }
 
-/// What the methods of the single stores would have returned for the parts of a [`Batch`].
+/// The values that the methods of the single stores would have returned for the parts of a [`Batch`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batched {
     /// Whether the effect ended within its lease.
     pub effect: Option<Ended>,
     /// The sequence number of the message.
     pub message: Option<u64>,
-    /// Whether the run was this owner's.
+    /// Whether the run belonged to this owner.
     pub run: Option<bool>,
-    /// The run that was begun, or the one that goes on in its place. The other parts are written in both cases.
+    /// The run that was begun, or the run that continues in its place. The other parts are written in both cases.
     pub begun: Option<RunBegun>,
 }
 
 /// A database that can write a [`Batch`].
 pub trait BatchStore: Send + Sync + 'static {
-    /// Does in one transaction, and in this order, what the single stores do with each part: ends the effect, writes the audit's row,
+    /// Does with each part what the single stores do, in one transaction and in this order: ends the effect, writes the audit row,
     /// appends the message, ends the run, begins a run.
     ///
-    /// Where one part is refused, nothing is written, and the error is that of the part. A caller then writes the parts one by one.
+    /// If one part is refused, nothing is written, and the error is the error of that part. The caller then writes the parts one by one.
     fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched>;
 }
 
-/// The transactions of the database that a store is a part of.
+/// The transactions of the database that a store belongs to.
 ///
 /// A store returns it from [`EffectLedger::journal`](super::EffectLedger::journal) and the same methods of
-/// [`AuditSink`](super::AuditSink), [`ThreadStore`](super::ThreadStore) and [`RunStore`](super::RunStore). Two stores are parts of one
-/// database where their journals are equal.
+/// [`AuditSink`](super::AuditSink), [`ThreadStore`](super::ThreadStore) and [`RunStore`](super::RunStore). Two stores belong to one
+/// database if their journals are equal.
 ///
 /// ```
 /// use tool_core::store::{EffectLedger, MemoryStore, ThreadStore};
@@ -93,14 +93,14 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The journal of a store. `shared` is what all handles of the database share, and what `store` keeps alive: it is compared by its
-    /// address.
+    /// Creates the journal of a store. `shared` is a value that all handles of the database share and that `store` keeps alive:
+    /// journals compare its address.
     pub fn new<T: ?Sized>(store: Arc<dyn BatchStore>, shared: &Arc<T>) -> Self {
         let database = Arc::as_ptr(shared).cast::<()>().addr();
         Self { store, database }
     }
 
-    /// Writes a batch. A panic of the store is [`StoreError::Unavailable`].
+    /// Writes a batch. A panic of the store becomes [`StoreError::Unavailable`].
     pub async fn write(&self, batch: Batch) -> Result<Batched, StoreError> {
         shielded(|| self.store.write_batch(batch)).await
     }

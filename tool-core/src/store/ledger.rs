@@ -1,24 +1,24 @@
-//! Which effects were begun, and how they ended.
+//! The effect ledger: which effects were begun, and how they ended.
 
 use serde::{Deserialize, Serialize};
 
 use super::audit::AuditRow;
 use super::{CallId, CallKey, Journal, Scope, StoreError, StoreFuture, Timestamp, words};
 
-/// That a tool with effects is about to run.
+/// The intent to run a tool with effects, which is stored before the tool runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
-    /// The identity of the call, and so of the effect; its key is the idempotency key that the tool is given.
+    /// The identity of the call, and so of the effect. Its key is the idempotency key that the tool receives.
     pub identity: CallId,
-    /// The key that a version before 0.2 gave to the same call, where there may be a row of such a version. It is of the same workspace.
+    /// The key that a version before 0.2 gave to the same call, if such a version may have left a row. It belongs to the same workspace.
     pub earlier: Option<CallKey>,
     /// The model's own id of the call.
     pub call: String,
-    /// The conversation.
+    /// The conversation of the call.
     pub thread: Option<String>,
-    /// The agent that asks.
+    /// The agent that makes the call.
     pub agent: Option<String>,
-    /// The tool's name.
+    /// The name of the tool.
     pub tool: String,
     /// Hash of the tool's contract.
     pub contract: String,
@@ -26,16 +26,16 @@ pub struct Intent {
     pub principal: String,
     /// Hash of the canonical arguments.
     pub arguments_hash: String,
-    /// Who runs it. One run of the body has one owner: two attempts never share a name.
+    /// The run that owns the row. Each run of the body has its own owner: two attempts never share a name.
     pub owner: String,
-    /// When it begins.
+    /// When the run begins.
     pub at: Timestamp,
-    /// From then on others may hold the owner for dead; [`EffectLedger::renew`] moves it.
+    /// When the lease expires: from then on, others may assume that the owner is dead. [`EffectLedger::renew`] moves it.
     pub lease_until: Timestamp,
 }
 
 impl Intent {
-    /// Refuses what [`EffectLedger::begin`] does not take whatever is stored: Conflict where the earlier key is of another workspace.
+    /// Checks what [`EffectLedger::begin`] refuses whatever is stored: fails with `Conflict` if the earlier key belongs to a different workspace.
     pub fn check(&self) -> Result<(), StoreError> {
         match &self.earlier {
             Some(earlier) if earlier.workspace() != self.identity.workspace() => {
@@ -49,17 +49,17 @@ impl Intent {
     }
 }
 
-/// Where an effect stands.
+/// The state of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectState {
-    /// Begun; its owner is alive as far as the lease says.
+    /// The effect was begun, and its owner is alive as far as the lease shows.
     Running,
-    /// It took effect.
+    /// The tool took effect.
     Succeeded,
-    /// It did not.
+    /// The tool did not take effect.
     Failed,
-    /// Begun, and nobody knows how it ended.
+    /// The effect was begun, and its outcome is unknown.
     Ambiguous,
 }
 
@@ -73,24 +73,24 @@ words!(EffectState {
 /// An effect as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectRow {
-    /// What was begun, with the lease as it stands.
+    /// The intent, with the current lease.
     pub intent: Intent,
-    /// Where it stands.
+    /// The state of the effect.
     pub state: EffectState,
-    /// What is answered to a replay, as JSON.
+    /// The result that a replay returns, as JSON.
     pub result: Option<String>,
-    /// When the end or the resolution came.
+    /// When the effect ended or was resolved.
     pub ended: Option<Timestamp>,
-    /// Whether the end came after the lease, an earlier run of the call ended after an operator had released it and this one had begun, or
-    /// the body ended in another way than an operator had settled.
+    /// Whether the end came after the lease; an earlier run of the call ended after an operator had released it and this run had begun; or the
+    /// body ended differently from what an operator had settled.
     pub late: bool,
-    /// The operator who resolved a doubt about it.
+    /// The operator who resolved the effect when its outcome was unknown.
     pub resolved_by: Option<String>,
-    /// Which attempt this is: the first is 1, and each rerun of an operator is the next one.
+    /// The number of this attempt: the first is 1, and each rerun of an operator is the next one.
     pub attempt: u32,
 }
 
-/// What came of an intent.
+/// The ledger's answer to an intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(
     clippy::large_enum_variant,
@@ -99,19 +99,19 @@ pub struct EffectRow {
 pub enum Begun {
     /// The row is stored: run the body.
     New,
-    /// The row of a later attempt is stored, which an operator has allowed: run the body.
+    /// The row of a later attempt, which an operator has allowed, is stored: run the body.
     Again {
         /// The number of the attempt.
         attempt: u32,
-        /// The operator.
+        /// The operator who allowed the attempt.
         operator: String,
     },
-    /// The effect is there already, in whatever state: do not run the body.
+    /// The effect exists already, in whatever state: do not run the body.
     Replay(EffectRow),
 }
 
 impl Begun {
-    /// The audit row to store together with the row of the effect; none where no row of the effect is stored.
+    /// The audit row to store together with the row of the effect; `None` if no row of the effect is stored.
     pub fn audit_row(&self, row: AuditRow) -> Option<AuditRow> {
         match self {
             Self::New => Some(row),
@@ -124,14 +124,14 @@ impl Begun {
 /// How the body ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectEnd {
-    /// Anything but [`EffectState::Running`].
+    /// Any state except [`EffectState::Running`].
     pub state: EffectState,
-    /// What a replay answers, as JSON.
+    /// The result that a replay returns, as JSON.
     pub result: Option<String>,
-    /// When.
+    /// When the body ended.
     pub at: Timestamp,
     /// Whether the key is released in the same step: the call has had no effect and only waits, and its next dispatch runs it again. The
-    /// state is [`EffectState::Failed`] then.
+    /// state must then be [`EffectState::Failed`].
     #[serde(default)]
     pub released: bool,
 }
@@ -139,9 +139,9 @@ pub struct EffectEnd {
 /// Whether an end came within the lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ended {
-    /// Before the lease was over.
+    /// The end came before the lease expired.
     InTime,
-    /// After it, or when the row was ambiguous already. The row now says what the end says, and that it was late.
+    /// The end came after the lease, or when the row was ambiguous already. The row now has the state of the end, and is marked as late.
     Late,
 }
 
@@ -149,11 +149,11 @@ pub enum Ended {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {
-    /// It took effect; this is the result to answer, as JSON.
+    /// The tool took effect; this is the result to return, as JSON.
     Succeeded(String),
-    /// It did not take effect; this is the result to answer.
+    /// The tool did not take effect; this is the result to return.
     Failed(String),
-    /// It may run once more.
+    /// The call may run once more.
     Rerun,
 }
 
@@ -168,7 +168,7 @@ impl Resolution {
     }
 }
 
-/// Which effects are meant: those that agree with every field that is set.
+/// A filter for effects: an effect must match every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectFilter {
     /// Effects in this state.
@@ -179,16 +179,16 @@ pub struct EffectFilter {
     pub principal: Option<String>,
     /// Effects of this conversation.
     pub thread: Option<String>,
-    /// At most this many.
+    /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// Newest first; oldest first where it is not set.
+    /// Newest first if set, else oldest first.
     pub newest_first: bool,
-    /// Those after this place in the order: [`EffectRow::place`] of the last row of the page before.
+    /// Only rows after this place in the order: [`EffectRow::place`] of the last row of the previous page.
     pub after: Option<(Timestamp, CallKey)>,
 }
 
 impl EffectFilter {
-    /// Whether a row is meant; `limit` is the caller's to keep.
+    /// Whether the filter admits a row. The caller applies `limit`.
     pub fn admits(&self, row: &EffectRow) -> bool {
         let intent = &row.intent;
         let is = |wanted: &Option<String>, found: Option<&String>| {
@@ -208,7 +208,7 @@ impl EffectFilter {
             })
     }
 
-    /// The page of all rows, which are by `at`, then key.
+    /// Selects the page of the filter from all rows, which must be ordered by `at`, then key.
     pub(crate) fn page(&self, mut rows: Vec<EffectRow>) -> Vec<EffectRow> {
         rows.retain(|row| self.admits(row));
         if self.newest_first {
@@ -222,7 +222,7 @@ impl EffectFilter {
     }
 }
 
-/// Keeps what was begun, so that no effect happens twice and none is claimed that did not happen.
+/// A ledger of effects, so that no effect happens twice and none is reported that did not happen.
 ///
 /// ```
 /// use std::time::Duration;
@@ -253,33 +253,32 @@ impl EffectFilter {
 /// ```
 #[doc(alias("idempotency", "exactly once", "durable execution"))]
 pub trait EffectLedger: Send + Sync + 'static {
-    /// Whether what is stored survives the process and is shared with others that open the same store.
+    /// Whether stored rows survive the process and are shared with others that open the same store.
     fn is_durable(&self) -> bool;
 
-    /// The transactions of the database that this store is a part of; `None` where each of its changes is a transaction of its own.
+    /// The transactions of the database that this store belongs to; `None` if each of its changes is a transaction of its own.
     fn journal(&self) -> Option<Journal> {
         None
     }
 
     /// Claims the key of an intent's identity. [`Begun::New`] and [`Begun::Again`] store the intent and the audit row of
-    /// [`Begun::audit_row`] in one transaction; a row that is there already is returned instead, and then the audit row is not written. A
-    /// running row whose lease is over at `intent.at` becomes ambiguous first.
+    /// [`Begun::audit_row`] in one transaction. If a row exists already, it is returned instead, and the audit row is not written. A
+    /// running row whose lease has expired at `intent.at` becomes ambiguous first.
     ///
-    /// Where there is no row of the key, the row of `intent.earlier` is looked for, and treated as if it had the key. The row of a rerun
-    /// replaces it.
+    /// If the key has no row, the row of `intent.earlier` is used as if it had the key. The row of a rerun replaces it.
     ///
     /// Every method that takes a key finds the row with that key, or else the row that was begun with it as `intent.earlier` (of several,
     /// the first by `at`, then key). So a call is not begun under both of its keys.
     ///
-    /// Conflict where the key belongs to a different call id, tool, arguments, principal or agent, and for what [`Intent::check`]
-    /// refuses: nothing is stored. A different principal or agent of the same conversation may begin a call whose key is released.
+    /// Fails with `Conflict`, and stores nothing, if the key belongs to a different call id, tool, arguments, principal or agent, or if
+    /// [`Intent::check`] fails. A different principal or agent of the same conversation may begin a call whose key is released.
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun>;
 
-    /// Takes the key of a call that must not run any more: what [`begin`](Self::begin) would store as running is stored as
-    /// [`Failed`](EffectState::Failed) with `result`, in one write. No crash leaves a call in doubt that never ran. A row that is there already is
-    /// returned and stays as it is.
+    /// Takes the key of a call that must not run any more: the row that [`begin`](Self::begin) would store as running is stored as
+    /// [`Failed`](EffectState::Failed) with `result`, in one write. So a crash cannot make the outcome of a call that never ran unknown. A row
+    /// that exists already is returned and stays unchanged.
     ///
-    /// Without an implementation of its own, a store begins the call and ends it, which are two writes.
+    /// The default implementation begins the call and then ends it, in two writes.
     fn close_call(&self, intent: Intent, result: Option<String>) -> StoreFuture<'_, Begun> {
         Box::pin(async move {
             let (key, owner) = (intent.identity.key(), intent.owner.clone());
@@ -290,7 +289,7 @@ pub trait EffectLedger: Send + Sync + 'static {
                 released: false,
             };
             let begun = match self.begin(intent, None).await? {
-                // Begun by this call before, whose answer was lost.
+                // This call has begun the row before, and the answer was lost.
                 Begun::Replay(row)
                     if row.state == EffectState::Running && row.intent.owner == owner =>
                 {
@@ -304,7 +303,7 @@ pub trait EffectLedger: Send + Sync + 'static {
         })
     }
 
-    /// Moves the lease of a running row to `until`, never back. False where the row is not running or not this owner's.
+    /// Moves the lease of a running row to `until`, never back. Returns false if the row is not running or belongs to a different owner.
     fn renew<'a>(
         &'a self,
         key: &'a CallKey,
@@ -312,19 +311,19 @@ pub trait EffectLedger: Send + Sync + 'static {
         until: Timestamp,
     ) -> StoreFuture<'a, bool>;
 
-    /// Records how the body ended. An ambiguous row becomes what a late end says, also where it was released for a rerun that nobody
-    /// has begun.
+    /// Records how the body ended. A late end settles an ambiguous row, even if the row was released for a rerun that has
+    /// not begun.
     ///
-    /// The end of an earlier run, whose call was released and begun again, is a Conflict that marks the row as
-    /// [`late`](EffectRow::late): both runs may have taken effect. So is an end that contradicts what an operator has settled while the
-    /// body ran.
+    /// The end of an earlier run, whose call was released and begun again, fails with `Conflict` and marks the row as
+    /// [`late`](EffectRow::late): both runs may have taken effect. The same applies to an end that contradicts what an operator has settled
+    /// while the body ran.
     ///
-    /// An end that is [`released`](EffectEnd::released) releases the key as [`Resolution::Rerun`] does, in the same write, so that no
-    /// crash leaves a call in doubt that only waits. The next [`begin`](Self::begin) has the number of the same attempt, and is
-    /// [`Begun::New`] where that is the first.
+    /// An end that is [`released`](EffectEnd::released) releases the key like [`Resolution::Rerun`], in the same write, so that a crash cannot
+    /// make the outcome of a call that only waits unknown. The next [`begin`](Self::begin) has the same attempt number, and is
+    /// [`Begun::New`] if that is the first.
     ///
-    /// Missing for an unknown key. Conflict where the owner is another, where the row has succeeded or failed already, and for an end
-    /// that says `Running`, or that is released and does not say `Failed`.
+    /// Fails with `Missing` for an unknown key. Fails with `Conflict` if the owner is a different one, if the row has succeeded or failed
+    /// already, if the end's state is `Running`, and if a released end's state is not `Failed`.
     fn end<'a>(
         &'a self,
         key: &'a CallKey,
@@ -332,15 +331,15 @@ pub trait EffectLedger: Send + Sync + 'static {
         end: EffectEnd,
     ) -> StoreFuture<'a, Ended>;
 
-    /// The row of a key; none where it is unknown or released.
+    /// Returns the row of a key; `None` if the key is unknown or released.
     fn get<'a>(&'a self, key: &'a CallKey) -> StoreFuture<'a, Option<EffectRow>>;
 
-    /// Settles an ambiguous row by an operator's word, and returns it. A running row whose lease is over at `now` counts as ambiguous.
+    /// Settles an ambiguous row as an operator has decided, and returns it. A running row whose lease has expired at `now` counts as ambiguous.
     ///
-    /// [`Resolution::Rerun`] releases the key: [`get`](Self::get) and [`list`](Self::list) no longer know it, and the next
+    /// [`Resolution::Rerun`] releases the key: [`get`](Self::get) and [`list`](Self::list) no longer return it, and the next
     /// [`begin`](Self::begin) is [`Begun::Again`], with the next attempt's number and the operator's name.
     ///
-    /// Missing for an unknown or released key, Conflict where the row is not ambiguous.
+    /// Fails with `Missing` for an unknown or released key, and with `Conflict` if the row is not ambiguous.
     fn resolve<'a>(
         &'a self,
         key: &'a CallKey,
@@ -349,10 +348,10 @@ pub trait EffectLedger: Send + Sync + 'static {
         now: Timestamp,
     ) -> StoreFuture<'a, EffectRow>;
 
-    /// Settles a row as [`resolve`](Self::resolve) does, also one that is running and whose lease is not over. Only for an operator who
+    /// Settles a row like [`resolve`](Self::resolve), even if it is running and its lease has not expired. Only for an operator who
     /// knows that its owner is dead.
     ///
-    /// Without an implementation of its own, a store resolves the row at the end of its lease, which the row then names as its end.
+    /// The default implementation resolves the row at the end of its lease, and stores that time as the row's end.
     fn force<'a>(
         &'a self,
         key: &'a CallKey,
@@ -367,19 +366,18 @@ pub trait EffectLedger: Send + Sync + 'static {
         })
     }
 
-    /// Turns every running row of a scope whose lease is over at `now` to ambiguous, and returns those rows, by `at`, then key.
+    /// Marks every running row of a scope whose lease has expired at `now` as ambiguous, and returns those rows, ordered by `at`, then key.
     fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>>;
 
-    /// The rows of a scope, in a state or in all, by `at`, then key.
+    /// Returns the rows of a scope, in one state or in all, ordered by `at`, then key.
     fn list<'a>(
         &'a self,
         scope: Scope<'a>,
         state: Option<EffectState>,
     ) -> StoreFuture<'a, Vec<EffectRow>>;
 
-    /// A page of the rows of a scope that a filter means, by `at`, then key, or the other way round for
-    /// [`newest_first`](EffectFilter::newest_first). Without an implementation of its own, a store reads its whole
-    /// [`list`](Self::list) for each page.
+    /// Returns a page of the rows of a scope that the filter admits, ordered by `at`, then key, or in reverse order for
+    /// [`newest_first`](EffectFilter::newest_first). The default implementation reads the whole [`list`](Self::list) for each page.
     fn page<'a>(
         &'a self,
         scope: Scope<'a>,

@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{StoreFuture, ThreadId, Timestamp, Workspace};
 
-/// Names the rows whose contents are erased.
+/// Selects the rows whose contents are erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Erasure<'a> {
-    /// One thread.
+    /// The contents of one thread.
     Thread(&'a ThreadId),
-    /// Everything of one user in one workspace, but for messages: a thread is erased by its own name.
+    /// All contents of one user in one workspace, except messages: a thread is erased by its own id.
     Principal {
-        /// The workspace.
+        /// The workspace of the user.
         workspace: &'a Workspace,
-        /// The user.
+        /// The user whose contents are erased.
         principal: &'a str,
     },
 }
 
-/// How many rows an erasure met.
+/// How many rows an erasure has changed or removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erased {
     /// Messages that were removed.
@@ -35,7 +35,7 @@ pub struct Erased {
     pub spills: u64,
 }
 
-/// How long rows are kept; `None` keeps them for ever. The default keeps everything but spilled outputs, which go when they expire.
+/// How long rows are kept; `None` keeps them forever. The default keeps everything except spilled outputs, which are removed when they expire.
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,49 +48,49 @@ pub struct Erased {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
-    /// Audit rows, since their call arrived.
+    /// Audit rows, counted from the arrival of their call.
     pub audit: Option<Duration>,
-    /// Approvals that are denied, expired, spent or withdrawn, since they were asked for. Open ones stay.
+    /// Approvals that are denied, expired, spent or withdrawn, counted from their request. Open ones stay.
     pub approvals: Option<Duration>,
-    /// Effects that have succeeded or failed, since their end. A row stays for longer where the store still holds messages of its thread
-    /// or an approval of its call, which could name it. Ambiguous rows stay until somebody has settled them.
+    /// Effects that have succeeded or failed, counted from their end. A row stays longer if the store still holds messages of its thread
+    /// or an approval of its call, which could refer to it. Ambiguous rows stay until an operator has settled them.
     pub effects: Option<Duration>,
-    /// Messages of threads in which nothing was written for so long. The last sequence number of a thread stays, so that a new call
+    /// Messages of threads without a new message for this time. The last sequence number of a thread stays, so that a new call
     /// is never taken for an old one.
     pub threads: Option<Duration>,
-    /// Runs that have ended, since their end. The last number of a thread stays.
+    /// Runs that have ended, counted from their end. The last run number of a thread stays.
     pub runs: Option<Duration>,
     /// Messages of versions before 0.2 that belong to no workspace.
     pub unassigned: Option<Duration>,
-    /// Kill switches and disables that are off, since they were turned off.
+    /// Kill switches and disables that are off, counted from when they were turned off.
     pub switches: Option<Duration>,
 }
 
-/// What a purge has removed.
+/// How many rows a purge has removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purged {
-    /// Audit rows.
+    /// Audit rows that were removed.
     pub audit: u64,
-    /// Approvals.
+    /// Approvals that were removed.
     pub approvals: u64,
-    /// Effects.
+    /// Effects that were removed.
     pub effects: u64,
     /// Threads whose messages were removed.
     pub threads: u64,
-    /// Runs.
+    /// Runs that were removed.
     pub runs: u64,
-    /// Messages that belonged to no workspace.
+    /// Messages of no workspace that were removed.
     pub unassigned: u64,
-    /// Spilled outputs.
+    /// Spilled outputs that were removed.
     pub spills: u64,
-    /// Switches.
+    /// Switches that were removed.
     pub switches: u64,
     /// Whether a table had as many rows as one purge removes, so that another purge may find more.
     pub more: bool,
 }
 
 impl Retention {
-    /// The time before which rows of an age go; `None` where they are kept.
+    /// The time before which rows of an age are removed; `None` if they are kept.
     pub fn since(age: Option<Duration>, now: Timestamp) -> Option<Timestamp> {
         let millis = i64::try_from(age?.as_millis()).unwrap_or(i64::MAX);
         Some(Timestamp::from_millis(
@@ -99,7 +99,7 @@ impl Retention {
     }
 }
 
-/// Erasure and retention of a store that keeps everything.
+/// Erasure and retention for a store that holds all tables.
 ///
 /// ```
 /// use tool_core::store::*;
@@ -115,14 +115,14 @@ impl Retention {
 /// # }
 /// ```
 pub trait Maintenance: Send + Sync + 'static {
-    /// Erases contents, in one transaction: messages, audit rows and spilled outputs are removed; of effects the result, of approvals
-    /// arguments, reasons and edits are blanked, while key, state and times stay, so that no effect happens twice. An open approval
-    /// is withdrawn. What is erased is in no file of the store afterwards.
+    /// Erases contents, in one transaction. Messages, audit rows and spilled outputs are removed. The results of effects, and the arguments,
+    /// reasons and edits of approvals, are blanked, while keys, states and times stay, so that no effect happens twice. An open approval
+    /// is withdrawn. Afterwards, no file of the store contains the erased data.
     ///
     /// A thread's audit rows and spilled outputs belong to its users, so only [`Erasure::Principal`] removes them.
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased>;
 
-    /// Removes rows that are older than a retention, at most `most` of each table, and spilled outputs that have expired by `now`.
+    /// Removes rows that are older than the retention, at most `most` of each table, and spilled outputs that have expired at `now`.
     fn purge<'a>(
         &'a self,
         retention: &'a Retention,

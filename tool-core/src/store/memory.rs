@@ -1,4 +1,4 @@
-//! Everything in memory, behind one lock.
+//! In-memory store of all tables, behind one lock.
 
 #[cfg(feature = "host")]
 mod approval;
@@ -23,11 +23,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{StoreError, StoreFuture};
 
-/// All stores in memory, for tests and for hosts that may forget. Clones share what they keep.
+/// All stores in memory, for tests and for hosts that may lose their data. Clones share the data.
 ///
-/// One lock lies over everything, so that a change of several rows is one step for everybody else, and nothing waits while it holds
-/// the lock. One row is found by its key, what expires by its time; lists walk their rows in order and stop at their limit. Nothing
-/// is removed unless a method that removes is called.
+/// One lock protects all tables, so that others see a change of several rows as a single step, and nothing waits while it holds the
+/// lock. A row is found by its key, and an expiring row by its time; lists walk the rows in order and stop at their limit. Rows are
+/// removed only by the methods that remove.
 ///
 /// ```
 /// use tool_core::store::{ApprovalStore, MemoryStore};
@@ -56,12 +56,12 @@ struct Tables {
 }
 
 impl MemoryStore {
-    /// The tables, for one step. A panic elsewhere does not take them away: steps check first and change after.
+    /// Locks the tables for one step. After a panic elsewhere they are still usable, because steps check first and change after.
     fn tables(&self) -> MutexGuard<'_, Tables> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One step, taken when the future is polled.
+    /// Runs one step when the future is polled.
     fn step<'a, T: 'a>(
         &'a self,
         step: impl FnOnce(&mut Tables) -> Result<T, StoreError> + Send + 'a,
@@ -76,7 +76,7 @@ impl fmt::Debug for MemoryStore {
     }
 }
 
-/// The first rows, as many as a filter wants.
+/// The limit of a filter, as a number of rows.
 #[cfg(feature = "host")]
 fn limited(limit: Option<u32>) -> usize {
     limit.map_or(usize::MAX, |limit| {
@@ -84,7 +84,7 @@ fn limited(limit: Option<u32>) -> usize {
     })
 }
 
-/// A length as the number of rows that a method returns.
+/// Converts a length to the number of rows that a method returns.
 fn count(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }

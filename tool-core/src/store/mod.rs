@@ -1,26 +1,26 @@
-//! State that outlives a call: traits, their records, and versions that keep everything in memory.
+//! Stores for state that outlives a call: traits, their records, and an in-memory implementation.
 //!
 //! | trait | keeps |
 //! |---|---|
-//! | [`ApprovalStore`] | calls and plans that wait for somebody's word |
+//! | [`ApprovalStore`] | approval requests for calls and plans, and their answers |
 //! | [`EffectLedger`] | which effects were begun and how they ended |
 //! | [`AuditSink`] | one row for each call |
 //! | [`ThreadStore`] | the messages of a thread |
-//! | [`RunStore`] | who drives a thread, and how each run ended |
+//! | [`RunStore`] | the driver of each thread, and how each run ended |
 //! | [`SpillStore`] | outputs too long for a model |
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |
 //!
-//! [`Maintenance`] is erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
+//! [`Maintenance`] covers erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
 //!
-//! [`MemoryStore`] implements all for tests and for hosts that may forget; a durable store comes in a crate of its own. Each
-//! method is one transaction: it happens wholly or not at all, also among many tasks and, where
-//! [`is_durable`](ApprovalStore::is_durable), among many processes. Time is always handed in, so that a store has no clock of its
+//! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data; a durable store is in a separate crate. Each
+//! method is one transaction: it happens completely or not at all, even among many tasks and, if
+//! [`is_durable`](ApprovalStore::is_durable), among many processes. The caller passes in the time, so that a store has no clock of its
 //! own and a test needs none.
 //!
 //! A record belongs to one workspace, and every method takes the part of the store in which it acts: a [`Workspace`], a [`ThreadId`] or a
-//! [`CallKey`], which name their workspace, or a [`Scope`].
+//! [`CallKey`], which contain their workspace, or a [`Scope`].
 //!
-//! A future does nothing before it is polled. One that is dropped half way either changed nothing or did all that its method says.
+//! A future does nothing before it is polled. A future that is dropped half way either changed nothing or did all that its method documents.
 
 #[cfg(feature = "host")]
 mod answer;
@@ -84,28 +84,28 @@ pub use switch::{Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore};
 pub use thread::{Message, NewMessage, Role, ThreadStore};
 pub use time::Timestamp;
 
-/// What a store's methods return.
+/// The future that a store's methods return.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// Why a store did not do what it was asked.
+/// Why a store did not do what was requested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// What is stored already forbids it; nothing was changed but what the method's page names.
+    /// A stored row forbids the change. Nothing was changed, except what the method's documentation names.
     #[error("conflict: {0}")]
     Conflict(String),
-    /// There is no such row.
+    /// The row does not exist.
     #[error("missing: {0}")]
     Missing(String),
     /// The store could not be reached or could not write. The same call may succeed later.
     #[error("the store is unavailable: {0}")]
     Unavailable(Box<dyn Error + Send + Sync>),
-    /// A row cannot be read back. Somebody has to look at it; asking again does not help.
+    /// A row cannot be read back. An operator has to look at it; a retry does not help.
     #[error("the store holds what this program cannot read: {0}")]
     Corrupt(String),
 }
 
-/// Everything a host keeps, in one object: the six traits together.
+/// All stores that a host needs, in one object: the seven traits together.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -127,7 +127,7 @@ impl<
 {
 }
 
-/// Gives an enum of plain variants the words that stores write for it.
+/// Defines the words that stores write for the variants of a plain enum.
 macro_rules! words {
     ($name:ident { $($variant:ident = $word:literal,)+ }) => {
         impl $name {

@@ -1,4 +1,4 @@
-//! Runs: rows that say who drives a thread, and how each run ended.
+//! Run records: who drives a thread, and how each run ended.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Journal, Scope, StoreFuture, ThreadId, Timestamp, Workspace, words};
 
-/// The id of a run: its thread and its number there. The store assigns numbers; they grow by 1, and none is given twice.
+/// The id of a run: its thread and its number there. The store assigns numbers; they grow by 1 and are never reused.
 ///
 /// ```
 /// use tool_core::store::{RunId, ThreadId};
@@ -23,13 +23,13 @@ pub struct RunId {
 }
 
 impl RunId {
-    /// The id of a run by its number in a thread. Take the workspace of the thread from the session, not from the request: it is what
+    /// The id of a run by its number in a thread. Take the workspace of the thread from the session, not from the request: the workspace
     /// keeps tenants apart.
     pub fn new(thread: ThreadId, number: u64) -> Self {
         Self { thread, number }
     }
 
-    /// The thread.
+    /// The thread of the run.
     pub fn thread(&self) -> &ThreadId {
         &self.thread
     }
@@ -39,7 +39,7 @@ impl RunId {
         self.thread.workspace()
     }
 
-    /// The number in the thread; the first is 1.
+    /// The number of the run in the thread; the first is 1.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -51,13 +51,13 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Whether a run goes on.
+/// Whether a run continues or has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// It goes on, or its process died: see [`RunRow::is_held`].
+    /// The run continues, or its process died: see [`RunRow::is_held`].
     Running,
-    /// It ended, for the cause in its row.
+    /// The run ended, for the cause in its row.
     Ended,
 }
 
@@ -70,7 +70,7 @@ words!(RunState { Running = "running", Ended = "ended", });
 pub enum RunCause {
     /// The model, or a tool in its place, answered the user.
     Replied,
-    /// The model's answer reached its limit of tokens.
+    /// The model's answer reached its token limit.
     Length,
     /// The provider withheld the model's answer.
     Filtered,
@@ -80,21 +80,21 @@ pub enum RunCause {
     Lacking,
     /// The outcome of an earlier call has to be settled first.
     Unsettled,
-    /// It was cancelled, the future that drove it was dropped, or its driver was given up.
+    /// The run was cancelled, the future that drove it was dropped, or its driver was given up.
     Cancelled,
-    /// A message of the user arrived, which another run answers.
+    /// A message of the user arrived, which a different run answers.
     Interrupted,
-    /// The deadline of its context passed.
+    /// The deadline of the run's context passed.
     Deadline,
-    /// It took all its steps.
+    /// The run took all its steps.
     Steps,
-    /// It used all its tokens.
+    /// The run used all its tokens.
     Budget,
     /// The host was shutting down.
     Draining,
     /// The model or a store failed.
     Failed,
-    /// All calls of the one message have their results. Only runs of [`Turns::run`](crate::turn::Turns::run) end so.
+    /// All calls of the message have their results. Only runs of [`Turns::run`](crate::turn::Turns::run) end with this cause.
     Complete,
 }
 
@@ -115,13 +115,13 @@ words!(RunCause {
     Complete = "complete",
 });
 
-/// A request to stop a run, which its driver obeys before its next step and whenever it renews its lease.
+/// A request to stop a run. Its driver checks for it before its next step and whenever it renews its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStop {
     /// End after the calls that have begun; the next run reads the new message of the user.
     Interrupt,
-    /// End, and cancel what is under way.
+    /// End, and cancel the work in progress.
     Cancel,
 }
 
@@ -138,10 +138,10 @@ words!(RunStop { Interrupt = "interrupt", Cancel = "cancel", });
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of the input, those that were read from a cache included.
+    /// Tokens of the input, including those read from a cache.
     #[serde(default)]
     pub input_tokens: u64,
-    /// Tokens of the output, reasoning included.
+    /// Tokens of the output, including reasoning.
     #[serde(default)]
     pub output_tokens: u64,
     /// Tokens of the input that were read from a cache.
@@ -150,7 +150,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Tokens of input and output.
+    /// The sum of input and output tokens.
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -165,72 +165,72 @@ impl AddAssign for Usage {
     }
 }
 
-/// A run to begin.
+/// The data of a run that is to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
-    /// The thread.
+    /// The thread of the run.
     pub thread: ThreadId,
-    /// The user for whom it runs, where the context names one.
+    /// The requesting user, if the context names one.
     pub principal: Option<String>,
-    /// The agent, where the context names one.
+    /// The agent, if the context names one.
     pub agent: Option<String>,
-    /// A random name of whoever drives it, made anew for each drive.
+    /// A random name of the driver, made anew for each drive.
     pub owner: String,
-    /// When.
+    /// When the run begins.
     pub at: Timestamp,
-    /// When another driver may take it over.
+    /// When the lease expires and a different driver may take the run over.
     pub lease_until: Timestamp,
 }
 
-/// What a run has used so far.
+/// The steps and tokens that a run has used so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunProgress {
-    /// Model requests.
+    /// The number of model requests.
     pub steps: u32,
-    /// Their tokens.
+    /// The tokens of these requests.
     pub usage: Usage,
 }
 
-/// The end of a run.
+/// How and when a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEnd {
-    /// Why.
+    /// Why the run ended.
     pub cause: RunCause,
-    /// When.
+    /// When the run ended.
     pub at: Timestamp,
-    /// What it used.
+    /// The steps and tokens that the run used.
     pub progress: RunProgress,
 }
 
 /// A run as it is stored.
 ///
-/// Its methods are the steps that a row can take, for whoever writes a store: read the row, let it take the step and write it back, in
+/// Its methods are the steps that a row can take, for authors of a store: read the row, apply the step and write the row back, in
 /// one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
-    /// The id.
+    /// The id of the run.
     pub id: RunId,
-    /// The user for whom it runs.
+    /// The requesting user, if there is one.
     pub principal: Option<String>,
-    /// The agent.
+    /// The agent that acts for the user.
     pub agent: Option<String>,
-    /// The random name of its driver.
+    /// The random name of the driver.
     pub owner: String,
-    /// When another driver may take it over.
+    /// When the lease expires and a different driver may take the run over.
     pub lease_until: Timestamp,
-    /// Whether it goes on.
+    /// Whether the run continues.
     pub state: RunState,
-    /// Why it ended.
+    /// Why the run ended, once it has.
     pub cause: Option<RunCause>,
-    /// The request to stop it.
+    /// The request to stop the run, if there is one.
     pub stop: Option<RunStop>,
-    /// When it began.
+    /// When the run began.
     pub started: Timestamp,
-    /// When it ended.
+    /// When the run ended, once it has.
     pub ended: Option<Timestamp>,
-    /// How many drivers it has had: more than 1 where the process of an earlier one died.
+    /// How many drivers the run has had: more than 1 if the process of an earlier driver died.
     pub attempt: u32,
-    /// What it used. While it runs, as of the last renewal of its lease.
+    /// What the run has used. While it runs, as of the last renewal of its lease.
     pub progress: RunProgress,
 }
 
@@ -239,38 +239,38 @@ pub struct RunRow {
 pub enum RunBegun {
     /// The caller drives this run.
     Begun(Box<RunRow>),
-    /// Another driver holds the lease of this run, so nothing was changed.
+    /// A different driver holds the lease of this run, so nothing was changed.
     Busy(Box<RunRow>),
 }
 
-/// Narrows a list of runs.
+/// A filter for runs: a run must match every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Only those of this conversation.
+    /// Only runs of this conversation.
     pub conversation: Option<String>,
-    /// Only those in this state.
+    /// Only runs in this state.
     pub state: Option<RunState>,
-    /// Only those that come after this one in the order of the list: the [`cursor`](RunRow::cursor) of the last row of a page.
+    /// Only runs after this one in the order of the list: the [`cursor`](RunRow::cursor) of the last row of the previous page.
     pub after: Option<RunCursor>,
-    /// At most this many.
+    /// The maximum number of rows.
     pub limit: Option<u32>,
 }
 
-/// The position of a run in lists, which are sorted by it in descending order.
+/// The sort key of runs in lists, which are in descending order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunCursor {
     /// When the run began.
     pub started: Timestamp,
-    /// The run.
+    /// The id of the run.
     pub id: RunId,
 }
 
 impl RunRow {
-    /// A step of [`RunStore::begin_run`]: takes the row of the thread that is `running`, if there is one, and the next number of the thread.
+    /// Applies [`RunStore::begin_run`] to the row of the thread that is `running`, if there is one. `number` is the next number of the thread.
     /// Returns the answer and the rows to store.
     ///
-    /// A run whose lease lapsed is taken over under its own number, unless somebody asked for it to stop: then it ends, and a new run
-    /// begins. A driver that begins again under the same owner gets its own run, so that an answer that was lost can be asked for again.
+    /// A run whose lease has expired is taken over under its own number, unless a stop was requested: then it ends, and a new run
+    /// begins. A driver that begins again under the same owner gets its own run, so that it can repeat a request whose answer was lost.
     pub fn begin(running: Option<Self>, new: NewRun, number: u64) -> (RunBegun, Vec<Self>) {
         let mut rows = Vec::new();
         if let Some(mut row) = running {
@@ -315,7 +315,7 @@ impl RunRow {
         (RunBegun::Begun(Box::new(row)), rows)
     }
 
-    /// A step of [`RunStore::renew_run`]. Returns whether the run goes on and is this owner's.
+    /// Applies [`RunStore::renew_run`]. Returns whether the run continues and belongs to this owner.
     pub fn renew(&mut self, owner: &str, until: Timestamp, progress: RunProgress) -> bool {
         let renews = self.state == RunState::Running && self.owner == owner;
         if renews {
@@ -325,7 +325,7 @@ impl RunRow {
         renews
     }
 
-    /// A step of [`RunStore::end_run`]. Returns whether the run went on and was this owner's.
+    /// Applies [`RunStore::end_run`]. Returns whether the run was running and belonged to this owner.
     pub fn end(&mut self, owner: &str, end: RunEnd) -> bool {
         let ends = self.state == RunState::Running && self.owner == owner;
         if ends {
@@ -337,7 +337,7 @@ impl RunRow {
         ends
     }
 
-    /// A step of [`RunStore::stop_run`]. Returns whether the row changed: a run that ended stays as it is, and a cancellation is not
+    /// Applies [`RunStore::stop_run`]. Returns whether the row changed: a run that has ended stays unchanged, and a cancellation is not
     /// weakened to an interruption.
     pub fn stop(&mut self, stop: RunStop) -> bool {
         let stops = self.state == RunState::Running && self.stop < Some(stop);
@@ -347,7 +347,7 @@ impl RunRow {
         stops
     }
 
-    /// Whether a driver holds the run at this time. One that is `running` and not held was left by a process that died; the next drive
+    /// Whether a driver holds the run at this time. A run that is `running` and not held was left by a process that died; the next drive
     /// of its thread takes it over.
     pub fn is_held(&self, now: Timestamp) -> bool {
         self.state == RunState::Running && now < self.lease_until
@@ -363,7 +363,7 @@ impl RunRow {
 }
 
 impl RunFilter {
-    /// Whether a row is of the scope and passes the filter, its limit aside.
+    /// Whether a row is in the scope and matches the filter. The caller applies `limit`.
     pub fn covers(&self, scope: Scope<'_>, row: &RunRow) -> bool {
         let thread = row.id.thread();
         let conversation = self.conversation.as_deref();
@@ -374,7 +374,7 @@ impl RunFilter {
     }
 }
 
-/// Keeps runs: at most one of each thread is `running`.
+/// A store of runs: at most one run of each thread is `running`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -400,15 +400,15 @@ impl RunFilter {
 /// # }
 /// ```
 pub trait RunStore: Send + Sync + 'static {
-    /// The transactions of the database that this store is a part of; `None` where each of its changes is a transaction of its own.
+    /// The transactions of the database that this store belongs to; `None` if each of its changes is a transaction of its own.
     fn journal(&self) -> Option<Journal> {
         None
     }
 
-    /// Begins a run of a thread, or takes over the one whose lease lapsed: [`RunRow::begin`].
+    /// Begins a run of a thread, or takes over the run whose lease has expired: [`RunRow::begin`].
     fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun>;
 
-    /// Extends the lease. Returns the row as it is stored now, or `None` where the owner does not hold the run any more.
+    /// Extends the lease. Returns the row as it is stored now, or `None` if the owner no longer holds the run.
     fn renew_run<'a>(
         &'a self,
         id: &'a RunId,
@@ -417,22 +417,22 @@ pub trait RunStore: Send + Sync + 'static {
         progress: RunProgress,
     ) -> StoreFuture<'a, Option<RunRow>>;
 
-    /// Ends a run. Returns false, and changes nothing, where the owner does not hold it any more.
+    /// Ends a run. Returns false, and changes nothing, if the owner no longer holds it.
     fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool>;
 
-    /// Asks the driver of a run to stop. Returns the row, or `None` for an unknown run. A run that ended is returned as it is.
+    /// Asks the driver of a run to stop. Returns the row, or `None` for an unknown run. A run that has ended is returned unchanged.
     fn stop_run<'a>(&'a self, id: &'a RunId, stop: RunStop) -> StoreFuture<'a, Option<RunRow>>;
 
-    /// One run.
+    /// Returns a run, or `None` if the id is unknown.
     fn get_run<'a>(&'a self, id: &'a RunId) -> StoreFuture<'a, Option<RunRow>>;
 
-    /// The runs of a scope that pass a filter, by their [`cursor`](RunRow::cursor) in descending order: the newest first.
+    /// Returns the runs of a scope that match the filter, in descending order of their [`cursor`](RunRow::cursor): the newest first.
     fn list_runs<'a>(
         &'a self,
         scope: Scope<'a>,
         filter: &'a RunFilter,
     ) -> StoreFuture<'a, Vec<RunRow>>;
 
-    /// Removes runs that ended before a point in time, and returns how many there were.
+    /// Removes runs that ended before `since`, and returns their number.
     fn retain_runs<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64>;
 }

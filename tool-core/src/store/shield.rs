@@ -1,4 +1,4 @@
-//! Stores whose panics are errors: what takes a store wraps it once, so that no caller of the store has to think of panics.
+//! Panic shield for stores: a panic of a store becomes an error. A store is wrapped once, so that its callers need not handle panics.
 
 use std::any::Any;
 use std::future::ready;
@@ -16,7 +16,7 @@ use super::{
     RunStop, RunStore, ThreadId, ThreadStore,
 };
 
-/// A store whose panics are [`StoreError::Unavailable`].
+/// A store whose panics become [`StoreError::Unavailable`].
 pub(crate) struct Shield<S: ?Sized>(pub(crate) Arc<S>);
 
 #[cfg(feature = "host")]
@@ -37,7 +37,7 @@ fn panicked(payload: &(dyn Any + Send)) -> StoreError {
     StoreError::Unavailable(format!("it panicked: {}", panic_text(payload)).into())
 }
 
-/// Runs a method of a store; a panic is [`StoreError::Unavailable`].
+/// Runs a method of a store; a panic becomes [`StoreError::Unavailable`].
 pub(crate) fn shielded<'a, T: Send + 'a>(
     step: impl FnOnce() -> StoreFuture<'a, T>,
 ) -> StoreFuture<'a, T> {

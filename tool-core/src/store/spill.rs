@@ -1,13 +1,13 @@
-//! Outputs too long for a model, kept to be read on.
+//! Spilled outputs: texts too long for a model, stored so that they can be read in parts.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 
-/// A text that is kept for its reader.
+/// A text that is stored for its reader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spill {
-    /// Names it; unique in the store.
+    /// The handle of the text, unique in the store.
     pub handle: String,
     /// The workspace that may read it.
     pub workspace: Workspace,
@@ -17,23 +17,23 @@ pub struct Spill {
     pub text: String,
     /// When it was stored.
     pub at: Timestamp,
-    /// From then on it cannot be read.
+    /// When the text expires: from then on, it cannot be read.
     pub expires: Timestamp,
 }
 
-/// A part of a kept text.
+/// A part of a stored text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpillPart {
-    /// Whole characters.
+    /// The text of the part, in whole characters.
     pub text: String,
     /// The byte at which the part begins. The next part begins at `from + text.len()`.
     pub from: u64,
-    /// Bytes of the whole text.
+    /// The length of the whole text, in bytes.
     pub total: u64,
 }
 
 impl Spill {
-    /// The error for a spill whose handle is taken.
+    /// The error for a spill whose handle exists already.
     #[must_use]
     pub fn exists(&self) -> StoreError {
         StoreError::Conflict(format!(
@@ -44,10 +44,10 @@ impl Spill {
 }
 
 impl SpillPart {
-    /// The part of a text that [`SpillStore::read`] promises, for whoever writes a store.
+    /// The part of a text that [`SpillStore::read`] promises, for authors of a store.
     ///
-    /// A store that keeps a text in pieces gives the pieces that hold the part, `from` counted in them, and then sets `from` and
-    /// `total` of what it gets to those of the whole.
+    /// A store that keeps a text in pieces passes the pieces that contain the part, with `from` counted in them, and then sets `from` and
+    /// `total` of the returned part to their values in the whole text.
     ///
     /// ```
     /// use tool_core::store::SpillPart;
@@ -72,7 +72,7 @@ impl SpillPart {
     }
 }
 
-/// Keeps long outputs for those who may read them.
+/// A store of long outputs, for the users who may read them.
 ///
 /// ```
 /// use std::time::Duration;
@@ -94,15 +94,15 @@ impl SpillPart {
 /// # }
 /// ```
 pub trait SpillStore: Send + Sync + 'static {
-    /// Stores a text. Conflict where the handle exists.
+    /// Stores a text. Fails with `Conflict` if the handle exists.
     fn put(&self, spill: Spill) -> StoreFuture<'_, ()>;
 
-    /// A part of at most `most` bytes that begins at the byte `from`, or with the character that this byte lies in. It ends with a
-    /// whole character; where `most` is less than that takes, it is one character, so that a reader always gets on. Past the end it is
-    /// empty.
+    /// Returns a part of at most `most` bytes that begins at the byte `from`, or with the character that contains this byte. The part ends with a
+    /// whole character. If `most` is too small for one character, the part is one character, so that a reader always makes progress. Past the
+    /// end, the part is empty.
     ///
-    /// None where there is no such handle, where it belongs to another workspace or principal, and where it has expired by `now`: a
-    /// reader cannot tell these apart.
+    /// Returns `None` if the handle is unknown, if it belongs to a different workspace or principal, and if it has expired at `now`: a
+    /// reader cannot tell these cases apart.
     fn read<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -113,6 +113,6 @@ pub trait SpillStore: Send + Sync + 'static {
         now: Timestamp,
     ) -> StoreFuture<'a, Option<SpillPart>>;
 
-    /// Removes every text of a scope that has expired by `now`, and returns how many.
+    /// Removes every text of a scope that has expired at `now`, and returns their number.
     fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64>;
 }

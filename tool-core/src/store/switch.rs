@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Scope, StoreError, StoreFuture, Timestamp, Workspace, words};
 
-/// What a switch does to its tool.
+/// The effect of a switch on its tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SwitchKind {
-    /// While it is on, calls of the tool are refused. Running calls go on.
+    /// While the switch is on, calls of the tool are refused. Running calls continue.
     Disable,
-    /// While it is on, the tool is among those that [`Enablement`](crate::Enablement) lets a turn see.
+    /// While the switch is on, the tool is among those that [`Enablement`](crate::Enablement) lets a turn see.
     Enable,
-    /// While it is on, calls of the tool are refused, and running calls are cancelled.
+    /// While the switch is on, calls of the tool are refused, and running calls are cancelled.
     Kill,
 }
 
@@ -22,37 +22,37 @@ words!(SwitchKind {
     Kill = "kill",
 });
 
-/// What identifies a switch. Keys are ordered as lists are: switches of every workspace first, then by workspace, kind, tool and source.
+/// The identity of a switch. Keys sort in the order of lists: switches for every workspace first, then by workspace, kind, tool and source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SwitchKey {
-    /// The workspace where it holds; `None` for every workspace of the host.
+    /// The workspace that the switch applies to; `None` for every workspace of the host.
     pub workspace: Option<Workspace>,
-    /// What it does.
+    /// The effect of the switch.
     pub kind: SwitchKind,
     /// The tool's own name.
     pub tool: String,
-    /// Where an enablement row comes from: `manual` or `skill`. Empty for the other kinds.
+    /// The source of an enablement row: `manual` or `skill`. Empty for the other kinds.
     pub source: String,
 }
 
-/// A switch as it was last set: a row stays when the switch is turned off, so that it says who did it.
+/// A switch as it was last set. The row stays when the switch is turned off, so that it records who did that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switch {
-    /// What identifies it.
+    /// The key of the switch.
     pub key: SwitchKey,
-    /// Whether it is on.
+    /// Whether the switch is on.
     pub on: bool,
     /// The operator who set it.
     pub by: String,
-    /// Why.
+    /// Why the operator set the switch.
     pub reason: Option<String>,
-    /// When.
+    /// When the operator set the switch.
     pub at: Timestamp,
 }
 
 impl Switch {
-    /// Refuses what [`SwitchStore::set`] does not take whatever is stored: Conflict where the tool or the operator has no name, and
-    /// where an enablement row has no source or another switch has one.
+    /// Checks what [`SwitchStore::set`] refuses whatever is stored: fails with `Conflict` if the tool or the operator has no name, if an
+    /// enablement row has no source, and if any other switch has one.
     pub fn check(&self) -> Result<(), StoreError> {
         let SwitchKey { kind, source, .. } = &self.key;
         let why = if self.key.tool.is_empty() {
@@ -70,23 +70,23 @@ impl Switch {
     }
 }
 
-/// Which switches are meant: those that agree with every field that is set.
+/// A filter for switches: a switch must match every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SwitchFilter {
     /// Switches of this kind.
     pub kind: Option<SwitchKind>,
     /// Switches of this tool.
     pub tool: Option<String>,
-    /// Switches that are on, or off.
+    /// Only switches that are on, or only switches that are off.
     pub on: Option<bool>,
-    /// At most this many.
+    /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// Those after this key: the key of the last switch of the page before.
+    /// Only switches after this key: the key of the last switch of the previous page.
     pub after: Option<SwitchKey>,
 }
 
 impl SwitchFilter {
-    /// Whether a switch is meant; `limit` is the caller's to keep.
+    /// Whether the filter admits a switch. The caller applies `limit`.
     pub fn admits(&self, switch: &Switch) -> bool {
         let key = &switch.key;
         self.kind.is_none_or(|kind| kind == key.kind)
@@ -96,7 +96,7 @@ impl SwitchFilter {
     }
 }
 
-/// Keeps switches for all processes of a host. [`Switches`](crate::Switches) is what a host asks.
+/// A store of switches for all processes of a host. A host reads it through [`Switches`](crate::Switches).
 ///
 /// ```
 /// use tool_core::store::*;
@@ -116,31 +116,31 @@ impl SwitchFilter {
 /// # }
 /// ```
 pub trait SwitchStore: Send + Sync + 'static {
-    /// Whether what is stored survives the process and is shared with others that open the same store.
+    /// Whether stored switches survive the process and are shared with others that open the same store.
     fn is_durable(&self) -> bool;
 
-    /// Stores a switch in place of the one of its key, and raises the [version](Self::version) in the same transaction. True where that
-    /// turned it on or off; a switch that was never set is off. Conflict for what [`Switch::check`] refuses.
+    /// Stores a switch in place of the switch with the same key, and raises the [version](Self::version) in the same transaction. Returns true if
+    /// this turned the switch on or off; a switch that was never set is off. Fails with `Conflict` if [`Switch::check`] fails.
     fn set(&self, switch: Switch) -> StoreFuture<'_, bool>;
 
-    /// A number that grows with every [`set`](Self::set). A read sees every change whose `set` ended before the read began, also those
-    /// of other processes.
+    /// A number that grows with every [`set`](Self::set). A read sees every change whose `set` ended before the read began, including
+    /// changes of other processes.
     fn version(&self) -> StoreFuture<'_, u64>;
 
-    /// The kill switches and disables of all workspaces that are on, by key.
+    /// Returns the kill switches and disables of all workspaces that are on, ordered by key.
     fn in_force(&self) -> StoreFuture<'_, Vec<Switch>>;
 
-    /// The enablement rows of a workspace and those of every workspace, on and off, by key.
+    /// Returns the enablement rows of a workspace and those for every workspace, on and off, ordered by key.
     fn enablement<'a>(&'a self, workspace: &'a Workspace) -> StoreFuture<'a, Vec<Switch>>;
 
-    /// The switches of a scope that a filter means, on and off, by key. `Scope::Workspace` leaves out those of every workspace.
+    /// Returns the switches of a scope that the filter admits, on and off, ordered by key. `Scope::Workspace` leaves out those for every workspace.
     fn switches<'a>(
         &'a self,
         scope: Scope<'a>,
         filter: &'a SwitchFilter,
     ) -> StoreFuture<'a, Vec<Switch>>;
 
-    /// Removes at most `most` kill switches and disables of a scope that were turned off before `since`, and returns how many.
+    /// Removes at most `most` kill switches and disables of a scope that were turned off before `since`, and returns their number.
     /// Enablement rows stay.
     fn retire<'a>(&'a self, scope: Scope<'a>, since: Timestamp, most: u32) -> StoreFuture<'a, u64>;
 }

@@ -1,4 +1,4 @@
-//! The messages of a thread.
+//! Messages of threads (conversations).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 use super::Journal;
 use super::{CallPlace, StoreError, StoreFuture, ThreadId, Timestamp, words};
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The host, with instructions for the model.
     System,
-    /// The user.
+    /// The user, with a message for the model.
     User,
-    /// The model.
+    /// The model, with text, calls or both.
     Assistant,
     /// A tool, with the result of one call.
     Tool,
@@ -22,48 +22,48 @@ pub enum Role {
 
 words!(Role { System = "system", User = "user", Assistant = "assistant", Tool = "tool", });
 
-/// A message to be stored.
+/// A message that is to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMessage {
-    /// The thread.
+    /// The thread of the message.
     pub thread: ThreadId,
-    /// Who speaks.
+    /// The author of the message.
     pub role: Role,
     /// The call that a tool's message answers; `None` for other messages.
     pub answers: Option<CallPlace>,
-    /// For a message of the model: the sequence number of the last message of the model that its writer has read, 0 where there was
-    /// none. The message is refused where the thread has a newer one, so that of two runs in one thread only one goes on. `None` stores
-    /// it in any case.
+    /// For a message of the model: the sequence number of the model's last message that the writer has read, 0 if there was none. The store
+    /// refuses the message if the thread has a newer one, so that of two runs in one thread only one continues. `None` stores the message
+    /// in any case.
     pub follows: Option<u64>,
-    /// What is said, as JSON. [`Turns`](crate::turn::Turns) store a string for the system, a [`UserMessage`](crate::turn::UserMessage), a
-    /// [`ModelMessage`](crate::turn::ModelMessage) or a [`ToolMessage`](crate::turn::ToolMessage), by the role.
+    /// The content, as JSON. [`Turns`](crate::turn::Turns) store a string for the system, a [`UserMessage`](crate::turn::UserMessage), a
+    /// [`ModelMessage`](crate::turn::ModelMessage) or a [`ToolMessage`](crate::turn::ToolMessage), depending on the role.
     pub content: String,
-    /// When.
+    /// When the message was written.
     pub at: Timestamp,
 }
 
 /// A message as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Its sequence number in the thread. Numbers grow by 1, and none is given twice, also after the thread was erased.
+    /// The sequence number in the thread. Numbers grow by 1 and are never reused, even after the thread was erased.
     pub seq: u64,
-    /// The thread.
+    /// The thread of the message.
     pub thread: ThreadId,
-    /// Who speaks.
+    /// The author of the message.
     pub role: Role,
-    /// The call that a tool's message answers.
+    /// The call that a tool's message answers; `None` for other messages.
     pub answers: Option<CallPlace>,
     /// The host's name of the turn, in messages that versions before 0.2 wrote.
     pub turn: Option<String>,
-    /// What is said, as JSON.
+    /// The content, as JSON.
     pub content: String,
-    /// When.
+    /// When the message was written.
     pub at: Timestamp,
 }
 
 impl NewMessage {
-    /// Refuses what [`ThreadStore::append`] does not take whatever the thread holds: Conflict for a tool's message that answers no
-    /// call, and for another message that answers one.
+    /// Checks what [`ThreadStore::append`] refuses whatever the thread holds: fails with `Conflict` for a tool's message that answers no
+    /// call, and for any other message that answers one.
     pub fn check(&self) -> Result<(), StoreError> {
         match (self.role, self.answers) {
             (Role::Tool, None) => Err(StoreError::Conflict(
@@ -92,7 +92,7 @@ impl NewMessage {
         ))
     }
 
-    /// The error for a message of the model that does not follow the thread's last one.
+    /// The error for a message of the model that does not follow the model's last message in the thread.
     #[must_use]
     pub fn overtaken(&self) -> StoreError {
         StoreError::Conflict(format!(
@@ -101,7 +101,7 @@ impl NewMessage {
         ))
     }
 
-    /// The message with its sequence number.
+    /// Turns this into a stored message with its sequence number.
     pub fn numbered(self, seq: u64) -> Message {
         let Self {
             thread,
@@ -123,7 +123,7 @@ impl NewMessage {
     }
 }
 
-/// Keeps the messages of threads.
+/// A store of the messages of threads.
 ///
 /// ```
 /// use tool_core::store::*;
@@ -148,24 +148,24 @@ impl NewMessage {
 /// ```
 #[doc(alias("memory", "session", "conversation history", "checkpointer"))]
 pub trait ThreadStore: Send + Sync + 'static {
-    /// The transactions of the database that this store is a part of; `None` where each of its changes is a transaction of its own.
+    /// The transactions of the database that this store belongs to; `None` if each of its changes is a transaction of its own.
     #[cfg(feature = "host")]
     fn journal(&self) -> Option<Journal> {
         None
     }
 
-    /// Stores a message at the end of its thread, and returns its sequence number. Conflict where the call has a tool's message already,
-    /// where a message of the model does not [follow](NewMessage::follows) the last one, and for what [`NewMessage::check`] refuses.
+    /// Stores a message at the end of its thread, and returns its sequence number. Fails with `Conflict` if the call has a tool's message already,
+    /// if a message of the model does not [follow](NewMessage::follows) the last one, and if [`NewMessage::check`] fails.
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64>;
 
-    /// The messages of a thread in order; those after a sequence number where one is given. An unknown thread has none.
+    /// Returns the messages of a thread in order, or only those after a sequence number if one is given. An unknown thread has none.
     fn read<'a>(
         &'a self,
         thread: &'a ThreadId,
         after: Option<u64>,
     ) -> StoreFuture<'a, Vec<Message>>;
 
-    /// Removes the messages of a thread, and returns how many there were. Their sequence numbers are not given again, so that a new call
-    /// is never taken for one of an erased message.
+    /// Removes the messages of a thread, and returns their number. Their sequence numbers are never reused, so that a new call
+    /// is never taken for a call of an erased message.
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64>;
 }

@@ -1,4 +1,4 @@
-//! Points in time, as stores keep them.
+//! Timestamps of stored records.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,12 +22,12 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The host's clock, now.
+    /// The current time of the host's clock.
     pub fn now() -> Self {
         crate::env::now()
     }
 
-    /// The point `millis` milliseconds after the Unix epoch, or before it where negative.
+    /// The time `millis` milliseconds after the Unix epoch, or before it if negative.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
@@ -37,7 +37,7 @@ impl Timestamp {
         self.0
     }
 
-    /// This much later; the last point that can be written where that lies beyond it.
+    /// The time `span` later, or the last time that can be represented.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         Self(self.0.saturating_add(millis(span)))

@@ -1,11 +1,11 @@
-//! A bounded queue that is emptied at once, and takes back what could not be delivered.
+//! Bounded queue that is emptied at once, and takes back items that could not be delivered.
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
 
 use super::imp::{AtomicU64, Mutex, MutexGuard, Ordering};
 
-/// Things that wait, oldest first. While they cannot be delivered, the newest of them are kept, and what is dropped is counted.
+/// Waiting items, oldest first. While they cannot be delivered, only the newest are kept, and dropped items are counted.
 #[derive(Debug)]
 pub(crate) struct Backlog<T> {
     waiting: Mutex<VecDeque<T>>,
@@ -22,8 +22,8 @@ impl<T> Backlog<T> {
         }
     }
 
-    /// Adds one. Where nothing can be delivered and there is the most that is kept, the oldest one makes room for it. Gives how many wait now and
-    /// how many were dropped.
+    /// Adds an item. If nothing can be delivered and the queue is full, the oldest item is dropped. Returns how many items wait and how many
+    /// were dropped.
     pub(crate) fn push(&self, item: T, delivers: bool) -> (usize, u64) {
         let mut waiting = self.lock();
         let keep = if delivers {
@@ -36,13 +36,13 @@ impl<T> Backlog<T> {
         (waiting.len(), dropped)
     }
 
-    /// Everything that waits.
+    /// Removes and returns all waiting items.
     pub(crate) fn take(&self) -> VecDeque<T> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Puts back what was taken, before what came since. Where nothing could be delivered before either, no more are kept than were taken, or the
-    /// most. Gives how many were dropped.
+    /// Puts taken items back, before the items that were added since. If the write before failed as well, at most `most` items are kept, or as
+    /// many as were taken if that is more. Returns how many were dropped.
     pub(crate) fn put_back(
         &self,
         taken: impl DoubleEndedIterator<Item = T> + ExactSizeIterator,
@@ -64,7 +64,7 @@ impl<T> Backlog<T> {
         self.lock().len()
     }
 
-    /// How many were dropped so far.
+    /// Returns how many items were dropped so far.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -77,7 +77,7 @@ impl<T> Backlog<T> {
         let excess = waiting.len().saturating_sub(keep);
         waiting.drain(..excess);
         if excess > 0 {
-            // Under the lock: whoever sees the queue shortened sees the count as well.
+            // Under the lock, so that a thread that sees the shortened queue also sees the count.
             self.dropped.fetch_add(excess as u64, Ordering::Relaxed);
         }
         excess as u64

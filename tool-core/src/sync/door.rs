@@ -1,4 +1,4 @@
-//! Who is inside, and a door that closes once.
+//! Set of running entries that can be closed to new ones.
 
 use std::sync::PoisonError;
 
@@ -6,7 +6,7 @@ use slab::Slab;
 
 use super::imp::{Mutex, MutexGuard};
 
-/// What is inside, until it leaves. After [`close`](Door::close) nothing enters any more: whoever closes sees everybody who entered.
+/// Entries that stay until they leave. After [`close`](Door::close) no entry is added, so the caller of `close` sees every entry.
 #[derive(Debug)]
 pub(crate) struct Door<T>(Mutex<Room<T>>);
 
@@ -24,19 +24,19 @@ impl<T> Door<T> {
         }))
     }
 
-    /// Lets one in and says where it stands; `None` where the door is closed.
+    /// Adds an entry and returns its index; `None` if the door is closed.
     pub(crate) fn enter(&self, who: impl FnOnce() -> T) -> Option<usize> {
         let mut room = self.lock();
         (!room.closed).then(|| room.inside.insert(who()))
     }
 
-    /// Lets out who stands there. Whether it was the last.
+    /// Removes the entry at an index. Returns whether it was the last one.
     pub(crate) fn leave(&self, at: usize) -> bool {
         let mut room = self.lock();
         let gone = room.inside.remove(at);
         let last = room.inside.is_empty();
         drop(room);
-        // What it drops is not ours, and may come back to this door.
+        // The destructor is not ours and may use this door, so it runs without the lock.
         drop(gone);
         last
     }
@@ -53,7 +53,7 @@ impl<T> Door<T> {
         self.lock().inside.len()
     }
 
-    /// Calls back with everybody inside, and gives how often that said yes. Nobody enters or leaves meanwhile.
+    /// Calls `hit` with every entry and returns how often it was true. No entry is added or removed meanwhile.
     pub(crate) fn count(&self, mut hit: impl FnMut(&T) -> bool) -> usize {
         let room = self.lock();
         room.inside.iter().filter(|(_, who)| hit(who)).count()

@@ -1,6 +1,6 @@
-//! Synchronisation of our own, in small parts that know nothing of tools.
+//! Small synchronization primitives that know nothing about tools.
 //!
-//! Every part names its locks and atomics through `imp`, so that `tests/loom` can compile the same files on loom's and walk through
+//! Each file names its locks and atomics through `imp`, so that `tests/loom` can compile the same files with loom's types and check
 //! every interleaving.
 
 #[cfg(feature = "host")]
@@ -19,7 +19,7 @@ pub(crate) use door::Door;
 pub(crate) use start::Start;
 pub(crate) use versioned::{Edition, Versioned};
 
-/// What the parts are built on.
+/// The locks and atomics that the primitives use.
 mod imp {
     #[cfg(feature = "host")]
     pub(super) use std::sync::atomic::AtomicU8;

@@ -1,4 +1,4 @@
-//! A body begins or is left first, never both.
+//! Race between starting a job and abandoning it.
 
 use super::imp::{AtomicU8, Ordering};
 
@@ -6,7 +6,7 @@ const OPEN: u8 = 0;
 const BEGUN: u8 = 1;
 const LEFT: u8 = 2;
 
-/// Decides between who would begin a piece of work and who would give it up.
+/// Races starting a job against abandoning it; exactly one side wins.
 #[derive(Debug)]
 pub(crate) struct Start(AtomicU8);
 
@@ -15,12 +15,12 @@ impl Start {
         Self(AtomicU8::new(OPEN))
     }
 
-    /// Whether the work may begin: it was neither left nor begun before.
+    /// Starts the job. Returns false if it was abandoned or started before.
     pub(crate) fn begin(&self) -> bool {
         self.becomes(BEGUN)
     }
 
-    /// Gives the work up. Whether that was in time: it has not begun and never will.
+    /// Abandons the job. Returns whether that was in time, so that the job has not started and never will.
     pub(crate) fn leave(&self) -> bool {
         self.becomes(LEFT)
     }

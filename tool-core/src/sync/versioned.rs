@@ -1,11 +1,11 @@
-//! A value that is replaced while others read it, and a number by which they know that it was.
+//! A value that is replaced while others read it, with a version number.
 
 use std::ops::Deref;
 use std::sync::{Arc, PoisonError};
 
 use super::imp::{AtomicU64, Ordering, RwLock, RwLockWriteGuard};
 
-/// A value as it was at one time, and the number of that time.
+/// The value at one time, and the number of this edition.
 #[derive(Debug)]
 pub(crate) struct Edition<T> {
     pub(crate) number: u64,
@@ -20,7 +20,7 @@ impl<T> Deref for Edition<T> {
     }
 }
 
-/// The edition in force. Readers keep theirs, and ask without a lock whether it is still the last one.
+/// The current edition. Readers keep theirs, and check without a lock whether it is still the latest one.
 #[derive(Debug)]
 pub(crate) struct Versioned<T> {
     edition: RwLock<Arc<Edition<T>>>,
@@ -40,17 +40,17 @@ impl<T> Versioned<T> {
         Arc::clone(&edition.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether an edition of this value is the last one. A change that ended before somebody asks is always seen.
+    /// Whether an edition of this value is the latest one. A change that ended before the call is always seen.
     pub(crate) fn is_latest(&self, edition: &Edition<T>) -> bool {
         self.latest.load(Ordering::Acquire) == edition.number
     }
 
-    /// The number of the last edition. It grows with each change.
+    /// Returns the number of the latest edition. It grows with each change.
     pub(crate) fn number(&self) -> u64 {
         self.latest.load(Ordering::Acquire)
     }
 
-    /// Keeps other writers out until it is dropped.
+    /// Locks out other writers until the guard is dropped.
     pub(crate) fn write(&self) -> Writing<'_, T> {
         Writing {
             edition: self.edition.write().unwrap_or_else(PoisonError::into_inner),
@@ -59,7 +59,7 @@ impl<T> Versioned<T> {
     }
 }
 
-/// The edition in force, and nobody else changes it.
+/// Write access to the current edition.
 pub(crate) struct Writing<'a, T> {
     edition: RwLockWriteGuard<'a, Arc<Edition<T>>>,
     latest: &'a AtomicU64,

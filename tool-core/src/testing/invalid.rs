@@ -1,4 +1,4 @@
-//! Inputs that break one rule each.
+//! Generator of inputs that break one rule each.
 
 use serde_json::{Map, Value, json};
 
@@ -7,18 +7,18 @@ use super::valid::{Maker, float, integer_range, integer_value};
 use crate::schema::{Constraints, Field, Kind, Schema};
 use crate::tool::ToolDef;
 
-/// An input that must not be taken.
+/// An input that a tool must refuse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// JSON text, or what is none.
+    /// JSON text, or text that is not JSON.
     pub input: String,
-    /// JSON pointer to what is wrong; empty for the whole.
+    /// JSON pointer to the wrong value; empty for the whole input.
     pub pointer: String,
-    /// What is wrong.
+    /// Why the input must be refused.
     pub why: String,
 }
 
-/// Inputs that break one rule each: wrong types, absent and unknown keys, values beyond their bounds, texts that are cut off.
+/// Returns inputs that break one rule each: wrong types, missing and unknown keys, values beyond their bounds, texts that are cut off.
 pub fn invalid_inputs(def: &ToolDef) -> Vec<Invalid> {
     let mut spoiler = Spoiler {
         maker: Maker {
@@ -41,14 +41,14 @@ pub fn invalid_inputs(def: &ToolDef) -> Vec<Invalid> {
 
 struct Spoiler {
     maker: Maker,
-    /// An input that fits, with every optional field there.
+    /// A valid input with every optional field.
     root: Value,
     path: Vec<String>,
     found: Vec<Invalid>,
 }
 
 impl Spoiler {
-    /// A value with everything in it.
+    /// Returns a value with every field.
     fn full(&mut self, schema: &'static Schema, bounds: &Constraints) -> Option<Value> {
         self.maker.around.push(schema);
         let value = match &schema.kind {
@@ -71,7 +71,7 @@ impl Spoiler {
         value
     }
 
-    /// Notes the whole input with another value at this place.
+    /// Adds the whole input with another value at the current path.
     fn put(&mut self, value: Value, why: impl Into<String>) {
         let pointer = self.pointer();
         let mut root = self.root.clone();
@@ -97,7 +97,7 @@ impl Spoiler {
         match &schema.kind {
             Kind::Constrained(inner, more) => return self.spoil(inner, value, &more.under(bounds)),
             Kind::Optional(inner) if !value.is_null() => return self.spoil(inner, value, bounds),
-            // What these take is not one thing.
+            // No value is certain to be wrong for these.
             Kind::Optional(_) | Kind::Any | Kind::Ref(_) | Kind::Never | Kind::Refused { .. } => {
                 return;
             }
@@ -230,7 +230,7 @@ impl Spoiler {
         }
     }
 
-    /// Texts that are cut off, doubled, or no JSON. A cut may leave something whole only at the very end.
+    /// Adds texts that are cut off, doubled, or not JSON. One of the cuts is before the last character.
     fn texts(&mut self, text: &str) {
         let mut cuts: Vec<usize> = (1..text.len())
             .filter(|at| text.is_char_boundary(*at))
@@ -252,7 +252,7 @@ impl Spoiler {
         note("\"x\"".to_owned(), "the arguments are a text");
         note("not json".to_owned(), "the text is not JSON");
         if let Some(rest) = text.strip_prefix("{\"") {
-            // The first key again, with the same value, in front.
+            // The first key again, with the same value, before the others.
             if let Ok(Value::Object(map)) = serde_json::from_str(text)
                 && let Some((key, value)) = map.iter().next()
             {
@@ -265,7 +265,7 @@ impl Spoiler {
     }
 }
 
-/// Whether the type may take such a value; bounds aside.
+/// Whether the type may accept such a value, bounds aside.
 fn may_be(schema: &Schema, value: &Value) -> bool {
     match &schema.kind {
         Kind::String => value.is_string(),
@@ -275,7 +275,7 @@ fn may_be(schema: &Schema, value: &Value) -> bool {
         Kind::Integer(_) => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         Kind::Number { .. } => value.is_number(),
         Kind::Boolean => value.is_boolean(),
-        // Whether the values inside fit is for those places to say; an empty list would fit any of them.
+        // The items are checked at their own places. An empty list would fit any item type.
         Kind::Array { items, .. } => value
             .as_array()
             .is_some_and(|list| list.iter().all(|item| may_be(items, item))),
@@ -290,7 +290,7 @@ fn may_be(schema: &Schema, value: &Value) -> bool {
             .is_some_and(|list| list.len() == items.len()),
         Kind::Any | Kind::Ref(_) => true,
         Kind::Union(union) => union.variants.iter().any(|variant| match variant.schema {
-            // Only untagged shapes are taken as they are; a tag would have to be there.
+            // Only untagged variants accept their value without a tag.
             Some(schema) if union.tagging == crate::schema::Tagging::Untagged => {
                 may_be(schema, value)
             }

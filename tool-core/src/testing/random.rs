@@ -1,16 +1,16 @@
-//! Numbers that look random and are the same every time.
+//! Deterministic pseudo-random numbers.
 
-/// `SplitMix64`: a test that fails once fails always.
+/// A `SplitMix64` generator, so that a test that fails once fails always.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Starts at a seed.
+    /// Creates a generator from a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -19,18 +19,18 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; 0 where that is 0.
+    /// Returns a number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         let end = end.max(1) as u64;
         usize::try_from(self.next() % end).unwrap_or(0)
     }
 
-    /// Whether one of `n` throws hits.
+    /// Returns true with a chance of one in `n`.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    /// One of them.
+    /// Returns one of the items.
     pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         from.get(self.below(from.len())).copied()
     }

@@ -1,4 +1,4 @@
-//! Inputs that fit a tool's types, made from the tree without asking the guard.
+//! Generator of inputs that fit a tool's types. It uses the schema tree, but not the argument guard.
 
 use serde_json::{Map, Number, Value, json};
 
@@ -6,15 +6,15 @@ use super::Random;
 use crate::schema::{Constraints, Field, Format, Integer, Kind, Schema, Tagging, Union, Variant};
 use crate::tool::ToolDef;
 
-/// How deep a recursive type is unrolled.
+/// Depth to which a recursive type is unrolled.
 const DEEPEST: usize = 5;
-/// How often a value is tried that has to match a pattern, or differ from its neighbours.
+/// Number of tries for a value that has to match a pattern, or to differ from its neighbours.
 const TRIES: usize = 400;
 
-/// Up to `count` inputs that fit, different ones where the types have as many; the same for the same seed. The bounds of
-/// numbers, lengths and lists are among them.
+/// Returns up to `count` different inputs that fit; the same ones for the same seed. The bounds of numbers, lengths and lists are
+/// among them.
 ///
-/// Empty where a type has values that cannot be made up: a pattern that no try matches, a type without a value.
+/// Empty if a type has values that cannot be generated: a pattern that no try matches, or a type without a value.
 pub fn valid_inputs(def: &ToolDef, seed: u64, count: usize) -> Vec<Value> {
     let mut maker = Maker {
         random: Random::new(seed),
@@ -36,12 +36,12 @@ pub fn valid_inputs(def: &ToolDef, seed: u64, count: usize) -> Vec<Value> {
 
 pub(super) struct Maker {
     pub(super) random: Random,
-    /// Named types that enclose the place, for recursion.
+    /// The types that enclose the current place, for recursion.
     pub(super) around: Vec<&'static Schema>,
 }
 
 impl Maker {
-    /// A value of the type within the bounds.
+    /// Generates a value of the type within the bounds.
     pub(super) fn value(&mut self, schema: &'static Schema, bounds: &Constraints) -> Option<Value> {
         if self.around.len() > DEEPEST * 8 {
             return None;
@@ -86,7 +86,7 @@ impl Maker {
                 if self.random.one_in(4) {
                     return Some(Value::Null);
                 }
-                // A type that cannot go on any deeper ends here.
+                // A recursive type that cannot go any deeper ends with null.
                 self.value(inner, bounds).or(Some(Value::Null))
             }
             Kind::Constrained(inner, more) => self.value(inner, &more.under(bounds)),
@@ -180,7 +180,7 @@ impl Maker {
             Format::Ip => &["192.0.2.1", "2001:db8::1"],
             Format::Uuid => &["123e4567-e89b-12d3-a456-426614174000"],
             Format::Uri => &["https://example.com/a"],
-            // Types of other crates: what each of them takes is not known here.
+            // Types of other crates; the values that they accept are not known here.
             Format::Unknown(_) => &[],
         };
         let fitting: Vec<&str> = samples
@@ -237,7 +237,7 @@ impl Maker {
             low + (high - low) * 0.25,
         ];
         if let Some(step) = bounds.multiple_of.map(float) {
-            // Whole numbers of steps that a double holds exactly.
+            // Multiples of the step that a double holds exactly.
             candidates = (-4..=4)
                 .map(|n| f64::from(n) * step)
                 .chain([(low / step).ceil() * step])
@@ -280,7 +280,7 @@ impl Maker {
             match self.value(items, &Constraints::NONE) {
                 Some(item) if unique && array.contains(&item) => {}
                 Some(item) => array.push(item),
-                // A recursive type that cannot go on any deeper has an empty list.
+                // A recursive type that cannot go any deeper gets no more items.
                 None => break,
             }
         }
@@ -306,7 +306,7 @@ impl Maker {
 
     fn union(&mut self, union: &'static Union) -> Option<Value> {
         let first = self.random.below(union.variants.len());
-        // Another shape where this one cannot go on any deeper.
+        // If this variant cannot go any deeper, another one is used.
         let order = union.variants[first..]
             .iter()
             .chain(&union.variants[..first]);
@@ -343,7 +343,7 @@ impl Maker {
     }
 }
 
-/// The range of a whole number, as far as JSON's readers take it.
+/// Returns the range of an integer, as far as JSON readers support it.
 pub(super) fn integer_range(integer: Integer, bounds: &Constraints) -> (i128, i128) {
     let widest = i128::from(u64::MAX);
     let mut min = integer.min.max(i128::from(i64::MIN));

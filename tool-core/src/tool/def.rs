@@ -1,4 +1,4 @@
-//! A tool's facts, wherever they come from.
+//! [`ToolDef`]: the definition of a tool, whatever its source.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,18 +15,18 @@ use crate::run::{Entry, NotBegun, Ticket};
 use crate::schema::dialect::{Dialect, Dialects, Hints, Spec, ToolExample};
 use crate::schema::{Schema, Text};
 
-/// A tool in a registry.
+/// The definition of a tool.
 #[derive(Clone)]
 pub struct ToolDef(pub(super) Source);
 
 #[derive(Clone)]
 pub(super) enum Source {
     Own(Own),
-    /// Under another name or description, or with more that it needs.
+    /// With another name or description, or with more required secrets.
     Exposed(Arc<Exposed>),
 }
 
-/// What a tool is by itself.
+/// A tool's own definition.
 #[derive(Clone)]
 pub(super) enum Own {
     Static(&'static StaticDef),
@@ -34,7 +34,7 @@ pub(super) enum Own {
 }
 
 impl ToolDef {
-    /// A tool whose facts the compiler knows.
+    /// Creates the definition of a tool whose facts are known at compile time.
     #[doc(hidden)]
     pub const fn linked(def: &'static StaticDef) -> Self {
         Self(Source::Own(Own::Static(def)))
@@ -51,7 +51,7 @@ impl ToolDef {
         }
     }
 
-    /// The name that the model sees: that of the tool, unless a toolset gives it another. The id `ns:name` travels as `ns__name`.
+    /// Returns the name that the model sees: the tool's own name, unless a toolset renames it. The id `ns:name` becomes `ns__name`.
     pub fn wire_name(&self) -> &str {
         match &self.0 {
             Source::Own(Own::Static(def)) => def.spec.name,
@@ -60,7 +60,7 @@ impl ToolDef {
         }
     }
 
-    /// The same tool under another name, and with another description where one is given.
+    /// Returns the tool with another name, and with another description if one is given.
     pub(crate) fn exposed(&self, name: String, description: Option<String>) -> Self {
         let (before, secrets) = match &self.0 {
             Source::Own(_) => (None, None),
@@ -71,7 +71,7 @@ impl ToolDef {
         Self(Source::Exposed(Arc::new(exposed)))
     }
 
-    /// The same tool, which does not do without a secret.
+    /// Returns the tool with a secret that it requires.
     pub(crate) fn requiring(&self, key: &str) -> Self {
         let mut secrets = self.secrets().to_vec();
         match secrets.iter_mut().find(|need| need.key == key) {
@@ -90,7 +90,7 @@ impl ToolDef {
         Self(Source::Exposed(Arc::new(exposed)))
     }
 
-    /// Its own name, which rules, policies and audit rows name it by.
+    /// Returns the tool's own name, which rules, policies and audit rows use.
     pub fn name(&self) -> &str {
         match self.own() {
             Own::Static(def) => def.spec.name,
@@ -98,7 +98,7 @@ impl ToolDef {
         }
     }
 
-    /// Name for people.
+    /// Returns the title, a name for people.
     pub fn title(&self) -> Option<Cow<'_, str>> {
         match self.own() {
             Own::Static(def) => def.spec.title.map(|title| Cow::Owned(title.unescape())),
@@ -106,7 +106,7 @@ impl ToolDef {
         }
     }
 
-    /// What it does and when to use it, without the examples.
+    /// Returns the description of what the tool does and when to use it, without the examples.
     pub fn description(&self) -> &str {
         if let Source::Exposed(exposed) = &self.0
             && let Some(description) = &exposed.description
@@ -119,7 +119,7 @@ impl ToolDef {
         }
     }
 
-    /// Schema of the arguments, as that provider takes it; empty where the tool leaves the provider out.
+    /// Returns the schema of the arguments in the provider's dialect; empty if the tool excludes the provider.
     pub fn schema(&self, dialect: Dialect) -> &str {
         match self.own() {
             Own::Static(def) => (def.text)(dialect).schema,
@@ -127,7 +127,7 @@ impl ToolDef {
         }
     }
 
-    /// The whole definition, as that provider takes it; empty where the tool leaves the provider out.
+    /// Returns the whole definition in the provider's dialect; empty if the tool excludes the provider.
     pub fn definition(&self, dialect: Dialect) -> &str {
         if let Source::Exposed(exposed) = &self.0 {
             return exposed.definition(dialect);
@@ -138,7 +138,7 @@ impl ToolDef {
         }
     }
 
-    /// JSON Schema of the output, where its type has one.
+    /// Returns the JSON Schema of the output, if its type has one.
     pub fn output_schema(&self) -> Option<Cow<'_, str>> {
         match self.own() {
             Own::Static(def) => (def.output)(),
@@ -146,7 +146,7 @@ impl ToolDef {
         }
     }
 
-    /// What its outputs are held to at run time: a tool made at run time has no types that would do so.
+    /// Returns the check of outputs at run time. Only a tool made at run time has one, because no types guarantee its outputs.
     pub(crate) fn promise(&self) -> Option<&Promise> {
         match self.own() {
             Own::Static(_) => None,
@@ -154,14 +154,14 @@ impl ToolDef {
         }
     }
 
-    /// The fingerprint of what it promises: SHA-256 over name, description, schemas and effects, as lower-case hex. An approval is bound
-    /// to it, so one that waits is void as soon as it changes.
+    /// Returns the fingerprint of the tool's contract: SHA-256 over name, description, schemas and effects, as lower-case hex. An approval is
+    /// bound to it, so a waiting approval is void as soon as the contract changes.
     #[cfg(feature = "host")]
     pub fn contract(&self) -> Arc<str> {
         crate::gate::hash::contract(self)
     }
 
-    /// Its contract where it was made before, and otherwise makes it; kept wherever the tool itself is kept.
+    /// Returns the cached contract, or computes it and caches it with the tool.
     #[cfg(feature = "host")]
     pub(crate) fn contract_once(&self, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
         match &self.0 {
@@ -169,12 +169,12 @@ impl ToolDef {
                 crate::gate::hash::known(std::ptr::from_ref(*def).addr(), make)
             }
             Source::Own(Own::Dynamic(def)) => Arc::clone(def.contract.get_or_init(make)),
-            // Under another description it is another promise.
+            // Another name or description changes the contract, so it is not cached with the tool's own.
             Source::Exposed(_) => make(),
         }
     }
 
-    /// Providers it is offered to.
+    /// Returns the providers to which the tool is offered.
     pub fn providers(&self) -> Dialects {
         match self.own() {
             Own::Static(def) => def.spec.providers,
@@ -182,8 +182,8 @@ impl ToolDef {
         }
     }
 
-    /// Providers to which it is offered as not strict, with its own schema: only what [`DynamicTool::non_strict`](crate::DynamicTool::non_strict)
-    /// says so of.
+    /// Returns the providers to which the tool is offered as not strict, with its own schema. Only
+    /// [`DynamicTool::non_strict`](crate::DynamicTool::non_strict) makes a tool so.
     pub fn non_strict(&self) -> Dialects {
         match self.own() {
             Own::Static(_) => Dialects::NONE,
@@ -191,7 +191,7 @@ impl ToolDef {
         }
     }
 
-    /// Whether its host allows it to be offered as not strict.
+    /// Whether the host allows the tool to be offered as not strict.
     #[cfg(feature = "wire")]
     pub(crate) fn may_be_non_strict(&self) -> bool {
         match self.own() {
@@ -200,7 +200,7 @@ impl ToolDef {
         }
     }
 
-    /// Holds the arguments of a call to what the tool takes.
+    /// Validates the arguments of a call.
     pub(crate) fn admit<'t>(
         &self,
         text: &'t str,
@@ -212,7 +212,7 @@ impl ToolDef {
         }
     }
 
-    /// Category; `general` where none is said.
+    /// Returns the category; `general` is the default.
     pub fn category(&self) -> &str {
         match self.own() {
             Own::Static(def) => def.category,
@@ -220,7 +220,7 @@ impl ToolDef {
         }
     }
 
-    /// Tags.
+    /// Returns the tags of the tool.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
         let (fixed, owned): (&[&'static str], &[String]) = match self.own() {
             Own::Static(def) => (def.tags, &[]),
@@ -232,7 +232,7 @@ impl ToolDef {
             .chain(owned.iter().map(String::as_str))
     }
 
-    /// Secrets it needs.
+    /// Returns the secrets that the tool needs.
     pub fn secrets(&self) -> &[SecretNeed] {
         if let Source::Exposed(exposed) = &self.0
             && let Some(secrets) = &exposed.secrets
@@ -245,7 +245,7 @@ impl ToolDef {
         }
     }
 
-    /// Variables it needs.
+    /// Returns the variables that the tool needs.
     pub fn variables(&self) -> &[VariableNeed] {
         match self.own() {
             Own::Static(def) => def.variables,
@@ -253,7 +253,7 @@ impl ToolDef {
         }
     }
 
-    /// What it may do.
+    /// Returns the effect of the tool.
     pub fn effect(&self) -> Effect {
         match self.own() {
             Own::Static(def) => def.effect,
@@ -261,7 +261,7 @@ impl ToolDef {
         }
     }
 
-    /// MCP's annotations.
+    /// Returns the annotations for MCP clients.
     pub fn hints(&self) -> Hints {
         match self.own() {
             Own::Static(def) => def.spec.hints,
@@ -269,7 +269,7 @@ impl ToolDef {
         }
     }
 
-    /// Whether a call has to be approved.
+    /// Returns whether a person has to approve a call.
     pub fn approval(&self) -> Approval {
         match self.own() {
             Own::Static(def) => def.approval,
@@ -277,7 +277,7 @@ impl ToolDef {
         }
     }
 
-    /// How long a call may take.
+    /// Returns the time limit of a call.
     pub fn timeout(&self) -> Option<Duration> {
         match self.own() {
             Own::Static(def) => def.timeout,
@@ -285,7 +285,7 @@ impl ToolDef {
         }
     }
 
-    /// Never beside another call.
+    /// Whether the tool never runs in parallel with another call.
     pub fn is_sequential(&self) -> bool {
         match self.own() {
             Own::Static(def) => def.sequential,
@@ -293,12 +293,12 @@ impl ToolDef {
         }
     }
 
-    /// Made at run time.
+    /// Whether the tool was made at run time.
     pub fn is_dynamic(&self) -> bool {
         matches!(self.own(), Own::Dynamic(_))
     }
 
-    /// Listed, but built by the host for each turn: called as it is, it answers that it is not there.
+    /// Whether the tool is only listed, and the host builds it for each turn. A call of the listed tool fails as unavailable.
     pub fn is_meta(&self) -> bool {
         match self.own() {
             Own::Static(_) => false,
@@ -306,8 +306,8 @@ impl ToolDef {
         }
     }
 
-    /// Has no effect but by the calls that it makes, so it runs again from its beginning after one of them was approved: a `#[tool]` whose
-    /// only host values that can change something are [`Uses`](crate::Uses), and a
+    /// Whether the tool has no effect except through the calls that it makes, so that it runs again from its beginning after one of them was
+    /// approved: a `#[tool]` whose only host values that can change something are [`Uses`](crate::Uses), or a
     /// [`DynamicTool::only_calls`](crate::DynamicTool::only_calls).
     pub fn only_calls(&self) -> bool {
         match self.own() {
@@ -316,7 +316,7 @@ impl ToolDef {
         }
     }
 
-    /// Part of the harness: always there, not to be switched off.
+    /// Whether the tool is part of the harness: always present, and never switched off.
     pub fn is_harness(&self) -> bool {
         match self.own() {
             Own::Static(def) => def.harness,
@@ -324,7 +324,7 @@ impl ToolDef {
         }
     }
 
-    /// Most bytes that its output may have.
+    /// Returns the limit of the output in bytes.
     pub fn output_limit(&self) -> Option<usize> {
         match self.own() {
             Own::Static(def) => def.output_limit,
@@ -332,7 +332,7 @@ impl ToolDef {
         }
     }
 
-    /// Where it was written; `None` for a tool made at run time.
+    /// Returns where the tool was written; `None` for a tool made at run time.
     pub fn origin(&self) -> Option<Origin> {
         match self.own() {
             Own::Static(def) => Some(def.origin),
@@ -340,7 +340,7 @@ impl ToolDef {
         }
     }
 
-    /// Where it comes from, in words.
+    /// Returns the origin of the tool as text.
     pub(crate) fn origin_text(&self) -> String {
         match self.own() {
             Own::Static(def) => def.origin.to_string(),
@@ -348,7 +348,7 @@ impl ToolDef {
         }
     }
 
-    /// What a request's budget counts; a tool made at run time has no static name, nor has one under another name.
+    /// Returns the facts that a request's limits count. The name is empty for tools that are renamed or made at run time, as it is not static.
     pub(crate) fn spec(&self) -> Spec {
         match self.own() {
             Own::Static(def) => Spec {
@@ -370,7 +370,7 @@ impl ToolDef {
         }
     }
 
-    /// Calls that show how it is meant.
+    /// Returns the example calls of the tool.
     pub fn examples(&self) -> &'static [ToolExample] {
         match self.own() {
             Own::Static(def) => def.spec.examples,
@@ -378,7 +378,7 @@ impl ToolDef {
         }
     }
 
-    /// What a model fills in.
+    /// Returns the schema of the arguments that a model fills in.
     pub fn input(&self) -> &'static Schema {
         match self.own() {
             Own::Static(def) => def.spec.input,
@@ -386,7 +386,7 @@ impl ToolDef {
         }
     }
 
-    /// Decodes, and gives the run.
+    /// Decodes the arguments and returns the run.
     pub(crate) fn start(&self, entry: &mut dyn Entry, ticket: Ticket) -> Result<Job, NotBegun> {
         match self.own() {
             Own::Static(def) => (def.start)(entry, ticket),

@@ -1,4 +1,4 @@
-//! Tools that are made at run time: from a schema read somewhere and a closure.
+//! Tools that are made at run time from a JSON Schema and a closure.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ mod non_strict;
 pub(crate) use def::DynamicDef;
 pub(crate) use judge::wire_of;
 
-/// A tool made at run time. [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic) takes it, and judges its schema by the
-/// same rules as those of a linked tool.
+/// A tool made at run time. Pass it to [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic), which checks its schema by the
+/// same rules as the schema of a linked tool.
 ///
 /// ```
 /// use serde_json::{Value, json};
@@ -57,17 +57,17 @@ pub struct DynamicTool {
     providers: Providers,
 }
 
-/// Whom it is offered to.
+/// The providers to which the tool is offered.
 enum Providers {
-    /// These; one that does not take the schema is a fault.
+    /// These providers. If one of them does not accept the schema, that is a fault.
     Stated(Dialects),
-    /// Those that take the schema.
+    /// All providers that accept the schema.
     Accepting,
 }
 
-/// A JSON Schema: a value, or text that is one. Text keeps the order of its keys, which is the order a model writes them in.
+/// A JSON Schema: a value, or JSON text. Text keeps the order of its keys, which is the order in which a model writes them.
 pub struct DynamicSchema {
-    /// The schema as it came; `None` where it is not JSON.
+    /// The original schema; `None` if it is not JSON.
     own: Option<Doc>,
     read: Result<DynSchema, Vec<Fault>>,
 }
@@ -97,7 +97,7 @@ impl From<&str> for DynamicSchema {
     fn from(text: &str) -> Self {
         match serde_json::from_str::<Doc>(text) {
             Ok(own) => Self::from(own),
-            // Says what is wrong with the text.
+            // `read_text` reports what is wrong with the text.
             Err(_) => Self {
                 own: None,
                 read: dynamic::read_text(text),
@@ -121,10 +121,10 @@ impl From<DynSchema> for DynamicSchema {
     }
 }
 
-/// Checks values against a JSON Schema, for schemas of which this crate's own reader takes only a part: see
-/// [`DynamicTool::non_strict`] and [`DynamicTool::output_check`]. `tool-mcp` brings one on the crate `jsonschema`.
+/// Validates values against a JSON Schema, for schemas that this crate's own reader supports only in part: see
+/// [`DynamicTool::non_strict`] and [`DynamicTool::output_check`]. `tool-mcp` has an implementation with the crate `jsonschema`.
 pub trait SchemaCheck: Send + Sync + 'static {
-    /// Everything that keeps the value from fitting; nothing where it fits. Ends in a time that is bounded by the value's length.
+    /// Returns every fault of the value; empty if it fits. The time must be bounded by the value's length.
     fn issues(&self, value: &Value) -> Vec<Issue>;
 }
 
@@ -135,11 +135,11 @@ impl<C: SchemaCheck + ?Sized> SchemaCheck for Arc<C> {
 }
 
 impl DynamicTool {
-    /// A tool that reads its arguments as `A`, usually a [`serde_json::Value`], and runs the closure.
+    /// Creates a tool that deserializes its arguments as `A`, usually a [`serde_json::Value`], and runs the closure.
     ///
-    /// Numbers arrive as they were approved. A fraction with more digits than a double has becomes the nearest double before anybody is
-    /// asked. A call with any other number that a `Value` would round, such as a whole number of more than 64 bits, is refused with its
-    /// pointer. For such numbers, let the schema ask for a text.
+    /// Numbers arrive as they were approved. A fraction with more digits than a double has is rounded to the nearest double before a person
+    /// approves the call. A call with any other number that a `Value` would round, such as an integer of more than 64 bits, is refused with the
+    /// number's pointer. For such numbers, use a string in the schema.
     #[track_caller]
     pub fn new<A, F, R>(
         name: impl Into<String>,
@@ -159,7 +159,7 @@ impl DynamicTool {
         })
     }
 
-    /// A tool like that of [`new`](Self::new) whose output says itself what the model reads of it.
+    /// Creates a tool like [`new`](Self::new), whose output decides what the model reads of it.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -208,11 +208,11 @@ impl DynamicTool {
         Self::viewed(name.into(), description.into(), schema.into(), create, view)
     }
 
-    /// A tool that is made for each request: `create` reads what it needs from the context and gives the closure that serves the call.
+    /// Creates a tool from a factory: for each call, `create` reads what it needs from the context and returns the closure that serves the call.
     ///
-    /// Name, description and schema are those stated here, so nothing that `create` binds reaches a model. It is asked anew for each
-    /// call, once the call may run: nothing is kept from one request to the next. What it may read is what the tool declares, as in a
-    /// body: secrets, variables, and host values within its effect.
+    /// Name, description and schema are fixed here, so nothing that `create` binds reaches a model. `create` runs anew for each
+    /// call, once the call may run, so nothing is kept from one request to the next. Like a body, it may read what the tool declares:
+    /// secrets, variables, and host values within its effect.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -255,7 +255,7 @@ impl DynamicTool {
         )
     }
 
-    /// A tool of a factory, with what the model reads of its outputs.
+    /// Creates a tool from a factory, and from a fn that returns what the model reads of an output.
     #[track_caller]
     fn viewed<A, H, F, R>(
         name: String,
@@ -288,8 +288,8 @@ impl DynamicTool {
         }
     }
 
-    /// A tool that is listed but built by the host for each turn, as the one that starts sub-agents is. Called as it is, it answers
-    /// that it is not there: give the turn's own with [`Toolset::with_agent_tools`](crate::Toolset::with_agent_tools).
+    /// Creates a tool that is only listed, and that the host builds for each turn, such as the tool that starts sub-agents. A call of the
+    /// listed tool fails as unavailable: add the turn's own tool with [`Toolset::with_agent_tools`](crate::Toolset::with_agent_tools).
     #[track_caller]
     pub fn meta(
         name: impl Into<String>,
@@ -306,13 +306,13 @@ impl DynamicTool {
         tool
     }
 
-    /// Name for people.
+    /// Sets the title, a name for people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.def.title = Some(title.into());
         self
     }
 
-    /// Category.
+    /// Sets the category.
     pub fn category(mut self, category: impl Into<String>) -> Self {
         self.def.category = category.into();
         self
@@ -324,43 +324,43 @@ impl DynamicTool {
         self
     }
 
-    /// Declares a secret; the handler reads it with [`ToolContext::secret`].
+    /// Declares a secret, which the handler reads with [`ToolContext::secret`].
     pub fn secret(mut self, need: SecretNeed) -> Self {
         self.def.secrets.push(need);
         self
     }
 
-    /// Declares a variable; the handler reads it with [`ToolContext::variable`].
+    /// Declares a variable, which the handler reads with [`ToolContext::variable`].
     pub fn variable(mut self, need: VariableNeed) -> Self {
         self.def.variables.push(need);
         self
     }
 
-    /// What it may do; host values beyond this are refused to it.
+    /// Adds an effect. Host values whose effect the tool does not have are refused to it.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.def.effect = self.def.effect.union(effect);
         self.judge_effect()
     }
 
-    /// Changes nothing.
+    /// Declares that the tool changes nothing.
     pub fn read_only(mut self) -> Self {
         self.def.declared.read_only = true;
         self.judge_effect()
     }
 
-    /// May remove or overwrite.
+    /// Declares that the tool may remove or overwrite state.
     pub fn destructive(mut self) -> Self {
         self.def.declared.destructive = true;
         self.judge_effect()
     }
 
-    /// Twice is the same as once.
+    /// Declares that a repeated call has no further effect.
     pub fn idempotent(mut self) -> Self {
         self.def.declared.idempotent = true;
         self.judge_effect()
     }
 
-    /// Reaches beyond the host.
+    /// Declares that the tool reaches beyond the host.
     pub fn open_world(mut self) -> Self {
         self.def.declared.open_world = true;
         self.judge_effect()
@@ -373,27 +373,27 @@ impl DynamicTool {
         self
     }
 
-    /// Whether a call has to be approved.
+    /// Sets whether a person has to approve a call.
     pub fn approval(mut self, approval: Approval) -> Self {
         self.def.approval = approval;
         self
     }
 
-    /// How long a call may take.
+    /// Sets the time limit of a call.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.def.timeout = Some(timeout);
         self
     }
 
-    /// Never beside another call.
+    /// Declares that the tool never runs in parallel with another call.
     pub fn sequential(mut self) -> Self {
         self.def.sequential = true;
         self
     }
 
-    /// Has no effect of its own: whatever it changes, it changes by calls that pass the gate. Where one of these waits for an approval,
-    /// the body may run again once that is given, even if it is not idempotent: the ledger knows by then which of its calls were made,
-    /// and gives their results instead of making them twice.
+    /// Declares that the tool has no effect of its own: it changes things only by calls that pass the gate. If one of these waits for an
+    /// approval, the body may run again once it is approved, even if it is not idempotent: the ledger knows by then which calls were made,
+    /// and returns their results instead of making them twice.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -410,40 +410,40 @@ impl DynamicTool {
         self
     }
 
-    /// Part of the harness.
+    /// Makes the tool part of the harness.
     pub fn harness(mut self) -> Self {
         self.def.harness = true;
         self
     }
 
-    /// Most bytes that its output may have.
+    /// Sets the limit of the output in bytes.
     pub fn output_limit(mut self, bytes: usize) -> Self {
         self.def.output_limit = Some(bytes);
         self
     }
 
-    /// JSON Schema of the output, which holds: a call whose output does not fit it fails. Keys that an open object does not name may be
-    /// anything. A schema that outputs cannot be held to is refused when the registry is built.
+    /// Sets the JSON Schema of the output and enforces it: a call whose output does not fit fails. Keys that an open object does not name may
+    /// have any value. If outputs cannot be checked against the schema, building the registry fails.
     pub fn output_schema(mut self, schema: &Value) -> Self {
         self.def.output_schema = Some(schema.to_string());
         self
     }
 
-    /// The same for an output schema of any form, which `check` holds outputs to.
+    /// Sets an output schema of any form, against which `check` validates outputs.
     pub fn output_check(mut self, schema: &Value, check: impl SchemaCheck) -> Self {
         self.def.output_schema = Some(schema.to_string());
         self.def.promise = Some(Promise::Checked(Arc::new(check)));
         self
     }
 
-    /// Offers it, to each provider whose strict mode does not take the schema, as not strict and with its own schema. That is changed only
-    /// where the provider would refuse the request, as [`dynamic::non_strict`](crate::schema::dynamic::non_strict) says.
-    /// Providers that take the schema get it as strict as before, unless a request would exceed Anthropic's limits of strict tools.
+    /// Offers the tool as not strict, with its own schema, to each provider whose strict mode does not accept the schema. The schema is changed
+    /// only where the provider would refuse the request, see [`dynamic::non_strict`](crate::schema::dynamic::non_strict).
+    /// Providers that accept the schema get the tool as strict as before, unless a request would exceed Anthropic's limits of strict tools.
     ///
-    /// A model is then not held to the schema, so `check` is asked before anybody approves the call, and again about arguments that were
-    /// [repaired](crate::Repair). It has to stand for the very schema that the tool has. Arguments that it admits reach the handler as
-    /// they were written; others are repaired only if the schema can also be read by [`dynamic::read`](crate::schema::dynamic::read),
-    /// but for white space, a code fence and commas around JSON.
+    /// Such a provider does not hold the model to the schema. So `check` validates the arguments before a person approves the call, and again
+    /// after they were [repaired](crate::Repair). It has to check exactly the schema of the tool. Arguments that it accepts reach the handler as
+    /// they were written. Others are repaired only if [`dynamic::read`](crate::schema::dynamic::read) can read the schema as well,
+    /// except for white space, a code fence and commas around JSON.
     ///
     /// The audit row of every call has a note `non_strict` that names these providers.
     ///
@@ -480,20 +480,20 @@ impl DynamicTool {
         self
     }
 
-    /// Where it comes from, for messages; the line that made it where nothing is said.
+    /// Sets the origin of the tool for messages. The default is the line that created it.
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         self.def.origin = origin.into();
         self
     }
 
-    /// Offers it to these providers only; all where nothing is said. One that does not take the schema is refused when the
-    /// registry is built.
+    /// Offers the tool to these providers only. The default is all providers. If one of them does not accept the schema, building the
+    /// registry fails.
     pub fn providers(mut self, providers: Dialects) -> Self {
         self.providers = Providers::Stated(providers);
         self
     }
 
-    /// Offers it to those providers that take its schema; [`Toolset::left_out`](crate::Toolset::left_out) tells the others.
+    /// Offers the tool to all providers that accept its schema. [`Toolset::left_out`](crate::Toolset::left_out) lists the tools that a provider does not get.
     pub fn where_accepted(mut self) -> Self {
         self.providers = Providers::Accepting;
         self

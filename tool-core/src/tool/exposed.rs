@@ -1,4 +1,4 @@
-//! A tool under another name or description, or with more that it needs.
+//! A tool with another name or description, or with more required secrets.
 
 use std::sync::OnceLock;
 
@@ -10,14 +10,14 @@ use super::def::{Own, Source, ToolDef};
 use crate::call::Entries;
 use crate::schema::dialect::Dialect;
 
-/// A tool as a toolset shows it; everything that is not told here is the tool's own.
+/// A tool as a toolset shows it. All other facts are the tool's own.
 pub(super) struct Exposed {
     pub(super) own: Own,
     pub(super) name: String,
     pub(super) description: Option<String>,
-    /// What it needs, where the host says more than the tool itself.
+    /// The secrets, if the host requires more of them than the tool.
     pub(super) secrets: Option<Vec<SecretNeed>>,
-    /// Written when they are asked for.
+    /// The definitions, written when they are first needed.
     definitions: [OnceLock<String>; 5],
 }
 
@@ -44,7 +44,7 @@ impl Exposed {
         })
     }
 
-    /// The definition with the other name and description; everything else stays byte by byte.
+    /// Rewrites the definition with the new name and description. Everything else is copied byte by byte.
     fn rewrite(&self, definition: &str, description: &str) -> String {
         let Ok(Entries(entries)) = serde_json::from_str(definition) else {
             return String::new();
@@ -66,7 +66,7 @@ impl Exposed {
         text
     }
 
-    /// The other description; what stands after the tool's own, as its examples do, stays.
+    /// Replaces the tool's own description. Text after it, such as examples, is kept.
     fn described(&self, value: &RawValue, own: &str) -> String {
         let Some(description) = &self.description else {
             return value.get().to_owned();

@@ -1,33 +1,33 @@
-//! What a tool needs from the host's store: secrets and variables.
+//! Declarations of the secrets and variables that a tool needs.
 
 use std::borrow::Cow;
 
-/// A secret that a tool needs. Never shown to a model, never written as text.
+/// A secret that a tool needs. It is never shown to a model and never printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretNeed {
     /// Key in the host's store.
     pub key: Cow<'static, str>,
-    /// How it is entered.
+    /// How an operator enters the secret.
     pub kind: SecretKind,
-    /// Name for people; the key where there is none.
+    /// Name for people; the key if there is none.
     pub label: Option<Cow<'static, str>>,
-    /// Help for whoever enters it.
+    /// Help for the operator who enters the secret.
     pub description: Option<Cow<'static, str>>,
-    /// The tool can do without it.
+    /// Whether the tool can work without it.
     pub optional: bool,
 }
 
-/// How a secret is entered.
+/// How an operator enters a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SecretKind {
-    /// As text, hidden.
+    /// As hidden text.
     Text,
-    /// As one of these, shown in clear.
+    /// As one of these choices, which are shown in clear.
     Select(Cow<'static, [Cow<'static, str>]>),
 }
 
 impl SecretNeed {
-    /// A required secret, entered as text.
+    /// Creates a required secret that is entered as text.
     pub const fn new(key: &'static str) -> Self {
         Self {
             key: Cow::Borrowed(key),
@@ -44,27 +44,27 @@ impl SecretNeed {
 pub struct VariableNeed {
     /// Name in the host's store.
     pub name: Cow<'static, str>,
-    /// Whether it may be shown.
+    /// Whether the value may be shown.
     pub kind: VariableKind,
-    /// Help for whoever enters it.
+    /// Help for the person who enters the value.
     pub description: Option<Cow<'static, str>>,
-    /// The tool does not run without it.
+    /// Whether the tool does not run without it.
     pub required: bool,
-    /// Not inherited from a parent thread.
+    /// Whether it is not inherited from a parent thread.
     pub scoped: bool,
 }
 
 /// Whether a variable may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VariableKind {
-    /// Plain; may stand in prompts.
+    /// Plain text, which may be written into prompts.
     Text,
-    /// Encrypted at rest, kept out of prompts and results.
+    /// A secret: encrypted at rest, and kept out of prompts and results.
     Secret,
 }
 
 impl VariableKind {
-    /// The kind as a word.
+    /// Returns the kind as a word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -74,7 +74,7 @@ impl VariableKind {
 }
 
 impl VariableNeed {
-    /// A required plain variable.
+    /// Creates a required plain variable.
     pub const fn new(name: &'static str) -> Self {
         Self {
             name: Cow::Borrowed(name),
@@ -86,7 +86,7 @@ impl VariableNeed {
     }
 }
 
-/// What is wrong with a declaration.
+/// A fault of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     EmptyKey,
@@ -193,7 +193,7 @@ const fn variables_fault(needs: &[VariableNeed]) -> Option<(usize, Fault)> {
 ///
 /// # Panics
 ///
-/// In const evaluation, with the fault.
+/// Panics in const evaluation, with the fault.
 #[doc(hidden)]
 #[track_caller]
 #[expect(clippy::panic, reason = "const evaluation reports by panicking")]
@@ -207,7 +207,7 @@ pub const fn check_secrets(needs: &[SecretNeed]) {
 ///
 /// # Panics
 ///
-/// In const evaluation, with the fault.
+/// Panics in const evaluation, with the fault.
 #[doc(hidden)]
 #[track_caller]
 #[expect(clippy::panic, reason = "const evaluation reports by panicking")]
@@ -217,7 +217,7 @@ pub const fn check_variables(needs: &[VariableNeed]) {
     }
 }
 
-/// The same at run time, for tools that no compiler saw.
+/// Checks declarations at run time, for tools that the compiler did not check.
 pub(crate) fn fault_of(secrets: &[SecretNeed], variables: &[VariableNeed]) -> Option<String> {
     if let Some((at, fault)) = secrets_fault(secrets) {
         return Some(format!("{} (secret `{}`)", fault.text(), secrets[at].key));

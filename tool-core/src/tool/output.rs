@@ -1,4 +1,4 @@
-//! Outputs of tools made at run time, held to the schema that they promise.
+//! Output schemas of tools made at run time, which are enforced.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,27 +10,27 @@ use crate::args::{self, Issue, Repair};
 use crate::schema::dynamic;
 use crate::schema::{Field, Kind, Schema};
 
-/// A promise about an output.
+/// An output schema, as a check.
 #[derive(Clone)]
 pub(crate) enum Promise {
-    /// That of a schema which the tree says.
+    /// A schema that this crate can read.
     Read(Tree),
-    /// That of a schema which the host's own check knows.
+    /// A schema that the host's own check validates.
     Checked(Arc<dyn SchemaCheck>),
 }
 
-/// A schema of outputs.
+/// An output schema that this crate can read.
 #[derive(Clone, Copy)]
 pub(crate) struct Tree {
     schema: &'static Schema,
-    /// Some object of it lets keys through that it does not name.
+    /// Whether any object in it allows keys that it does not name.
     open: bool,
-    /// The output is no object; the schema is that of one that has it as `result`.
+    /// Whether the output is not an object. The schema is then that of an object with the output as `result`.
     wrapped: bool,
 }
 
 impl Promise {
-    /// Reads a JSON Schema, or says why outputs could not be held to it.
+    /// Reads a JSON Schema, or returns why outputs cannot be checked against it.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| format!("the output schema is not JSON: {error}"))?;
@@ -48,13 +48,13 @@ impl Promise {
         }))
     }
 
-    /// What keeps an output from being what was promised.
+    /// Returns the faults of an output that does not fit the schema.
     pub(crate) fn issues(&self, output: &str) -> Vec<Issue> {
         match self {
             Self::Read(tree) => tree.issues(output),
             Self::Checked(check) => match serde_json::from_str(output) {
                 Ok(value) => check.issues(&value),
-                // An output that is too deep to read, or no JSON.
+                // The output is too deep to read, or is not JSON.
                 Err(error) => vec![Issue {
                     pointer: String::new(),
                     expected: "JSON that can be checked".to_owned(),
@@ -97,7 +97,7 @@ impl Tree {
     }
 }
 
-/// Whether any object of a JSON Schema lets unnamed keys through, as objects do that do not say otherwise.
+/// Whether any object of a JSON Schema allows unnamed keys, which is JSON Schema's default.
 fn is_open(schema: &Value) -> bool {
     match schema {
         Value::Object(entries) => {
@@ -110,7 +110,7 @@ fn is_open(schema: &Value) -> bool {
     }
 }
 
-/// Takes out the keys that an open object does not name: nothing is promised about them.
+/// Removes the keys that an open object does not name, because the schema says nothing about them.
 fn prune(schema: &Schema, value: &mut Value) {
     match (&schema.kind, value) {
         (Kind::Optional(inner) | Kind::Constrained(inner, _), value) => prune(inner, value),

@@ -1,4 +1,4 @@
-//! A definition, taken apart.
+//! The parts of a tool definition.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -6,13 +6,13 @@ use serde_json::value::RawValue;
 use super::ToolDef;
 use crate::schema::dialect::Dialect;
 
-/// What one provider is told of a tool, part by part, for clients that have types of their own for it: see [`ToolDef::parts`].
+/// A tool definition for one provider, in parts, for clients that have types of their own for it: see [`ToolDef::parts`].
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct DefinitionParts {
     /// The name that the model sees.
     pub name: String,
-    /// What it does and when to use it, with the examples where the provider has no other place for them.
+    /// What the tool does and when to use it, with the examples if the provider has no other place for them.
     pub description: String,
     /// The schema of the arguments.
     #[serde(
@@ -21,12 +21,12 @@ pub struct DefinitionParts {
         alias = "parametersJsonSchema"
     )]
     pub parameters: Box<RawValue>,
-    /// Whether calls are held to the schema; `None` where the provider has no such word.
+    /// Whether the provider enforces the schema; `None` if the provider has no such setting.
     pub strict: Option<bool>,
 }
 
 impl ToolDef {
-    /// The parts of [`definition`](ToolDef::definition); `None` where the provider is not offered the tool.
+    /// Returns the parts of [`definition`](ToolDef::definition); `None` if the tool is not offered to the provider.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -49,7 +49,7 @@ impl ToolDef {
             function: DefinitionParts,
         }
         let text = self.definition(dialect);
-        // The texts are this crate's own, so only one that is not there cannot be read.
+        // This crate wrote the text, so only an empty one cannot be parsed.
         match dialect {
             Dialect::OpenAi => serde_json::from_str(text)
                 .ok()

@@ -1,18 +1,18 @@
-//! The arguments of a dynamic tool, as the type of its handler.
+//! Deserialization of a dynamic tool's arguments into the type of its handler.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::run::DecodeError;
 
-/// Reads the arguments.
+/// Deserializes the arguments.
 pub(super) fn read<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {
-    // A type that holds a `Value` keeps every digit this way, so it is the first, also where numbers are lost in buffers. The text says where
-    // serde refuses.
+    // A type that holds a `Value` keeps every digit this way, so this is tried first, although serde's buffers may lose numbers. The error of
+    // the second try says where serde refuses the text.
     A::deserialize(arguments).or_else(|_| read_text(arguments))
 }
 
-/// By their text, with this crate's own reader: slower, and no number is lost.
+/// Deserializes the text of the arguments with this crate's own reader, which is slower and loses no number.
 fn read_text<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {
     Ok(crate::args::decode(&arguments.to_string())?)
 }
@@ -43,7 +43,7 @@ mod tests {
         weight: u8,
     }
 
-    // S1-30; run once more with `--features serde_json/arbitrary_precision`
+    // S1-30: numbers reach types that serde buffers; run once more with `--features serde_json/arbitrary_precision`
     #[test]
     fn numbers_reach_types_that_serde_buffers() {
         let orders = [

@@ -1,11 +1,11 @@
-//! The results that examples promise, against the output's own schema.
+//! Checks of example results against the output schema.
 
 use crate::args::{self, Repair};
 use crate::schema::dynamic;
 use crate::tool::ToolDef;
 
-/// Example results that the output could not be, in words. Where the output type derives `StrictSchema` the compiler has asked
-/// this already; a type that only knows `JsonSchema` is asked here. Nothing is told where there is no schema to ask.
+/// Returns a text for each example result that does not fit the output. If the output type derives `StrictSchema`, the compiler has checked
+/// this already. A type that has only `JsonSchema` is checked here. Without a schema, nothing is checked.
 pub(crate) fn result_faults(def: &ToolDef) -> Vec<String> {
     if def
         .examples()

@@ -1,4 +1,4 @@
-//! Whether a call may come to wait for a person.
+//! Whether a call may have to wait for a person.
 
 use super::Toolset;
 use crate::context::ToolContext;
@@ -6,9 +6,9 @@ use crate::tool::{Approval, ToolDef};
 
 impl Toolset {
     /// Whether a call of this tool may have to wait for a person, whatever its arguments: for an approval that the tool, its effect or
-    /// the turn's policy asks for, or for a required variable that has no value. `false` for a tool that is not here.
+    /// the turn's policy requires, or for a required variable without a value. `false` for a tool that is not in the toolset.
     ///
-    /// For callers that cannot wait, such as code that a model has written. What a tool asks while it runs is another matter: see
+    /// For callers that cannot wait, such as code that a model has written. It does not cover questions that a tool asks while it runs: see
     /// [`ToolContext::without_asker`].
     ///
     /// ```
@@ -67,7 +67,7 @@ impl Toolset {
         by_itself || !cx.missing_variables(def).is_empty()
     }
 
-    /// Only a host's gate asks because of the effect alone.
+    /// Whether the effect alone requires an approval. Only a host's gate requires that.
     #[cfg(feature = "host")]
     fn asks_by_effect(&self, def: &ToolDef) -> bool {
         self.gate.is_some() && def.hints().destructive

@@ -21,14 +21,14 @@ use crate::run;
 use crate::tool::Tool;
 
 impl Toolset {
-    /// Runs a call to its end. Whatever goes wrong is in the result.
+    /// Runs a call to its end. Every failure is in the result.
     #[expect(clippy::manual_async_fn, reason = "the signature promises `Send`")]
     pub fn call(
         &self,
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Future<Output = CallResult> + Send {
-        // Not by a combinator around `run::call`, which would move the whole future.
+        // Not a combinator around `run::call`, because that would move the whole future.
         async move {
             if self.has_switches() {
                 self.freshen().await;
@@ -37,9 +37,9 @@ impl Toolset {
         }
     }
 
-    /// Runs a call and tells what happens: `Started` unless it is refused, progress, and one `Done`.
+    /// Runs a call and streams its events: `Started` unless it is refused, progress, and one `Done`.
     ///
-    /// The run goes on only while the stream is read; dropping it cancels the call.
+    /// The call runs only while the stream is read. Dropping the stream cancels the call.
     pub fn stream(
         &self,
         call: ToolCall,
@@ -52,18 +52,18 @@ impl Toolset {
         self.freshly_streamed(events)
     }
 
-    /// Runs what a person has approved: exactly that call with exactly those arguments, once.
+    /// Runs a call that a person has approved: exactly that call with exactly those arguments, once.
     ///
-    /// `token` is that of the call's [`Ticket`](crate::Ticket), and `cx` that of the same user and workspace. Everything is judged
-    /// again first: the tool has to be visible and unchanged, and where the policy has another version, a call that is not denied is
-    /// asked about anew. A token whose approval still waits gives `Pending` again; one that was used gives the stored result, where
-    /// the host keeps a ledger.
+    /// `token` is that of the call's [`Ticket`](crate::Ticket), and `cx` must have the same user and workspace. Everything is checked
+    /// again first: the tool has to be visible and unchanged, and if the policy has another version, a call that is not denied needs a
+    /// new approval. If the approval of a token is still open, the result is `Pending` again. If the token was used, the result is the stored
+    /// one, if the host keeps a ledger.
     #[cfg(feature = "host")]
     pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
         self.freshly(run::resume(self, token, cx, None))
     }
 
-    /// As [`resume`](Toolset::resume), and tells what happens.
+    /// Runs an approved call as [`resume`](Toolset::resume) does, and streams its events.
     #[cfg(feature = "host")]
     pub fn resume_stream(
         &self,
@@ -77,7 +77,7 @@ impl Toolset {
         ))
     }
 
-    /// A typed call, through the same gate.
+    /// Makes a typed call, through the same gate.
     pub fn invoke<T: Tool>(
         &self,
         input: T,
@@ -107,7 +107,7 @@ impl Toolset {
 
 #[cfg(feature = "host")]
 impl Toolset {
-    /// Stored switches that the turn's rules hold.
+    /// Returns the stored switches of the turn's rules.
     fn switches(&self) -> impl Iterator<Item = &Switches> {
         let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
         live.iter()
@@ -119,7 +119,7 @@ impl Toolset {
         self.switches().next().is_some()
     }
 
-    /// Reads stored switches that were read too long ago. Boxed, so that a call without switches carries no room for it.
+    /// Rereads stored switches that were read too long ago. Boxed, so that a call without switches has no room for it.
     fn freshen(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             for switches in self.switches() {
@@ -128,7 +128,7 @@ impl Toolset {
         })
     }
 
-    /// Reads stored switches first, where they were read too long ago.
+    /// Runs a call after rereading stored switches that were read too long ago.
     async fn freshly<F: Future + Send>(&self, call: F) -> F::Output {
         if self.has_switches() {
             self.freshen().await;
@@ -153,8 +153,8 @@ impl Toolset {
         Either::Right(Box::pin(first.map(move |()| call).flatten_stream()))
     }
 
-    /// Reads the switches that were stored until now, after a call was written down. Where that fails, a call that has a row in the
-    /// ledger must not run.
+    /// Rereads the stored switches after a call was recorded. If that fails, a call that has a row in the ledger must not
+    /// run.
     pub(crate) async fn reread_switches(&self, is_claimed: bool) -> Result<(), ToolError> {
         for switches in self.switches() {
             if !is_claimed {
@@ -168,7 +168,7 @@ impl Toolset {
         Ok(())
     }
 
-    /// Waits until a kill switch that the turn's rules hold is turned on for a tool and a tenant.
+    /// Waits until a kill switch of the turn's rules is turned on for a tool and a tenant.
     pub(crate) async fn killed(&self, tool: &str, tenant: &str) {
         let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
         let policies = live.iter().filter_map(|live| live.policy.as_ref());
@@ -185,7 +185,7 @@ impl Toolset {
         }
     }
 
-    /// Whether the turn's rules hold something that can cancel a running call.
+    /// Whether the turn's rules have something that can cancel a running call.
     pub(crate) fn can_be_killed(&self) -> bool {
         let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
         live.iter()

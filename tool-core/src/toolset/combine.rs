@@ -1,4 +1,4 @@
-//! Toolsets made of toolsets.
+//! Changes and combinations of toolsets.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -9,51 +9,51 @@ use crate::registry::{Pruned, RegistryError, Shelf};
 use crate::schema::rules::is_tool_name;
 use crate::tool::ToolDef;
 
-/// Why toolsets could not be changed or put together.
+/// Why toolsets could not be changed or combined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolsetError {
-    /// Two tools would have one name.
+    /// Two tools would have the same name.
     #[error(
         "`{name}` is in {first} and in {second}: give the tools of one toolset names of their own with `prefix()`, or rename one"
     )]
     Collision {
-        /// The name.
+        /// The name that both tools have.
         name: String,
-        /// One toolset, with where its tool comes from.
+        /// The first toolset, with the origin of its tool.
         first: String,
-        /// The other.
+        /// The second toolset, with the origin of its tool.
         second: String,
     },
-    /// No provider takes the name.
+    /// No provider accepts the name.
     #[error(
         "`{name}` is no name for a tool: use 1 to 64 letters, digits, `_` and `-`, and a letter first"
     )]
     Name {
-        /// The name.
+        /// The name that is not valid.
         name: String,
     },
-    /// There is no tool of this name to rename.
+    /// There is no tool with this name to rename.
     #[error("there is no tool `{name}` to rename")]
     Unknown {
-        /// The name.
+        /// The name that is unknown.
         name: String,
     },
-    /// Preparing added or renamed a tool.
+    /// [`Toolset::prepare`] added or renamed a tool.
     #[error(
         "`{name}` was not there before `prepare()`: it may hide and describe tools, use `combine()` to add and `rename()` to rename one"
     )]
     Added {
-        /// The name.
+        /// The name that was added.
         name: String,
     },
-    /// The two tools of a search could not be made.
+    /// The two tools of a search could not be created.
     #[error(transparent)]
     Search(RegistryError),
-    /// Preparing listed a tool twice.
+    /// [`Toolset::prepare`] listed a tool twice.
     #[error("`prepare()` lists `{name}` twice: list it once")]
     Twice {
-        /// The name.
+        /// The name that is listed twice.
         name: String,
     },
 }
@@ -61,20 +61,20 @@ pub enum ToolsetError {
 /// A tool as a model will see it, for [`Toolset::prepare`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// What it does and when to use it; examples follow it by themselves.
+    /// What the tool does and when to use it. Examples are appended automatically.
     pub description: String,
 }
 
-/// A tool and the code of the layer that hides it.
+/// A tool and the code of the layer that hides it; 0 if it is visible.
 struct Entry {
     def: ToolDef,
     code: u8,
 }
 
 impl Overridden {
-    /// Tells operators, and gives what can be asked for later.
+    /// Logs a warning for operators, and returns the entry for later questions.
     pub(crate) fn told(dropped: &ToolDef, kept: String) -> Self {
         let told = Self {
             name: dropped.wire_name().to_owned(),
@@ -92,14 +92,14 @@ impl Overridden {
 }
 
 impl Toolset {
-    /// Gives the toolset a name, which errors and logs then say.
+    /// Gives the toolset a name for errors and logs.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.label = Some(name.into());
         self
     }
 
-    /// Keeps the tools that the test holds for; the others are hidden, and refused when they are called.
+    /// Keeps the tools for which `keep` returns true. The others are hidden, and refused when they are called.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -125,7 +125,7 @@ impl Toolset {
         self.rebuilt(entries)
     }
 
-    /// Puts a namespace before the names that the model sees: `search` becomes `space__search`.
+    /// Adds a namespace before the names that the model sees: `search` becomes `space__search`.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -143,7 +143,7 @@ impl Toolset {
         self.renamed(|name| Some(format!("{space}__{name}")))
     }
 
-    /// Gives tools other names, as pairs of the name that the model sees now and the one that it shall see.
+    /// Renames tools, given as pairs of the name that the model sees now and the new name.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -184,7 +184,7 @@ impl Toolset {
         let mut entries = self.entries();
         for entry in &mut entries {
             if let Some(name) = name_of(entry.def.wire_name()) {
-                // What nobody sees needs no name that fits.
+                // Hidden tools need no valid name.
                 if entry.code == 0 && !is_tool_name(&name) {
                     return Err(ToolsetError::Name { name });
                 }
@@ -196,8 +196,8 @@ impl Toolset {
         Ok(self.rebuilt(entries))
     }
 
-    /// Changes what tools say of themselves for this turn, or hides them, by giving back the list that is to be shown. It cannot add
-    /// or rename.
+    /// Changes the descriptions of tools for this turn, or hides tools: `change` returns the list to show. It cannot add or rename
+    /// tools.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -244,7 +244,7 @@ impl Toolset {
         }
     }
 
-    /// The tools of both. Two of one name are an error that names both places.
+    /// Returns the tools of both toolsets. Two tools with the same name are an error that names both places.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -273,7 +273,7 @@ impl Toolset {
         Ok(self.merged(other, entries))
     }
 
-    /// The tools of both, where those of the agent's own win: a tool that loses its name is hidden and told by
+    /// Returns the tools of both toolsets, where the agent's own tools win. A tool that loses its name is hidden, and reported by
     /// [`overridden`](Toolset::overridden) and in the log.
     ///
     /// ```
@@ -342,7 +342,7 @@ impl Toolset {
         }
     }
 
-    /// What was denied to either is denied to both: a turn has one tenant and one agent.
+    /// What was denied to one of the two is denied to the result: a turn has one tenant and one agent.
     fn merged(self, other: &Self, entries: Vec<Entry>) -> Self {
         let both = [self.view.as_deref(), other.view.as_deref()];
         let views = || both.into_iter().flatten();
@@ -356,7 +356,7 @@ impl Toolset {
             shelf: tools,
             view: Some(Arc::new(View::new(codes, absent, None, live))),
             search: None,
-            // A gate that stood before some of the calls stands before all.
+            // A gate of one of the two is a gate for all calls.
             #[cfg(feature = "host")]
             gate: self.gate.or_else(|| other.gate.clone()),
             ..self
@@ -364,7 +364,7 @@ impl Toolset {
     }
 }
 
-/// Refuses two visible tools of one name.
+/// Refuses two visible tools with the same name.
 fn check<'a>(entries: impl Iterator<Item = (&'a str, &'a Entry)>) -> Result<(), ToolsetError> {
     let mut seen: HashMap<&str, (&str, &Entry)> = HashMap::new();
     for (place, entry) in entries.filter(|(_, entry)| entry.code == 0) {
@@ -380,7 +380,7 @@ fn check<'a>(entries: impl Iterator<Item = (&'a str, &'a Entry)>) -> Result<(), 
     Ok(())
 }
 
-/// One tool of each name: the visible one, else the first.
+/// Keeps one tool of each name: the visible one, else the first.
 fn shelve(mut entries: Vec<Entry>, pruned: Vec<Pruned>) -> (Arc<Shelf>, Vec<u8>) {
     entries.sort_by(|a, b| {
         let by_name = a.def.wire_name().cmp(b.def.wire_name());
@@ -388,7 +388,7 @@ fn shelve(mut entries: Vec<Entry>, pruned: Vec<Pruned>) -> (Arc<Shelf>, Vec<u8>)
     });
     entries.dedup_by(|later, first| later.def.wire_name() == first.def.wire_name());
     let codes = entries.iter().map(|entry| entry.code).collect();
-    // Names differ, so that the shelf has the same order.
+    // The names differ, so the shelf has the same order.
     let mut shelf = Shelf::of(entries.into_iter().map(|entry| entry.def).collect());
     shelf.pruned = pruned;
     (Arc::new(shelf), codes)

@@ -1,33 +1,33 @@
-//! What has changed between two turns.
+//! Changes of a toolset between two turns.
 
 use super::Toolset;
 use crate::schema::dialect::Dialect;
 use crate::tool::ToolDef;
 
-/// What a toolset has and another had not: see [`Toolset::delta`].
+/// The differences between two toolsets; see [`Toolset::delta`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolsetDelta {
-    /// Tools that were not there, in order.
+    /// Names of tools that were added, in order.
     pub added: Vec<String>,
-    /// Tools that are gone, in order.
+    /// Names of tools that were removed, in order.
     pub removed: Vec<String>,
-    /// Tools that are offered in other words or with another schema, in order.
+    /// Names of tools whose definition is different, in order.
     pub changed: Vec<String>,
 }
 
 impl ToolsetDelta {
-    /// Whether both offer the same, byte for byte.
+    /// Whether both toolsets offer the same definitions, byte for byte.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
 }
 
 impl Toolset {
-    /// What has changed since the toolset of an earlier turn, as one provider sees it.
+    /// Returns what has changed since the toolset of an earlier turn, in the definitions for one provider.
     ///
-    /// Toolsets list their tools in one order, by name, and a definition is always the same text: where nothing has changed, the
-    /// request that goes out is the same bytes, and what a provider has cached of it holds. Where something has, a host can send the
-    /// old list with what was added behind it, and let a call of what is gone be refused.
+    /// Toolsets list their tools sorted by name, and a definition is always the same text. If nothing has changed, the
+    /// request has the same bytes, so a provider's cache stays valid. If something has changed, a host can send the old list with the
+    /// added tools at its end, and let calls of removed tools be refused.
     ///
     /// ```
     /// use tool_core::prelude::*;

@@ -1,4 +1,4 @@
-//! What a toolset tells an operator.
+//! Explanations of a toolset for operators.
 
 use super::Toolset;
 use crate::args::nearest;
@@ -6,7 +6,7 @@ use crate::gate::{Explanation, Layer, State};
 use crate::tool::ToolDef;
 
 impl Toolset {
-    /// Why a tool is or is not here, for operators. The name is the one that the model sees, or the tool's own.
+    /// Explains to operators why a tool is visible or hidden. The name is the one that the model sees, or the tool's own.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -57,7 +57,7 @@ impl Toolset {
         }
     }
 
-    /// Secrets that a tool cannot do without and that are not there.
+    /// Returns the secrets that a tool requires and that are missing.
     fn missing(&self, at: usize) -> Vec<String> {
         let absent = self.view.as_ref().map(|view| &view.absent);
         let needed = self.def(at).secrets().iter().filter(|need| !need.optional);
@@ -66,8 +66,8 @@ impl Toolset {
         missing.map(|need| need.key.clone().into_owned()).collect()
     }
 
-    /// Every tool that people may switch on or off, visible or not, for an operator's list: harness tools and those that ask other
-    /// agents are not among them.
+    /// Returns every tool that people may switch on or off, visible or not, for an operator's list. Harness tools and tools that ask other
+    /// agents are not included.
     pub fn available(&self) -> impl Iterator<Item = Available<'_>> {
         let listed = self
             .shelf
@@ -86,10 +86,10 @@ impl Toolset {
 /// A tool in an operator's list.
 #[derive(Clone, Debug)]
 pub struct Available<'a> {
-    /// The tool.
+    /// The tool's definition.
     pub tool: &'a ToolDef,
-    /// What hides it; `None` where the turn has it.
+    /// The layer that hides the tool; `None` if the turn has it.
     pub layer: Option<Layer>,
-    /// Secrets that it cannot do without and that are missing or empty, whatever else hides it: it is misconfigured.
+    /// Secrets that the tool requires and that are missing or empty, whatever else hides it. Such a tool is misconfigured.
     pub missing: Vec<String>,
 }

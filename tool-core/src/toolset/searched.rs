@@ -17,13 +17,13 @@ use crate::search::{self, CALL_TOOL, ToolSearch};
 use crate::tool::ToolDef;
 
 impl Toolset {
-    /// Takes tools out of sight that can be searched for, and offers `search_tools` and `call_tool` instead: see
+    /// Hides tools that can be searched for from the model, and offers `search_tools` and `call_tool` instead: see
     /// [`search`](crate::search).
     ///
-    /// Everything else stays as it is: tools out of sight are visible, [`names`](Toolset::names) tells them, and a call that names one
-    /// runs. This is the last change of a toolset: one that is filtered, renamed or combined afterwards shows all its tools again.
+    /// Nothing else changes: the hidden tools are still visible to the host, [`names`](Toolset::names) returns them, and a call that names one
+    /// runs. Apply this change last: a toolset that is filtered, renamed or combined afterwards shows all its tools again.
     ///
-    /// A tool of the turn that has one of the two names is an error.
+    /// Fails if a tool of the turn has one of the two names.
     pub fn searched(self, search: &ToolSearch) -> Result<Self, ToolsetError> {
         let own = search::defs().map_err(ToolsetError::Search)?;
         for def in own {
@@ -57,12 +57,12 @@ impl Toolset {
         })
     }
 
-    /// The search that finds the tools that are out of sight; `None` where all are in sight.
+    /// Returns the search that finds the hidden tools; `None` if the model sees all tools.
     pub fn search(&self) -> Option<&ToolSearch> {
         self.search.as_deref()
     }
 
-    /// The tools that a provider is told of, in order: all, or those in sight where the others are [searched](Toolset::searched) for.
+    /// Returns the tools that a provider is offered, in order: all, or only those for which the model need not [search](Toolset::searched).
     pub fn offered(&self) -> impl Iterator<Item = &ToolDef> {
         let search = self.search();
         self.tools()
@@ -76,7 +76,7 @@ impl Toolset {
             && search::stands_for_others(self.def(at).wire_name())
     }
 
-    /// The same tools, of which calls need not be opened.
+    /// Returns the same toolset without the search, so that calls need not be unwrapped.
     fn opened(&self) -> Self {
         Self {
             search: None,
@@ -84,7 +84,8 @@ impl Toolset {
         }
     }
 
-    /// Runs the call that is meant, and tells it under the name that it was called by. Boxed, so that other calls do not carry the room.
+    /// Runs the call inside a `call_tool`, and returns its result under the name that the model called. Boxed, so that other calls have no room
+    /// for it.
     pub(crate) fn call_opened(
         &self,
         call: ToolCall,
@@ -102,7 +103,7 @@ impl Toolset {
         .boxed()
     }
 
-    /// The same, with what happens.
+    /// The same as [`call_opened`](Self::call_opened), as a stream of events.
     pub(super) fn stream_opened(
         &self,
         call: ToolCall,
@@ -124,7 +125,7 @@ impl Toolset {
     }
 }
 
-/// A result answers the call that the model wrote.
+/// Gives the result the name of the call that the model wrote.
 fn named(mut result: CallResult, inner: bool) -> CallResult {
     if inner {
         CALL_TOOL.clone_into(&mut result.name);

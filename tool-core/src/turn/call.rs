@@ -1,4 +1,4 @@
-//! One call of a message.
+//! One call of a model message within a run.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use crate::store::{EffectRow, Message, StoreError};
 use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
-/// What is known of the message of a result.
+/// How the message of a result is stored.
 #[derive(Default)]
 pub(super) struct Filed {
     filing: Option<Arc<Filing>>,
-    /// The end of the call, which is not written yet.
+    /// The write of the call's end, which is not done yet.
     pub(super) deferred: Option<Deferred>,
 }
 
 impl Filed {
-    /// The message, where it was stored with the end of the call.
+    /// Returns the message, if it was stored with the end of the call.
     pub(super) fn stored(&self) -> Option<Message> {
         self.filing.as_deref()?.stored().cloned()
     }
@@ -37,36 +37,36 @@ impl Filed {
 #[derive(Clone)]
 pub(super) struct Making {
     pub(super) halt: Option<Halt>,
-    /// It is only asked about, because an earlier one waits.
+    /// Whether the call only asks for its approval, because an earlier call of the message waits.
     pub(super) only_asks: bool,
-    /// An earlier run may have made it.
+    /// Whether an earlier run may have made the call.
     pub(super) continues: bool,
-    /// Another call follows, with which the end of a read is written.
+    /// Whether another call follows, so that the end of a read-only call is written with it.
     pub(super) defers: bool,
     pub(super) behind: Option<Behind>,
 }
 
-/// What came of one call.
+/// The end of one call of a message.
 pub(super) enum Ended {
     Result(Box<CallResult>, Filed),
     Unsettled(Box<EffectRow>),
-    /// A store of the gate failed: it stays open.
+    /// A store of the gate failed, so the call stays open.
     Undecided(StoreError),
-    /// The host took no more calls: it stays open.
+    /// The host accepts no more calls, so the call stays open.
     NotTaken,
-    /// An earlier call of the message waits: it stays open.
+    /// An earlier call of the message waits, so this call stays open.
     HeldBack,
 }
 
-/// Whether an earlier run of a call may have asked about calls that it made, so that approvals may be open whatever its result is now.
+/// Whether an earlier run of a call may have asked for approvals of nested calls, which may be open whatever the result is now.
 pub(super) fn may_have_asked(tools: &Toolset, call: &StoredCall<'_>, continues: bool) -> bool {
-    // Any other call is not run again after it has waited for a call that it made.
+    // Any other call does not run again after it has waited for a nested call.
     let runs_again =
         |tool: &ToolDef| tool.only_calls() || tool.hints().idempotent && !tool.hints().read_only;
     continues && tools.get(&call.call.name).is_none_or(runs_again)
 }
 
-/// Takes back the open approvals of a call whose result is stored next, and of the calls that it made.
+/// Withdraws the open approvals of a call whose result is stored next, and of its nested calls.
 pub(super) async fn withdraw_approvals(
     tools: &Toolset,
     call: &StoredCall<'_>,
@@ -85,10 +85,10 @@ pub(super) async fn withdraw_approvals(
     withdrawn.map_err(|error| StoreError::Unavailable(error.operator_text().into()))
 }
 
-/// Whether a result may be stored: not the refusal of a call that another run of its message has begun since the ledger was asked.
+/// Whether a result may be stored. The refusal of a call that another run of its message has begun since the ledger was read may not.
 ///
 /// A run that continues a message does not know which earlier run still goes on, so the ledger closes the key of the call: no such run
-/// begins it after the refusal is stored. The first run of a message only looks whether another one has taken it over.
+/// can begin the call after the refusal is stored. The first run of a message only checks whether another run has taken it over.
 pub(super) async fn is_final(
     tools: &Toolset,
     call: &StoredCall<'_>,
@@ -170,7 +170,7 @@ impl Turns {
             let tool = tools.get(&call.name);
             run::refuse(tools.gate(), tool, call, cx, error, why).await
         } else if only_asks {
-            // Without a gate no person can be asked.
+            // Without a gate, no person can be asked.
             if tools.gate().is_none() {
                 return Ended::HeldBack;
             }
@@ -190,7 +190,7 @@ impl Turns {
             let reads = tools
                 .get(&call.name)
                 .is_some_and(|def| def.hints().read_only);
-            // A call that only reads can run again, so that the drain does not decide its result.
+            // A call that only reads can run again, so the drain does not decide its result.
             let open = match result.error().map(ToolError::kind) {
                 Some(ErrorKind::Unavailable) => true,
                 Some(ErrorKind::Cancelled) => reads && !cx.is_cancelled(),
@@ -227,7 +227,7 @@ impl Turns {
                 ToolEvent::Done(result) => return result,
             }
         }
-        // Every stream of events ends with a result.
+        // Every stream of events ends with a result, so this is not reached.
         let error = ToolError::of(ErrorKind::Cancelled, "the call ended without a result");
         CallResult::refused(call.clone(), error)
     }

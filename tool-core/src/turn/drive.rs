@@ -1,4 +1,4 @@
-//! A model and its tools, until the model has nothing more to call.
+//! The agent loop: a model and its tools, until the model calls nothing more.
 
 use std::pin::pin;
 
@@ -14,71 +14,71 @@ use crate::store::{EffectRow, Journal, Message, RunCause, RunId};
 use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
-/// Something that answers a thread: a provider's model, or a script.
+/// A source of answers for a thread: a provider's model, or a script.
 #[doc(alias("LLM", "chat model", "completion"))]
 pub trait Model: Send {
-    /// The next message. An error ends the run; what is stored stays.
+    /// Returns the next message. An error ends the run; stored messages stay.
     ///
-    /// The future is dropped where the run is stopped meanwhile, so a request that is in flight ends with it.
+    /// The future is dropped if the run is stopped meanwhile, so a request in flight ends with it.
     fn next<'a>(
         &'a mut self,
         request: Request<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>>;
 }
 
-/// What a model is asked with.
+/// The input of one request to a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The thread, in the order in which the model reads it: what a user or the host wrote while the model was writing comes after the
-    /// model's message.
+    /// The thread, in the order in which the model reads it: messages that a user or the host wrote while the model was writing come after
+    /// the model's message.
     pub messages: &'a [Message],
-    /// What it may call.
+    /// The tools that the model may call.
     pub tools: &'a Toolset,
-    /// Which step of the run this is; the first is 1.
+    /// The number of this step in the run; the first is 1.
     pub step: u32,
-    /// For whom, until when, and what cancels it.
+    /// The context of the run: its caller, deadline and cancellation.
     pub cx: &'a ToolContext,
 }
 
 /// How a run ended.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// The model has said its last word.
+    /// The model wrote its last message.
     Said(String),
-    /// A tool has answered the user itself; this is what it said, and the model's own words are not wanted.
+    /// A tool answered the user itself with this text, so the model is not asked for one.
     Replied(String),
-    /// The answer reached the limit of tokens; this is as much of it as there is.
+    /// The answer reached the limit on tokens. This is the text so far.
     Length(String),
-    /// A filter of the provider withheld the answer, or the model refused; this is as much of it as there is.
+    /// A filter of the provider withheld the answer, or the model refused. This is the text so far.
     Filtered(String),
-    /// The answer is not whole for another reason: the stream ended early, or the provider stopped for what [`ModelMessage::stop`] of the
-    /// thread's last message says. This is as much of it as there is.
+    /// The answer is not complete for another reason: the stream ended early, or the provider stopped for the reason in
+    /// [`ModelMessage::stop`] of the thread's last message. This is the text so far.
     Cut(String),
     /// Calls wait for a person. Drive the thread again when all are answered.
     Waiting(Vec<Ticket>),
-    /// Calls need variables that nobody has supplied. Supply them and drive the thread again.
+    /// Calls need variables that have no value. Supply them and drive the thread again.
     Lacking(Vec<VariableNeed>),
-    /// A call was begun before and its end is not known, as in [`Turn::Unsettled`]. Drive the thread again when its row is settled.
+    /// A call was begun before and its outcome is unknown, as in [`Turn::Unsettled`]. Drive the thread again when its row is settled.
     Unsettled(Box<EffectRow>),
-    /// The run has taken as many steps as it may.
+    /// The run reached its limit on steps: [`Turns::most_steps`].
     StepLimit,
-    /// The run has used as many tokens as it may: [`Turns::most_tokens`].
+    /// The run reached its limit on tokens: [`Turns::most_tokens`].
     Budget,
-    /// The run was cancelled: by the token of its context or by [`Turns::cancel`]. Calls that had not begun have a result that says so.
+    /// The run was cancelled by the token of its context or by [`Turns::cancel`]. Calls that had not begun have a result that says so.
     Cancelled,
     /// A new message of the user arrived: [`Arrival::Interrupt`](super::Arrival::Interrupt). Drive the thread again to answer it.
     Interrupted,
-    /// The deadline of the context passed. Calls that had not begun are open; drive the thread again to go on.
+    /// The deadline of the context passed. Calls that had not begun are open; drive the thread again to continue.
     Deadline,
     /// The host is shutting down. Calls that had not begun are open; drive the thread again in another process.
     Draining,
-    /// Another drive holds this run of the thread, or has taken it over from this one. Nothing was run after that was known. Drive the
-    /// thread again when the run has ended, also where a message was stored before: the run may have ended without reading it.
+    /// Another drive holds this run of the thread, or has taken it over. This drive ran nothing after it knew that. Drive the thread again
+    /// when the run has ended, even if a message was stored before, because the run may have ended without reading it.
     Busy(RunId),
 }
 
 impl Outcome {
-    /// The cause that is stored in the run's row; `None` for [`Busy`](Self::Busy), because that run is another drive's.
+    /// Returns the cause that is stored in the run's row; `None` for [`Busy`](Self::Busy), because that run belongs to another drive.
     pub fn cause(&self) -> Option<RunCause> {
         Some(match self {
             Self::Said(_) | Self::Replied(_) => RunCause::Replied,
@@ -110,23 +110,23 @@ impl Outcome {
 }
 
 impl Turns {
-    /// Asks the model and runs what it calls, until it calls nothing, a person is needed, or the steps are used up.
+    /// Asks the model and runs its calls, until it calls nothing, a person is needed, or the steps are used up.
     ///
-    /// `cx` names the workspace and the conversation. Everything that counts is in the thread, so the same call goes on where an earlier
-    /// one was left: after an approval, or after a crash. `tools` is asked before each step, so that rules may change between two of
-    /// them.
+    /// `cx` names the workspace and the conversation. The thread holds the whole state, so the same call continues where an earlier
+    /// one stopped: after an approval, or after a crash. `tools` is called before each step, so that rules may change between two
+    /// steps.
     ///
-    /// A run answers the last message of a user: where the model has answered it, `drive` returns that answer again, and asks the model
-    /// only where there is a message that the model has not read. A failed call is a message like any other: the model reads it and goes
-    /// on.
+    /// A run answers the last message of a user. If the model has answered it already, `drive` returns that answer again, and asks the model
+    /// only if there is a message that the model has not read. A failed call is a message like any other: the model reads it and
+    /// continues.
     ///
-    /// Each drive is a run with a row in the [`RunStore`](crate::store::RunStore) and a lease, which is renewed while it goes on. Of two
-    /// drives of one thread only one goes on, also among processes: [`Outcome::Busy`] for the other, which runs no call and asks no model.
-    /// Where a process dies, its run is taken over when the [`lease`](Self::lease) is over.
+    /// Each drive is a run with a row in the [`RunStore`](crate::store::RunStore) and a lease, which is renewed while the run goes on. Of two
+    /// drives of one thread only one continues, even in different processes. The other one returns [`Outcome::Busy`] and runs no call and asks
+    /// no model. If a process dies, its run is taken over when the [`lease`](Self::lease) ends.
     ///
-    /// Where the provider pauses a turn ([`Stop::Paused`]), the message is sent back, which is a step of its own.
+    /// If the provider pauses a turn ([`Stop::Paused`]), the message is sent back, which is a step of its own.
     ///
-    /// Cancellation, deadline and drain end the run before the next request to the model, and end a request that is in flight.
+    /// Cancellation, deadline and drain end the run before the next request to the model, and also end a request in flight.
     pub async fn drive<M: Model + ?Sized>(
         &self,
         model: &mut M,
@@ -145,7 +145,7 @@ impl Turns {
         }
     }
 
-    /// [`drive`](Self::drive), by a run that is held.
+    /// [`drive`](Self::drive), in a run that this process holds.
     pub(super) async fn drive_held<M: Model + ?Sized>(
         &self,
         model: &mut M,
@@ -157,7 +157,7 @@ impl Turns {
         let cx = &held.context(cx);
         let steps = self.steps(model, tools, cx, &mut thread_now, &held);
         let outcome = match held.during(Box::pin(steps)).await {
-            // The last guard: the message of the model has not been stored.
+            // The last guard: the thread did not store the model's message.
             Err(TurnError::Busy(_)) => Ok(Outcome::Busy(held.id().clone())),
             outcome => outcome,
         };
@@ -169,7 +169,7 @@ impl Turns {
         outcome
     }
 
-    /// The end of a run that is stored with its last message, where threads and runs are parts of one database.
+    /// Returns the end of a run to store with its last message, if threads and runs are in one database.
     fn last_of_run(&self, held: &Held, cause: RunCause) -> Option<Last> {
         Some(Last {
             journal: self.one_database()?.clone(),
@@ -177,7 +177,7 @@ impl Turns {
         })
     }
 
-    /// The transactions of the database that has threads and runs.
+    /// Returns the transactions of the database, if threads and runs are both in it.
     pub(super) fn one_database(&self) -> Option<&Journal> {
         let journal = self.journal.as_ref()?;
         (self.runs.journal().as_ref() == Some(journal)).then_some(journal)
@@ -191,9 +191,9 @@ impl Turns {
         thread: &mut Thread<'_>,
         held: &Held,
     ) -> Result<Outcome, TurnError> {
-        // What an earlier drive has stored between the first look and the beginning of this run.
+        // Reads what an earlier drive stored between the first read and the beginning of this run.
         thread.catch_up().await?;
-        // Where an earlier drive has stopped.
+        // Continues where an earlier drive stopped.
         let (mut open, mut step) = match thread.last_of_model()? {
             Some((last, step, unread)) if last.message.calls.is_empty() => {
                 if !unread && is_last(&last.message) {
@@ -223,7 +223,7 @@ impl Turns {
                     Turn::Draining => return Ok(Outcome::Draining),
                     Turn::Complete(results) => {
                         if let Some(reply) = results.iter().find_map(ToolMessage::reply) {
-                            // What the tool has said is stored in the model's place.
+                            // The text of the tool is stored in place of the model's.
                             let said = ModelMessage::text(reply.clone());
                             let read = message.seq;
                             let last = self.last_of_run(held, RunCause::Replied);
@@ -273,17 +273,17 @@ impl Turns {
     }
 }
 
-/// Whether the provider has paused the turn, and goes on when the message is sent back as it came.
+/// Whether the provider paused the turn, and continues it when the message is sent back unchanged.
 fn is_paused(message: &ModelMessage) -> bool {
     message.calls.is_empty() && message.stop == Some(Stop::Paused)
 }
 
-/// Whether the run ends with a message.
+/// Whether a message ends the run.
 fn is_last(message: &ModelMessage) -> bool {
     message.calls.is_empty() && !is_paused(message)
 }
 
-/// The outcome of a last message of the model.
+/// Returns the outcome for a last message of the model.
 fn said(message: &ModelMessage) -> Outcome {
     let text = message.text.clone();
     match &message.stop {

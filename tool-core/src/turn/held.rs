@@ -19,7 +19,7 @@ use crate::store::{
 };
 use crate::toolset::Toolset;
 
-/// How often a model request looks whether the host drains. Nothing wakes it.
+/// How often a model request checks whether the host drains. Nothing wakes the request for that.
 const DRAIN_POLL: Duration = Duration::from_millis(100);
 
 /// Why a run stops before its end.
@@ -34,7 +34,7 @@ pub(super) enum Halt {
 }
 
 impl Halt {
-    /// Whether the calls that have not begun get a result that says so, and why. Otherwise they stay open for the next run.
+    /// Whether calls that have not begun get a result that says so, and its texts. Otherwise the calls stay open for the next run.
     ///
     /// The first text is for a call that has not run, the second for a call that has run in part.
     pub(super) fn refuses_calls(self) -> Option<[&'static str; 2]> {
@@ -52,7 +52,7 @@ impl Halt {
     }
 }
 
-/// The runs that the clones of one [`Turns`] drive now, so that they learn at once of a request to stop.
+/// The runs that the clones of one [`Turns`] drive now, so that a request to stop reaches them at once.
 #[derive(Clone, Default)]
 pub(super) struct Live(Arc<Mutex<HashMap<RunId, Weak<Inner>>>>);
 
@@ -61,7 +61,7 @@ impl Live {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a request to stop on to the driver, where it is here.
+    /// Passes a request to stop to the driver of the run, if it is in this process.
     pub(super) fn stop(&self, id: &RunId, stop: RunStop) {
         let held = self.lock().get(id).and_then(Weak::upgrade);
         if let Some(held) = held {
@@ -70,13 +70,13 @@ impl Live {
     }
 }
 
-/// What came of the attempt to begin a run.
+/// The result of an attempt to begin a run.
 pub(super) enum Hold {
     Mine(Held),
     Busy(RunId),
 }
 
-/// A run that this process drives. Dropped before its end, the run ends as cancelled.
+/// A run that this process drives. If it is dropped before its end, the run ends as cancelled.
 pub(super) struct Held {
     inner: Arc<Inner>,
     live: Live,
@@ -96,7 +96,7 @@ struct Inner {
 }
 
 struct State {
-    /// When the lease has to be renewed.
+    /// The time at which the lease has to be renewed.
     renew_at: Timestamp,
     progress: RunProgress,
     halt: Option<Halt>,
@@ -107,7 +107,7 @@ impl Turns {
     pub(super) async fn hold(&self, thread: ThreadId, cx: &ToolContext) -> Result<Hold, TurnError> {
         let new = self.new_run(thread, cx);
         let begun = match self.runs.begin_run(new.clone()).await {
-            // Perhaps only the answer was lost. The owner is the same, so that the run is not begun twice.
+            // Perhaps only the answer was lost. The owner is the same, so the run does not begin twice.
             Err(StoreError::Unavailable(_)) => self.runs.begin_run(new.clone()).await?,
             begun => begun?,
         };
@@ -129,7 +129,7 @@ impl Turns {
         };
         let begun = match journal.write(batch).await {
             Ok(done) => done.begun,
-            // Perhaps only the answer was lost. The message is stored where the run has begun, and must not be stored twice.
+            // Perhaps only the answer was lost. If the run has begun, the message is stored and must not be stored twice.
             Err(error @ StoreError::Unavailable(_)) => match self.running(&new.thread).await {
                 Ok(Some(row)) if row.owner == new.owner => Some(RunBegun::Begun(Box::new(row))),
                 _ => return Err(error.into()),
@@ -141,7 +141,7 @@ impl Turns {
         self.held(begun, new, cx).await
     }
 
-    /// The run of a thread that goes on.
+    /// Returns the row of the thread's current run, if there is one.
     pub(super) async fn running(&self, thread: &ThreadId) -> Result<Option<RunRow>, StoreError> {
         let running = RunFilter {
             conversation: Some(thread.conversation().to_owned()),
@@ -166,7 +166,7 @@ impl Turns {
         }
     }
 
-    /// What the store has said to a new run. A run that is given up makes room for it.
+    /// Handles the store's answer to a new run. A run whose driver counts as dead is ended to make room for the new one.
     async fn held(
         &self,
         mut begun: RunBegun,
@@ -224,7 +224,7 @@ impl Inner {
             RunStop::Interrupt => Halt::Interrupted,
         };
         let mut state = self.state();
-        // A cancellation follows an interruption, and nothing follows the loss of the run.
+        // A cancellation replaces an interruption. Nothing replaces the loss of the run.
         if state.halt.is_none() || (state.halt, halt) == (Some(Halt::Interrupted), Halt::Cancelled)
         {
             state.halt = Some(halt);
@@ -236,7 +236,7 @@ impl Inner {
         self.halted.cancel();
     }
 
-    /// Takes in what the store says of the run.
+    /// Applies the stored state of the run.
     fn learn(&self, row: Option<RunRow>) {
         match row {
             Some(row) if row.state == RunState::Running && row.owner == self.owner => {
@@ -279,7 +279,7 @@ impl Inner {
         for last in [false, true] {
             match self.runs.end_run(&self.id, &self.owner, end).await {
                 Err(StoreError::Unavailable(_)) if !last => {}
-                // The lease lapses.
+                // The run ends when its lease does.
                 Err(error) => {
                     tracing::warn!(%error, run = %self.id, "the end of a run could not be stored");
                     return;
@@ -295,7 +295,7 @@ impl Held {
         &self.inner.id
     }
 
-    /// The context for the calls of the run: cancelling the run cancels them.
+    /// Returns the context for the calls of the run, so that cancelling the run cancels them.
     pub(super) fn context(&self, cx: &ToolContext) -> ToolContext {
         cx.with_cancellation(self.inner.calls.clone())
     }
@@ -304,14 +304,14 @@ impl Held {
         self.inner.state().progress.usage
     }
 
-    /// Counts a model request.
+    /// Counts a model request and its tokens.
     pub(super) fn count(&self, usage: Option<Usage>) {
         let progress = &mut self.inner.state().progress;
         progress.steps = progress.steps.saturating_add(1);
         progress.usage += usage.unwrap_or_default();
     }
 
-    /// Runs something, and renews the lease three times in its term meanwhile.
+    /// Runs a future, and renews the lease three times in each term meanwhile.
     pub(super) async fn during<R>(&self, body: impl Future<Output = R>) -> R {
         let mut body = pin!(body);
         loop {
@@ -319,7 +319,7 @@ impl Held {
             match select(body.as_mut(), pause).await {
                 Either::Left((done, _)) => return done,
                 Either::Right(((), _)) => {
-                    // The body does not wait for a slow store.
+                    // The future is polled as well, so that it does not wait for a slow store.
                     match select(body.as_mut(), pin!(self.inner.renew())).await {
                         Either::Left((done, _)) => return done,
                         Either::Right((Ok(()), _)) => {}
@@ -332,7 +332,7 @@ impl Held {
         }
     }
 
-    /// Whether the run has to stop, as far as this process and the store know. Asked before each request and before calls.
+    /// Whether the run has to stop, as far as this process and the store know. Called before each request and before calls.
     pub(super) async fn check(
         &self,
         cx: &ToolContext,
@@ -386,18 +386,18 @@ impl Held {
         }
     }
 
-    /// The end of the run as a part of a batch.
+    /// Returns the end of the run as part of a batch.
     pub(super) fn ending(&self, cause: RunCause) -> EndedRun {
         self.inner.ending(cause)
     }
 
-    /// Stores the end of the run, which does nothing where it was stored with the last message.
+    /// Stores the end of the run. Does nothing if it was stored with the last message.
     pub(super) async fn end(mut self, cause: RunCause) {
         self.inner.end(cause).await;
         self.ended = true;
     }
 
-    /// Gives up a run that another driver has.
+    /// Drops a run that another driver has, without ending it.
     pub(super) fn forget(mut self) {
         self.ended = true;
     }
@@ -407,7 +407,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.live.lock().remove(&self.inner.id);
         if !self.ended {
-            // The client went away. The next drive must not wait for the lease.
+            // The client disconnected. The next drive must not wait for the lease.
             let inner = Arc::clone(&self.inner);
             env::spawn(async move { inner.end(RunCause::Cancelled).await });
         }

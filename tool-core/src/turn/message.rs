@@ -1,4 +1,4 @@
-//! What a thread keeps of a turn.
+//! The messages of a turn, as a thread stores them.
 
 use std::sync::Arc;
 
@@ -13,32 +13,32 @@ use crate::store::{
     CallId, CallPlace, EarlierCall, Journal, NewMessage, Role, ThreadId, Timestamp, Usage,
 };
 
-/// What a model said in one message: text, calls, or both.
+/// One message of a model: text, calls, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelMessage {
-    /// The text; empty where it only calls.
+    /// The text; empty if the message has only calls.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// The model's reasoning, where the provider returns it as text. It is for display and is not part of a request: a provider gets its own
-    /// reasoning back within [`written`](Self::written), with its signatures, and other providers get none.
+    /// The model's reasoning, if the provider returns it as text. It is for display and is not part of a request: a provider gets its own
+    /// reasoning back in [`written`](Self::written), with its signatures, and other providers get none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
-    /// The calls, in the order in which they stand in the message.
+    /// The calls, in the order of the message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// The message was cut off: by the limit on its length, or because the connection broke. None of its calls is run.
+    /// Whether the message was cut off, by the limit on its length or because the connection broke. None of its calls is run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// Names of tools that the provider runs itself. A call of one that arrives here is answered with an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub provider_tools: Vec<String>,
-    /// The message as the provider wrote it, where it has to go back as it came: with its thoughts and their signatures.
+    /// The message as the provider wrote it, if it has to be sent back unchanged: with its thoughts and their signatures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// Why the model stopped; `None` where the provider does not say, as in messages that versions before 0.2 stored.
+    /// Why the model stopped; `None` if the provider does not say, and in messages that versions before 0.2 stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
-    /// Tokens that the request used, where the provider says so.
+    /// Tokens that the request used, if the provider reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
@@ -56,29 +56,29 @@ pub struct ModelMessage {
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
 pub enum Stop {
-    /// It has said what it had to say.
+    /// The message is complete.
     End,
-    /// It waits for the results of its calls.
+    /// The model waits for the results of its calls.
     Calls,
-    /// The provider has paused the turn; send the message back and it goes on. [`Turns::drive`](super::Turns::drive) does so.
+    /// The provider paused the turn; it continues when the message is sent back. [`Turns::drive`](super::Turns::drive) does so.
     Paused,
     /// The limit on tokens was reached.
     Length,
-    /// A filter or a guardrail stepped in, or the model refused.
+    /// A filter or a guardrail intervened, or the model refused.
     Filtered,
-    /// The stream ended before its end.
+    /// The stream ended before the message did.
     Cut,
-    /// Something else, in the provider's word.
+    /// Any other reason, in the provider's word.
     Other(String),
 }
 
 impl Stop {
-    /// Whether the message stands as the model meant it. A word that is not known here counts as not.
+    /// Whether the message is complete. An unknown reason counts as incomplete.
     pub fn is_whole(&self) -> bool {
         matches!(self, Self::End | Self::Calls | Self::Paused)
     }
 
-    /// As the word that is stored; that of the provider for [`Other`](Self::Other).
+    /// Returns the word that is stored; for [`Other`](Self::Other) that of the provider.
     pub fn as_str(&self) -> &str {
         match self {
             Self::End => "end",
@@ -118,14 +118,14 @@ impl From<Stop> for String {
 /// A model's message as its provider wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
-    /// The provider, as a word.
+    /// The name of the provider.
     pub provider: String,
-    /// What goes into that provider's next request: a JSON array of messages (items, contents).
+    /// The part of that provider's next request: a JSON array of messages (items, contents).
     pub messages: String,
 }
 
 impl ModelMessage {
-    /// Only text: the end of a run.
+    /// Creates a message of text alone, which ends a run.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -133,7 +133,7 @@ impl ModelMessage {
         }
     }
 
-    /// Only calls.
+    /// Creates a message of calls alone.
     pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
         Self {
             calls: calls.into_iter().collect(),
@@ -142,35 +142,35 @@ impl ModelMessage {
     }
 }
 
-/// A message of a model as the thread stores it, with its sequence number: what identifies its calls.
+/// A message of a model as the thread stores it. Its sequence number identifies its calls.
 ///
-/// Made by [`Turns::record`](super::Turns::record) and [`Turns::last`](super::Turns::last).
+/// [`Turns::record`](super::Turns::record) and [`Turns::last`](super::Turns::last) return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredMessage {
     pub(super) thread: ThreadId,
     pub(super) seq: u64,
     pub(super) message: ModelMessage,
-    /// The host's name of the turn, where a version before 0.2 stored the message.
+    /// The host's name of the turn, if a version before 0.2 stored the message.
     pub(super) turn: Option<Arc<str>>,
 }
 
 impl StoredMessage {
-    /// The thread.
+    /// Returns the id of the thread.
     pub fn thread(&self) -> &ThreadId {
         &self.thread
     }
 
-    /// The sequence number in the thread.
+    /// Returns the sequence number in the thread.
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// What the model said.
+    /// Returns the model's message.
     pub fn message(&self) -> &ModelMessage {
         &self.message
     }
 
-    /// The calls of the message, with their positions.
+    /// Returns the calls of the message, with their positions.
     pub(super) fn calls(&self) -> Vec<StoredCall<'_>> {
         let calls = self.message.calls.iter().zip(0..);
         calls
@@ -202,7 +202,7 @@ impl StoredCall<'_> {
         CallId::in_thread(&self.message.thread, self.message.seq, self.position)
     }
 
-    /// The context of the call.
+    /// Returns the context of the call.
     pub(super) fn context(&self, cx: &ToolContext) -> ToolContext {
         let earlier = self.message.turn.as_ref().map(|turn| EarlierCall {
             turn: Arc::clone(turn),
@@ -211,8 +211,8 @@ impl StoredCall<'_> {
         cx.for_call_of(self.id(), earlier)
     }
 
-    /// Has the result stored with the end of the call, where the thread is a part of the gate's database and the result is one that
-    /// every run of the message keeps. A result before which approvals have to be withdrawn is stored by itself.
+    /// Stores the result with the end of the call, if the thread is in the gate's database and every run of the message keeps the result.
+    /// A result before which approvals have to be withdrawn is stored separately.
     pub(super) fn filing(&self, journal: Journal, may_have_asked: bool) -> Filing {
         let (thread, place) = (self.message.thread.clone(), self.place());
         let call = self.call.clone();
@@ -233,9 +233,9 @@ impl StoredCall<'_> {
     }
 }
 
-/// Whether approvals of a call, or of calls that it made, may be open although the call has an end: it has stopped before its body, or
-/// its body has not waited for them. A turn may leave such a call open; where it does not, it withdraws the approvals before it stores
-/// the result.
+/// Whether approvals of a call, or of its nested calls, may be open although the call has ended: it stopped before its body, or its body
+/// did not wait for them. A turn may leave such a call open. Otherwise it withdraws the approvals before it stores the
+/// result.
 pub(super) fn leaves_approvals(result: &CallResult) -> bool {
     let may_stay_open = |error: &ToolError| {
         matches!(
@@ -252,7 +252,7 @@ pub(super) fn leaves_approvals(result: &CallResult) -> bool {
 pub(super) struct Recorded {
     #[serde(flatten)]
     pub(super) message: ModelMessage,
-    /// Which message of its run it is; the first is 1.
+    /// The number of the message in its run; the first is 1.
     #[serde(default)]
     pub(super) step: u32,
     /// The sequence number of the last message that the model had read when it wrote this one. Versions before 0.2 did not store it.
@@ -260,25 +260,25 @@ pub(super) struct Recorded {
     pub(super) read: Option<u64>,
 }
 
-/// The result of a call, as the thread keeps it: what the model reads beside the whole payload.
+/// The result of a call, as the thread stores it: the text for the model and the whole payload.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ToolMessage {
     /// The provider's id of the call.
     pub id: String,
     /// Name of the tool, as the model wrote it.
     pub name: String,
-    /// What the model reads.
+    /// The text that the model reads.
     pub text: String,
-    /// What the model reads, where that is more than a text: parts such as images, or JSON that is not the payload.
+    /// The output that the model reads, if it is more than a text: parts such as images, or JSON that is not the payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelOutput>,
-    /// The word of the [`ErrorKind`], where there is no output.
+    /// The word of the [`ErrorKind`], if there is no output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The payload, for the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Box<RawValue>>,
-    /// Where the output comes from.
+    /// The sources of the output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<Citation>,
 }
@@ -299,19 +299,19 @@ impl ToolMessage {
         }
     }
 
-    /// Whether there is no output.
+    /// Whether the call failed, so that there is no output.
     pub fn is_error(&self) -> bool {
         self.error.is_some()
     }
 
-    /// Whether the call was of no use for a reason of this kind.
+    /// Whether the call failed with an error of this kind.
     pub fn is_of(&self, kind: ErrorKind) -> bool {
         self.error.as_deref() == Some(kind.as_str())
     }
 
-    /// What the tool has said to the user in the model's place: it has an output with `"replyHandled": true`.
+    /// Returns the tool's answer to the user in the model's place, if the output has `"replyHandled": true`.
     ///
-    /// The text is that of `replyText`, empty where there is none.
+    /// The text is that of `replyText`; it is empty if there is none.
     pub fn reply(&self) -> Option<String> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

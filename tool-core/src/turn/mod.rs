@@ -1,4 +1,4 @@
-//! The calls of one message of a model, and the loop around them.
+//! Turns of a model: the calls of one message, and the agent loop.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -45,27 +45,27 @@ pub use user::{MessageError, UserMessage};
 use watch::Watch;
 
 type Observer = dyn Fn(&ToolMessage) + Send + Sync;
-/// Is told of the steps of running calls.
+/// Callback for the progress of running calls.
 type Progress = dyn Fn(&ToolCall, &RawValue) + Send + Sync;
 
-/// The result of a read whose end is not written yet.
+/// The result of a read-only call whose end is not written yet.
 struct LateResult<'c> {
     call: &'c StoredCall<'c>,
     result: Box<CallResult>,
     filed: Filed,
 }
 
-/// Steps of a run where a host says nothing.
+/// Default limit on the steps of a run.
 const STEPS: u32 = 15;
 
-/// How long a run is held where a host says nothing.
+/// Default length of a run's lease.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Runs the calls of model messages, one after the other in their order, and stores each result in the thread before the body of the next
+/// Runs the calls of model messages, one after the other in order, and stores each result in the thread before the body of the next
 /// call begins.
 ///
-/// A crash between two calls loses nothing: the same message is run again, and what has a stored result is not called. For calls with
-/// effects that were under way, the gate's ledger knows more.
+/// A crash between two calls loses nothing: the same message runs again, and calls with a stored result are not repeated. For calls with
+/// effects that were running, the gate's ledger has the details.
 ///
 /// ```
 /// use tool_core::store::MemoryStore;
@@ -114,26 +114,26 @@ pub struct Turns {
     progress: Option<Arc<Progress>>,
 }
 
-/// Where the calls of a message stand.
+/// The state of the calls of a message after a run.
 #[derive(Clone, Debug)]
 pub enum Turn {
-    /// Every call has its result; the model goes on. In the order of the calls.
+    /// Every call has its result, in the order of the calls. The model is asked next.
     Complete(Vec<ToolMessage>),
-    /// Some calls wait for a person. Those before the first of them have their results in the thread; those behind it run later, unless
+    /// Some calls wait for a person. The calls before the first of them have their results in the thread. The calls after it run later, unless
     /// [`Turns::relaxed_order`] lets them run at once. Run the message again when all are answered.
     Waiting(Vec<Ticket>),
-    /// Some calls need variables that nobody has supplied; calls behind the first of them run later. Supply them and run the
+    /// Some calls need variables that have no value. Calls after the first of them run later. Supply the variables and run the
     /// message again.
     Lacking(Vec<VariableNeed>),
-    /// A call was begun before and its end is not known: it is `running` elsewhere, or `ambiguous` and wants an operator
-    /// ([`Gate::resolve`](crate::Gate::resolve), by the key in its row). Neither it nor a call after it was run. Run the message again
+    /// A call was begun before and its outcome is unknown: it is `running` elsewhere, or `ambiguous` and needs an operator
+    /// ([`Gate::resolve`](crate::Gate::resolve), with the key in its row). Neither this call nor a call after it was run. Run the message again
     /// when the row is settled.
     Unsettled(Box<EffectRow>),
-    /// The deadline of the context passed. The calls that had not begun are open: run the message again.
+    /// The deadline of the context passed. Calls that had not begun are open: run the message again.
     Deadline,
-    /// The host is shutting down. The calls that had not begun are open: run the message again in another process.
+    /// The host is shutting down. Calls that had not begun are open: run the message again in another process.
     Draining,
-    /// Another drive holds this run of the thread, or has taken it over. No call was run after that was known. Run the message again when
+    /// Another drive holds this run of the thread, or has taken it over. No call was run after this was known. Run the message again when
     /// the run has ended.
     Busy(RunId),
 }
@@ -142,21 +142,21 @@ pub enum Turn {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
-    /// The context names no conversation.
+    /// The context has no conversation.
     #[error(
         "the context has no conversation, so messages cannot be stored: name it with `ToolContext::builder().conversation(…)`"
     )]
     Unnamed,
-    /// Another message of the model was stored in the thread meanwhile, so [`Turns::record`] has not stored this one. Record it again where
-    /// it is still wanted; [`Turns::drive`] returns [`Outcome::Busy`] instead.
+    /// Another message of the model was stored in the thread meanwhile, so [`Turns::record`] did not store this one. Record it again if it is
+    /// still wanted. [`Turns::drive`] returns [`Outcome::Busy`] instead.
     #[error(
         "thread {0} has a newer message of the model, so this one was not stored: read the thread again before you record it"
     )]
     Busy(ThreadId),
-    /// Providers would refuse the message of the user or of the host. It was not stored.
+    /// Providers would refuse the message of the user or of the host, so it was not stored.
     #[error("the message was not stored: {0}")]
     Message(#[from] MessageError),
-    /// The message belongs to another thread than the context.
+    /// The message belongs to a different thread than the context.
     #[error(
         "the message is of thread {message}, and the context is not: give it that workspace and conversation"
     )]
@@ -164,36 +164,36 @@ pub enum TurnError {
         /// The thread of the message.
         message: ThreadId,
     },
-    /// A store failed: that of the thread, or one that the gate asks before it runs a call. What is stored stays, and the call is open,
-    /// because an earlier run of it may have taken effect. Run the message again.
+    /// A store failed: that of the thread, or one that the gate uses before it runs a call. Stored results stay, and the call is open,
+    /// because an earlier run of it may have had an effect. Run the message again.
     #[error("a store failed, run the message again: {0}")]
     Store(#[from] StoreError),
-    /// The model failed. Secrets of the context are masked: a client's error often quotes the request.
+    /// The model failed. Secrets of the context are masked, because a client's error often quotes the request.
     #[error("the model failed: {}", .0.operator_text())]
     Model(ToolError),
-    /// A stored message is none that this crate has written.
+    /// A stored message is not in this crate's format.
     #[error("message {seq} of the thread cannot be read: {why}")]
     Unreadable {
-        /// Its place.
+        /// Sequence number of the message.
         seq: u64,
-        /// What is wrong.
+        /// Description of what is wrong.
         why: String,
     },
 }
 
 impl Turns {
-    /// Keeps messages and runs in this store.
+    /// Creates a loop that stores messages and runs in this store.
     ///
-    /// A host whose own store has only threads takes [`shared`](Self::shared).
+    /// A host whose own store has only threads uses [`shared`](Self::shared).
     pub fn new<S: ThreadStore + RunStore>(store: S) -> Self {
         let store = Arc::new(store);
         Self::shared(Arc::clone(&store) as Arc<dyn ThreadStore>, store)
     }
 
-    /// Keeps messages and runs in two stores, which others may hold as well.
+    /// Creates a loop that stores messages and runs in two stores, which other code may share.
     ///
     /// A host whose own store has only threads passes a [`MemoryStore`](crate::store::MemoryStore) for the runs, one for the whole
-    /// process. Then leases hold within the process. Where several processes drive one thread, implement [`RunStore`] on what they share.
+    /// process. Leases then hold only within the process. If several processes drive one thread, implement [`RunStore`] on a store that they share.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -225,15 +225,15 @@ impl Turns {
         }
     }
 
-    /// How long a run is held without a sign of life of its driver; 30 seconds where nothing is said. After that another drive of the
-    /// thread takes it over. The lease is renewed three times in this span.
+    /// Sets how long a run is held without a renewal by its driver; the default is 30 seconds. After that another drive of the
+    /// thread takes it over. The lease is renewed three times in this time.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease.max(Duration::from_millis(30));
         self
     }
 
-    /// Tokens, of input and output, that one run may use. The run ends with [`Outcome::Budget`] before the first request after that. A
+    /// Limits the tokens, of input and output, that one run may use. The run ends with [`Outcome::Budget`] before the first request after that. A
     /// model that reports no [`usage`](ModelMessage::usage) is not limited.
     #[must_use]
     pub fn most_tokens(mut self, tokens: u64) -> Self {
@@ -241,39 +241,39 @@ impl Turns {
         self
     }
 
-    /// Runs up to so many neighbouring calls at once, where their tools only read and none says `sequential`. Results keep the
-    /// model's order.
+    /// Runs up to `most` adjacent calls in parallel, if their tools only read and none is `sequential`. Results keep the model's
+    /// order.
     #[must_use]
     pub fn parallel(mut self, most: usize) -> Self {
         self.parallel = most.max(1);
         self
     }
 
-    /// Runs calls of a message although an earlier one of the message waits for a person or for a variable.
+    /// Runs calls of a message even if an earlier call of the message waits for a person or for a variable.
     ///
-    /// By default they run in the order of the message: behind a call that waits, others are asked about, so that a person can answer all
-    /// at once, and none is run.
+    /// By default calls run in the order of the message: after a call that waits, the others only ask for their approval, so that a person can
+    /// answer all at once, and none runs.
     #[must_use]
     pub fn relaxed_order(mut self) -> Self {
         self.relaxed = true;
         self
     }
 
-    /// Model messages that one run may take; 15 where nothing is said.
+    /// Limits the model messages that one run may take; the default is 15.
     #[must_use]
     pub fn most_steps(mut self, steps: u32) -> Self {
         self.steps = steps;
         self
     }
 
-    /// Is told of every result, success or failure, when it is stored.
+    /// Sets a callback for every result, success or failure, when it is stored.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ToolMessage) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
     }
 
-    /// Is told of the progress of running calls, as JSON text: it is for the client, no model reads it and nothing stores it.
+    /// Sets a callback for the progress of running calls, as JSON. It is for the client: no model reads it and nothing stores it.
     #[must_use]
     pub fn progress(
         mut self,
@@ -283,8 +283,8 @@ impl Turns {
         self
     }
 
-    /// Stores a message of a model in the conversation of a context. [`drive`](Self::drive) does so by itself; this is for hosts with a
-    /// loop of their own.
+    /// Stores a message of a model in the conversation of a context. [`drive`](Self::drive) does this itself; hosts with a loop of their own
+    /// call it.
     pub async fn record(
         &self,
         message: ModelMessage,
@@ -299,8 +299,8 @@ impl Turns {
         thread.append_model(message, step, read, None).await
     }
 
-    /// The last message of the model in the conversation of a context: the one to [`run`](Self::run) again after a crash. `None` where
-    /// the model has said nothing.
+    /// Returns the last message of the model in the conversation of a context, which is the one to [`run`](Self::run) again after a crash.
+    /// `None` if the model has not written anything.
     pub async fn last(&self, cx: &ToolContext) -> Result<Option<StoredMessage>, TurnError> {
         let last = self.read(cx).await?.last_of_model()?;
         Ok(last.map(|(message, ..)| message))
@@ -310,9 +310,9 @@ impl Turns {
         Thread::read(&self.threads, thread(cx)?, None).await
     }
 
-    /// Runs the calls of a stored message that have no stored result yet. `cx` names the conversation of the message.
+    /// Runs the calls of a stored message that have no stored result yet. `cx` has to name the message's conversation.
     ///
-    /// It is a run as [`drive`](Self::drive) is one, with a row and a lease: [`Turn::Busy`] while another one goes on in the thread.
+    /// It is a run with a row and a lease, as for [`drive`](Self::drive): [`Turn::Busy`] while another run goes on in the thread.
     pub async fn run(
         &self,
         tools: &Toolset,
@@ -343,8 +343,8 @@ impl Turns {
         turn
     }
 
-    /// [`run`](Self::run), in a thread that was read, by a run that is held. It `continues` a message whose calls an earlier run may have
-    /// made.
+    /// [`run`](Self::run), in a thread that was read, in a run that this process holds. `continues` says that an earlier run may have made calls
+    /// of the message.
     #[expect(
         clippy::too_many_lines,
         reason = "one loop decides what becomes of each call"
@@ -361,7 +361,7 @@ impl Turns {
         let mut results = thread.results(stored.seq)?;
         let calls = stored.calls();
         let (mut tickets, mut lacking) = (Vec::new(), Vec::<VariableNeed>::new());
-        // Reads whose ends are written while the next call is written down.
+        // Read-only calls whose ends are written while the next call is recorded.
         let mut late: Vec<LateResult<'_>> = Vec::new();
         let mut at = 0;
         while at < calls.len() {
@@ -406,12 +406,12 @@ impl Turns {
             let ended: Vec<Ended> = if late.is_empty() {
                 run.await
             } else {
-                // Polled first, so that it is written with what the next call writes before its body, and never after it.
+                // Polled first, so that it is written together with what the next call writes before its body, and never after it.
                 let store = async {
                     let stored = self.store_late(thread, stored, &mut late, &mut results);
                     let stored = stored.await;
                     if stored.is_ok() {
-                        // Nobody waits where no call has got as far as its body.
+                        // There is no receiver if no call has reached its body.
                         let _ = are_stored.send(());
                     }
                     stored
@@ -510,7 +510,7 @@ impl Turns {
         ))
     }
 
-    /// How many of these calls, from the first on, may run at once.
+    /// Returns how many of these calls, from the first on, may run in parallel.
     fn group(
         &self,
         tools: &Toolset,
@@ -554,7 +554,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Stores a result. Where another process was faster, its result holds.
+    /// Stores a result. If another process stored one first, returns that result.
     async fn store(
         &self,
         thread: &mut Thread<'_>,
@@ -589,7 +589,7 @@ impl Turns {
 }
 
 impl Turn {
-    /// The cause that is stored in the run's row; `None` where the run is another drive's.
+    /// Returns the cause that is stored in the run's row; `None` if the run belongs to another drive.
     fn cause(&self, halt: Option<Halt>) -> Option<RunCause> {
         Some(match self {
             Self::Complete(_) => match halt {
@@ -607,14 +607,14 @@ impl Turn {
     }
 }
 
-/// Tells the host something. A panic of its function is logged: the turn is in the middle of something.
+/// Calls a callback of the host. A panic in it is logged, because the turn must go on.
 fn tell(whom: &str, tell: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(tell)) {
         tracing::error!(why = panic_text(&*payload), "{whom} panicked");
     }
 }
 
-/// The thread of a context's conversation.
+/// Returns the thread of the context's conversation.
 fn thread(cx: &ToolContext) -> Result<ThreadId, TurnError> {
     cx.thread().ok_or(TurnError::Unnamed)
 }

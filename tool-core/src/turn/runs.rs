@@ -1,4 +1,4 @@
-//! The rows of runs: to list, to read, to cancel and to end them.
+//! Runs of an agent loop: list, read, cancel and end them.
 
 use super::{TurnError, Turns};
 use crate::audit::Audit;
@@ -8,27 +8,27 @@ use crate::store::{
     Scope, ThreadId, Timestamp,
 };
 
-/// What a user's message does to a run that is under way in its thread.
+/// What a user's message does to a current run of its thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Arrival {
-    /// It waits (default): the run reads it with its next request, or, where it makes none any more, the next drive does.
+    /// The message waits (default). The run reads it with its next request; if it makes no more requests, the next drive reads it.
     #[default]
     Wait,
-    /// It interrupts the run, which ends with [`Outcome::Interrupted`](super::Outcome::Interrupted). A request to the model that is in
-    /// flight is dropped. Calls that have begun end, and their results are stored; the others get a result that says that they were not
+    /// The message interrupts the run, which ends with [`Outcome::Interrupted`](super::Outcome::Interrupted). A request to the model in
+    /// flight is dropped. Calls that have begun end, and their results are stored. The other calls get a result that says that they were not
     /// run. The next drive reads the message.
     Interrupt,
 }
 
 impl Turns {
-    /// What a message that [`say`](Self::say) or [`respond`](Self::respond) stores does to a run that is under way.
+    /// Sets what a message that [`say`](Self::say) or [`respond`](Self::respond) stores does to a current run.
     #[must_use]
     pub fn arrival(mut self, arrival: Arrival) -> Self {
         self.arrival = arrival;
         self
     }
 
-    /// Lists runs, the newest first. [`RunRow::cursor`] of the last one is where the next page begins.
+    /// Lists runs, newest first. The next page begins at the [`RunRow::cursor`] of the last one.
     ///
     /// ```
     /// use tool_core::store::{MemoryStore, RunFilter, RunState, Workspace};
@@ -53,16 +53,16 @@ impl Turns {
         Ok(self.runs.list_runs(scope.into(), filter).await?)
     }
 
-    /// Reads the row of a run; `None` where there is no such run.
+    /// Returns the row of a run; `None` if there is no such run.
     pub async fn run_row(&self, id: &RunId) -> Result<Option<RunRow>, TurnError> {
         Ok(self.runs.get_run(id).await?)
     }
 
-    /// Cancels a run, also one of another process, and returns its row; `None` where there is no such run. One that has ended stays as it
-    /// is.
+    /// Cancels a run, even in another process, and returns its row; `None` if there is no such run. A run that has ended is not
+    /// changed.
     ///
     /// A run that this value or a clone of it drives stops at once: the request to the model is dropped and calls are cancelled. A run
-    /// elsewhere stops before its next step, or when it renews its lease, which is three times in a [`lease`](Self::lease).
+    /// elsewhere stops before its next step, or when it renews its lease, which it does three times in a [`lease`](Self::lease).
     pub async fn cancel(&self, id: &RunId) -> Result<Option<RunRow>, TurnError> {
         let row = self.runs.stop_run(id, RunStop::Cancel).await?;
         if row.is_some() {
@@ -71,11 +71,11 @@ impl Turns {
         Ok(row)
     }
 
-    /// Ends a run whatever its lease says, and returns its row; `None` where there is no such run. One that has ended stays as it is.
+    /// Ends a run whatever its lease says, and returns its row; `None` if there is no such run. A run that has ended is not changed.
     ///
-    /// For a row that says `running` although its driver is dead: a clock that ran ahead can have put the lease far into the future. The
-    /// next drive goes on from the thread. A driver that is alive after all stops before its next step. The audit, which is usually the
-    /// gate's, gets a row that names the operator and the reason; where the audit is required and that row cannot be written, the run
+    /// Use it for a row that says `running` although its driver is dead: a clock that was ahead may have put the end of the lease far into the
+    /// future. The next drive continues from the thread. A driver that is still alive stops before its next step. The audit log, usually the
+    /// gate's, gets a row that names the operator and the reason. If the audit is required and that row cannot be written, the run
     /// is not ended.
     ///
     /// ```
@@ -123,13 +123,13 @@ impl Turns {
             }],
             ..AuditRow::new(CallId::alone(id.workspace())?, "", "", Timestamp::now())
         };
-        // It may come from the host itself, so that a panic of its sink is not an error yet.
+        // The audit may be the host's own and not shielded yet, so a panic of its sink is turned into an error here.
         shield::audit(audit.clone()).note(note).await?;
         self.end_of_other(&row).await?;
         Ok(self.runs.get_run(id).await?)
     }
 
-    /// Ends a run of another driver, unless it has changed hands.
+    /// Ends a run of another driver, unless the run has a new owner.
     pub(super) async fn end_of_other(&self, row: &RunRow) -> Result<(), TurnError> {
         let end = RunEnd {
             cause: RunCause::Cancelled,
@@ -140,7 +140,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Asks the run of a thread to end because of a new message.
+    /// Asks the thread's current run to end because of a new message.
     pub(super) async fn interrupt(&self, thread: &ThreadId) -> Result<(), TurnError> {
         if let Some(run) = self.running(thread).await? {
             self.runs.stop_run(&run.id, RunStop::Interrupt).await?;

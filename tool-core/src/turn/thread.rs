@@ -1,4 +1,4 @@
-//! A thread while a run goes on: read once, then kept in step with what is appended.
+//! A thread during a run: read once, then updated with each appended message.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::store::{
     ThreadStore, Timestamp,
 };
 
-/// The end of the run whose last message is appended, for a database that keeps both.
+/// The end of the run whose last message is appended, for a database that stores both.
 pub(super) struct Last {
     pub(super) journal: Journal,
     pub(super) run: EndedRun,
@@ -32,18 +32,18 @@ impl Last {
     }
 }
 
-/// The messages of a thread, and the way to append to them.
+/// The messages of a thread, and methods to append to them.
 pub(super) struct Thread<'s> {
     store: &'s Arc<dyn ThreadStore>,
     id: ThreadId,
     /// In the order in which the model reads them.
     messages: Vec<Message>,
-    /// The last sequence number that is known.
+    /// The last known sequence number.
     last: u64,
 }
 
 impl<'s> Thread<'s> {
-    /// A thread of which nothing is read yet: [`catch_up`](Self::catch_up) reads it.
+    /// Creates a thread that is not read yet: [`catch_up`](Self::catch_up) reads it.
     pub(super) fn unread(store: &'s Arc<dyn ThreadStore>, id: ThreadId) -> Self {
         Self {
             store,
@@ -53,7 +53,7 @@ impl<'s> Thread<'s> {
         }
     }
 
-    /// Reads a thread; of a long one only the messages after a sequence number.
+    /// Reads a thread, or only its messages after a sequence number.
     pub(super) async fn read(
         store: &'s Arc<dyn ThreadStore>,
         id: ThreadId,
@@ -75,7 +75,7 @@ impl<'s> Thread<'s> {
         &self.messages
     }
 
-    /// The last message of the model, the step of its run that it was, and whether a user has written what the model had not read then.
+    /// Returns the last message of the model, the number of its step in the run, and whether a user wrote something that the model had not read.
     pub(super) fn last_of_model(&self) -> Result<Option<(StoredMessage, u32, bool)>, TurnError> {
         let mut messages = self.messages.iter().rev();
         let Some(message) = messages.find(|message| message.role == Role::Assistant) else {
@@ -96,14 +96,14 @@ impl<'s> Thread<'s> {
         Ok(Some((stored, step, unread)))
     }
 
-    /// Whether a user has written after a message.
+    /// Whether a user wrote something after a message.
     fn user_wrote_after(&self, seq: u64) -> bool {
         let mut messages = self.messages.iter().rev();
         let last = messages.find(|message| message.role == Role::User);
         last.is_some_and(|last| last.seq > seq)
     }
 
-    /// The results of a message's calls, by their position.
+    /// Returns the results of a message's calls, by position.
     pub(super) fn results(&self, seq: u64) -> Result<HashMap<u32, ToolMessage>, TurnError> {
         let mut results = HashMap::new();
         for message in self.messages.iter().rev() {
@@ -119,7 +119,7 @@ impl<'s> Thread<'s> {
         Ok(results)
     }
 
-    /// Appends a message, and what others have appended since the thread was read. Returns its sequence number.
+    /// Appends a message and returns its sequence number. Also reads messages that others have appended since the thread was read.
     pub(super) async fn append<T: Serialize>(
         &mut self,
         role: Role,
@@ -151,7 +151,7 @@ impl<'s> Thread<'s> {
         Ok(seq)
     }
 
-    /// Takes in a message that was stored with the end of its call.
+    /// Adds a message that was stored with the end of its call.
     pub(super) async fn note(&mut self, message: Message) -> Result<(), TurnError> {
         if message.seq == self.last + 1 {
             self.last = message.seq;
@@ -162,7 +162,7 @@ impl<'s> Thread<'s> {
         Ok(())
     }
 
-    /// Reads what others have appended.
+    /// Reads messages that others have appended.
     pub(super) async fn catch_up(&mut self) -> Result<(), TurnError> {
         let newer = self.store.read(&self.id, Some(self.last)).await?;
         let Some(message) = newer.last() else {
@@ -175,13 +175,13 @@ impl<'s> Thread<'s> {
         Ok(())
     }
 
-    /// The sequence number of the last message that is known.
+    /// Returns the last known sequence number.
     pub(super) fn last(&self) -> u64 {
         self.last
     }
 
-    /// Appends a message of the model, which had read the thread up to a sequence number. [`TurnError::Busy`] where another run has
-    /// appended one meanwhile. The `last` one of a run ends the run as well.
+    /// Appends a message of the model, which had read the thread up to the sequence number `read`. Fails with [`TurnError::Busy`] if another run
+    /// has appended one meanwhile. `last` also ends the run.
     pub(super) async fn append_model(
         &mut self,
         message: ModelMessage,
@@ -215,8 +215,8 @@ impl<'s> Thread<'s> {
     }
 }
 
-/// The messages in the order in which the model has read and written them: what a user or the host wrote while the model was writing
-/// comes after the model's message. Takes messages by their sequence numbers.
+/// Returns messages in the order in which the model read and wrote them: messages that a user or the host wrote while the model was writing
+/// come after the model's message. Takes messages sorted by sequence number.
 pub(crate) fn in_reading_order<M: Borrow<Message>>(messages: Vec<M>) -> Vec<M> {
     #[derive(Deserialize)]
     struct Said {

@@ -15,7 +15,7 @@ use crate::toolset::Toolset;
 
 /// A user's message: text, images and files.
 ///
-/// [`Turns::say`] takes a text, a [`Part`] or a list of parts in its place. A thread stores a message of one text as a JSON string, and any
+/// [`Turns::say`] accepts a text, a [`Part`] or a list of parts as well. A thread stores a message of one text as a JSON string, and any
 /// other as an object with `parts`; both are read back as this type.
 ///
 /// ```
@@ -39,17 +39,17 @@ pub struct UserMessage {
     parts: Vec<Part>,
 }
 
-/// A message that is not stored, because providers would refuse every request with it.
+/// Why a message is not stored: providers would refuse every request with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// There are no parts.
+    /// The message has no parts.
     #[error("it has no parts: give at least one text, image or file")]
     Empty,
     /// A system message has no text.
     #[error("its text is empty: write what the model has to know")]
     Blank,
-    /// A part is wrong.
+    /// A part of the message is invalid.
     #[error("`parts[{at}]` {why}")]
     Part {
         /// Index of the part.
@@ -60,25 +60,25 @@ pub enum MessageError {
 }
 
 impl UserMessage {
-    /// A message of these parts. Whether providers take them is asked by [`check`](Self::check).
+    /// Creates a message of these parts. [`check`](Self::check) tests whether providers accept them.
     pub fn new(parts: impl IntoIterator<Item = Part>) -> Self {
         Self {
             parts: parts.into_iter().collect(),
         }
     }
 
-    /// The parts, in their order.
+    /// Returns the parts, in order.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// As text alone, a line for each part: a file is named by its media type, as in `[image/png]`.
+    /// Returns the message as text alone, with a line for each part: a file is named by its media type, as in `[image/png]`.
     pub fn to_text(&self) -> String {
         parts_as_text(&self.parts)
     }
 
-    /// Refuses what no provider takes: no parts, a text of white space alone, a media type, base64 data or an address that is not one.
-    /// [`Turns::say`] calls this before it stores a message, because a stored message is sent with every later request.
+    /// Refuses what no provider accepts: no parts, a text of white space alone, an invalid media type, invalid base64 data or an invalid
+    /// URL. [`Turns::say`] calls this before it stores a message, because a stored message is sent with every later request.
     pub fn check(&self) -> Result<(), MessageError> {
         if self.parts.is_empty() {
             return Err(MessageError::Empty);
@@ -126,7 +126,7 @@ impl<const N: usize> From<[Part; N]> for UserMessage {
     }
 }
 
-/// A message of more than one text.
+/// A message that is not one text.
 #[derive(Serialize, Deserialize)]
 struct Parts<P> {
     parts: P,
@@ -135,7 +135,7 @@ struct Parts<P> {
 impl Serialize for UserMessage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.parts[..] {
-            // As versions before 0.2 store every message.
+            // Versions before 0.2 store every message in this form.
             [Part::Text { text }] => serializer.serialize_str(text),
             parts => Parts { parts }.serialize(serializer),
         }
@@ -174,10 +174,10 @@ impl<'de> Deserialize<'de> for UserMessage {
 impl Turns {
     /// Stores a user's message in the conversation of a context, and returns its sequence number in the thread.
     ///
-    /// The message is a text, a [`Part`], or a list of parts: text, images and files, as base64 text or at an address. A message
-    /// that no provider takes is not stored: [`TurnError::Message`].
+    /// The message is a text, a [`Part`], or a list of parts: text, images and files, as base64 text or as a URL. A message
+    /// that no provider accepts is not stored: [`TurnError::Message`].
     ///
-    /// A message that arrives while a run is under way waits or interrupts it, as [`Arrival`] says. [`respond`](Self::respond) stores a
+    /// A message that arrives during a run waits or interrupts the run, as set by [`Arrival`]. [`respond`](Self::respond) stores a
     /// message and answers it.
     ///
     /// ```
@@ -215,11 +215,11 @@ impl Turns {
 
     /// Stores a user's message and answers it: [`say`](Self::say), then [`drive`](Self::drive).
     ///
-    /// Where threads and runs are parts of one database ([`Journal`](crate::store::Journal)), the message is stored in the transaction
-    /// that begins the run. That is one `fsync` less, and no other drive of the thread comes in between.
+    /// If threads and runs are in one database ([`Journal`](crate::store::Journal)), the message is stored in the transaction
+    /// that begins the run. That saves one `fsync`, and no other drive of the thread can begin in between.
     ///
-    /// Where another run of the thread goes on, the message is stored all the same, and the outcome is [`Outcome::Busy`]: that run reads
-    /// the message or is interrupted by it, as [`Arrival`] says. An error of a store before the run has begun is the error of `say`.
+    /// If another run of the thread goes on, the message is stored as well, and the outcome is [`Outcome::Busy`]: that run reads
+    /// the message or is interrupted by it, as set by [`Arrival`]. If a store fails before the run begins, the error is the same as for `say`.
     ///
     /// ```
     /// use futures::future::BoxFuture;
@@ -276,11 +276,11 @@ impl Turns {
     /// Stores a system message in the conversation of a context: instructions that the model follows from here on. Returns its
     /// sequence number in the thread.
     ///
-    /// Store the instructions once, when a conversation begins, and again only where they change: every message is sent with each
-    /// request. [`Provider::history`](crate::wire::Provider::history) puts them where the provider takes them. A system message is no
-    /// question to the model: [`drive`](Self::drive) begins no run for it, and a run that is under way reads it with its next request.
+    /// Store the instructions once, when a conversation begins, and again only if they change, because every message is sent with each
+    /// request. [`Provider::history`](crate::wire::Provider::history) puts them where the provider expects them. A system message is not a
+    /// question to the model: [`drive`](Self::drive) begins no run for it, and a current run reads it with its next request.
     ///
-    /// A text of white space alone is [`TurnError::Message`].
+    /// Fails with [`TurnError::Message`] for a text of white space alone.
     ///
     /// ```
     /// use tool_core::ToolContext;
@@ -306,7 +306,7 @@ impl Turns {
     }
 }
 
-/// A user's message for the thread of a context.
+/// Builds a user's message for the thread of a context.
 fn of_user(message: &UserMessage, cx: &ToolContext) -> Result<NewMessage, TurnError> {
     message.check()?;
     let content =

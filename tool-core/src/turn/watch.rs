@@ -1,4 +1,4 @@
-//! Runs whose leases reach further than any driver with a right clock could have written them.
+//! Detection of dead runs whose leases end later than a driver with a correct clock could have set.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use crate::env;
 use crate::store::{RunId, RunRow, Timestamp};
 
-/// What was seen of such runs by the clones of one [`Turns`](super::Turns).
+/// The leases of such runs that the clones of one [`Turns`](super::Turns) have seen.
 #[derive(Clone, Default)]
 pub(super) struct Watch(Arc<Mutex<HashMap<RunId, Seen>>>);
 
-/// A lease that has not moved since.
+/// A lease that has not changed since `since`.
 struct Seen {
     owner: String,
     until: Timestamp,
@@ -19,12 +19,12 @@ struct Seen {
 }
 
 impl Watch {
-    /// Whether the driver of a run that is held counts as dead: its lease reaches beyond one that would begin now, and has not moved for
-    /// the length of a lease, in which a driver renews it three times. Which of two clocks is wrong cannot be known, so one look is not
+    /// Whether the driver of a run counts as dead: its lease ends later than one that would begin now, and has not changed for
+    /// the length of a lease, in which a driver renews it three times. It is unknown which of two clocks is wrong, so one look is not
     /// enough.
     pub(super) fn is_given_up(&self, row: &RunRow, now: Timestamp, lease: Duration) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A lease that is over needs no watch.
+        // A lease that has ended needs no watch.
         all.retain(|_, seen| now < seen.until);
         if row.lease_until <= now.plus(lease) {
             all.remove(&row.id);

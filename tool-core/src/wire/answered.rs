@@ -1,4 +1,4 @@
-//! Results of calls, as a provider gets to see them.
+//! Results of calls and files, as messages of a provider's request.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub struct Answered<'a> {
     pub(super) is_error: bool,
 }
 
-/// What the model reads.
+/// The form in which the model reads a result.
 #[derive(Clone, Debug)]
 pub(super) enum View<'a> {
     Text(Cow<'a, str>),
@@ -28,7 +28,7 @@ pub(super) enum View<'a> {
 }
 
 impl View<'_> {
-    /// As text alone, for providers whose results have nothing else.
+    /// The result as text alone, for providers whose results hold only text.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -38,7 +38,7 @@ impl View<'_> {
     }
 }
 
-/// A payload that the model reads itself: a JSON string as bare text.
+/// The view of a payload that the model reads itself: a JSON string becomes plain text.
 fn payload(payload: &RawValue) -> View<'_> {
     if payload.get().starts_with('"') {
         return View::Text(crate::call::bare_text(payload).into());
@@ -78,7 +78,7 @@ impl<'a> From<&'a ToolMessage> for Answered<'a> {
     fn from(message: &'a ToolMessage) -> Self {
         let view = match (&message.model, &message.output) {
             (Some(output), _) => view(output),
-            // Where the text is the payload's, the model reads the payload.
+            // If the text is the text of the payload, the model reads the payload.
             (None, Some(output)) if output.get() == message.text => payload(output),
             (None, _) => View::Text(Cow::Borrowed(&message.text)),
         };
@@ -91,32 +91,32 @@ impl<'a> From<&'a ToolMessage> for Answered<'a> {
     }
 }
 
-/// Messages as a provider takes them: the results of calls, a user's message, or a whole thread.
+/// Messages in a provider's format: the results of calls, a user's message, or a whole thread.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// Messages (items, contents) of the next request, in their order.
+    /// Messages (items, contents) of the next request, in order.
     pub messages: Vec<Box<RawValue>>,
-    /// Files that the provider does not take. The model reads a line in the place of each, which names it.
+    /// Files that the provider does not accept. In place of each one, the model reads a line that names it.
     pub left_out: Vec<LeftOut>,
-    /// The system messages, where the provider takes them beside the messages. Flatten it into the request.
+    /// The system messages, if the provider takes them outside the messages. Flatten this into the request.
     pub system: SystemPrompt,
-    /// How many documents the messages hold, for Bedrock: no two in a request may have the same name.
+    /// The number of documents in the messages, for Bedrock: no two documents in a request may have the same name.
     pub(super) documents: usize,
 }
 
-/// A file that a provider does not take.
+/// A file that a provider does not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The id of the call whose result has it; `None` for a file in a user's message.
+    /// The id of the call whose result has the file; `None` for a file in a user's message.
     pub call: Option<String>,
-    /// Its media type.
+    /// The media type of the file.
     pub media_type: String,
-    /// Why.
+    /// Why the provider does not accept the file.
     pub why: &'static str,
 }
 
 impl Results {
-    /// Notes a file that is left out, and gives the line that the model reads. `call` is the call whose result has it.
+    /// Records a file that is left out, and returns the line that the model reads. `call` is the call whose result has the file.
     pub(super) fn leave_out(
         &mut self,
         call: Option<&str>,
@@ -153,14 +153,14 @@ pub(super) struct File<'a> {
     pub(super) name: Option<&'a str>,
 }
 
-/// Where its bytes are.
+/// The bytes of a file, or their address.
 #[derive(Clone, Copy)]
 pub(super) enum Bytes<'a> {
     Base64(&'a str),
     At(&'a str),
 }
 
-/// A part, by what a provider does with it.
+/// A part of a result or of a user's message: text or a file.
 pub(super) enum Piece<'a> {
     Text(&'a str),
     File(File<'a>),
@@ -189,7 +189,7 @@ impl File<'_> {
         self.media_type.starts_with("image/")
     }
 
-    /// Whether it is an image of a type that every provider with images takes.
+    /// Whether this is an image of a type that every provider with image support accepts.
     pub(super) fn is_common_image(&self) -> bool {
         matches!(
             self.media_type,
@@ -197,7 +197,7 @@ impl File<'_> {
         )
     }
 
-    /// How many bytes of base64 text are here.
+    /// The length of the base64 text; 0 for a file at an address.
     pub(super) fn encoded(&self) -> usize {
         match self.bytes {
             Bytes::Base64(data) => data.len(),
@@ -205,9 +205,9 @@ impl File<'_> {
         }
     }
 
-    /// A text file as a text of the message, for providers that do not take its type as a file: its name, and what it says.
+    /// A text file as text of the message, after its name, for providers that do not accept its type as a file.
     pub(super) fn as_text(&self) -> Option<String> {
-        /// A longer one would fill the model's window.
+        /// A longer text would fill the model's context window.
         const MOST: usize = 256 << 10;
         let is_text = match self.media_type.split_once('/')? {
             ("text", _)
@@ -222,13 +222,13 @@ impl File<'_> {
         Some(format!("{}:\n{text}", self.named()))
     }
 
-    /// Whether it is at an address that a provider can fetch it from.
+    /// Whether a provider can fetch the file from a web address.
     pub(super) fn is_web(&self) -> bool {
         let web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
         matches!(self.bytes, Bytes::At(url) if web(url))
     }
 
-    /// Where it is, as an address: its own, or one that holds its bytes.
+    /// The file's own address, or a `data:` URL that holds its bytes.
     pub(super) fn url(&self) -> Cow<'_, str> {
         match self.bytes {
             Bytes::At(url) => Cow::Borrowed(url),
@@ -236,7 +236,7 @@ impl File<'_> {
         }
     }
 
-    /// Its bytes as text, where they are here and UTF-8.
+    /// The bytes as text, if they are present and UTF-8.
     pub(super) fn text(&self) -> Option<String> {
         let Bytes::Base64(data) = self.bytes else {
             return None;
@@ -244,7 +244,7 @@ impl File<'_> {
         String::from_utf8(BASE64_STANDARD.decode(data).ok()?).ok()
     }
 
-    /// A name: its own, or one by its type.
+    /// The file's name, or one made from its media type.
     pub(super) fn named(&self) -> Cow<'_, str> {
         self.name.map_or_else(
             || {
@@ -256,7 +256,7 @@ impl File<'_> {
     }
 }
 
-/// The results of a message's calls, in the order of the calls.
+/// Brings the results of a message's calls into the order of the calls. Fails if a call has no result, or if a result has no call.
 pub(super) fn in_order<'a>(
     message: &ModelMessage,
     results: impl Iterator<Item = Answered<'a>>,

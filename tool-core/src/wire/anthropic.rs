@@ -1,4 +1,4 @@
-//! Messages of Anthropic.
+//! Anthropic Messages API: replies, streamed events and assistant messages.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
 struct Block {
     index: u64,
     whole: bool,
-    /// As it began; what streams is beside it.
+    /// The block as it began, without the pieces streamed after it.
     raw: Box<RawValue>,
     kind: Kind,
 }
@@ -58,11 +58,11 @@ enum Kind {
         thinking: String,
         signature: String,
     },
-    /// What the provider runs itself, and the results of that. The text is the input as it streams.
+    /// Tools that the provider runs itself, and their results. The text is the input as it streams.
     Other(String),
 }
 
-/// What has arrived of an answer.
+/// The part of an answer that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     blocks: Vec<Block>,
@@ -72,14 +72,14 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// Takes in the tokens that a message, or an event, names. Counts of a later event replace those before.
+    /// Takes in the token usage of a message or an event. Counts of a later event replace earlier ones.
     fn used(&mut self, of: &Object<'_>) {
         let Some(usage) = of.inner("usage") else {
             return;
         };
         let known = self.usage.get_or_insert_default();
         let cached = usage.count("cache_read_input_tokens");
-        // Cached tokens are not part of `input_tokens` here.
+        // Anthropic does not count cached tokens in `input_tokens`.
         let input = usage.count("input_tokens") + cached;
         let input = input + usage.count("cache_creation_input_tokens");
         if input > 0 {
@@ -174,7 +174,7 @@ impl Streamed {
                 if text.is_empty() {
                     return Ok(());
                 }
-                // The block begins with an empty object, which stands for what follows.
+                // The block begins with an empty object, a placeholder for the input that follows.
                 if input == "{}" {
                     input.clear();
                 }
@@ -198,7 +198,7 @@ impl Streamed {
                 | "signature_delta",
                 _,
             ) => return Err(node.wrong("a piece of the kind of its block")),
-            // A block's kind of a later day.
+            // A delta that a later version of the API may add.
             _ => {}
         }
         Ok(())
@@ -236,10 +236,10 @@ impl Streamed {
 }
 
 impl Block {
-    /// As it goes back; nothing where it cannot.
+    /// The block as it is sent back to the provider, or `None` if it cannot be sent back.
     fn written(&self) -> Option<Box<RawValue>> {
         match &self.kind {
-            // An empty text is refused in a request.
+            // The API refuses an empty text in a request.
             Kind::Text { text, .. } if text.is_empty() => None,
             Kind::Text { text, citations } if citations.is_empty() => {
                 Some(raw(&json!({"type": "text", "text": text})))
@@ -268,9 +268,9 @@ impl Block {
     }
 }
 
-/// A block that began without its input, with it.
+/// Adds the streamed input to a block that began without it.
 fn with_input(block: &RawValue, input: &str) -> Box<RawValue> {
-    // As raw texts, so that no number is rounded.
+    // The values stay raw texts, so that no number is rounded.
     let mut block: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(block.get()).unwrap_or_default();
     let input = serde_json::from_str(input).unwrap_or_else(|_| raw(&json!({})));
@@ -305,7 +305,7 @@ impl Reading for Streamed {
                 }
             }
             "error" => reported(ANTHROPIC, &event)?,
-            // `message_stop`, `ping`, and what a later day adds.
+            // `message_stop`, `ping`, and events that a later version of the API may add.
             _ => {}
         }
         Ok(())

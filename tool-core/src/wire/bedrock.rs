@@ -1,4 +1,4 @@
-//! Converse of Amazon Bedrock.
+//! Amazon Bedrock Converse API: replies, streamed events and assistant messages.
 
 use serde::Serialize;
 use serde_json::json;
@@ -49,7 +49,7 @@ pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
     Ok(streamed.close())
 }
 
-/// Tokens that the request used. Cached tokens are not part of `inputTokens` there.
+/// The tokens that the request used. Bedrock does not count cached tokens in `inputTokens`.
 fn usage(of: &Object<'_>) -> Option<Usage> {
     let usage = of.inner("usage")?;
     let cached = usage.count("cacheReadInputTokens");
@@ -66,7 +66,7 @@ fn usage(of: &Object<'_>) -> Option<Usage> {
 struct Block {
     index: u64,
     whole: bool,
-    /// As it came, where it came whole.
+    /// The block as it arrived, if it arrived whole.
     raw: Option<Box<RawValue>>,
     kind: Kind,
 }
@@ -85,7 +85,7 @@ enum Kind {
     },
     /// Thinking that only the provider can read.
     Sealed(String),
-    /// What the provider runs itself, and what a later day adds.
+    /// Tools that the provider runs itself, and blocks that a later version of the API may add.
     Other,
 }
 
@@ -122,7 +122,7 @@ impl Kind {
     }
 }
 
-/// What has arrived of an answer.
+/// The part of an answer that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     blocks: Vec<Block>,
@@ -132,7 +132,7 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// The block of an event; a text begins without being announced.
+    /// The block that an event belongs to. A text block begins without a start event.
     fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
         let place = event.need("contentBlockIndex")?;
         let index = place.number()?;
@@ -234,7 +234,7 @@ impl Streamed {
     }
 }
 
-/// A piece of thinking; it begins without being announced.
+/// Adds a piece of thinking. A thinking block begins without a start event.
 fn think(kind: &mut Kind, thought: &Object<'_>) -> Result<(), WireError> {
     if matches!(kind, Kind::Text(text) if text.is_empty()) {
         *kind = if thought.has("redactedContent") {
@@ -260,7 +260,7 @@ fn think(kind: &mut Kind, thought: &Object<'_>) -> Result<(), WireError> {
 }
 
 impl Block {
-    /// As it goes back; nothing where it cannot.
+    /// The block as it is sent back to the provider, or `None` if it cannot be sent back.
     fn written(&self) -> Option<Box<RawValue>> {
         match &self.kind {
             Kind::Text(text) if text.is_empty() => None,

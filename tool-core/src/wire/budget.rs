@@ -1,21 +1,21 @@
-//! What a provider takes of tools together.
+//! Provider limits on the tools of one request.
 
 use super::offer::Listed;
 use super::{OfferError, Provider};
 use crate::schema::dialect::{Dialect, Dialects, Spec};
 use crate::schema::rules::{survey, toolset_faults};
 
-/// Whether a provider takes these tools in one request.
+/// Whether a provider accepts these tools in one request.
 pub(super) enum Fit {
-    /// As they are.
+    /// The provider accepts the tools as they are.
     Whole,
-    /// If these are not strict as well, which their host allows.
+    /// The provider accepts the tools if these are sent without `strict` too, which their host allows.
     Without(Vec<String>),
-    /// In no way.
+    /// The provider does not accept the tools.
     Not(OfferError),
 }
 
-/// Judges the tools of a request. Removed tools are still in the request.
+/// Checks the tools of a request against the provider's limits. Removed tools are still in the request, so they count.
 pub(super) fn within(provider: Provider, listed: &[Listed]) -> Fit {
     let claude = provider.dialect() == Dialect::Anthropic;
     let is_counted = |tool: &&Listed| !claude || (tool.strict && !tool.deferred);
@@ -38,7 +38,7 @@ pub(super) fn within(provider: Provider, listed: &[Listed]) -> Fit {
             let survey = survey(tool.def.input());
             survey.optionals + survey.unions
         };
-        // Of equal ones the last, so that the choice stays the same when tools are added.
+        // Of equal candidates the last, so that the choice stays the same when tools are added.
         let next = candidates
             .filter(|(_, tool)| tool.def.may_be_non_strict())
             .max_by_key(|(_, tool)| weigh(tool))

@@ -1,4 +1,4 @@
-//! Chat Completions.
+//! OpenAI Chat Completions API: replies, streamed chunks and messages of a request.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -25,7 +25,7 @@ pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
     Ok(streamed.close())
 }
 
-/// Tokens that the request used. In a stream only the last chunk says so.
+/// The tokens that the request used. In a stream, only the last chunk reports them.
 fn usage(body: &Object<'_>) -> Option<Usage> {
     let usage = body.inner("usage")?;
     let details = usage.inner("prompt_tokens_details");
@@ -36,7 +36,7 @@ fn usage(body: &Object<'_>) -> Option<Usage> {
     })
 }
 
-/// An error that the provider tells in the place of an answer.
+/// Returns the error that the provider reports in place of an answer.
 pub(super) fn reported(provider: Provider, body: &Object<'_>) -> Result<(), WireError> {
     let Some(error) = body.get("error") else {
         return Ok(());
@@ -59,12 +59,12 @@ pub(super) fn reported(provider: Provider, body: &Object<'_>) -> Result<(), Wire
     })
 }
 
-/// The one choice.
+/// Returns the only choice of a response. More than one choice is an error.
 fn choice<'a>(body: &Object<'a>, whole: bool) -> Result<Option<Object<'a>>, WireError> {
     reported(CHAT, body)?;
     let choices = body.need("choices")?;
     match &choices.array()?[..] {
-        // The last chunk may only tell what was used.
+        // The last chunk may report only the token usage.
         [] if !whole => Ok(None),
         [choice] => {
             let choice = choice.object()?;
@@ -80,14 +80,14 @@ fn choice<'a>(body: &Object<'a>, whole: bool) -> Result<Option<Object<'a>>, Wire
 
 #[derive(Debug)]
 struct Call {
-    /// Its number, where the server gives one.
+    /// The number of the call, if the server gives one.
     index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
 }
 
-/// What has arrived of an answer.
+/// The part of an answer that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     text: String,
@@ -99,9 +99,9 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// A message, or a piece of one.
+    /// Reads a message, or a piece of one.
     fn said(&mut self, said: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
-        // The API has no such key; servers that have copied it use one of these two, and some use both for the same text.
+        // The API has no such key. Servers that have copied the API use one of these two, and some use both for the same text.
         let thought = ["reasoning_content", "reasoning"].into_iter();
         let thought = thought.filter_map(|key| said.get(key)?.text().ok());
         if let Some(piece) = thought.into_iter().find(|piece| !piece.is_empty()) {
@@ -129,7 +129,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// A call, or a piece of one.
+    /// Reads a call, or a piece of one.
     fn call(&mut self, call: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
         if let Some(kind) = call.get("type")
             && !matches!(&*kind.text()?, "function" | "")
@@ -153,7 +153,7 @@ impl Streamed {
             let name = name.ok_or_else(|| {
                 call.wrong("a call's first piece with the name of its function", "none")
             })?;
-            // Some servers that have copied the API leave ids out.
+            // Some servers that have copied the API leave out ids.
             let id = if id.is_empty() {
                 format!("call_{}", self.calls.len())
             } else {
@@ -184,8 +184,8 @@ impl Streamed {
         Ok(())
     }
 
-    /// The call that a piece belongs to. A piece with a new id begins a new one, whatever its number says: some servers number every
-    /// call 0. Where nothing is numbered, as in a whole message, a name begins a new one.
+    /// Finds the call that a piece belongs to. A piece with a new id begins a new call, whatever its number is: some servers number every
+    /// call 0. Without numbers, as in a whole message, a name begins a new call.
     fn place(&self, index: Option<u64>, id: &str, named: bool) -> Option<usize> {
         let at = match index {
             Some(_) => self.calls.iter().rposition(|call| call.index == index)?,
@@ -285,7 +285,7 @@ struct Answer<'a> {
     content: &'a str,
 }
 
-/// A tool's message holds only text here, so files go into a user's message behind all results.
+/// Writes results as tool messages. These hold only text, so files go into a user message after all results.
 pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
     let mut files = Vec::new();
     for result in results {
@@ -296,7 +296,7 @@ pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
                     .map(|part| match piece(part) {
                         Piece::Text(text) => text.to_owned(),
                         Piece::File(file) => match content(&file) {
-                            // A text needs no message of its own.
+                            // The text of a file becomes part of the result itself.
                             Ok(_) if let Some(text) = file.as_text() => text,
                             Ok(content) => {
                                 let line = format!("[{}, see below]", file.named());
@@ -326,7 +326,7 @@ pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
     }
 }
 
-/// A file as part of a user's message.
+/// Writes a file as a part of a user's message. The error says why the API does not accept the file.
 pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Chat Completions fetches only http and https addresses");

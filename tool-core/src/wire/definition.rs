@@ -1,4 +1,4 @@
-//! The text of one tool in a request.
+//! The definition of one tool in a request.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::Provider;
 use crate::schema::dialect::Dialect;
 use crate::tool::ToolDef;
 
-/// One element of the list, cut from the text that the compiler has written.
+/// Returns one element of the tool list, cut from the definition that was written at compile time.
 pub(super) fn definition(provider: Provider, def: &ToolDef, strict: bool) -> String {
     let text = def.definition(provider.dialect());
     match provider {
@@ -41,14 +41,14 @@ pub(super) fn definition(provider: Provider, def: &ToolDef, strict: bool) -> Str
     }
 }
 
-/// What stands between description and schema. A quote inside a JSON text is escaped, so nothing else of a definition reads like this.
+/// The text between description and schema. A quote inside a JSON text is escaped, so this text appears nowhere else in a definition.
 const INPUT_SCHEMA: &str = r#"","input_schema":"#;
 
 fn strictness(text: &str, strict: bool) -> String {
     loosened(text, r#"","strict":true,"parameters":"#, strict)
 }
 
-/// The text with the first `true` of the mark made `false`.
+/// Returns the text with `true` changed to `false` in the first occurrence of `mark`, unless the tool is strict.
 fn loosened(text: &str, mark: &str, strict: bool) -> String {
     if strict {
         return text.to_owned();
@@ -56,7 +56,7 @@ fn loosened(text: &str, mark: &str, strict: bool) -> String {
     text.replacen(mark, &mark.replace("true", "false"), 1)
 }
 
-/// The description with the examples behind it, for an API that has no place for them.
+/// The description followed by the examples, for an API that has no field for them.
 fn described(def: &ToolDef) -> String {
     let mut text = def.description().to_owned();
     for (at, example) in def.spec().examples.iter().enumerate() {

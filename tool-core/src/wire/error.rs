@@ -1,54 +1,54 @@
-//! What can be wrong between a provider and this host.
+//! Errors of the provider formats: answers that cannot be read, and tools that cannot be offered.
 
 use super::Provider;
 use crate::schema::rules::Fault;
 
-/// Why a provider's answer could not be read, or an answer to it not be written.
+/// Why a provider's answer could not be read, or why a message for the provider could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// The body, or the data of an event, is no JSON.
+    /// The body, or the data of an event, is not JSON.
     #[error("{provider} sent what is no JSON: {why}")]
     Json {
-        /// Whose.
+        /// The provider that sent it.
         provider: Provider,
-        /// What the parser says.
+        /// The message of the JSON parser.
         why: String,
     },
-    /// A value is not what the provider's API says.
+    /// A value does not have the shape that the provider's API documents.
     #[error("{provider} sent another shape at `{pointer}`: expected {expected}, found {found}")]
     Shape {
-        /// Whose.
+        /// The provider that sent the value.
         provider: Provider,
-        /// Where, as a JSON pointer into the body or the event.
+        /// Where the value is, as a JSON pointer into the body or the event.
         pointer: String,
-        /// What belongs there.
+        /// The value that was expected.
         expected: String,
-        /// What stands there.
+        /// The value that was found.
         found: String,
     },
-    /// The provider says that the request failed.
+    /// The provider reports that the request failed.
     #[error("{provider} reports `{kind}`: {message}")]
     Reported {
-        /// Who.
+        /// The provider that reports the error.
         provider: Provider,
-        /// The provider's word for it.
+        /// The provider's name for the kind of error.
         kind: String,
-        /// The provider's sentence.
+        /// The provider's message about the error.
         message: String,
     },
-    /// The bytes of a stream are not what can be read here.
+    /// The bytes of a stream cannot be read.
     #[error("the stream of {provider} cannot be read: {why}")]
     Stream {
-        /// Whose.
+        /// The provider that sent the stream.
         provider: Provider,
         /// What is wrong, and what to do.
         why: String,
     },
-    /// A call has no result; providers refuse a history with such a hole.
+    /// A call has no result. Providers refuse a history with such a call.
     #[error("call `{call}` has no result: give one for every call of the message")]
     Unanswered {
-        /// Its id.
+        /// The id of the call.
         call: String,
     },
     /// A result answers no call of the message.
@@ -57,27 +57,27 @@ pub enum WireError {
         /// The id in the result.
         call: String,
     },
-    /// A stored message is none that a turn has written.
+    /// A stored message does not have the form that a turn writes.
     #[error("message {seq} of the thread cannot be written for {provider}: {why}")]
     Thread {
-        /// For whom.
+        /// The provider for which the thread is written.
         provider: Provider,
-        /// Its place.
+        /// The number of the message in the thread.
         seq: u64,
-        /// What is wrong.
+        /// What is wrong with the message.
         why: String,
     },
 }
 
-/// Why tools cannot go into one request.
+/// Why tools cannot be sent in one request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OfferError {
-    /// More than the provider takes. Nothing is left out or loosened by itself: choose fewer tools, or say which are sent without
-    /// `strict` ([`Provider::offer_lenient`]).
+    /// The tools exceed the provider's limits. No tool is left out or made non-strict automatically: choose fewer tools, or name the tools that
+    /// are sent without `strict` ([`Provider::offer_lenient`]).
     #[error("{provider} would refuse these tools: {}", list(.faults))]
     Budget {
-        /// Who.
+        /// The provider that would refuse the tools.
         provider: Provider,
         /// Each limit that is exceeded.
         faults: Vec<Fault>,

@@ -1,4 +1,4 @@
-//! `generateContent` of Gemini.
+//! Gemini `generateContent` API: replies, streamed responses and messages of a request.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ use crate::turn::ModelMessage;
 
 const GEMINI: Provider = Provider::Gemini;
 
-/// How ids begin that were made here, because the provider gave none. They go back to nobody.
+/// Prefix of the ids that are made here for calls that have none. They are never sent to the provider.
 const MADE: &str = "gemini_call_";
 
 pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
@@ -26,12 +26,12 @@ pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
     Ok(streamed.close())
 }
 
-/// What has arrived of an answer.
+/// The part of an answer that has arrived.
 #[derive(Debug)]
 pub(super) struct Streamed {
     draft: Draft,
     reasoning: Reasoning,
-    /// What the provider calls this answer.
+    /// The provider's id of this answer.
     response: Option<String>,
     parts: Vec<Box<RawValue>>,
     finish: Option<String>,
@@ -50,7 +50,7 @@ impl Default for Streamed {
 }
 
 impl Streamed {
-    /// A whole response, which in a stream is a piece of the answer.
+    /// Reads a whole response; in a stream, each response is a piece of the answer.
     fn response(&mut self, body: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
         reported(GEMINI, body)?;
         if self.response.is_none() {
@@ -145,7 +145,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// An id where there is none: always the same for the same answer, and another in another answer.
+    /// Makes an id for a call without one: always the same for the same answer, and a different one for a different answer.
     fn made(&self) -> String {
         let mut id = MADE.to_owned();
         if let Some(response) = &self.response {
@@ -159,7 +159,7 @@ impl Streamed {
 
     fn close(mut self) -> Reply {
         if !self.parts.is_empty() {
-            // Signatures of thoughts stand in the parts, and have to go back where they were.
+            // The parts hold signatures of thoughts, which must be sent back in the same place.
             self.draft.written(&[raw(&Content {
                 role: "model",
                 parts: self.parts,
@@ -209,7 +209,7 @@ struct Call<'a> {
     args: &'a RawValue,
 }
 
-/// The provider's own id of a call.
+/// The provider's own id of a call; `None` if the id was made here.
 fn own(id: &str) -> Option<&str> {
     (!id.starts_with(MADE)).then_some(id)
 }
@@ -253,7 +253,7 @@ struct Answer<'a> {
     parts: Vec<Value>,
 }
 
-/// The API wants an object here, and knows these two keys.
+/// The API requires an object here, and knows these two keys.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Said<'a> {
@@ -268,8 +268,8 @@ enum Output<'a> {
     Json(&'a RawValue),
 }
 
-/// A result holds few types of files. The others that a user's message may hold go into one behind all results, because the results have to
-/// stand alone in the message after the calls.
+/// Writes results, which may hold only a few types of files. Other files that a user's message may hold go into a user message after all results,
+/// because the message after the calls may hold only results.
 pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
     let (mut content, mut behind) = (Vec::new(), Vec::new());
     for result in results {
@@ -303,7 +303,7 @@ pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
     }
 }
 
-/// The words of a result, and the files in it. `behind` takes the files that follow all results.
+/// The text of a result, and the files inside it. Files that follow all results are added to `behind`.
 fn said(out: &mut Results, result: &Answered<'_>, behind: &mut Vec<Value>) -> (String, Vec<Value>) {
     let View::Parts(parts) = &result.view else {
         return (result.view.text().into_owned(), Vec::new());
@@ -336,7 +336,7 @@ fn said(out: &mut Results, result: &Answered<'_>, behind: &mut Vec<Value>) -> (S
     (lines.join("\n"), files)
 }
 
-/// A file within a result.
+/// A file inside a result, if the API accepts its type there.
 fn inline(file: &File<'_>) -> Option<Value> {
     let Bytes::Base64(data) = file.bytes else {
         return None;

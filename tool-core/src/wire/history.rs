@@ -1,4 +1,4 @@
-//! A stored thread as the messages of a request.
+//! A stored thread as the messages of a provider's request.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,11 +10,11 @@ use super::{Provider, WireError, system, user};
 use crate::store::{CallPlace, Message, Role};
 use crate::turn::{ModelMessage, ToolMessage, UserMessage, in_reading_order};
 
-/// What the model reads in the place of a result that is not there.
+/// The text that the model reads in place of a missing result.
 const NO_RESULT: &str = "[there is no result: the call waits, or was given up]";
 
-/// Every message of the model is followed by the results of its calls, in their order, wherever in the thread they were stored.
-/// Messages that were stored in between come after them.
+/// Writes a thread. Every message of the model is followed by the results of its calls, in the order of the calls, wherever in the thread they
+/// were stored. Messages that were stored in between come after the results.
 pub(super) fn history(provider: Provider, thread: &[Message]) -> Result<Results, WireError> {
     let mut results: HashMap<CallPlace, ToolMessage> = HashMap::new();
     for message in thread {
@@ -25,7 +25,7 @@ pub(super) fn history(provider: Provider, thread: &[Message]) -> Result<Results,
     let mut out = Results::default();
     for message in in_reading_order(thread.iter().collect()) {
         match message.role {
-            // They come with the message that called them. Without that message, no provider takes them.
+            // Results are written with the message that made their calls. Without that message, no provider accepts them.
             Role::Tool => {}
             Role::Assistant => {
                 let said: ModelMessage = read(provider, message)?;

@@ -1,4 +1,4 @@
-//! Reads a provider's JSON level by level. What the model wrote stays the text that it is, and a fault is told with its place.
+//! Reader for a provider's JSON: the model's arguments stay raw text, and every error names the place in the body.
 
 use serde_json::value::RawValue;
 
@@ -12,14 +12,14 @@ pub(super) struct Node<'a> {
     place: Place,
 }
 
-/// Where a value stands.
+/// The place of a value in a body, for errors.
 #[derive(Clone, Debug)]
 struct Place {
     provider: Provider,
     pointer: String,
 }
 
-/// The entries of an object.
+/// An object somewhere in a body.
 #[derive(Debug)]
 pub(super) struct Object<'a> {
     entries: Vec<(String, &'a RawValue)>,
@@ -46,7 +46,7 @@ impl Place {
 }
 
 impl<'a> Node<'a> {
-    /// A whole body, or the data of one event.
+    /// Reads a whole body, or the data of one event.
     pub(super) fn read(provider: Provider, text: &'a str) -> Result<Self, WireError> {
         let raw = serde_json::from_str(text).map_err(|error| WireError::Json {
             provider,
@@ -59,7 +59,7 @@ impl<'a> Node<'a> {
         Ok(Self { raw, place })
     }
 
-    /// The text as it arrived.
+    /// The JSON text as it arrived.
     pub(super) fn raw(&self) -> &'a RawValue {
         self.raw
     }
@@ -110,7 +110,7 @@ impl<'a> Node<'a> {
         serde_json::from_str(self.raw.get()).map_err(|_| self.wrong("true or false"))
     }
 
-    /// That something else was wanted here.
+    /// The error that a different value was expected here.
     pub(super) fn wrong(&self, expected: &str) -> WireError {
         let found = match self.raw.get().as_bytes().first() {
             Some(b'{') => "an object".to_owned(),
@@ -124,18 +124,18 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// A count of tokens, 0 where there is none: an answer is not refused for what it says of its cost.
+    /// A token count, 0 if it is missing: wrong usage data must not make the answer fail.
     pub(super) fn count(&self, key: &str) -> u64 {
         let count = self.get(key).and_then(|node| node.number().ok());
         count.unwrap_or_default()
     }
 
-    /// The object under a key, where there is one.
+    /// The object under a key, if there is one.
     pub(super) fn inner(&self, key: &str) -> Option<Object<'a>> {
         self.get(key)?.object().ok()
     }
 
-    /// The value of a key; `None` where it is absent or null.
+    /// The value of a key; `None` if it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<Node<'a>> {
         let (_, raw) = self.entries.iter().find(|(name, _)| name == key)?;
         (raw.get() != "null").then(|| Node {
@@ -155,7 +155,7 @@ impl<'a> Object<'a> {
         self.need(key)?.text()
     }
 
-    /// The text of a key; `None` where it is absent or null.
+    /// The text of a key; `None` if it is absent or null.
     pub(super) fn text_if_any(&self, key: &str) -> Result<Option<String>, WireError> {
         self.get(key).map(|node| node.text()).transpose()
     }
@@ -168,19 +168,19 @@ impl<'a> Object<'a> {
         self.entries.iter().map(|(key, raw)| (key.as_str(), *raw))
     }
 
-    /// That this object is none of what was wanted.
+    /// The error that something else was expected in place of this object.
     pub(super) fn wrong(&self, expected: &str, found: impl Into<String>) -> WireError {
         self.place.wrong(expected, found)
     }
 }
 
-/// JSON of something that always has one.
+/// Writes a value as JSON, for values that always serialize.
 pub(super) fn json<T: serde::Serialize + ?Sized>(value: &T) -> Box<RawValue> {
-    // Only maps with keys that are no text, or a failing `Serialize`, come to the other arm: there are none in this module.
+    // Only maps with keys other than strings, or a failing `Serialize`, need the fallback. This module has neither.
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// A message of blocks; none where there is no block, because no provider takes an empty one.
+/// A message of blocks; `None` without blocks, because no provider accepts an empty message.
 pub(super) fn as_message<T: serde::Serialize>(
     role: &'static str,
     content: Vec<T>,
@@ -193,11 +193,11 @@ pub(super) fn as_message<T: serde::Serialize>(
     (!content.is_empty()).then(|| json(&Message { role, content }))
 }
 
-/// What a call is given where the model wrote nothing.
+/// The arguments of a call for which the model wrote nothing.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
-/// The arguments as one object for a history that takes no text: what is none, because it was cut off or is no JSON, stands there as
-/// an empty one, as such a call has not run.
+/// The arguments as an object, for a history that takes no text. Arguments that are not an object, because they were cut off or are not JSON,
+/// become an empty object: a call with such arguments has not run.
 pub(super) fn arguments_object(arguments: &str) -> &RawValue {
     let raw = serde_json::from_str::<&RawValue>(arguments).ok();
     raw.filter(|raw| raw.get().starts_with('{'))

@@ -1,7 +1,7 @@
-//! The providers' formats, both ways: definitions out, calls in, results out.
+//! Provider formats, both ways: tool definitions out, calls in, results out.
 //!
-//! [`Provider`] is the one name that a host's loop needs: what differs between providers happens behind it. Nothing here sends
-//! anything; a host brings its own HTTP client and gives the bytes.
+//! [`Provider`] is the only type that a host's loop needs: it covers the differences between providers. This module sends nothing: a host
+//! uses its own HTTP client and passes in the bytes.
 //!
 //! ```
 //! use serde_json::json;
@@ -48,8 +48,8 @@
 //! # }
 //! ```
 //!
-//! A reply that was cut off says so ([`Reply::is_truncated`]), and [`Turns`](crate::turn::Turns), which take
-//! [`Reply::message`] as it is, run none of its calls. A loop of your own asks first: [`Reply::calls`] is empty then.
+//! A reply that was cut off says so ([`Reply::is_truncated`]). [`Turns`](crate::turn::Turns) take [`Reply::message`] as it is and run none
+//! of its calls. For a loop of your own, [`Reply::calls`] is empty in that case.
 
 use std::fmt;
 
@@ -89,7 +89,7 @@ pub use reply::Reply;
 pub use stream::{Delta, ReplyStream};
 pub use system::SystemPrompt;
 
-/// A provider's API.
+/// The API of a model provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[doc(alias(
@@ -100,20 +100,20 @@ pub use system::SystemPrompt;
     "function calling"
 ))]
 pub enum Provider {
-    /// Chat Completions of `OpenAI`, and of the many servers that have copied it.
+    /// The Chat Completions API of `OpenAI`, and of the many servers that have copied it.
     Chat,
-    /// Responses of `OpenAI`.
+    /// The Responses API of `OpenAI`.
     Responses,
-    /// Messages of Anthropic.
+    /// The Messages API of Anthropic.
     Anthropic,
-    /// `generateContent` of Gemini.
+    /// The `generateContent` API of Gemini.
     Gemini,
-    /// Converse of Amazon Bedrock.
+    /// The Converse API of Amazon Bedrock.
     Bedrock,
 }
 
 impl Provider {
-    /// Every provider.
+    /// All providers, in the order of the variants.
     pub const ALL: [Self; 5] = [
         Self::Chat,
         Self::Responses,
@@ -122,7 +122,7 @@ impl Provider {
         Self::Bedrock,
     ];
 
-    /// As a word, for stores and logs.
+    /// The name of the provider in stores and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -133,7 +133,7 @@ impl Provider {
         }
     }
 
-    /// How it wants its schemas spelled. Those of Bedrock are Anthropic's.
+    /// The schema dialect of the provider. Bedrock uses the dialect of Anthropic.
     pub const fn dialect(self) -> Dialect {
         match self {
             Self::Chat | Self::Responses => Dialect::OpenAi,
@@ -144,7 +144,7 @@ impl Provider {
 
     /// Reads a whole answer: the body of the HTTP response.
     ///
-    /// What the model wrote as arguments is kept as its text, so that duplicate keys and long numbers reach the tool's own check.
+    /// Arguments stay the text that the model wrote, so that duplicate keys and long numbers reach the tool's own check.
     pub fn reply(self, body: &str) -> Result<Reply, WireError> {
         match self {
             Self::Chat => chat::reply(body),
@@ -160,8 +160,8 @@ impl Provider {
         ReplyStream::new(self)
     }
 
-    /// What the model said, as messages (items, contents) of the next request: as the provider wrote it where the message came from
-    /// it, else written anew from text and calls.
+    /// The model's message as messages (items, contents) of the next request: as this provider wrote it if the message came from this provider,
+    /// else written from text and calls.
     pub fn assistant(self, message: &ModelMessage) -> Vec<Box<RawValue>> {
         if let Some(written) = &message.written
             && written.provider == self.name()
@@ -180,8 +180,8 @@ impl Provider {
 
     /// The results of a message's calls, as messages (items, contents) of the next request.
     ///
-    /// They stand in the order of the calls, however they are given: each answers the first open call of its id. Every call has to
-    /// have one. A [`CallResult`](crate::CallResult) is taken as well as a turn's [`ToolMessage`](crate::turn::ToolMessage).
+    /// The messages are in the order of the calls, whatever the order of `results`: each result answers the first open call with its id. Every
+    /// call must have a result. A [`CallResult`](crate::CallResult) and a turn's [`ToolMessage`](crate::turn::ToolMessage) are both accepted.
     pub fn results<'a, R: Into<Answered<'a>>>(
         self,
         message: &ModelMessage,
@@ -203,18 +203,18 @@ impl Provider {
         }
     }
 
-    /// A thread, as [`Turns`](crate::turn::Turns) keep it, as the messages (items, contents) of a request.
+    /// A thread, as [`Turns`](crate::turn::Turns) store it, as the messages (items, contents) of a request.
     ///
-    /// Every call is followed by its result, wherever in the thread that was stored; a call without a result gets a line that says so,
-    /// and a result without its call is left out. System messages stand among the messages where the provider takes them there (Chat,
-    /// Responses); for the others they are in [`Results::system`], which belongs into the same request. A file that the provider does not take is in [`Results::left_out`], and the model reads
-    /// a line in its place. With this and [`reply`](Self::reply) a [`Model`](crate::turn::Model) is written once for all providers.
+    /// Every call is followed by its result, wherever in the thread the result was stored. A call without a result gets a line that says so,
+    /// and a result without its call is left out. System messages are among the messages if the provider takes them there (Chat, Responses);
+    /// else they are in [`Results::system`], which belongs in the same request. [`Results::left_out`] lists each file that the provider does not
+    /// accept, and the model reads a line in its place. With this and [`reply`](Self::reply), one [`Model`](crate::turn::Model) serves all providers.
     pub fn history(self, thread: &[Message]) -> Result<Results, WireError> {
         history::history(self, thread)
     }
 
-    /// A system message, for hosts with a loop of their own; [`history`](Self::history) does so by itself. It is a message, or a field
-    /// of the request: [`Results::system`].
+    /// A system message, for hosts with a loop of their own; [`history`](Self::history) writes it automatically. It is a message or a field of
+    /// the request: [`Results::system`].
     pub fn system_message(self, text: &str) -> Results {
         let mut out = Results::default();
         system::write(self, text.to_owned(), &mut out);
@@ -226,7 +226,7 @@ impl Provider {
         user::text(self, text)
     }
 
-    /// A user's message with images and files, for hosts with a loop of their own; [`history`](Self::history) does so by itself.
+    /// A user's message with images and files, for hosts with a loop of their own; [`history`](Self::history) writes it automatically.
     ///
     /// ```
     /// use tool_core::Part;
@@ -251,7 +251,7 @@ impl Provider {
     }
 }
 
-/// As people write it.
+/// Writes the provider's name as people write it.
 impl fmt::Display for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,4 +1,4 @@
-//! Tools as a request offers them, and how that changes while a conversation goes on.
+//! The tools of a request, and changes to them during a conversation.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,16 +15,16 @@ use super::{OfferError, Provider};
 use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
-/// Anthropic's word for changes of the list while a conversation goes on.
+/// Beta header of Anthropic for changes to the tool list during a conversation.
 const CHANGES: &str = "mid-conversation-tool-changes-2026-07-01";
-/// And for tools that such a change defines.
+/// Beta header of Anthropic for tools that such a change defines.
 const INLINE: &str = "inline-tools-2026-09-15";
 
-/// The tools of a request: made by [`Provider::offer`], and by [`next`](Self::next) for each later request of the conversation.
+/// The tools of a request, created by [`Provider::offer`], and by [`next`](Self::next) for each later request of the conversation.
 ///
-/// It serialises as the fields of the request that are about tools, so that a struct of your own takes it with `#[serde(flatten)]`:
-/// `tools`, with `toolConfig` for Gemini and Bedrock. Every tool says whether it is `strict`; for Gemini the mode `VALIDATED` says it.
-/// Nothing is written where there is no tool, because providers refuse an empty list.
+/// It serializes as the request's fields about tools, so that a struct of your own includes it with `#[serde(flatten)]`: `tools`, with
+/// `toolConfig` for Gemini and Bedrock. Every tool says whether it is `strict`; for Gemini, the mode `VALIDATED` says so. Without tools no
+/// field is written, because providers refuse an empty list.
 #[derive(Clone, Debug)]
 pub struct Offer {
     provider: Provider,
@@ -33,51 +33,51 @@ pub struct Offer {
     left_out: Vec<String>,
     /// The JSON array of definitions.
     tools: String,
-    /// The element that turns the provider's own search on.
+    /// The list element that turns on the provider's own search.
     search: Option<&'static str>,
     change: Option<Box<RawValue>>,
     betas: Vec<&'static str>,
     keeps: bool,
 }
 
-/// A tool that the provider knows of.
+/// A tool that the provider knows.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Listed {
     pub(super) def: ToolDef,
     text: String,
-    /// Whether the provider holds calls to its schema.
+    /// Whether the provider enforces the tool's schema.
     pub(super) strict: bool,
-    /// Whether the turn may use it.
+    /// Whether the turn may use the tool.
     open: bool,
-    /// Told in the conversation and not in the list.
+    /// Whether the tool is defined in a message of the conversation and not in the list.
     inline: bool,
-    /// Loaded when the provider's own search finds it.
+    /// Whether the tool is loaded only when the provider's own search finds it.
     pub(super) deferred: bool,
 }
 
 impl Provider {
     /// The tools of a request, each as strict as the provider can be.
     ///
-    /// What would exceed a limit of the provider is an error, which names each: 128 tools; for Claude 20 strict tools, 24 optional
-    /// parameters and 16 unions in one request. Tools whose `providers(…)` leaves the provider out are not offered, and are
-    /// [told](Offer::left_out).
+    /// Exceeding the provider's limits is an error that names each exceeded limit: 128 tools; for Claude 20 strict tools, 24 optional
+    /// parameters and 16 unions in one request. Tools whose `providers(…)` excludes the provider are not offered, but
+    /// [listed](Offer::left_out).
     ///
-    /// Where the toolset is [searched](Toolset::searched), Anthropic and Responses search for themselves: every tool is in the list,
-    /// those out of sight with `defer_loading`. Anthropic gets these as not strict, so that they do not count against its limits,
-    /// and at most 9,999 of them; Responses at most 127 tools in all. Beyond that, and at the other providers, `search_tools` and
-    /// `call_tool` stand for them.
+    /// If the toolset is [searched](Toolset::searched), Anthropic and Responses search on their own: every tool is in the list, hidden tools
+    /// with `defer_loading`. For Anthropic, the hidden tools are not strict, so that they do not count against its limits. This works for at
+    /// most 9,999 tools with Anthropic and 127 with Responses. Beyond that, and with the other providers, `search_tools` and `call_tool`
+    /// replace the hidden tools.
     ///
-    /// A tool that is [not strict](ToolDef::non_strict) for the provider is offered as such, as one given to
-    /// [`offer_lenient`](Self::offer_lenient) is. Where the strict ones together exceed what Claude takes, tools of others whose host allows
-    /// that ([`DynamicTool::non_strict`](crate::DynamicTool::non_strict)) are sent as not strict, those with the most optional parameters
-    /// and unions first. [`Offer::non_strict`] names all of them.
+    /// A tool that is [not strict](ToolDef::non_strict) for the provider is offered as non-strict, like a tool passed to
+    /// [`offer_lenient`](Self::offer_lenient). If the strict tools together exceed what Claude accepts, dynamic tools whose host allows it
+    /// ([`DynamicTool::non_strict`](crate::DynamicTool::non_strict)) are sent as non-strict, those with the most optional parameters and
+    /// unions first. [`Offer::non_strict`] names all non-strict tools.
     pub fn offer(self, tools: &Toolset) -> Result<Offer, OfferError> {
         self.offer_lenient(tools, [])
     }
 
-    /// The same, with these tools sent as not strict: they do not count against the limits of strict ones. Gemini knows strictness
-    /// only of a whole request, so there one such tool loosens all.
+    /// Like [`offer`](Self::offer), but sends the tools in `lenient` as non-strict: they do not count against the limits of strict tools. Gemini
+    /// has one strictness for a whole request, so there one such tool makes all of them non-strict.
     pub fn offer_lenient<'a>(
         self,
         tools: &Toolset,
@@ -119,35 +119,35 @@ impl Offer {
         })
     }
 
-    /// The JSON array of definitions alone. For Gemini it stands under `functionDeclarations`.
+    /// The JSON array of definitions alone. For Gemini, it is the value of `functionDeclarations`.
     pub fn tools(&self) -> &str {
         &self.tools
     }
 
-    /// Tools that are not offered, because their `providers(…)` leaves the provider out.
+    /// Tools that are not offered, because their `providers(…)` excludes the provider.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
 
-    /// The tools of a later request of the same conversation: what the provider has cached of the conversation stays good.
+    /// The tools of a later request of the same conversation, chosen so that the provider's cache of the conversation stays valid.
     ///
-    /// Definitions come before all messages, so a list that changes makes a provider read everything anew. Here the list stays, byte
-    /// for byte, and what the turn may use is told behind it:
+    /// Definitions come before all messages, so a list that changes makes a provider read everything again. Here the list stays the same, byte
+    /// for byte, and the changes to the turn's tools are sent separately:
     ///
-    /// | provider | what is gone | what is new |
+    /// | provider | removed tools | new tools |
     /// |---|---|---|
     /// | Chat | `tool_choice` with `allowed_tools` | added at the end of the list |
     /// | Responses | `tool_choice` with `allowed_tools` | an item `additional_tools`: [`change`](Self::change) |
     /// | Anthropic | `tool_removal` in a message: [`change`](Self::change) | `tool_addition` there |
     /// | Gemini | `allowedFunctionNames` | added at the end of the list |
-    /// | Bedrock | told nobody | added at the end of the list |
+    /// | Bedrock | the model is not informed | added at the end of the list |
     ///
-    /// A call of what is gone is refused like one of a tool that does not exist, whether or not the model was told. What comes back
-    /// after it was gone is never new. To have a tool at hand that the first turn may not use yet, offer it and narrow at once:
-    /// `provider.offer(&all)?.next(&first)?`. That tells the model its name and what it does.
+    /// A call of a removed tool is refused like a call of a tool that does not exist, whether or not the model was informed. A tool that comes
+    /// back after its removal is not new. To prepare a tool that the first turn may not use yet, offer it and narrow the offer at once:
+    /// `provider.offer(&all)?.next(&first)?`. This shows the model its name and description.
     ///
-    /// Where nothing can keep the bytes, [`keeps_prefix`](Self::keeps_prefix) says so: where a tool was added at the end, or a
-    /// definition has changed, which begins a new list.
+    /// [`keeps_prefix`](Self::keeps_prefix) reports when the bytes cannot be kept: when a tool was added at the end, or when a definition has
+    /// changed, which begins a new list.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -176,7 +176,7 @@ impl Offer {
     pub fn next(&self, tools: &Toolset) -> Result<Self, OfferError> {
         let native = Native::of(self.provider, tools);
         let now = offered(self.provider, native, tools, &self.lenient);
-        // There may be thousands.
+        // A map, because there may be thousands of tools.
         let texts: HashMap<&str, &str> =
             now.iter().map(|tool| (tool.name(), &*tool.text)).collect();
         let find = |name: &str| texts.get(name);
@@ -201,7 +201,7 @@ impl Offer {
         let is_new = |tool: &Listed| !known.contains(tool.name());
         let mut new: Vec<Listed> = now.into_iter().filter(is_new).collect();
         let inline = matches!(self.provider, Provider::Anthropic | Provider::Responses);
-        // What Anthropic loads when it is found is no part of what it has cached; Responses tells names and descriptions at once.
+        // Anthropic does not cache deferred tools; Responses shows the model their names and descriptions at once.
         let cached = |tool: &Listed| !(tool.deferred && self.provider == Provider::Anthropic);
         for tool in &mut new {
             tool.inline = inline && cached(tool);
@@ -213,13 +213,13 @@ impl Offer {
         next.left_out = left_out(self.provider, native, tools);
         match within(self.provider, &next.listed) {
             Fit::Whole => Ok(next),
-            // Tools of the list become not strict, so the list changes.
+            // Tools of the list become non-strict, so the list changes.
             Fit::Without(_) => self.anew(tools),
             Fit::Not(error) => Err(error),
         }
     }
 
-    /// A list of its own, whose bytes are not those of this one.
+    /// Creates a new list, whose bytes differ from those of this one.
     fn anew(&self, tools: &Toolset) -> Result<Self, OfferError> {
         let is_there = |name: &&String| tools.tools().any(|def| def.wire_name() == **name);
         let lenient = self.lenient.iter().filter(is_there);
@@ -230,29 +230,29 @@ impl Offer {
         })
     }
 
-    /// Tools of the list that the provider does not hold a model to.
+    /// Tools of the list whose schemas the provider does not enforce.
     pub fn non_strict(&self) -> impl Iterator<Item = &str> {
         let loose = self.listed.iter().filter(|tool| !tool.strict);
         loose.map(Listed::name)
     }
 
-    /// The message (item) that tells the model of what has changed: it goes behind everything said so far, and stays there.
+    /// The message (item) that informs the model of the changes. Append it after all messages so far, and keep it there.
     pub fn change(&self) -> Option<&RawValue> {
         self.change.as_deref()
     }
 
-    /// What a request with a [`change`](Self::change) in its messages has to name in its header `anthropic-beta`.
+    /// The values that the `anthropic-beta` header of a request needs if its messages contain a [`change`](Self::change).
     pub fn betas(&self) -> &[&'static str] {
         &self.betas
     }
 
-    /// Whether the list is, byte for byte, the one before it; but for tools out of sight that were added for Anthropic, which does not
-    /// cache those.
+    /// Whether the list is, byte for byte, the previous one. Deferred tools that were added for Anthropic are ignored, because Anthropic
+    /// does not cache them.
     pub fn keeps_prefix(&self) -> bool {
         self.keeps
     }
 
-    /// Tools in the list that the turn may not use. A call of one is refused.
+    /// Tools in the list that the turn may not use. A call of such a tool is refused.
     pub fn withdrawn(&self) -> impl Iterator<Item = &str> {
         let withdrawn = self.listed.iter().filter(|tool| !tool.open);
         withdrawn.map(Listed::name)
@@ -283,7 +283,7 @@ impl Offer {
                 if blocks.is_empty() {
                     return None;
                 }
-                // They stay in the messages, so every later request names them too.
+                // The changes stay in the messages, so every later request needs these values too.
                 let needed = [(true, CHANGES), (inline().next().is_some(), INLINE)];
                 for (_, beta) in needed.into_iter().filter(|(needed, _)| *needed) {
                     if !self.betas.contains(&beta) {
@@ -301,7 +301,7 @@ impl Offer {
         }
     }
 
-    /// The names that may be called, where not every tool of the list may.
+    /// The names of the tools that may be called, if some tools of the list may not.
     fn narrowed(&self) -> Option<Vec<&str>> {
         let open = self.listed.iter().filter(|tool| tool.open);
         self.withdrawn().next()?;
@@ -333,7 +333,7 @@ impl Offer {
         let config = match self.narrowed() {
             None => json!({"mode": mode}),
             Some(names) if names.is_empty() => json!({"mode": "NONE"}),
-            // Names are taken only where calls are held to the schemas.
+            // Gemini accepts names only in the mode that enforces the schemas.
             Some(names) => json!({"mode": "VALIDATED", "allowedFunctionNames": names}),
         };
         json!({"functionCallingConfig": config})
@@ -429,7 +429,7 @@ fn offered(
     offered.map(listed).collect()
 }
 
-/// The tools that the list is made of.
+/// The tools of which the list is made.
 fn told<'a>(native: Option<Native<'a>>, tools: &'a Toolset) -> Vec<&'a ToolDef> {
     match native {
         Some(native) => native.tools().collect(),

@@ -1,4 +1,4 @@
-//! What a model has answered.
+//! A model's answer to a request.
 
 use serde_json::value::RawValue;
 
@@ -7,7 +7,7 @@ use crate::call::ToolCall;
 use crate::store::Usage;
 use crate::turn::{ModelMessage, Stop, Written};
 
-/// What a model has answered: text, calls, or both.
+/// A model's answer: text, calls, or both.
 #[derive(Clone, Debug)]
 pub struct Reply {
     message: ModelMessage,
@@ -15,28 +15,28 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// For [`Turns`](crate::turn::Turns): text, calls in order, and whether it was cut off.
+    /// The message for [`Turns`](crate::turn::Turns): text, calls in order, and whether it was cut off.
     pub fn message(&self) -> &ModelMessage {
         &self.message
     }
 
-    /// The same, owned.
+    /// Converts the reply into its message.
     pub fn into_message(self) -> ModelMessage {
         self.message
     }
 
-    /// The text; empty where it only calls.
+    /// The text; empty if the model only calls tools.
     pub fn text(&self) -> &str {
         &self.message.text
     }
 
-    /// The model's reasoning; empty where the provider returns none as text.
+    /// The model's reasoning; empty if the provider returns none as text.
     pub fn reasoning(&self) -> &str {
         &self.message.reasoning
     }
 
-    /// The calls that may run, in order: none where the reply was cut off, because its last call may be half of what was meant and
-    /// the calls before it half of a plan. What was cut off stands in [`message`](Self::message).
+    /// The calls that may run, in order: none if the reply was cut off, because its last call may be incomplete and the calls before it may be
+    /// half of a plan. [`message`](Self::message) holds the calls that were cut off.
     pub fn calls(&self) -> &[ToolCall] {
         if self.is_truncated() {
             return &[];
@@ -44,7 +44,7 @@ impl Reply {
         &self.message.calls
     }
 
-    /// Whether it was cut off: by the limit on tokens, by a filter, or because the stream ended early.
+    /// Whether the reply was cut off: by the token limit, by a filter, or because the stream ended early.
     pub fn is_truncated(&self) -> bool {
         self.message.truncated
     }
@@ -55,16 +55,16 @@ impl Reply {
     }
 }
 
-/// The reasoning of a reply while it is read: blocks, with an empty line between two of them.
+/// The reasoning of a reply while it is read: blocks, separated by empty lines.
 #[derive(Debug, Default)]
 pub(super) struct Reasoning {
     text: String,
-    /// Whether the last block goes on.
+    /// Whether the last block continues.
     open: bool,
 }
 
 impl Reasoning {
-    /// More of the open block, else the beginning of one.
+    /// Adds text to the open block, or begins a new block.
     pub(super) fn more(&mut self, piece: &str, news: &mut Vec<Delta>) {
         if piece.is_empty() {
             return;
@@ -80,7 +80,7 @@ impl Reasoning {
         news.push(Delta::Reasoning(piece));
     }
 
-    /// The block is over.
+    /// Ends the open block.
     pub(super) fn end(&mut self) {
         self.open = false;
     }
@@ -120,7 +120,7 @@ impl Draft {
         self.reasoning = reasoning.text;
     }
 
-    /// A call. Where the model wrote nothing as arguments, they are an empty object.
+    /// Adds a call. If the model wrote no arguments, they become an empty object.
     pub(super) fn call(&mut self, id: String, name: String, arguments: String) {
         let arguments = if arguments.trim().is_empty() {
             super::json::NO_ARGUMENTS.to_owned()
@@ -130,22 +130,22 @@ impl Draft {
         self.calls.push(ToolCall::new(id, name, arguments));
     }
 
-    /// How many calls there are by now.
+    /// The number of calls so far.
     pub(super) fn count(&self) -> usize {
         self.calls.len()
     }
 
-    /// A part is not whole.
+    /// Marks the reply as incomplete.
     pub(super) fn broken(&mut self) {
         self.whole = false;
     }
 
-    /// What the provider wrote, for the next request.
+    /// Keeps the messages that the provider wrote, for the next request.
     pub(super) fn written(&mut self, messages: &[Box<RawValue>]) {
         self.written = serde_json::to_string(messages).ok();
     }
 
-    /// Tokens that the request used.
+    /// Sets the tokens that the request used.
     pub(super) fn used(&mut self, usage: Option<Usage>) {
         self.usage = usage;
     }

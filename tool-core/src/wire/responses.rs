@@ -1,4 +1,4 @@
-//! Responses.
+//! OpenAI Responses API: replies, streamed events and items of a request.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -24,12 +24,12 @@ pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
 #[derive(Debug)]
 struct Item {
     index: u64,
-    /// As it was first or, once it is whole, last sent.
+    /// The item as it was sent first or, once it is whole, last.
     raw: Box<RawValue>,
     whole: bool,
     call: Option<Called>,
     text: String,
-    /// Whether its reasoning has streamed, so that the whole item brings nothing new.
+    /// Whether the item's reasoning has streamed, so that the whole item adds nothing new.
     reasoned: bool,
 }
 
@@ -41,12 +41,12 @@ struct Called {
     arguments: String,
 }
 
-/// What has arrived of an answer.
+/// The part of an answer that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     items: Vec<Item>,
     reasoning: Reasoning,
-    /// The part of an item whose reasoning came last: number of the item, key and number of the part.
+    /// The part of an item that the latest reasoning belongs to: number of the item, key and number of the part.
     thinking: Option<(u64, &'static str, u64)>,
     stop: Option<Stop>,
     usage: Option<Usage>,
@@ -54,7 +54,7 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// A whole response, as the body or as the last event has it.
+    /// Reads a whole response, from the body or from the last event.
     fn ended(&mut self, response: &Object<'_>) -> Result<(), WireError> {
         reported(RESPONSES, response)?;
         let status = response.need("status")?;
@@ -70,7 +70,7 @@ impl Streamed {
                     Some(other) => Stop::Other(other.to_owned()),
                 }
             }
-            // Asked with `background`, or taken back.
+            // The request was made with `background`, or was cancelled.
             other => Stop::Other(other.to_owned()),
         });
         self.usage = response.inner("usage").map(|usage| {
@@ -81,7 +81,7 @@ impl Streamed {
                 cached_tokens: details.map_or(0, |details| details.count("cached_tokens")),
             }
         });
-        // What has streamed is there already.
+        // Streamed items have been read already.
         if self.items.is_empty()
             && let Some(output) = response.get("output")
         {
@@ -92,7 +92,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// An item as a whole: when it begins, and when it is done.
+    /// Reads an item as a whole: when it begins, and when it is done.
     fn item(
         &mut self,
         index: u64,
@@ -141,7 +141,7 @@ impl Streamed {
                 let kind = object.need("type")?;
                 return Err(kind.wrong("`function_call`, as no other kind of tool was offered"));
             }
-            // What the provider runs itself: it goes back as it came, as reasoning does.
+            // Tools that the provider runs itself: their items are sent back as they came, like reasoning.
             _ => {}
         }
         let known = self.items.iter_mut().find(|known| known.index == index);
@@ -160,7 +160,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// A piece of reasoning in a part of an item. Each part is a block.
+    /// Adds a piece of reasoning in a part of an item. Each part is a block.
     fn think(&mut self, part: (u64, &'static str, u64), piece: &str, news: &mut Vec<Delta>) {
         if self.thinking.replace(part) != Some(part) {
             self.reasoning.end();
@@ -187,7 +187,7 @@ impl Streamed {
             }
             draft.text(&item.text);
             match item.call {
-                // Half a call is written anew, with the arguments that are there.
+                // An incomplete call is written anew, with the arguments that have arrived.
                 Some(call) if !item.whole => {
                     written.push(json(&FunctionCall::of(
                         &call.id,
@@ -215,7 +215,7 @@ impl Streamed {
     }
 }
 
-/// The text of a message's parts.
+/// Returns the text of a message's parts, and whether the model refused.
 fn said(content: &Node<'_>) -> Result<(String, bool), WireError> {
     let (mut text, mut refused) = (String::new(), false);
     for part in content.array()? {
@@ -254,7 +254,7 @@ impl Reading for Streamed {
                     "response.reasoning_text.delta" => ("content", "content_index"),
                     _ => ("summary", "summary_index"),
                 };
-                // It is only shown, so an event that says less than the API's own is no reason to refuse the answer.
+                // Reasoning is only displayed, so an event with less data than the API's own must not make the answer fail.
                 let index = event.count("output_index");
                 let piece = event.text_if_any("delta")?.unwrap_or_default();
                 if let Ok(item) = self.open(&event) {
@@ -293,7 +293,7 @@ impl Reading for Streamed {
                     message: event.text_if_any("message")?.unwrap_or_default(),
                 });
             }
-            // Progress of what the provider runs itself, annotations: all of it is in the items.
+            // Progress of tools that the provider runs itself, and annotations: the items contain all of it.
             _ => {}
         }
         Ok(())
@@ -380,7 +380,7 @@ pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
     }
 }
 
-/// A file as part of a result or of a user's message.
+/// Writes a file as a part of a result or of a user's message. The error says why the API does not accept the file.
 pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Responses fetches only http and https addresses");
@@ -389,7 +389,7 @@ pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str
         return Ok(serde_json::json!({"type": "input_image", "image_url": file.url()}));
     }
     if file.is_image() {
-        // An SVG is a text.
+        // An SVG image is text.
         return match file.as_text() {
             Some(text) => Ok(serde_json::json!({"type": "input_text", "text": text})),
             None => Err("Responses takes images as PNG, JPEG, GIF and WebP"),

@@ -1,16 +1,16 @@
-//! Tools out of sight, in the way of providers that search for themselves.
+//! The providers' own tool search: Anthropic and Responses load hidden tools on demand.
 
 use super::Provider;
 use crate::search::{ToolSearch, stands_for_others};
 use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
-/// Most tools that Anthropic searches among.
+/// The most tools that Anthropic searches.
 const MOST_ANTHROPIC: usize = 10_000;
-/// Most functions in one request of Responses, in sight or not.
+/// The most functions in one request of Responses, hidden ones included.
 const MOST_RESPONSES: usize = 128;
 
-/// A provider's own search in place of ours.
+/// A provider's own search, used in place of ours.
 #[derive(Clone, Copy)]
 pub(super) struct Native<'a> {
     provider: Provider,
@@ -19,7 +19,7 @@ pub(super) struct Native<'a> {
 }
 
 impl<'a> Native<'a> {
-    /// Where the toolset is searched, and the provider can do it with so many tools.
+    /// Returns the provider's search, if the toolset is searched and the provider can search that many tools.
     pub(super) fn of(provider: Provider, tools: &'a Toolset) -> Option<Self> {
         let search = tools.search()?;
         let most = match provider {
@@ -32,11 +32,11 @@ impl<'a> Native<'a> {
             tools,
             search,
         };
-        // One place is the search's own.
+        // The search itself takes one place.
         (native.tools().count() < most).then_some(native)
     }
 
-    /// Every tool of the turn but the two that stand for others.
+    /// Every tool of the turn except the two that stand for others.
     pub(super) fn tools(self) -> impl Iterator<Item = &'a ToolDef> {
         self.tools
             .tools()
@@ -47,7 +47,7 @@ impl<'a> Native<'a> {
         self.search.defers(def.wire_name())
     }
 
-    /// The element of the list that turns the search on.
+    /// The list element that turns on the search.
     pub(super) fn entry(self) -> &'static str {
         match self.provider {
             Provider::Anthropic => {
@@ -58,7 +58,7 @@ impl<'a> Native<'a> {
     }
 }
 
-/// A definition that is loaded when it is found.
+/// Marks a definition as deferred: the provider loads it when its search finds the tool.
 pub(super) fn deferred(definition: &str) -> String {
     let open = definition.strip_suffix('}').unwrap_or(definition);
     format!(r#"{open},"defer_loading":true}}"#)

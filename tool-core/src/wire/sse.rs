@@ -1,18 +1,19 @@
-//! Server-sent events: bytes in any pieces, the data of whole events out.
+//! Server-sent events parser: takes bytes in any pieces, and returns the data of whole events.
 
-/// Collects bytes until an event is whole.
+/// Collects bytes until an event is complete.
 #[derive(Debug, Default)]
 pub(super) struct Sse {
     line: Vec<u8>,
     data: Option<String>,
-    /// The last byte was a carriage return, which a line feed may follow.
+    /// Whether the last byte was a carriage return, which a line feed may follow.
     returned: bool,
-    /// The first bytes may be a byte order mark.
+    /// Whether the first line was read, which may start with a byte order mark.
     begun: bool,
 }
 
 impl Sse {
-    /// Takes bytes; calls `each` with the data of every event that they end. An error is one of `each`, or a line that is no UTF-8.
+    /// Takes bytes, and calls `each` with the data of every event that they complete. Returns an error of `each`, or `not_utf8` for a line
+    /// that is not UTF-8.
     pub(super) fn feed<E>(
         &mut self,
         bytes: &[u8],
@@ -37,7 +38,7 @@ impl Sse {
         Ok(())
     }
 
-    /// One line; gives the data where it ends an event.
+    /// Reads one line. Returns the data if the line ends an event.
     fn line(&mut self, line: &str) -> Option<String> {
         let line = if std::mem::replace(&mut self.begun, true) {
             line
@@ -47,7 +48,7 @@ impl Sse {
         if line.is_empty() {
             return self.data.take();
         }
-        // Names of events stand in their data as well; comments, ids and retry times are not for us.
+        // The data repeats the event's name; comments, ids and retry times are not needed.
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         if field == "data" {
             let value = value.strip_prefix(' ').unwrap_or(value);
@@ -62,7 +63,7 @@ impl Sse {
         None
     }
 
-    /// The data of an event that the stream's end has ended.
+    /// Returns the data of an event that the end of the stream has ended.
     pub(super) fn rest(&mut self) -> Option<String> {
         let line = std::mem::take(&mut self.line);
         if let Ok(line) = str::from_utf8(&line) {

@@ -1,40 +1,40 @@
-//! An answer that arrives piece by piece.
+//! A provider's answer that arrives piece by piece.
 
 use super::sse::Sse;
 use super::{Provider, Reply, WireError, anthropic, bedrock, chat, gemini, responses};
 
-/// Something new in an answer that streams, for an interface that shows it as it comes. No call runs before
-/// [`ReplyStream::finish`] has said that the answer is whole.
+/// A new piece of a streamed answer, for an interface that shows it as it arrives. Run no call before [`ReplyStream::finish`] has
+/// returned a complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delta {
-    /// More of the model's reasoning. The pieces together are [`Reply::reasoning`].
+    /// More of the model's reasoning. All pieces together are [`Reply::reasoning`].
     Reasoning(String),
-    /// More text.
+    /// More of the text.
     Text(String),
     /// A call has begun.
     Call {
-        /// Its id.
+        /// The id of the call.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
     },
     /// More of a call's arguments: a piece of JSON text.
     Arguments {
-        /// The call's id.
+        /// The id of the call.
         id: String,
-        /// The piece.
+        /// The piece of JSON text.
         text: String,
     },
 }
 
-/// What reads the events of one provider.
+/// Reads the events of one provider.
 pub(super) trait Reading: Send {
     fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError>;
     fn finish(self: Box<Self>) -> Reply;
 }
 
-/// Reads an answer as it streams; made by [`Provider::stream`].
+/// Reads an answer as it streams; created by [`Provider::stream`].
 ///
 /// ```
 /// use tool_core::wire::{Delta, Provider};
@@ -77,9 +77,9 @@ impl ReplyStream {
         }
     }
 
-    /// Takes bytes of the body, in pieces of any size, and gives what is new.
+    /// Takes bytes of the body, in pieces of any size, and returns what is new.
     ///
-    /// Bedrock does not stream server-sent events: its SDK takes the frames apart, and each event goes to [`event`](Self::event).
+    /// Bedrock does not stream server-sent events: its SDK decodes the frames, and the host passes each event to [`event`](Self::event).
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, WireError> {
         let Self {
             provider,
@@ -104,18 +104,18 @@ impl ReplyStream {
         Ok(news)
     }
 
-    /// Takes one event, where something else reads the stream: the data of a server-sent event, or for Bedrock an event as JSON with
-    /// its name, `{"contentBlockDelta":{…}}`. Gives what is new.
+    /// Takes one event, for hosts that read the stream themselves: the data of a server-sent event, or for Bedrock an event as JSON with its
+    /// name, `{"contentBlockDelta":{…}}`. Returns what is new.
     pub fn event(&mut self, data: &str) -> Result<Vec<Delta>, WireError> {
         let mut news = Vec::new();
         self.reading.event(data, &mut news)?;
         Ok(news)
     }
 
-    /// The stream is over. Where it ended before the model did, the reply is cut off: [`Stop::Cut`](super::Stop::Cut).
+    /// Ends the stream and returns the reply. If the stream ended before the model did, the reply is cut off: [`Stop::Cut`](super::Stop::Cut).
     pub fn finish(mut self) -> Result<Reply, WireError> {
         if let Some(data) = self.sse.rest() {
-            // An event that the stream has not ended may be half of one.
+            // An event that the stream has not ended may be incomplete.
             match self.reading.event(&data, &mut Vec::new()) {
                 Ok(()) | Err(WireError::Json { .. }) => {}
                 Err(error) => return Err(error),

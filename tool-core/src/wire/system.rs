@@ -1,4 +1,4 @@
-//! System messages, where each provider takes them.
+//! System messages in each provider's format.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -10,11 +10,11 @@ use super::answered::Results;
 use super::json::json as raw;
 
 /// The system messages of a thread, for providers that take them in a field of the request and not among the messages: `system` of
-/// Anthropic and Bedrock, `systemInstruction` of Gemini. The field holds the text of each message, in their order.
+/// Anthropic and Bedrock, `systemInstruction` of Gemini. The field holds the text of each message, in order.
 ///
-/// Flatten it into the request, whatever the provider: it has no field where there is no system message, and for OpenAI Chat Completions
-/// and Responses, whose system messages stand among the others. A request that has a field of that name already cannot have it twice:
-/// store those instructions with [`Turns::instruct`](crate::turn::Turns::instruct), or join them with [`texts`](Self::texts).
+/// Flatten it into the request, whatever the provider: it writes no field if there is no system message, and none for OpenAI Chat
+/// Completions and Responses, whose system messages are among the others. A request cannot have the same field twice: if yours has one
+/// already, store its text with [`Turns::instruct`](crate::turn::Turns::instruct), or join both with [`texts`](Self::texts).
 ///
 /// ```
 /// use serde::Serialize;
@@ -49,23 +49,23 @@ use super::json::json as raw;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SystemPrompt {
-    /// The provider that takes the texts in a field.
+    /// The provider, if it takes the texts in a field.
     provider: Option<Provider>,
     texts: Vec<String>,
 }
 
 impl SystemPrompt {
-    /// Whether the request has no field for it.
+    /// Whether there is no text, and so no field in the request.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// The texts, in their order.
+    /// The texts of the system messages, in order.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
 
-    /// The field's name and value, where there is one, for a request that is put together by hand.
+    /// The field's name and value, if there is one, for a request that is built by hand.
     pub fn field(&self) -> Option<(&'static str, Box<RawValue>)> {
         let provider = self.provider.filter(|_| !self.is_empty())?;
         let block = |text: &String| match provider {

@@ -1,4 +1,4 @@
-//! A user's message, as each provider takes it.
+//! User messages in each provider's format.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::json::json as raw;
 use super::{Provider, anthropic, bedrock, chat, responses};
 use crate::output::Part;
 
-/// A text alone, in the shortest form that the provider takes.
+/// Writes a text alone, in the shortest form that the provider accepts.
 pub(super) fn text(provider: Provider, text: &str) -> Box<RawValue> {
     raw(&match provider {
         Provider::Chat | Provider::Responses | Provider::Anthropic => {
@@ -61,7 +61,7 @@ fn text_part(provider: Provider, text: &str) -> Value {
     }
 }
 
-/// A file as a part of the message, or why the provider does not take it.
+/// Writes a file as a part of the message. The error says why the provider does not accept the file.
 fn written(
     provider: Provider,
     file: &File<'_>,
@@ -72,7 +72,7 @@ fn written(
         Provider::Responses => {
             let mut part = responses::content(file)?;
             if file.is_common_image() {
-                // Optional in a result, required here.
+                // `detail` is optional in a result, but required here.
                 part["detail"] = json!("auto");
             }
             Ok(part)
@@ -83,7 +83,7 @@ fn written(
     }
 }
 
-/// Gemini takes more types in a user's message than in a result, and addresses too.
+/// Writes a file for Gemini, which accepts more types in a user's message than in a result, and addresses too.
 pub(super) fn gemini(file: &File<'_>) -> Result<Value, &'static str> {
     let known = match file.media_type.split_once('/') {
         Some(("image" | "audio" | "video" | "text", _)) => true,

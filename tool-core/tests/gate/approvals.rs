@@ -1,4 +1,4 @@
-//! A person in the loop.
+//! Approvals of calls and plans, from the request to the answer and the resumed call.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tool_core::{ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, Reply, R
 
 use crate::support::{Host, Mailbox, count, kind, mail, pay, placed, send_mail, thread, ticket};
 
-// S2-11, S2-12, S3-15
+// S2-11, S2-12, S3-15: a call that needs approval, by flag or by predicate, waits and runs nothing.
 #[tokio::test]
 async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
     let host = Host::new();
@@ -52,7 +52,7 @@ async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
     assert_eq!(kind(&large), Some(ErrorKind::Pending));
     assert_eq!(host.mailbox.sent(), 1);
 
-    // Nobody is asked about arguments that do not fit.
+    // No approval is requested for invalid arguments.
     let wrong = host
         .tools
         .call(
@@ -72,7 +72,7 @@ async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
     );
 }
 
-// B7: a dynamic tool receives the number that was approved; one that its handler would get rounded is refused before anybody is asked.
+// B7: a dynamic tool receives the number that was approved; a number that its handler would receive rounded is refused before anyone is asked.
 #[tokio::test]
 async fn dynamic_tool_receives_the_approved_number() {
     let host = Host::new();
@@ -108,7 +108,7 @@ async fn dynamic_tool_receives_the_approved_number() {
             "122.41629403378658",
         ),
         ("c-3", "1.50e2", "150", "150"),
-        // H9: no double has so many digits, so the nearest one is what is approved.
+        // H9: no double has so many digits, so the nearest double is approved.
         (
             "c-4",
             "122.416294033786585",
@@ -185,7 +185,7 @@ async fn dynamic_tool_waits_where_it_asks_for_confirmation() {
     assert_eq!(tools.resume(&token, &host.ann()).await.model_text(), "ran");
 }
 
-// S2-13, S2-16, M5
+// S2-13, S2-16, M5: an approved call runs once, and its approval is answered once.
 #[tokio::test]
 async fn what_was_approved_runs_once() {
     let host = Host::new();
@@ -196,7 +196,7 @@ async fn what_was_approved_runs_once() {
     assert_eq!(result.model_text(), "sent to bob");
     assert_eq!((result.id(), host.mailbox.sent()), ("c-1", 1));
 
-    // Again, by the token and by the call: the stored result, no second mail.
+    // Submitted again, by token and by call: the stored result, and no second mail.
     let again = host.tools.resume(&ticket.token, &host.ann()).await;
     assert!(again.is_replayed());
     assert_eq!(again.model_text(), "sent to bob");
@@ -256,7 +256,7 @@ async fn take_breaks(
     Ok(format!("{} s", (sum + last).as_secs()))
 }
 
-// S2-12, S2-13: a duration in an approved call is text for the person, the predicate and the tool
+// S2-12, S2-13: a duration in an approved call is text for the approver, the predicate and the tool
 #[tokio::test]
 async fn an_approved_call_with_a_duration_runs() {
     let mut host = Host::new();
@@ -291,7 +291,7 @@ async fn an_approved_call_with_a_duration_runs() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// S2-17
+// S2-17: a denial reaches the model with its reason, and the turn goes on.
 #[tokio::test]
 async fn a_denial_reaches_the_model_with_its_reason() {
     let host = Host::new();
@@ -366,7 +366,7 @@ async fn the_approver_may_change_the_arguments() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// S2-19, S2-20
+// S2-19, S2-20: the answer to a plan is stored; no model is called and nothing runs again.
 #[tokio::test]
 async fn a_plan_is_answered_and_nothing_runs_again() {
     let host = Host::new();
@@ -395,12 +395,12 @@ async fn a_plan_is_answered_and_nothing_runs_again() {
         .unwrap()
         .remove(0);
     assert_eq!(row.status, ApprovalStatus::Approved);
-    // It is no approval of a call.
+    // The approval of a plan approves no call.
     let result = host.tools.resume(&ticket.token, &host.ann()).await;
     assert_eq!(kind(&result), Some(ErrorKind::Denied));
 }
 
-// S2-14, S2-15
+// S2-14, S2-15: a turn goes on only when every call is answered, and is resumed under its id.
 #[tokio::test]
 async fn a_turn_goes_on_when_everything_is_answered() {
     let host = Host::new();
@@ -542,7 +542,7 @@ async fn delegate(#[context] tools: Tools, cx: &ToolContext) -> Result<String, T
 struct Tools(Toolset);
 tool_core::host_value!(Tools, tool_core::Effect::WRITE);
 
-// M5
+// M5: the outer call reports the approval that its nested call waits for.
 #[tokio::test]
 async fn what_a_nested_call_waits_for_is_told_by_the_outer_one() {
     let host = Host::new();
@@ -571,7 +571,7 @@ async fn what_a_nested_call_waits_for_is_told_by_the_outer_one() {
         (inner.id(), inner.model_text().as_str()),
         ("inner", "sent to bob")
     );
-    // The outer call is run again, and finds what the inner one gave.
+    // The outer call runs again and gets the stored result of the inner one.
     let result = tools.call(outer, &placed(&cx(), 1)).await;
     assert_eq!(result.model_text(), r#""sent to bob""#);
     assert_eq!(host.mailbox.sent(), 1);
@@ -585,7 +585,7 @@ async fn a_durable_store_wants_keys() {
     };
     type Fut<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-    /// The memory, said to be durable.
+    /// A memory store that claims to be durable.
     struct Durable(MemoryStore);
     impl ApprovalStore for Durable {
         fn is_durable(&self) -> bool {
@@ -655,7 +655,7 @@ async fn a_durable_store_wants_keys() {
     let _ = Mailbox::default();
 }
 
-// S2-18: the states are types (`ui-tests/fail/permit/approval_state.rs`); what a store holds is refused the same way.
+// S2-18: the states are types (`ui-tests/fail/permit/approval_state.rs`); a step that the stored state does not allow is refused too.
 #[tokio::test]
 async fn a_step_that_a_state_does_not_allow_is_refused() {
     use tool_core::store::{ApprovalStore, Timestamp};
@@ -679,7 +679,7 @@ async fn a_step_that_a_state_does_not_allow_is_refused() {
             .await
             .unwrap()
     );
-    // Denied: neither answered again, nor spent, nor assigned.
+    // Denied: cannot be answered again, spent or assigned.
     host.approvals()
         .answer(
             &"acme".into(),
@@ -719,7 +719,7 @@ async fn a_step_that_a_state_does_not_allow_is_refused() {
     );
     assert_eq!(row(&asked.id).await.status, ApprovalStatus::Denied);
 
-    // Approved: not with another nonce; spent: never again.
+    // Approved: cannot be spent with a different nonce. Spent: cannot be spent again.
     let other = ticket(&host.tools.call(mail("c-2"), &host.ann()).await);
     host.approve(&other).await;
     assert!(
@@ -758,7 +758,7 @@ async fn a_step_that_a_state_does_not_allow_is_refused() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N4: a call whose result says that it was denied cannot be run by its approval
+// N4: the approval of a call that a turn has denied cannot run the call
 #[tokio::test]
 async fn call_that_a_turn_refuses_loses_its_approvals() {
     let host = Host::new();
@@ -782,7 +782,7 @@ async fn call_that_a_turn_refuses_loses_its_approvals() {
     assert_eq!(host.mailbox.sent(), 0);
 }
 
-// A13: plans are asked about without a limit
+// A13: plans count towards the limit of open approvals of a conversation
 #[tokio::test]
 async fn plans_count_towards_the_open_approvals_of_a_conversation() {
     let host = Host::new();
@@ -797,7 +797,7 @@ async fn plans_count_towards_the_open_approvals_of_a_conversation() {
     approvals.ask_plan("{}", &elsewhere).await.unwrap();
 }
 
-// A13: calls outside of a conversation are asked about without a limit
+// A13: calls outside of conversations have a limit of open approvals for each user
 #[tokio::test]
 async fn calls_outside_of_conversations_have_a_limit_for_each_user() {
     let host = Host::new();
@@ -808,7 +808,7 @@ async fn calls_outside_of_conversations_have_a_limit_for_each_user() {
         let cx = ToolContext::builder().workspace("acme").user(user);
         cx.with(host.mailbox.clone()).build()
     };
-    // Those of a conversation do not count.
+    // The approvals of a conversation do not count here.
     for id in ["a", "b"] {
         ticket(&tools.call(mail(id), &host.ann()).await);
     }

@@ -1,4 +1,4 @@
-//! One row for each call.
+//! Audit rows: exactly one for each call.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -82,7 +82,8 @@ fn host(audit: Audit) -> (Gate, Toolset, ToolContext) {
 const PARCEL: &str =
     r#"{"to":"bob","speed":"fast","weight":700,"insured":true,"items":["a gift","a card"]}"#;
 
-// S1-10, S1-15, S1-16, S1-21, S1-22, S1-23, S1-25, S3-19
+// S1-10, S1-15, S1-16, S1-21, S1-22, S1-23, S1-25, S3-19: a row names caller, conversation, tool, outcome, duration and notes; arguments by type or
+// length.
 #[tokio::test]
 async fn a_row_tells_who_what_and_how_but_no_text() {
     let store = MemoryStore::default();
@@ -136,7 +137,7 @@ async fn a_row_tells_who_what_and_how_but_no_text() {
     assert!(!format!("{row:?}").contains("gift"));
 }
 
-// S1-21, S1-10
+// S1-21, S1-10: every call has one row, whatever its outcome.
 #[tokio::test]
 async fn every_call_has_one_row_whatever_becomes_of_it() {
     let store = MemoryStore::default();
@@ -179,7 +180,7 @@ async fn every_call_has_one_row_whatever_becomes_of_it() {
             .contains("the ship is away"),
         "for the operator"
     );
-    // Repaired arguments have two hashes, right ones have one.
+    // Repaired arguments have two hashes, valid ones have one.
     assert!(row("c-6").used_hash.is_some() && row("c-1").used_hash.is_none());
     assert_ne!(
         row("c-6").used_hash.as_deref(),
@@ -187,7 +188,7 @@ async fn every_call_has_one_row_whatever_becomes_of_it() {
     );
 }
 
-// S0-21, S1-49
+// S0-21, S1-49: a call of a hidden tool is refused; its row names the layer that hid the tool, the answer does not.
 #[tokio::test]
 async fn the_layer_that_hid_a_tool_is_in_the_row_and_not_in_the_answer() {
     let store = MemoryStore::default();
@@ -228,7 +229,7 @@ async fn the_layer_that_hid_a_tool_is_in_the_row_and_not_in_the_answer() {
     );
 }
 
-// S1-25
+// S1-25: parallel calls keep their own durations.
 #[tokio::test]
 async fn parallel_calls_keep_their_own_durations() {
     /// Takes a while.
@@ -266,7 +267,7 @@ async fn parallel_calls_keep_their_own_durations() {
     );
 }
 
-// S1-25
+// S1-25: the row and the result of a call have the same duration.
 #[tokio::test]
 async fn row_and_result_have_one_duration() {
     let store = MemoryStore::default();
@@ -281,7 +282,7 @@ async fn row_and_result_have_one_duration() {
     );
 }
 
-/// A sink that can be away.
+/// A sink that can become unavailable.
 #[derive(Clone, Default)]
 struct Flaky {
     away: Arc<AtomicBool>,
@@ -313,7 +314,7 @@ impl AuditSink for Flaky {
     }
 }
 
-// S1-26
+// S1-26: while the sink is unavailable the newest 500 rows are kept and the others are counted.
 #[tokio::test(start_paused = true)]
 async fn a_sink_that_is_away_loses_the_oldest_rows_and_says_how_many() {
     let sink = Flaky::default();
@@ -378,7 +379,7 @@ async fn an_error_is_cut_at_a_thousand_bytes() {
         let id = format!("c-{times}");
         let call = ToolCall::new(&id, "fail_at_length", format!(r#"{{"times":{times}}}"#));
         tools.call(call, &ToolContext::anonymous()).await;
-        // Rows of one millisecond are in no order.
+        // Rows of the same millisecond have no defined order.
         let mut rows = rows(&store).await;
         rows.retain(|row| row.call == id);
         let error = rows.pop().unwrap().error.unwrap();
@@ -390,7 +391,7 @@ async fn an_error_is_cut_at_a_thousand_bytes() {
     }
 }
 
-// S1-26: what waits for a sink are rows, the same again and again, and not what a host gave to its calls
+// S1-26: rows that wait for a sink do not keep the contexts of their calls alive, and each row is written once
 #[tokio::test]
 async fn a_sink_that_is_away_keeps_no_context() {
     let sink = Flaky::default();
@@ -398,7 +399,7 @@ async fn a_sink_that_is_away_keeps_no_context() {
         .audit(Audit::best_effort(sink.clone()))
         .build();
     let tools = toolset![parcel, count].through(&gate);
-    // Given up with the last context.
+    // Dropped with the last context that holds it.
     let lent = Arc::new(());
     let cx = ToolContext::builder().with(Arc::clone(&lent)).build();
     let buffer = gate.audit().buffer().unwrap();
@@ -455,7 +456,7 @@ async fn where_the_audit_is_required_nothing_runs_without_it() {
     assert!(outcomes.contains(&None), "the row was there before the end");
 }
 
-// B4: an approval that was used up before the sink failed still lets its call begin, so the call stays open
+// B4: a call whose approval was used before the sink failed stays open, and begins once the sink works again
 #[tokio::test]
 async fn approved_call_stays_open_while_the_sink_in_another_database_is_away() {
     let (store, sink, mailbox) = (MemoryStore::default(), Flaky::default(), Mailbox::default());
@@ -490,7 +491,7 @@ async fn approved_call_stays_open_while_the_sink_in_another_database_is_away() {
     assert_eq!(mailbox.sent(), 1);
 }
 
-// S1-21
+// S1-21: a call whose future is dropped has its row.
 #[tokio::test]
 async fn a_call_that_is_dropped_has_its_row() {
     /// Never ends.
@@ -616,7 +617,7 @@ async fn order(
 }
 
 // S1-22, S1-23: `audit = value | preview | length` on a parameter or a field decides what its row holds, through every type around it; a
-// secret is masked whatever it says.
+// secret is redacted in any case.
 #[tokio::test]
 async fn a_row_keeps_what_its_fields_say() {
     let store = MemoryStore::default();

@@ -1,4 +1,4 @@
-//! A best-effort audit whose sink is slower than the calls.
+//! Best-effort audit with a sink that is slower than the calls.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use tool_core::{Audit, Gate};
 
 use crate::support::count;
 
-/// How a sink takes rows.
+/// How a sink handles writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// Each write takes a while.
+    /// Each write takes 50 ms.
     Slowly,
-    /// It fails once, and takes them slowly afterwards.
+    /// The first write fails, later ones are slow.
     OnceNot,
-    /// It never answers.
+    /// No write ever ends.
     Never,
 }
 
@@ -102,7 +102,7 @@ impl Host {
         self.tools.call(call, cx).await
     }
 
-    /// Rows that wait, and rows that were dropped.
+    /// The numbers of rows that wait and of rows that were dropped.
     fn counts(&self) -> (usize, u64) {
         let buffer = self.gate.audit().buffer().unwrap();
         (buffer.waiting(), buffer.dropped())
@@ -113,7 +113,7 @@ fn distinct(calls: &[String]) -> usize {
     calls.iter().collect::<BTreeSet<_>>().len()
 }
 
-// S1-26, B12: a tight loop over a healthy sink that is slower than it lost nearly all rows
+// S1-26, B12: a tight loop loses no row to a healthy sink that is slower than the loop
 #[tokio::test(start_paused = true)]
 async fn a_slow_sink_loses_no_row_of_a_tight_loop() {
     let host = Host::new(Way::Slowly);
@@ -127,11 +127,11 @@ async fn a_slow_sink_loses_no_row_of_a_tight_loop() {
     host.gate.drain(Duration::from_secs(10)).await;
     let calls = host.sink.calls();
     assert_eq!((calls.len(), distinct(&calls)), (5_000, 5_000));
-    // Rows that wait are written together.
+    // Waiting rows are written together.
     assert!(host.sink.writes.load(Ordering::SeqCst) <= 5_000 / 250);
 }
 
-// S1-26, B12: many callers at once, in two hosts, of which the other's sink fails: no row is lost here, and no caller waits for the other's sink
+// S1-26, B12: while the sink of one host hangs, many concurrent callers of another host lose no row and do not wait
 #[tokio::test(start_paused = true)]
 async fn many_callers_wait_for_their_own_sink_only() {
     let (slow, stuck) = (Host::new(Way::Slowly), Host::new(Way::Never));
@@ -160,7 +160,7 @@ async fn many_callers_wait_for_their_own_sink_only() {
     let began = Instant::now();
     futures::join!(callers("slow", &slow, 6), async {
         callers("stuck", &stuck, 6).await;
-        // The first calls wait once, for as long as a sink has; the later ones know.
+        // The first calls wait until the sink's time is up; later calls do not wait again.
         assert!(began.elapsed() < Duration::from_secs(6));
     });
     slow.gate.drain(Duration::from_secs(10)).await;
@@ -172,7 +172,7 @@ async fn many_callers_wait_for_their_own_sink_only() {
     assert!(dropped >= 3_600 - 2 * 1_200, "{dropped}");
 }
 
-// B12: one write that fails loses no row: those that wait are kept, and written with the next
+// B12: one failed write loses no row: waiting rows are kept and written with the next write
 #[tokio::test(start_paused = true)]
 async fn one_write_that_fails_loses_nothing() {
     let host = Host::new(Way::OnceNot);
@@ -184,7 +184,7 @@ async fn one_write_that_fails_loses_nothing() {
     assert_eq!((calls.len(), distinct(&calls)), (900, 900));
 }
 
-// B12: a call that waits for the sink ends with its turn, and begins nothing
+// B12: a call that waits for the sink ends with its turn, and runs no body
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_for_the_sink_can_be_cancelled() {
     let host = Host::new(Way::Never);
@@ -201,7 +201,7 @@ async fn a_call_that_waits_for_the_sink_can_be_cancelled() {
     assert_eq!(began.elapsed(), Duration::from_secs(1));
     let dropped = tokio::time::timeout(Duration::from_secs(1), host.call("dropped", &cx)).await;
     assert!(dropped.is_err());
-    // Five seconds after it began to wait, a call no longer believes in the sink.
+    // A call waits for the sink for at most five seconds.
     let result = host.call("in vain", &cx).await;
     assert_eq!(result.model_text(), "7");
     assert_eq!(began.elapsed(), Duration::from_secs(7));
@@ -226,7 +226,7 @@ fn without_a_runtime_calls_write_what_waits() {
     assert_eq!(distinct(&host.sink.calls()), 1_200);
 }
 
-// B12: no row is held back by the runtime of the first row, which is kept and not driven any more
+// B12: rows are written although the runtime of the first row is no longer driven
 #[test]
 fn rows_are_written_where_the_first_runtime_stands_still() {
     let runtime = || {

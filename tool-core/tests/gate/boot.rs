@@ -1,4 +1,4 @@
-//! From start to the list that a model sees.
+//! Starting a program, and the tool list that a model gets.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use tracing::field::{Field, Visit};
 
 use crate::support::{count, kind, pay, send_mail};
 
-/// Collects the stages that are told.
+/// Collects the names of the stages that are logged.
 #[derive(Clone, Default)]
 struct Stages(Arc<Mutex<Vec<String>>>);
 
@@ -42,7 +42,7 @@ impl tracing::Subscriber for Stages {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
-// S1-99
+// S1-99: scan, import, prune and sync happen in this order.
 #[test]
 fn a_program_starts_in_one_order() {
     let stages = Stages::default();
@@ -80,7 +80,7 @@ fn a_program_starts_in_one_order() {
     );
 }
 
-// M11, S1-62
+// M11, S1-62: a list is the same bytes until something changes, and a delta says what changed.
 #[test]
 fn lists_are_the_same_bytes_until_something_changes_and_then_say_what() {
     let registry = Registry::builder()
@@ -108,7 +108,7 @@ fn lists_are_the_same_bytes_until_something_changes_and_then_say_what() {
         (&["pay".to_owned()][..], 0)
     );
     assert_eq!(all.delta(&fewer, Dialect::OpenAi).added, ["pay"]);
-    // Another tool of the same name is a change.
+    // A different tool under the same name is a change.
     let other = Registry::builder()
         .dynamic(noted("count", |_| json!("7")))
         .build()
@@ -135,7 +135,7 @@ fn noted(name: &str, answer: fn(Value) -> Value) -> DynamicTool {
     )
 }
 
-// S3-11
+// S3-11: arguments are validated by the schema that the model sees.
 #[tokio::test]
 async fn the_schema_that_the_model_sees_is_the_one_that_holds() {
     let registry = Registry::builder()
@@ -167,7 +167,7 @@ async fn the_schema_that_the_model_sees_is_the_one_that_holds() {
 
 type Answer = fn(Value) -> Value;
 
-// S3-12
+// S3-12: an output that breaks the tool's output schema is an error.
 #[tokio::test]
 async fn an_output_that_breaks_its_schema_is_an_error() {
     let schema = json!({
@@ -209,7 +209,7 @@ async fn an_output_that_breaks_its_schema_is_an_error() {
             );
         }
     }
-    // Closed where it says so.
+    // An output schema may be closed.
     let closed = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false});
     let tool = noted("answer", |_| json!({"n": 1, "more": 2})).output_schema(&closed);
     let tools = Registry::builder().dynamic(tool).build().unwrap().open();
@@ -220,7 +220,7 @@ async fn an_output_that_breaks_its_schema_is_an_error() {
         )
         .await;
     assert!(result.is_error());
-    // And one that cannot hold is refused.
+    // An invalid output schema is refused.
     let error = Registry::builder()
         .dynamic(noted("answer", |_| json!(1)).output_schema(&json!({"type": "wrong"})))
         .build();
@@ -232,7 +232,7 @@ async fn an_output_that_breaks_its_schema_is_an_error() {
     );
 }
 
-// S3-12
+// S3-12: an output that is not an object is validated as well.
 #[tokio::test]
 async fn an_output_that_is_no_object_is_held_as_well() {
     let hits = json!({
@@ -262,7 +262,7 @@ async fn an_output_that_is_no_object_is_held_as_well() {
         assert_eq!(result.is_error(), wrong.is_some(), "{at}: {why}");
         assert!(why.contains(wrong.unwrap_or_default()), "{at}: {why}");
     }
-    // What refers to the whole cannot be read within another.
+    // A reference to the whole schema cannot be resolved once it is embedded in the envelope.
     let itself = json!({"type": "array", "items": {"$ref": "#"}});
     let tool = noted("answer", |_| json!([])).output_schema(&itself);
     assert!(Registry::builder().dynamic(tool).build().is_err());

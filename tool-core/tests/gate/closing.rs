@@ -1,4 +1,4 @@
-//! What is written at the end of a call: at once where the stores are one database, else one by one.
+//! Writing the end of a call: in one batch if the stores are one database, else one write after the other.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,15 +16,15 @@ use tool_core::{Audit, Gate, Sweeper};
 
 use crate::support::{Host, count, thread};
 
-/// The audit and the threads of one database, without a ledger. Counts batches and single writes.
+/// Audit and threads of one database, without a ledger. Counts batches and single writes.
 #[derive(Clone)]
 struct Counting {
     store: MemoryStore,
     counts: Arc<[AtomicUsize; 2]>,
     fails: bool,
-    /// A batch waits for one of these.
+    /// Each batch takes a permit of this semaphore.
     batches: Arc<Semaphore>,
-    /// Messages of tools are not stored.
+    /// Makes storing messages of tools fail.
     loses_results: bool,
 }
 
@@ -43,7 +43,7 @@ impl Counting {
         self.counts[at].fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Batches, and single writes.
+    /// The numbers of batches and of single writes.
     fn counts(&self) -> [usize; 2] {
         [0, 1].map(|at| self.counts[at].load(Ordering::SeqCst))
     }
@@ -112,7 +112,7 @@ impl ThreadStore for Counting {
     }
 }
 
-/// Calls of a conversation, the second with arguments that do not fit.
+/// Calls of a conversation; the second has invalid arguments.
 fn calls() -> ModelMessage {
     ModelMessage::calls([
         ToolCall::new("c", "count", r#"{"from":7}"#),
@@ -160,7 +160,7 @@ async fn outcomes(store: &MemoryStore) -> Vec<Option<String>> {
     outcomes
 }
 
-// B11: the row of the audit and the result in the thread are one batch, in two conversations at once, also where neighbours run in parallel
+// B11: the audit row and the result in the thread are one batch, in two concurrent conversations, also where parallel calls are allowed
 #[tokio::test]
 async fn end_of_a_call_is_one_batch() {
     let store = Counting::new(false);
@@ -190,7 +190,7 @@ async fn end_of_a_call_is_one_batch() {
     assert_eq!(store.counts(), [4, 10]);
 }
 
-// B11: a batch that fails is written one by one
+// B11: a batch that fails is replaced by single writes
 #[tokio::test]
 async fn batch_that_fails_is_written_one_by_one() {
     let store = Counting::new(true);
@@ -207,7 +207,7 @@ async fn batch_that_fails_is_written_one_by_one() {
     assert_eq!(store.counts(), [2, 9]);
 }
 
-// B11: stores of two databases are written one by one
+// B11: stores of two databases get single writes
 #[tokio::test]
 async fn stores_of_two_databases_are_written_one_by_one() {
     let host = Host::new();
@@ -233,7 +233,7 @@ async fn write(log: &Log) -> &'static str {
 struct Log(Arc<AtomicUsize>);
 tool_core::host_value!(Log, tool_core::Effect::WRITE);
 
-/// Holds results back for a while.
+/// A layer that delays results.
 #[derive(Clone)]
 struct Slowly;
 
@@ -273,7 +273,7 @@ where
     }
 }
 
-// B11: a call that has taken effect when its caller goes away has its result in the thread, and the next run does not make it again
+// B11: the result of a call that took effect is stored even if its caller is dropped, and the next run does not repeat the effect
 #[tokio::test(start_paused = true)]
 async fn result_of_a_call_whose_caller_went_away_is_stored() {
     let store = MemoryStore::default();
@@ -352,13 +352,13 @@ impl Pair {
         self.turns.run(&self.tools, &message, &self.cx).await
     }
 
-    /// Whether the next call is written down.
+    /// Whether the row of the second call is written.
     async fn both_are_begun(&self) -> bool {
         outcomes(&self.store.store).await.len() == 2
     }
 }
 
-// B11: the end of a read is written while the next call is written down, whose body waits for it
+// B11: the end of a read is written while the next call is recorded, and the next body waits for it
 #[tokio::test]
 async fn body_waits_for_the_end_of_the_read_before_it() {
     let mut store = Counting::new(false);
@@ -386,7 +386,7 @@ async fn body_waits_for_the_end_of_the_read_before_it() {
     assert_eq!(outcomes(&pair.store.store).await, [ok.clone(), ok]);
 }
 
-// B11: the end of a read that its turn was to write is written when the turn goes away, and the call after it does not run
+// B11: the end of a read is written although its turn is dropped, and the call after it does not run
 #[tokio::test]
 async fn end_of_a_read_is_written_when_its_turn_goes_away() {
     let mut store = Counting::new(false);

@@ -25,7 +25,7 @@ async fn post_if(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-/// A store of which one step hangs until it is freed.
+/// A store with one step that hangs until it is freed.
 #[derive(Clone, Default)]
 struct Stuck {
     store: MemoryStore,
@@ -179,7 +179,7 @@ impl Host {
         }
     }
 
-    /// Calls a tool, which gives a result soon after its deadline.
+    /// Calls a tool, and fails unless the result arrives soon after the deadline.
     async fn call(&self, name: &str) -> CallResult {
         let cx = placed(&self.cx, 0);
         let call = self.tools.call(ToolCall::new("c-1", name, "{}"), &cx);
@@ -199,7 +199,7 @@ impl Host {
     }
 }
 
-// B4: a ledger that hangs before the body costs a call no more than its deadline. What it wrote after all is given back: no row is in doubt
+// B4: a ledger that hangs before the body delays a call no longer than its deadline. A late claim is released: no row is ambiguous
 // for a body that never began.
 #[tokio::test(start_paused = true)]
 async fn deadline_covers_the_claim() {
@@ -212,7 +212,7 @@ async fn deadline_covers_the_claim() {
     host.stuck.free().await;
     assert_eq!(host.states().await, []);
     assert_eq!(host.outcomes().await, [Some("interrupted".to_owned())]);
-    // The next dispatch is the same call.
+    // A second dispatch is the same call.
     let again = host.call("post").await;
     assert_eq!(again.model_text(), "1", "{again:?}");
     assert_eq!(host.states().await, [EffectState::Succeeded]);
@@ -220,7 +220,7 @@ async fn deadline_covers_the_claim() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// B4: a drain waits for the claim that is given back.
+// B4: a drain waits until a late claim is released.
 #[tokio::test(start_paused = true)]
 async fn drain_waits_for_a_late_claim() {
     let host = Host::new(|_| Audit::Off);
@@ -234,7 +234,7 @@ async fn drain_waits_for_a_late_claim() {
     assert_eq!(host.states().await, []);
 }
 
-// B4: a ledger that hangs after the body costs the result no more than the deadline, and the end is written in the background.
+// B4: a ledger that hangs after the body delays the result no longer than the deadline, and the end is written in the background.
 #[tokio::test(start_paused = true)]
 async fn deadline_covers_the_end_in_the_ledger() {
     let host = Host::new(|_| Audit::Off);
@@ -248,7 +248,7 @@ async fn deadline_covers_the_end_in_the_ledger() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// B4: approvals that hang cost a call no more than its deadline. The call stays open, because its approval may be used up.
+// B4: approvals that hang delay a call no longer than its deadline. The call stays open, because its approval may be used up.
 #[tokio::test(start_paused = true)]
 async fn deadline_covers_the_approvals() {
     for step in ["list", "open", "get", "spend"] {

@@ -1,4 +1,4 @@
-//! A run that a tool drives with the context of its own call.
+//! Runs that a tool drives with the context of its own call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tool_core::store::{MemoryStore, RunFilter, Scope};
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
 use tool_core::{CancellationToken, Effect, ErrorKind, Gate};
 
-/// The loop that the tool has for itself, and what its calls tell the test.
+/// The agent loop inside a tool, and the signals of its calls to the test.
 #[derive(Clone)]
 struct Crew {
     turns: Turns,
@@ -48,7 +48,7 @@ impl Model for Watches {
     }
 }
 
-/// The result of a call of `delegate`, of which `stop` cancels something while a call of its run waits.
+/// The result of a call of `delegate`; `stop` cancels something while a call of the inner run waits.
 async fn delegated(stop: impl AsyncFnOnce(&Turns, &CancellationToken)) -> CallResult {
     let gate = Gate::builder().build();
     let turns = Turns::new(MemoryStore::default());
@@ -76,7 +76,7 @@ async fn delegated(stop: impl AsyncFnOnce(&Turns, &CancellationToken)) -> CallRe
         .expect("the call goes on although its run was cancelled")
 }
 
-// A8: whoever cancels a run that a tool drives ends the call that the run has in flight, and the call of the tool goes on.
+// A8: cancelling a run that a tool drives ends the run's current call, and the tool's own call goes on.
 #[tokio::test]
 async fn cancelled_run_of_a_tool_ends_its_calls() {
     let result = delegated(async |turns, _| {
@@ -87,7 +87,7 @@ async fn cancelled_run_of_a_tool_ends_its_calls() {
     assert_eq!(result.await.model_text(), "cancelled");
 }
 
-// A8: a turn that is cancelled ends the call of the tool and the calls of the run that it drives.
+// A8: cancelling a turn ends the tool's call and the calls of the run that it drives.
 #[tokio::test]
 async fn cancelled_turn_ends_the_runs_of_its_tools() {
     let result = delegated(async |_, token| token.cancel()).await;

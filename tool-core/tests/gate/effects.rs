@@ -1,4 +1,4 @@
-//! No effect happens twice, and none is claimed that did not happen.
+//! The effect ledger: no effect happens twice, and none is claimed that did not happen.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,7 +46,7 @@ async fn look(window: &Window) -> usize {
     window.0.sent()
 }
 
-/// Sees the mailbox and cannot post.
+/// A view of the mailbox that cannot post.
 #[derive(Clone)]
 struct Window(Mailbox);
 tool_core::host_value!(Window, tool_core::Effect::READ);
@@ -83,7 +83,7 @@ impl Office {
             .with(Window(self.mailbox.clone()))
     }
 
-    /// The call `c-3` stands at position 3 of its message; one without a conversation is outside of a thread.
+    /// Posts a letter. The call `c-3` has position 3 in its message; a call without a conversation has no place in a thread.
     async fn post(&self, id: &str, way: &str, cx: &ToolContext) -> CallResult {
         let cx = match (cx.thread(), id.strip_prefix("c-")) {
             (Some(_), Some(position)) => placed(cx, position.parse().unwrap()),
@@ -108,7 +108,7 @@ impl Office {
     }
 }
 
-// M6
+// M6: an effect is recorded, and its repetition returns the stored result.
 #[tokio::test]
 async fn an_effect_is_written_down_and_its_repetition_answers_with_it() {
     let office = Office::new();
@@ -141,7 +141,7 @@ async fn an_effect_is_written_down_and_its_repetition_answers_with_it() {
         .await;
     assert_eq!(office.mailbox.sent(), 4);
 
-    // A call that says something else under the same identity is not a repetition.
+    // A call with other arguments under the same identity is not a repetition.
     let other = office.post("c-1", "slow", &cx).await;
     assert_eq!(kind(&other), Some(ErrorKind::Denied));
     assert!(
@@ -152,7 +152,7 @@ async fn an_effect_is_written_down_and_its_repetition_answers_with_it() {
     assert_eq!(office.mailbox.sent(), 4);
 }
 
-// M6
+// M6: a call that only reads writes no row.
 #[tokio::test]
 async fn reading_writes_no_row() {
     let office = Office::new();
@@ -164,7 +164,7 @@ async fn reading_writes_no_row() {
     assert!(office.rows().await.is_empty());
 }
 
-// M6
+// M6: without a conversation every call is its own.
 #[tokio::test]
 async fn without_a_conversation_every_call_is_its_own() {
     let office = Office::new();
@@ -177,7 +177,7 @@ async fn without_a_conversation_every_call_is_its_own() {
     assert_eq!(office.mailbox.sent(), 2, "models repeat the ids of calls");
 }
 
-// M6
+// M6: a call whose tool returns an error has failed.
 #[tokio::test]
 async fn a_tool_that_says_it_failed_has_failed() {
     let office = Office::new();
@@ -192,7 +192,7 @@ async fn a_tool_that_says_it_failed_has_failed() {
     );
 }
 
-// M6
+// M6: an effect that was cut off is ambiguous and not repeated.
 #[tokio::test(start_paused = true)]
 async fn what_was_cut_is_ambiguous_and_not_repeated() {
     for way in ["panics", "deadline", "cancel", "dropped"] {
@@ -248,7 +248,7 @@ async fn what_was_cut_is_ambiguous_and_not_repeated() {
     }
 }
 
-// M6
+// M6: a call whose body never began has failed.
 #[tokio::test]
 async fn a_call_that_never_began_has_failed() {
     let office = Office::new();
@@ -261,7 +261,7 @@ async fn a_call_that_never_began_has_failed() {
     assert_eq!(office.mailbox.sent(), 0);
 }
 
-// M6
+// M6: an operator settles an ambiguous effect.
 #[tokio::test(start_paused = true)]
 async fn an_operator_settles_what_is_ambiguous() {
     let office = Office::new();
@@ -343,7 +343,7 @@ async fn an_operator_settles_what_is_ambiguous() {
     assert!(wrong.model_text().contains("no JSON"), "{wrong}");
 }
 
-// M6
+// M6: a long run renews its lease; the end of a run whose lease has lapsed is late.
 #[tokio::test]
 async fn a_long_run_keeps_its_lease_and_a_lapsed_one_is_late() {
     let office = Office::with(Duration::from_millis(800));
@@ -357,7 +357,7 @@ async fn a_long_run_keeps_its_lease_and_a_lapsed_one_is_late() {
     );
 }
 
-// M6
+// M6: two concurrent dispatches of the same call run it once.
 #[tokio::test]
 async fn two_at_once_run_once() {
     let office = Arc::new(Office::new());
@@ -408,7 +408,7 @@ async fn only_what_may_be_repeated_is_tried_again() {
     assert_eq!(mailbox.sent(), 1);
 }
 
-// S2-07
+// S2-07: a typed call passes the same gate.
 #[tokio::test]
 async fn a_typed_call_passes_the_same_gate() {
     let office = Office::new();
@@ -423,7 +423,7 @@ async fn a_typed_call_passes_the_same_gate() {
     assert_eq!(error.kind(), ErrorKind::Unavailable);
 }
 
-// M6
+// M6: a host that drains waits for running calls, then cancels them.
 #[tokio::test]
 async fn a_host_that_drains_waits_and_then_cancels() {
     let office = Arc::new(Office::new());
@@ -445,7 +445,7 @@ async fn a_host_that_drains_waits_and_then_cancels() {
     assert_eq!(office.gate.running(), 0);
 }
 
-// B10: the result of an erased effect is gone, and the effect is known.
+// B10: an effect whose result was erased is still known and is not repeated.
 #[tokio::test]
 async fn call_whose_result_was_erased_is_not_repeated() {
     let office = Office::new();

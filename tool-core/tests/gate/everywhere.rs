@@ -1,4 +1,4 @@
-//! For any secret, in every spelling that the threat model says is masked, in everything that leaves a call.
+//! Property test: no spelling of any secret that the threat model lists as redacted appears in anything that leaves a call.
 
 #![allow(
     clippy::format_collect,
@@ -19,7 +19,7 @@ use tool_core::store::{
 use tool_core::turn::{ModelMessage, Turns};
 use tool_core::{Audit, Citation, Effect, Gate};
 
-/// What a tool says in every way it has.
+/// The text and the bytes that a tool puts into each of its outputs.
 #[derive(Clone)]
 struct Emission(Arc<(String, Vec<u8>)>);
 tool_core::host_value!(Emission, Effect::READ);
@@ -69,7 +69,7 @@ async fn emit_panic(emission: &Emission) -> Result<Value, ToolError> {
 
 const TOOLS: [&str; 4] = ["emit", "emit_error", "emit_foreign", "emit_panic"];
 
-/// Everything that leaves the four calls, as texts; those of JSON also read, with every key and string by itself.
+/// Everything that leaves the four calls, as texts; JSON is also split into each key and string.
 async fn everything(secret: Option<&str>, text: &str, bytes: &[u8]) -> Vec<String> {
     let store = MemoryStore::default();
     let gate = Gate::builder()
@@ -107,7 +107,7 @@ async fn everything(secret: Option<&str>, text: &str, bytes: &[u8]) -> Vec<Strin
             }
         }
     }
-    // The calls of the message are answered by the ledger now.
+    // The ledger answers the calls of the message now.
     turns.run(&tools, &message, &cx).await.unwrap();
     for row in AuditSink::export(&store, Scope::All, &AuditFilter::default())
         .await
@@ -134,7 +134,7 @@ async fn everything(secret: Option<&str>, text: &str, bytes: &[u8]) -> Vec<Strin
     all
 }
 
-/// The texts of a JSON value, and of JSON within them.
+/// The texts of a JSON value, and of JSON inside those texts.
 fn read(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => {
@@ -162,7 +162,7 @@ fn join(secret: &str, separator: &str, write: fn(u8) -> String) -> String {
 }
 
 fn wrap(secret: &str, width: usize, line_break: &str) -> String {
-    // So that a line ends within it.
+    // The padding makes a line end inside the secret.
     let text = STANDARD.encode(format!("{}{secret}", "x".repeat(44)));
     let lines = text.as_bytes().chunks(width);
     let lines: Vec<&str> = lines
@@ -232,7 +232,7 @@ const SPELLINGS: [Spell; 25] = [
     |secret| percent(secret).replace('%', "%25"),
 ];
 
-/// From 6 to 60 characters, printable, also with line breaks and white space around.
+/// From 6 to 60 printable characters, also with line breaks inside and white space around.
 fn secret() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ -~]{6,60}",
@@ -254,7 +254,7 @@ static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // C1, C2: no spelling that is masked leaves a call on any way.
+    // C1, C2: a spelling that is redacted leaves a call by no route.
     #[test]
     fn no_masked_spelling_leaves_a_call(
         secret in secret(),
@@ -275,7 +275,7 @@ proptest! {
         }
     }
 
-    // C1, C2: a secret that is not there changes nothing.
+    // C1, C2: a secret that does not occur changes nothing.
     #[test]
     fn calls_without_the_secret_are_unchanged(
         secret in "[a-z]{3}§[a-z0-9]{3,40}",
@@ -284,7 +284,7 @@ proptest! {
     ) {
         let with = RUNTIME.block_on(everything(Some(&secret), &text, &bytes));
         let without = RUNTIME.block_on(everything(None, &text, &bytes));
-        // Rows, citations and foreign errors have times and ids of their own.
+        // Rows, citations and foreign errors contain times and ids of their own.
         let own = ["\"original_hash\"", "retrievedAt", "(audit id"];
         let comparable = |all: &[String]| -> Vec<String> {
             let all = all.iter().filter(|text| !own.iter().any(|own| text.contains(own)));

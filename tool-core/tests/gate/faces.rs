@@ -1,4 +1,4 @@
-//! Secrets in everything that leaves a call, one face after the other.
+//! Redaction of secrets in each output of a call.
 
 use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditRow, AuditSink, CallId, MemoryStore, Scope};
@@ -54,7 +54,7 @@ fn call(tool: &str) -> ToolCall {
     ToolCall::new("c-1", tool, "{}")
 }
 
-/// Fails where as much as a quarter of the key is in a text.
+/// Fails if a quarter of the key or more is in a text.
 #[track_caller]
 fn clean(text: &str, what: &str) {
     for at in 0..KEY.len() - 9 {
@@ -62,7 +62,7 @@ fn clean(text: &str, what: &str) {
     }
 }
 
-/// Every text of a result.
+/// All texts of a result, joined.
 fn texts(result: &CallResult) -> String {
     format!(
         "{} {} {} {result:?} {} {}",

@@ -1,4 +1,4 @@
-//! Nothing runs that was not approved, whoever claims that it was.
+//! Forged and reused approvals: nothing runs that was not approved.
 
 use tool_core::policy::{Condition, Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
@@ -13,7 +13,7 @@ async fn refused(host: &Host, token: &str, cx: &ToolContext, what: &str) {
     assert_eq!(host.mailbox.sent(), 0, "{what}");
 }
 
-// M5, S2-16
+// M5, S2-16: a forged, changed or foreign token is refused.
 #[tokio::test]
 async fn tokens_that_are_not_ours_are_worth_nothing() {
     let host = Host::new();
@@ -47,7 +47,7 @@ async fn tokens_that_are_not_ours_are_worth_nothing() {
     ] {
         refused(&host, invented, &cx, invented).await;
     }
-    // Every single letter changed.
+    // Every seventh letter changed.
     for at in (0..token.len()).step_by(7) {
         let mut bytes = token.clone().into_bytes();
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
@@ -77,7 +77,7 @@ async fn tokens_that_are_not_ours_are_worth_nothing() {
     .await;
     refused(&host, &token, &ToolContext::anonymous(), "nobody").await;
 
-    // And the real one still works.
+    // The real token still works.
     assert_eq!(
         host.tools.resume(&token, &cx).await.model_text(),
         "sent to bob"
@@ -85,7 +85,7 @@ async fn tokens_that_are_not_ours_are_worth_nothing() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// M5
+// M5: an approval row that was tampered with is refused.
 #[tokio::test]
 async fn a_row_that_was_tampered_with_is_refused() {
     let host = Host::new();
@@ -98,7 +98,7 @@ async fn a_row_that_was_tampered_with_is_refused() {
         .unwrap()
         .remove(0);
 
-    // A second host with the same keys whose store holds another row under the same id.
+    // A second host with the same keys whose store holds a different row under the same id.
     let ring = || KeyRing::new("k", vec![7; 32]).unwrap();
     let (real, forged) = (MemoryStore::default(), MemoryStore::default());
     let approvals = |store: &MemoryStore| {
@@ -136,7 +136,7 @@ async fn a_row_that_was_tampered_with_is_refused() {
     let _ = ticket;
 }
 
-// M5
+// M5: the token of one of two equal calls runs only that call.
 #[tokio::test]
 async fn a_twins_token_runs_only_the_twin() {
     let host = Host::new();
@@ -145,7 +145,7 @@ async fn a_twins_token_runs_only_the_twin() {
     let twin = ticket(&host.tools.call(mail("c-2"), &placed(&cx, 2)).await);
     assert_ne!(first.token, twin.token);
     host.approve(&twin).await;
-    // The approved twin lets nothing else run, though all arguments are equal.
+    // The approved twin lets nothing else run, although all arguments are equal.
     assert_eq!(
         kind(&host.tools.call(mail("c-1"), &placed(&cx, 1)).await),
         Some(ErrorKind::Pending)
@@ -156,7 +156,7 @@ async fn a_twins_token_runs_only_the_twin() {
     );
     let result = host.tools.resume(&twin.token, &cx).await;
     assert_eq!((result.id(), host.mailbox.sent()), ("c-2", 1));
-    // Another conversation's call of the same id is another call.
+    // A call with the same id in another conversation is a different call.
     let next = host
         .tools
         .call(mail("c-2"), &placed(&host.of("acme", "ann", "th-2"), 2))
@@ -164,7 +164,7 @@ async fn a_twins_token_runs_only_the_twin() {
     assert_eq!(kind(&next), Some(ErrorKind::Pending));
 }
 
-// M5
+// M5: of many concurrent submissions of one approval, one runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_that_submit_at_once_one_runs() {
     for _ in 0..20 {
@@ -184,7 +184,7 @@ async fn of_many_that_submit_at_once_one_runs() {
     }
 }
 
-// M5
+// M5: a changed tool needs a new approval.
 #[tokio::test]
 async fn a_tool_that_has_changed_is_asked_about_again() {
     mod changed {
@@ -214,11 +214,11 @@ async fn a_tool_that_has_changed_is_asked_about_again() {
         "the tool has changed since the call was approved, call it again"
     );
     assert_eq!(host.mailbox.sent(), 0);
-    // The old approval is dead, also for the old tool.
+    // The old approval is withdrawn, for the old tool as well.
     refused(&host, &ticket.token, &host.ann(), "withdrawn").await;
 }
 
-// S0-21
+// S0-21: an approved call of a tool that is hidden by now is refused.
 #[tokio::test]
 async fn a_hidden_tool_cannot_be_resumed() {
     let registry = Registry::builder()
@@ -295,7 +295,7 @@ fn keys_rotate() {
     });
 }
 
-// M5: an approval holds under the rules that it was given under.
+// M5: an approval is valid only under the rules that it was given under.
 #[tokio::test]
 async fn under_another_policy_the_call_is_judged_anew() {
     let host = Host::new();

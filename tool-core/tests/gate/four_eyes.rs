@@ -1,4 +1,4 @@
-//! Approvers, where several rules and policies ask.
+//! Four-eyes approvals where several rules and policies ask.
 
 use tool_core::policy::{Condition, Policy, PolicyVerdict, Rule, SharedPolicy};
 use tool_core::prelude::*;
@@ -24,7 +24,7 @@ fn toolset(host: &Host, rules: &Rules) -> Toolset {
     registry.toolset(&host.ann(), rules).through(&host.gate)
 }
 
-/// Whether ann may not answer a question of her own; bob may in any case.
+/// Whether ann may not approve her own call. Bob may in any case.
 async fn wants_another(host: &Host, tools: &Toolset, position: u32) -> bool {
     let cx = placed(&host.ann(), position);
     let call = ToolCall::new("c", "send_mail", r#"{"to":"bob"}"#);
@@ -46,7 +46,7 @@ async fn wants_another(host: &Host, tools: &Toolset, position: u32) -> bool {
     own
 }
 
-// A11: four eyes are lost when another ask rule precedes it, a parent asks too, or toolsets are combined
+// A11: four eyes are required also if another ask rule comes first, a parent policy asks too, or toolsets are combined
 #[tokio::test]
 async fn four_eyes_of_any_policy_that_asks_hold() {
     let host = Host::new();
@@ -118,7 +118,7 @@ async fn four_eyes_of_any_policy_that_asks_hold() {
     assert!(wants_another(&host, &two.unwrap(), 21).await);
 }
 
-// A11: an approval without four eyes is of no use once a rule requires them
+// A11: an approval by the requester is void once a rule requires four eyes
 #[tokio::test]
 async fn an_approval_of_the_requester_does_not_outlive_a_stricter_rule() {
     for strict_parent in [true, false] {
@@ -142,7 +142,7 @@ async fn an_approval_of_the_requester_does_not_outlive_a_stricter_rule() {
             answered.await.unwrap();
             asked.push(ticket);
         }
-        // The policy that asked is the same; the other one requires four eyes now.
+        // The policy that asked is unchanged; the other one requires four eyes now.
         second.replace(
             Policy::builder()
                 .otherwise(PolicyVerdict::Allow)

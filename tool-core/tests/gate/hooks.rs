@@ -11,7 +11,7 @@ use tower::{BoxError, Layer, Service};
 
 use crate::support::{Host, Mailbox, count, kind, pay};
 
-/// Writes down what passes.
+/// Records the calls that pass.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>, &'static str);
 
@@ -98,7 +98,7 @@ async fn the_last_layer_is_the_outermost() {
     );
 }
 
-/// Takes a call only when it was asked whether it is ready.
+/// Fails a call that was not preceded by `poll_ready`.
 #[derive(Clone)]
 struct Careful<S>(S, bool);
 
@@ -121,7 +121,7 @@ where
     }
 }
 
-// `poll_ready` reaches every layer, as tower asks of a caller
+// `poll_ready` reaches every layer, as tower requires of a caller
 #[tokio::test]
 async fn each_layer_is_ready_before_it_is_called() {
     let careful = || tower::layer::layer_fn(|inner| Careful(inner, false));
@@ -169,7 +169,7 @@ async fn towers_own_layers_fit_and_their_errors_are_results() {
     assert_eq!(fine.model_text(), "1");
 }
 
-// M6; B2: a hook that cuts a body off speaks in its place, and the model reads no doubt
+// M6; B2: an effect whose body a hook cuts off is ambiguous, and the model reads that it may have taken effect
 #[tokio::test(start_paused = true)]
 async fn an_effect_that_a_hook_cuts_short_is_ambiguous() {
     /// Sends, and waits for the receipt.

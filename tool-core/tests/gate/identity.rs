@@ -1,4 +1,4 @@
-//! Calls of two conversations, users, agents and workspaces never meet, whatever their models call them.
+//! The identity of a call: ids chosen by models never collide across conversations, users, agents and workspaces.
 
 mod approvals;
 mod doubt;
@@ -16,7 +16,7 @@ type Caller = [&'static str; 4];
 
 const ANN: Caller = ["acme", "th-1", "ann", "clerk"];
 
-/// Callers that differ from `ANN` in one thing that separates calls.
+/// Callers that differ from `ANN` in a way that separates calls.
 const OTHERS: [Caller; 4] = [
     ["acme", "th-2", "ann", "clerk"],
     ["acme", "th-2", "bob", "clerk"],
@@ -77,7 +77,7 @@ async fn waits(host: &Host, calls: &[ToolCall], cx: &ToolContext) -> Vec<Ticket>
     }
 }
 
-// A1: two conversations that name a call `call_0` lose an effect and an audit row
+// A1: calls named `call_0` in two conversations are two effects and two audit rows
 #[tokio::test]
 async fn calls_of_one_name_in_two_conversations_are_two_calls() {
     for other in OTHERS {
@@ -106,7 +106,7 @@ async fn calls_of_one_name_in_two_conversations_are_two_calls() {
     }
 }
 
-// A1: an approval of one conversation is used in another, and its token is shown there
+// A1: an approval of one conversation cannot be used in another, and its token is not shown there
 #[tokio::test]
 async fn an_approval_is_worth_nothing_in_another_conversation() {
     for other in OTHERS {
@@ -130,7 +130,7 @@ async fn an_approval_is_worth_nothing_in_another_conversation() {
     }
 }
 
-// A1: a token that another conversation, agent, user or workspace presents is invalid, and stays usable
+// A1: a token that another conversation, agent, user or workspace presents is invalid, and stays usable for its owner
 #[tokio::test]
 async fn a_token_is_refused_in_every_other_hand() {
     let strangers = [
@@ -158,7 +158,7 @@ async fn a_token_is_refused_in_every_other_hand() {
     assert_eq!(result.model_text(), "sent to bob");
 }
 
-/// A model that says what is written for it, and keeps what it was sent.
+/// A model that returns scripted messages and records its requests.
 struct Script(Vec<ModelMessage>, Vec<Vec<Message>>);
 
 impl Script {
@@ -183,7 +183,7 @@ async fn drive(host: &Host, model: &mut Script, cx: &ToolContext) -> Outcome {
     turns.drive(model, tools, cx).await.unwrap()
 }
 
-// A2: two workspaces share a thread when both call their conversation `main`
+// A2: two workspaces share no thread, although both call their conversation `main`
 #[tokio::test]
 async fn conversations_of_one_name_in_two_workspaces_share_no_message() {
     let host = Host::new();
@@ -214,7 +214,7 @@ async fn conversations_of_one_name_in_two_workspaces_share_no_message() {
     assert_eq!(left.len(), 4);
 }
 
-// A5: calls of one id in one message share a result, an effect and an audit row
+// A5: calls of the same id in one message have their own results, effects and audit rows
 #[tokio::test]
 async fn calls_of_one_id_in_one_message_are_their_own() {
     for ids in [["y", "y", "y"], ["y#2", "y", "y"], ["", "", ""]] {
@@ -241,7 +241,7 @@ async fn calls_of_one_id_in_one_message_are_their_own() {
     }
 }
 
-// A5: each of two calls of one id waits for its own approval
+// A5: each of two calls of the same id waits for its own approval
 #[tokio::test]
 async fn calls_of_one_id_are_approved_one_by_one() {
     let host = Host::new();
@@ -300,7 +300,7 @@ async fn pay_twice(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError
         .map(|second| first + second)
 }
 
-// A1: a nested call has the identity of the outer call and its number
+// A1: a nested call has the identity of the outer call and its own number
 #[tokio::test]
 async fn a_nested_call_has_the_outer_identity_and_its_number() {
     let host = Host::new();
@@ -328,7 +328,7 @@ async fn a_nested_call_has_the_outer_identity_and_its_number() {
     }
 }
 
-// A1: the identity of another workspace or conversation is refused
+// A1: an identity of another workspace or conversation is refused
 #[tokio::test]
 async fn an_identity_of_another_thread_is_refused() {
     let host = Host::new();
@@ -361,7 +361,7 @@ async fn an_identity_of_another_thread_is_refused() {
     assert_eq!(after.len(), 10, "each refusal has a row of its own");
 }
 
-// A1: a call under an identity that was used for another call is refused, and replaces no row
+// A1: a call under an identity that another call has used is refused, and replaces no row
 #[tokio::test]
 async fn an_identity_that_was_used_for_another_call_is_refused() {
     let host = Host::new();
@@ -381,7 +381,7 @@ async fn an_identity_that_was_used_for_another_call_is_refused() {
         assert_eq!(kind(&result), Some(ErrorKind::Denied), "{call:?}");
         assert!(!result.is_replayed() && result.output().is_none());
     }
-    // Calls that the gate refuses before the ledger leave the row alone as well.
+    // Calls that the gate refuses before the ledger leave the row unchanged as well.
     for call in [
         pays("call_0", 500),
         mail("call_0"),
@@ -400,7 +400,7 @@ async fn an_identity_that_was_used_for_another_call_is_refused() {
     assert!(audited(&host).await.contains(&rows[0]));
 }
 
-// A1: rows of versions before 0.2 had one key for calls of two conversations; only the conversation that wrote a row finds it
+// A1: versions before 0.2 used one key for calls of two conversations; only the conversation that wrote such a row finds it
 #[tokio::test]
 async fn a_row_of_an_earlier_version_is_not_found_by_another_conversation() {
     let (store, now) = (MemoryStore::default(), Timestamp::now());

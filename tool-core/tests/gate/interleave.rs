@@ -1,4 +1,4 @@
-//! Many calls of two instances at once.
+//! Interleaved calls of two instances.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -53,12 +53,12 @@ impl StateStore for States {
     }
 }
 
-/// A text that the redactor does not find its secret in, so that a test can tell whose it was.
+/// A reversed text: the redactor does not find the secret in it, so a test can compare it.
 fn reversed(text: &str) -> String {
     text.chars().rev().collect()
 }
 
-/// What a call saw of its context, told twice with others running in between.
+/// The parts of its context that a call sees, read before and after other calls have run.
 async fn seen(
     cx: &ToolContext,
     key: String,
@@ -67,7 +67,7 @@ async fn seen(
     let mine = format!("{}/{}", cx.workspace().unwrap(), cx.call_id().unwrap());
     let name = cx.call_id().unwrap().to_owned();
     state.set(&name, mine.clone()).await?;
-    // Another instance has a conversation and calls of the same names.
+    // The other instance uses the same conversation and call names.
     let told = state.get(&name).await?;
     tokio::task::yield_now().await;
     Ok(json!({
@@ -87,7 +87,7 @@ async fn peek(
     seen(cx, key.expose_secret().to_owned(), state).await
 }
 
-/// The same, bound to its request by a factory.
+/// The same tool, made for each request by a factory.
 fn bound() -> DynamicTool {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     DynamicTool::factory(
@@ -170,7 +170,7 @@ async fn two_instances_never_mix() {
                 let output = result.output().unwrap_or_else(|| panic!("{result:?}"));
                 let told: Value = serde_json::from_str(output.get()).unwrap();
                 assert_eq!(told, expected(tenant, n));
-                // The schema and the definitions hold nothing that was bound.
+                // The schema and the definitions contain no value that the factory bound.
                 for dialect in Dialect::ALL {
                     assert!(!tools.definitions(dialect).contains(tenant));
                 }
@@ -194,8 +194,8 @@ async fn two_instances_never_mix() {
     }
 }
 
-// S1-09: name, description and everything else that a model reads come from the definition: whatever the factory makes, and whether it
-// makes anything, the texts stay the same bytes.
+// S1-09: name, description and everything else that a model reads come from the definition: the texts are the same bytes, whatever the
+// factory makes and whether or not it succeeds.
 #[tokio::test]
 async fn factory_cannot_change_what_the_model_reads() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
@@ -205,7 +205,7 @@ async fn factory_cannot_change_what_the_model_reads() {
         schema,
         |cx: &ToolContext| {
             let user = cx.user().ok_or_else(|| ToolError::new("nobody asks"))?;
-            // What a factory of another system would return: a tool with a name and a description of its own.
+            // A factory of another system would return this: a tool with a name and a description of its own.
             let made =
                 json!({"name": format!("of_{user}"), "description": format!("Serves {user}.")});
             Ok(move |_: Value| std::future::ready(Ok::<_, ToolError>(made)))
@@ -251,7 +251,7 @@ async fn factory_cannot_change_what_the_model_reads() {
     assert_eq!(read(&ToolContext::anonymous()), first);
 }
 
-// S1-08: what the factory cannot make is an error of the call, and a factory that panics is one, too.
+// S1-08: a factory that fails or panics is an error result of the call.
 #[tokio::test]
 async fn a_factory_that_fails_is_a_result() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});

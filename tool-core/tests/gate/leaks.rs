@@ -1,4 +1,4 @@
-//! What is secret stays here.
+//! Secrets in results, audit rows and events.
 
 use std::fmt::Write as _;
 
@@ -52,7 +52,7 @@ fn clean(text: &str, what: &str) {
     }
 }
 
-// M8, S1-22, S1-24
+// M8, S1-22, S1-24: a secret is in no result, audit row or event.
 #[tokio::test]
 async fn a_secret_is_in_no_result_row_or_event() {
     let store = MemoryStore::default();
@@ -165,7 +165,7 @@ fn spelled(key: &str, spelling: &str) -> String {
     }
 }
 
-// M8
+// M8: no spelling of a secret leaves a call.
 #[tokio::test]
 async fn no_spelling_of_a_secret_leaves_a_call() {
     let store = MemoryStore::default();
@@ -192,7 +192,7 @@ async fn no_spelling_of_a_secret_leaves_a_call() {
         .flat_map(|spelling| [spelling.to_owned(), format!("{spelling}-error")])
     {
         let whole = spelled(SENTINEL, &spelling);
-        // What does not depend on the bytes beside the secret.
+        // The part of the spelling that does not depend on the bytes next to the secret.
         let core: String = whole
             .chars()
             .skip(4)
@@ -224,7 +224,7 @@ async fn no_spelling_of_a_secret_leaves_a_call() {
     }
 }
 
-/// A client whose error quotes the request.
+/// A model client whose error quotes the request.
 struct Unreachable;
 
 impl Model for Unreachable {
@@ -234,7 +234,7 @@ impl Model for Unreachable {
     }
 }
 
-// C1: the error of a model's client is masked like that of a tool
+// C1: the error of a model client is redacted like that of a tool
 #[tokio::test]
 async fn a_secret_is_not_in_the_error_of_a_model() {
     let turns = Turns::new(MemoryStore::default());

@@ -1,4 +1,4 @@
-//! Calls through a host's gate.
+//! Calls through a host's [`Gate`](tool_core::Gate): approvals, effects, audit, limits and turns.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Tools that call tools.
+//! Tools that call other tools.
 
 use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditSink, Scope};
@@ -27,7 +27,7 @@ async fn spend(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError> {
     uses.invoke(pay { amount: 5 }).await
 }
 
-// M4, M18
+// M4, M18: the effects of the tools that a tool may call are part of its own effect.
 #[test]
 fn what_a_tool_calls_is_part_of_its_effect() {
     let tools = toolset![count_twice, spend, count, pay];
@@ -38,11 +38,11 @@ fn what_a_tool_calls_is_part_of_its_effect() {
     assert!(tools.get("spend").unwrap().effect().contains(Effect::WRITE));
 }
 
-// M18
+// M18: calls of a gated call pass the same gate, whether or not their toolset has one.
 #[tokio::test]
 async fn what_a_gated_call_calls_passes_its_gate_whatever_the_toolset() {
     let host = Host::new();
-    // Nobody has put the gate before the tools that tools may call.
+    // The toolset of the inner tools has no gate.
     let inner = toolset![count, pay];
     let outer = toolset![count_twice, spend].through(&host.gate);
     let cx = ToolContext::builder()
@@ -61,7 +61,7 @@ async fn what_a_gated_call_calls_passes_its_gate_whatever_the_toolset() {
     assert_eq!((of("count"), of("pay")), (2, 1), "{rows:#?}");
 }
 
-// S4-65
+// S4-65: a nested call is limited to the declared tools, passes the gate and is not a message.
 #[tokio::test]
 async fn a_nested_call_is_limited_gated_and_no_message() {
     let host = Host::new();

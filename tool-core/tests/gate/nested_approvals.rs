@@ -1,4 +1,4 @@
-//! Approvals, restarts and doubts of calls that a call makes.
+//! Approvals, restarts and ambiguous effects of nested calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -81,7 +81,7 @@ impl Runs {
     }
 }
 
-/// A host, and what outlives its process.
+/// The state that outlives the process of a host.
 struct World {
     store: MemoryStore,
     mailbox: Mailbox,
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// The tools and the gate of a new process.
+    /// The tools, the turns and a context of a new process.
     fn start(&self) -> (Toolset, Turns, ToolContext) {
         let keys = tool_core::KeyRing::new("k", *b"thirty-two bytes of randomness!!").unwrap();
         let approvals = Approvals::builder(self.store.clone()).keys(keys);
@@ -140,7 +140,7 @@ impl World {
             .unwrap();
     }
 
-    /// Runs a call in a thread, each time in a new process, and answers what it waits for. Returns the result's text, and how often it
+    /// Runs a call in a thread, each time in a new process, and answers the approvals it waits for. Returns the result's text and how often it
     /// waited.
     async fn until_done(&self, name: &str, by_token: bool, reply: &Reply) -> (String, usize) {
         let (_, turns, cx) = self.start();
@@ -168,7 +168,7 @@ impl World {
     }
 }
 
-/// Runs each outer tool to its end, and answers its nested calls. They write to `to`. Returns the worlds.
+/// Runs each outer tool to its end and answers its nested calls, whose letters go to `to`. Returns the worlds.
 async fn outer_calls_go_on(reply: &Reply, to: [&str; 2]) -> Vec<World> {
     let [first, second] = to;
     let letter = |to: &str, number: u32| format!(r#"{{"to":"{to}","number":{number}}}"#);
@@ -193,11 +193,11 @@ async fn outer_calls_go_on(reply: &Reply, to: [&str; 2]) -> Vec<World> {
     worlds
 }
 
-// A4: a tool that calls tools does not get past a nested approval
+// A4: a tool that calls tools goes on after each nested approval
 #[tokio::test]
 async fn an_outer_call_goes_on_after_each_nested_approval() {
     for world in outer_calls_go_on(&Reply::Approve, ["bob", "eve"]).await {
-        // No call is in doubt, and each has succeeded.
+        // No effect is ambiguous; all have succeeded.
         let rows = EffectLedger::list(&world.store, Scope::All, None)
             .await
             .unwrap();
@@ -208,14 +208,14 @@ async fn an_outer_call_goes_on_after_each_nested_approval() {
     }
 }
 
-// A4: a nested call that a person edits runs with those arguments, and the outer call goes on with what it returns
+// A4: a nested call that the approver edits runs with those arguments, and the outer call goes on with its result
 #[tokio::test]
 async fn outer_call_goes_on_after_an_edited_nested_call() {
     let edit = Reply::Edit(r#"{"to":"zoe"}"#.to_owned());
     outer_calls_go_on(&edit, ["zoe", "zoe"]).await;
 }
 
-// A4: an outer call that has an effect of its own is in doubt once it has waited
+// A4: an outer call that has an effect of its own is ambiguous once it has waited, and does not run again
 #[tokio::test]
 async fn an_outer_call_with_an_effect_of_its_own_is_not_run_again() {
     let world = World::new();
@@ -234,7 +234,7 @@ async fn an_outer_call_with_an_effect_of_its_own_is_not_run_again() {
     assert_eq!(world.mailbox.sent(), 1);
 }
 
-// A4: a stored result cannot be given back as a typed value
+// A4: the stored result of a nested call is returned as a typed value
 #[tokio::test]
 async fn a_stored_result_is_given_back_as_its_type() {
     let world = World::new();
@@ -286,7 +286,7 @@ async fn post_all(
     parcel
 }
 
-// A4: a nested row in doubt stops the turn once its outer call runs again, and its settled result reaches the outer call
+// A4: an ambiguous nested effect stops the turn once its outer call runs again, and the settled result reaches the outer call
 #[tokio::test]
 async fn nested_call_in_doubt_stops_the_turn() {
     let world = World::new();
@@ -331,7 +331,7 @@ async fn say_word(mailbox: &Mailbox) -> &'static str {
     "word"
 }
 
-// A4: an output whose type cannot be read says so, and its effect does not happen again
+// A4: replaying an output whose type cannot be deserialized is an error, and its effect is not repeated
 #[tokio::test]
 async fn a_stored_result_of_a_type_that_borrows_is_an_error() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Results that say that a call was not run: only of a call that has not run, and that nobody can run later.
+//! Results that say that a call was not run: never for a call that has run or can still run later.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,7 +69,7 @@ async fn record(host: &Host, calls: impl IntoIterator<Item = ToolCall>) -> Store
     turns.record(message, &ann(host)).await.unwrap()
 }
 
-/// A message of two calls, of which the first has run for ann and has no result in the thread, because its process died.
+/// A message of two calls. The first has run for ann and has no result in the thread, because its process died.
 async fn cut(host: &Host, lost: bool) -> StoredMessage {
     let message = record(host, [sends("a", lost), sends("b", false)]).await;
     let tools = toolset![parcel].through(&gate(&host.store).build());
@@ -102,7 +102,7 @@ fn waiting(turn: Turn) -> Vec<Ticket> {
     }
 }
 
-/// The row for which a turn has stopped.
+/// The ambiguous row at which a turn stopped.
 #[track_caller]
 fn doubt(turn: Turn) -> EffectRow {
     match turn {
@@ -118,7 +118,7 @@ async fn stored(host: &Host) -> usize {
 
 const STOPPED: &str = "the turn was stopped before this call";
 
-// A6: a turn that is stopped before it begins says of a call that has run that it was not run
+// A6: a turn that is stopped before it begins reads the result of a call that has run
 #[tokio::test]
 async fn stopped_turn_reads_the_result_of_a_call_that_has_run() {
     let host = Host::new();
@@ -129,7 +129,7 @@ async fn stopped_turn_reads_the_result_of_a_call_that_has_run() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A6, A9: a turn that is stopped before it begins walks past an effect whose end is not known
+// A6, A9: a turn that is stopped before it begins stops at an ambiguous effect
 #[tokio::test]
 async fn stopped_turn_stops_at_a_doubt() {
     let host = Host::new();
@@ -179,7 +179,7 @@ async fn stopped_turn_decides_nothing_while_the_ledger_is_away() {
     assert_eq!(stored(&host).await, 1);
 }
 
-/// A desk at which a user's next message arrives.
+/// A host value that lets a tool store the user's next message.
 #[derive(Clone)]
 struct Desk(Turns, ToolContext);
 tool_core::host_value!(Desk, Effect::READ);
@@ -192,7 +192,7 @@ async fn look_up(desk: &Desk) -> Result<String, ToolError> {
     Ok("seen".to_owned())
 }
 
-// A6: an interrupted turn asks the model to call again what has run already
+// A6: an interrupted turn reads the result of a call that has run, instead of asking the model to call again
 #[tokio::test]
 async fn interrupted_turn_reads_the_result_of_a_call_that_has_run() {
     for lost in [false, true] {
@@ -218,7 +218,7 @@ async fn interrupted_turn_reads_the_result_of_a_call_that_has_run() {
     }
 }
 
-/// Tools behind a gate that lets one call of a tool through in an hour.
+/// Tools behind a gate that lets `calls` calls of a tool through in an hour.
 fn limited(host: &Host, calls: u32) -> Toolset {
     let quota = Limit::quota(calls, Duration::from_hours(1));
     let limits = Limits::builder().limit(quota).build().unwrap();
@@ -226,7 +226,7 @@ fn limited(host: &Host, calls: u32) -> Toolset {
     toolset![parcel, send_mail, pay].through(&gate)
 }
 
-// B2, N4: a call that has run is refused by a limit when it comes again, and its result says that it was not made
+// B2, N4: a call that has run and comes again reads its stored result, even if a limit refuses it now
 #[tokio::test]
 async fn limit_does_not_hide_what_has_run() {
     for lost in [false, true] {
@@ -246,7 +246,7 @@ async fn limit_does_not_hide_what_has_run() {
     }
 }
 
-// N4: the approval of a call that a limit has refused can be used after the model was told that the call was not made
+// N4: the approval of a call that a limit has refused is withdrawn
 #[tokio::test]
 async fn approval_of_a_call_that_a_limit_refuses_is_withdrawn() {
     for approved in [false, true] {
@@ -284,7 +284,7 @@ async fn approval_of_a_call_that_a_limit_refuses_is_withdrawn() {
     }
 }
 
-/// Tools of a version that takes amounts up to `most`.
+/// Tools of a version that accepts amounts up to `most`.
 fn version(host: &Host, most: u32) -> Toolset {
     let schema = serde_json::json!({
         "type": "object",
@@ -307,7 +307,7 @@ fn version(host: &Host, most: u32) -> Toolset {
     registry.open().through(&gate(&host.store).build())
 }
 
-// B2: a call that took effect is said to have arguments that do not fit, after its tool got a stricter schema
+// B2: a call that took effect reads its stored result, even if a stricter schema refuses its arguments now
 #[tokio::test]
 async fn stricter_schema_does_not_hide_what_has_run() {
     let host = Host::new();
@@ -327,7 +327,7 @@ async fn stricter_schema_does_not_hide_what_has_run() {
 /// Callers who drive the conversation in ann's place.
 const OTHERS: [[&str; 2]; 3] = [["bob", "clerk"], ["ann", "scout"], ["bob", "scout"]];
 
-// A6, B2: a call that ran for one user is denied when another one goes on with the conversation
+// A6, B2: a call that ran for one user gives its result to another user who continues the conversation
 #[tokio::test]
 async fn another_user_reads_what_a_call_of_the_conversation_has_returned() {
     for [user, agent] in OTHERS {
@@ -348,7 +348,7 @@ async fn another_user_reads_what_a_call_of_the_conversation_has_returned() {
     }
 }
 
-/// Tools under a policy that denies everything, and so hides it.
+/// Tools under a policy that denies and thereby hides everything.
 fn denying(host: &Host, tools: tool_core::RegistryBuilder, cx: &ToolContext) -> Toolset {
     let deny = Rule::deny("all").tools(["*"]);
     let policy = Policy::builder().rule(deny).build().unwrap();
@@ -357,7 +357,7 @@ fn denying(host: &Host, tools: tool_core::RegistryBuilder, cx: &ToolContext) -> 
     registry.toolset(cx, &rules).through(&host.gate)
 }
 
-// N4: the open approval of one user is left when a call is denied to another one, who goes on with the conversation
+// N4: denying a call for another user who continues the conversation withdraws every open approval of the call
 #[tokio::test]
 async fn denial_to_another_user_withdraws_every_approval_of_the_call() {
     for [user, agent] in OTHERS {
@@ -462,7 +462,7 @@ async fn refused(host: &Host, message: &StoredMessage, refusal: Refusal) -> Turn
     }
 }
 
-/// A call that has sent a parcel and waits with a mail.
+/// A call that has sent a parcel and waits for the approval of a mail.
 async fn half_done(host: &Host, name: &str, lost: bool) -> (StoredMessage, Ticket) {
     let message = record(host, [outer(name, lost)]).await;
     let tools = all().build().unwrap().open().through(&host.gate);
@@ -472,7 +472,7 @@ async fn half_done(host: &Host, name: &str, lost: bool) -> (StoredMessage, Ticke
     (message, asked)
 }
 
-// A4, N4: an outer call that has sent a letter and waits with another is refused, and its result says that it was not run
+// A4, N4: a refused outer call that has sent a letter and waits for another reports that a part of it has run
 #[tokio::test]
 async fn refused_outer_call_says_that_a_part_of_it_has_run() {
     for refusal in REFUSALS {
@@ -489,7 +489,7 @@ async fn refused_outer_call_says_that_a_part_of_it_has_run() {
     }
 }
 
-// A4, N4: the token of a nested call sends its letter after the outer call was refused
+// A4, N4: the approvals of nested calls are withdrawn when the outer call is refused
 #[tokio::test]
 async fn refused_outer_call_takes_the_approvals_of_its_nested_calls_back() {
     for refusal in REFUSALS {
@@ -530,7 +530,7 @@ async fn outer_call_that_waits_goes_on_for_others() {
     }
 }
 
-// A4, A9: a doubt about a nested call is walked past when its outer call is refused
+// A4, A9: refusing an outer call stops at the ambiguous effect of a nested call
 #[tokio::test]
 async fn refused_outer_call_stops_at_the_doubt_of_a_nested_one() {
     for refusal in REFUSALS {
@@ -542,7 +542,7 @@ async fn refused_outer_call_stops_at_the_doubt_of_a_nested_one() {
     }
 }
 
-// A4: an outer call whose nested calls have not run is refused as any other
+// A4: an outer call whose nested calls have not run is refused like any other call
 #[tokio::test]
 async fn refused_outer_call_that_has_done_nothing_says_no_more() {
     let host = Host::new();
@@ -567,7 +567,7 @@ async fn give_up(
     }
 }
 
-// A4, N4: the token of a nested call sends a letter after its outer call has failed for good
+// A4, N4: the approvals of nested calls are withdrawn when the outer call has failed for good
 #[tokio::test]
 async fn failed_outer_call_takes_the_approvals_of_its_nested_calls_back() {
     let host = Host::new();
@@ -604,7 +604,7 @@ async fn send_or_fail(#[context] uses: Uses<(send_mail,)>) -> Result<String, Too
     uses.invoke(send_mail { to, copies: 1 }).await
 }
 
-// A4, N9: the token of a nested call sends a letter after its outer call has gone on without the letter
+// A4, N9: the approval of a nested call is withdrawn when its outer call ends without it
 #[tokio::test]
 async fn outer_call_that_ends_without_a_nested_one_takes_its_approval_back() {
     for (approved, name, text) in [
@@ -626,7 +626,7 @@ async fn outer_call_that_ends_without_a_nested_one_takes_its_approval_back() {
         if approved {
             host.approve(&asked).await;
         }
-        // The operator switches the nested tool off.
+        // The operator disables the nested tool.
         let fewer = registry().build().unwrap().open().through(&host.gate);
         let less = caller(&host, "ann", "clerk").tools(&fewer).build();
         let told = texts(run(&host, &fewer, &message, &less).await);
@@ -637,7 +637,7 @@ async fn outer_call_that_ends_without_a_nested_one_takes_its_approval_back() {
     }
 }
 
-// A4, N11: a nested call begins by the token of its approval while the turn refuses it, and its outer call says that it was not run
+// A4, N11: a nested call that begins by its approval token while the turn refuses it is not reported as not run
 #[tokio::test]
 async fn nested_call_that_begins_while_it_is_refused_is_not_refused() {
     let host = Host::new();
@@ -648,7 +648,7 @@ async fn nested_call_that_begins_while_it_is_refused_is_not_refused() {
     let message = record(&host, [ToolCall::new("o", "send_or_fail", "{}")]).await;
     let asked = waiting(run(&host, &tools, &message, &cx).await).remove(0);
     host.approve(&asked).await;
-    // Another process, in which the nested tool is switched off, goes on with the turn.
+    // Another process, in which the nested tool is disabled, continues the turn.
     let late = Late::new(&host.store);
     let ledger = LateAnswer(late.clone(), AtomicBool::default());
     let slow = Gate::builder()
@@ -673,7 +673,7 @@ async fn nested_call_that_begins_while_it_is_refused_is_not_refused() {
     );
 }
 
-// A4, B2: an outer call whose second letter a person denies reads as if nothing had been sent
+// A4, B2: an outer call whose second letter is denied reports that the first one was sent
 #[tokio::test]
 async fn outer_call_that_ends_with_a_denial_says_that_a_part_of_it_has_run() {
     let host = Host::new();
@@ -698,7 +698,7 @@ async fn outer_call_that_ends_with_a_denial_says_that_a_part_of_it_has_run() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N4: a call whose approval was used by a process that died before it began can be run after its result says that it was not
+// N4: a call whose approval was used by a process that died before it began cannot begin after it was refused
 #[tokio::test]
 async fn call_with_a_used_approval_does_not_begin_after_it_was_refused() {
     for refusal in REFUSALS {
@@ -722,7 +722,7 @@ async fn call_with_a_used_approval_does_not_begin_after_it_was_refused() {
     }
 }
 
-/// A ledger that takes its time before it begins a call.
+/// A ledger that waits before it begins a call.
 #[derive(Clone)]
 struct Late {
     store: MemoryStore,
@@ -754,7 +754,7 @@ impl EffectLedger for Late {
     pass_on!(self => self.store; renew end get resolve sweep list);
 }
 
-// A3, N10: a run that does not know yet that it has lost the thread begins a call of which the model has read that it was not run
+// A3, N10: a run that does not know yet that it has lost the thread begins no call that a later run has refused
 #[tokio::test]
 async fn call_does_not_begin_after_a_later_run_has_refused_it() {
     for refusal in REFUSALS {
@@ -780,7 +780,7 @@ async fn call_does_not_begin_after_a_later_run_has_refused_it() {
     }
 }
 
-// A3, N10: a call begins in one run while a later run refuses it, so that the later one must not say that it was not run
+// A3, N10: a call that begins in one run while a later run refuses it stays open, instead of being reported as not run
 #[tokio::test]
 async fn call_that_begins_while_it_is_refused_stays_open() {
     let host = Host::new();
@@ -844,7 +844,7 @@ impl Model for Sends {
     }
 }
 
-// A3, N10: a drive that has lost its run stores that a call was not run, which the later run has begun
+// A3, N10: a drive that has lost its run does not report a call as not run that the later run has begun
 #[tokio::test]
 async fn drive_that_has_lost_its_run_refuses_nothing() {
     let host = Host::new();
@@ -863,7 +863,7 @@ async fn drive_that_has_lost_its_run_refuses_nothing() {
         () = late.asked.notified() => {}
         ended = &mut driving => panic!("{ended:?}"),
     }
-    // Another host takes the run over and begins the call.
+    // Another host takes over the run and begins the call.
     let run = host
         .store
         .list_runs(Scope::All, &RunFilter::default())
@@ -895,7 +895,7 @@ async fn send_approved(#[context] uses: Uses<(send_mail,)>) -> Result<String, To
     uses.invoke(send_mail { to, copies: 1 }).await
 }
 
-// A4, N4: the token of an approved outer call that waits runs its body again after the call was refused
+// A4, N4: the token of an approved outer call that waits does not run its body again after the call was refused
 #[tokio::test]
 async fn approved_outer_call_does_not_run_again_after_it_was_refused() {
     for interrupted in [true, false] {

@@ -1,4 +1,4 @@
-//! What the ledger and the model are told where something fails after the body, or before it.
+//! The outcome in the ledger and for the model, when something fails before or after the body.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,7 +58,7 @@ impl ToModelOutput for Unseen {
     }
 }
 
-/// Fails or panics after the run.
+/// A layer that fails or panics after the run.
 #[derive(Clone)]
 struct Broken<S> {
     inner: S,
@@ -112,7 +112,7 @@ fn call(name: &str) -> ToolCall {
     ToolCall::new("call_0", name, "{}")
 }
 
-/// That a call whose body took effect is told and stored as such, and is not run again.
+/// Asserts that a call whose body took effect is reported and stored as such, and does not run again.
 async fn took_effect(host: &Host, tools: &Toolset, name: &str) {
     let cx = placed(&host.ann(), 0);
     let result = tools.call(call(name), &cx).await;
@@ -158,7 +158,7 @@ async fn effect_is_recorded_where_its_output_is_lost() {
     }
 }
 
-// B2: the output schema of a dynamic tool is checked after its effect
+// B2: an effect is recorded as succeeded although the output breaks the dynamic tool's output schema
 #[tokio::test]
 async fn effect_is_recorded_where_a_dynamic_output_breaks_its_schema() {
     let host = Host::new();
@@ -250,7 +250,7 @@ impl AuditSink for Panics {
     }
 }
 
-// B5: a panic of a store is a result of the call, not a panic of it
+// B5: a panic of a store becomes an error result of the call
 #[tokio::test]
 async fn panics_of_stores_are_results() {
     for (at, ran) in [("begin", 0), ("end", 1), ("write", 0)] {
@@ -279,7 +279,7 @@ async fn relay_mail(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolE
     uses.invoke(send_mail { to, copies }).await
 }
 
-// A4: a call that only waits is not in doubt, whatever fails after the write of its end
+// A4: a call that only waits is not ambiguous, whatever fails after its end is written
 #[tokio::test]
 async fn outer_call_that_waits_is_released_with_its_end() {
     let (host, panics) = (Host::new(), Panics::default());
@@ -313,7 +313,7 @@ async fn relay_in_other_words(#[context] uses: Uses<(send_mail,)>) -> Result<Str
     sent.map_err(|_| ToolError::new("the mail did not go out"))
 }
 
-// A4: an outer call that puts the error of a nested call that waits into words of its own waits, too
+// A4: an outer call that rewrites the error of a waiting nested call waits, too
 #[tokio::test]
 async fn outer_call_waits_whatever_it_makes_of_the_error() {
     for attempts in [1, 2] {
@@ -344,7 +344,7 @@ async fn outer_call_waits_whatever_it_makes_of_the_error() {
         let result = tools.call(call(name), &cx).await;
         assert_eq!(result.model_text(), "sent to bob", "{result:?}");
         assert_eq!(host.mailbox.sent(), 1);
-        // A person who denies the nested call ends the outer one.
+        // Denying the nested call ends the outer one.
         let cx = placed(&cx, 1);
         let waiting = ticket(&tools.call(call(name), &cx).await);
         let (acme, token) = (Workspace::new("acme"), &waiting.token);
@@ -358,7 +358,7 @@ async fn outer_call_waits_whatever_it_makes_of_the_error() {
     }
 }
 
-/// A ledger that lets something happen while a call is recorded.
+/// A ledger that runs a callback while a call is recorded.
 #[derive(Clone)]
 struct Meanwhile(MemoryStore, Arc<dyn Fn() + Send + Sync>);
 
@@ -376,7 +376,7 @@ impl EffectLedger for Meanwhile {
     pass_on!(self => self.0; renew end get resolve sweep list);
 }
 
-// B6: what is switched off while the ledger writes does not run, and the row says that nothing happened
+// B6: a call that is disabled while the ledger writes does not run, and its row says that nothing happened
 #[tokio::test]
 async fn call_that_is_switched_off_while_it_is_recorded_does_not_run() {
     type Change = Arc<dyn Fn() + Send + Sync>;

@@ -1,6 +1,6 @@
-//! What wrappers of a ledger have in common.
+//! Delegation of ledger methods, shared by the wrappers in these tests.
 
-/// The named methods of an `EffectLedger` that wraps another one: they are passed on.
+/// Implements the named methods of an `EffectLedger` by calling the wrapped ledger.
 macro_rules! pass_on {
     ($this:ident => $ledger:expr; $($method:ident)*) => {
         $(pass_on!(@ $method $this $ledger);)*

@@ -1,4 +1,4 @@
-//! What was cut short goes on: by its approval, by its ledger, by its operator.
+//! Continuing calls that were cut short: by their approval, from the ledger, or by an operator.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -67,7 +67,7 @@ async fn only(host: &Host) -> EffectRow {
     row
 }
 
-// S2-15, S2-16: the turn goes on with what the approver has written.
+// S2-15, S2-16: the turn goes on with the arguments that the approver wrote.
 #[tokio::test]
 async fn a_turn_goes_on_with_edited_arguments() {
     let host = Host::new();
@@ -83,7 +83,7 @@ async fn a_turn_goes_on_with_edited_arguments() {
         ["sent to eve"]
     );
     assert_eq!(host.mailbox.sent(), 2);
-    // A store that has lost the result gets the same one.
+    // A thread store that has lost the result gets the same one again.
     let elsewhere = Turns::new(MemoryStore::default());
     assert_eq!(
         texts(&elsewhere, &host.tools, &message, &host).await,
@@ -107,7 +107,7 @@ fn note(to: &str) -> ToolCall {
     ToolCall::new("c-1", "send_note", format!(r#"{{"to":"{to}"}}"#))
 }
 
-/// The tools under a policy of one rule.
+/// The tools under a policy with one rule.
 fn under(host: &Host, rule: Rule) -> Toolset {
     let policy = Policy::builder().rule(rule).build().unwrap();
     let rules = Rules::default().policy(&SharedPolicy::new(policy));
@@ -119,7 +119,7 @@ fn edit(to: &str) -> Reply {
     Reply::Edit(format!(r#"{{"to":"{to}"}}"#))
 }
 
-// N3: a call that has run with the arguments of its approver is not asked about again under another policy
+// N3: an edited call that has run is replayed under another policy, without a new approval
 #[tokio::test]
 async fn edited_call_that_has_run_is_replayed_under_another_policy() {
     let host = Host::new();
@@ -140,14 +140,14 @@ async fn edited_call_that_has_run_is_replayed_under_another_policy() {
     assert_eq!(host.mailbox.sent(), 1);
     let waiting = host.approvals().waiting(&thread("th-1")).await.unwrap();
     assert!(waiting.is_empty(), "{waiting:?}");
-    // A call with other arguments than those that were asked about is not this call.
+    // A call with arguments other than the requested ones is not this call.
     let allowed = under(&host, Rule::allow("all").tools(["*"]));
     let refused = allowed.call(note("joe"), &cx).await;
     assert_eq!(kind(&refused), Some(ErrorKind::Denied), "{refused:?}");
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N3: somebody else goes on with the conversation after a call has run with the arguments of its approver
+// N3: an edited call that has run is replayed for another user who continues the conversation, without a new approval
 #[tokio::test]
 async fn edited_call_that_has_run_is_not_asked_about_for_another_user() {
     let host = Host::new();
@@ -172,7 +172,7 @@ async fn edited_call_that_has_run_is_not_asked_about_for_another_user() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N3: two users are asked about one call, and each is answered with other arguments
+// N3: a call that two users are asked about, and that has run for one of them, is not denied to the other
 #[tokio::test]
 async fn call_that_has_run_for_one_user_is_not_denied_to_another_with_an_approval() {
     for ran_edited in [true, false] {
@@ -207,7 +207,7 @@ async fn call_that_has_run_for_one_user_is_not_denied_to_another_with_an_approva
     }
 }
 
-/// A clock that stands, and random bytes that fall: of two approvals, the second comes first in the store.
+/// A clock that never advances, and random bytes that decrease: of two approvals, the second comes first in the store.
 struct Standing(AtomicU8);
 
 impl Env for Standing {
@@ -233,14 +233,14 @@ impl Env for Standing {
     }
 }
 
-// N3: an approver edits what another approver has edited, within a millisecond
+// N3: a call that two approvers edit within the same millisecond is replayed
 #[tokio::test]
 async fn call_that_was_edited_twice_within_a_millisecond_is_replayed() {
     let _entered = env::enter(Arc::new(Standing(AtomicU8::new(u8::MAX))));
     edited_twice().await;
 }
 
-// N3: an approver edits what another approver has edited, after the policy has changed
+// N3: a call that two approvers edit, with a policy change in between, is replayed
 #[tokio::test]
 async fn call_that_was_edited_twice_is_replayed() {
     edited_twice().await;
@@ -262,7 +262,7 @@ async fn edited_twice() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// N3: a call in doubt is not asked about again under another policy
+// N3: an ambiguous call stays unsettled under another policy, and no approval is requested
 #[tokio::test]
 async fn call_in_doubt_is_unsettled_under_another_policy() {
     let host = Host::new();
@@ -283,7 +283,7 @@ async fn call_in_doubt_is_unsettled_under_another_policy() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// M5, M6: the process died between the use of an approval and the intent.
+// M5, M6: an approved call runs once although the process died between the use of its approval and the intent in the ledger.
 #[tokio::test]
 async fn an_approval_that_was_used_up_for_nothing_still_runs_its_call_once() {
     for by_token in [true, false] {
@@ -312,7 +312,7 @@ async fn an_approval_that_was_used_up_for_nothing_still_runs_its_call_once() {
     }
 }
 
-// M5: without a ledger, or with one that is younger than the approvals, nobody knows whether it ran.
+// M5: a used approval runs nothing without a ledger, or with a ledger younger than it: the call may have run already.
 #[tokio::test]
 async fn an_approval_that_was_used_up_is_worth_nothing_without_a_ledger() {
     let host = Host::new();
@@ -328,7 +328,7 @@ async fn an_approval_that_was_used_up_is_worth_nothing_without_a_ledger() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// M5: an approval that somebody withdraws while it is being used does not run.
+// M5: an approval that is withdrawn while it is being used runs nothing.
 #[tokio::test]
 async fn an_approval_that_is_over_runs_nothing() {
     let host = Host::new();
@@ -345,7 +345,7 @@ async fn an_approval_that_is_over_runs_nothing() {
     assert_eq!(host.mailbox.sent(), 0);
 }
 
-// M6: an operator's word lets an approved call run again, and its approval is not asked for twice.
+// M6: when an operator allows a rerun, the approved call runs again without a second approval.
 #[tokio::test]
 async fn an_approved_call_runs_again_when_an_operator_says_so() {
     let host = Host::new();
@@ -357,7 +357,7 @@ async fn an_approved_call_runs_again_when_an_operator_says_so() {
         panic!()
     };
     answer(&host, &tools, &tickets[0], Reply::Approve).await;
-    // Another store: this thread does not learn of the first run.
+    // Another thread store, which does not hold the result of the first run.
     let cut = Turns::new(MemoryStore::default());
     assert!(texts(&cut, &tools, &message, &host).await[0].contains("took longer"));
     let row = only(&host).await;
@@ -391,7 +391,7 @@ async fn letter(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-// S4-62: two processes drive one turn; the second neither runs past a call that runs nor shadows its result.
+// S4-62: two processes drive one turn; the second neither passes a call that is still running nor replaces its result.
 #[tokio::test]
 async fn a_turn_that_runs_elsewhere_is_left_to_it() {
     let host = Host::new();

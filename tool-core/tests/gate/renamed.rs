@@ -1,4 +1,4 @@
-//! Approvals behind toolsets that give tools other names.
+//! Approvals in toolsets that rename tools.
 
 use tool_core::prelude::*;
 use tool_core::store::*;
@@ -23,7 +23,7 @@ mod other {
     }
 }
 
-/// Three names for one tool: its own, one with a prefix, and another one.
+/// Three names for one tool: its own, one with a prefix, and a new one.
 fn names(host: &Host) -> [(Toolset, &'static str); 3] {
     let tools = || toolset![send_mail, pay, count].through(&host.gate);
     [
@@ -36,13 +36,13 @@ fn names(host: &Host) -> [(Toolset, &'static str); 3] {
     ]
 }
 
-// A10: behind a prefix or another name, `resume` and `Reply::Edit` do not find the tool
+// A10: `resume` and `Reply::Edit` find a tool behind a prefix or under another name
 #[tokio::test]
 async fn a_renamed_tool_is_resumed_and_edited() {
     let host = Host::new();
     let cx = host.ann();
     let mut position = 0;
-    // The toolsets of the approver and of the resuming host may name the tool differently than the model's.
+    // The toolsets of the approver and of the resuming host may name the tool differently from the model's.
     for (asking, name) in &names(&host) {
         for (answering, _) in &names(&host) {
             for (resuming, resumed) in &names(&host) {
@@ -86,7 +86,7 @@ async fn an_edit_reaches_a_renamed_call_that_is_dispatched_again() {
     }
 }
 
-// A10: with swapped names the valid approval is withdrawn
+// A10: a valid approval stays valid when two tools swap their names
 #[tokio::test]
 async fn swapped_names_keep_the_approval() {
     let host = Host::new();
@@ -106,7 +106,7 @@ async fn swapped_names_keep_the_approval() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A10: of two tools with one name of their own, the one that was approved runs
+// A10: of two tools with the same own name, the approved one runs
 #[tokio::test]
 async fn the_approved_one_of_two_tools_of_one_name_runs() {
     let host = Host::new();
@@ -138,7 +138,7 @@ async fn the_approved_one_of_two_tools_of_one_name_runs() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// A10: a tool that is hidden meanwhile is refused, and its approval stays
+// A10: a call of a tool that has been hidden is refused, and its approval is kept
 #[tokio::test]
 async fn a_hidden_tool_keeps_its_approval() {
     let host = Host::new();

@@ -1,4 +1,4 @@
-//! The audit of calls that are dispatched again: their rows say what became of them in the end.
+//! The audit rows of calls that are dispatched again: they contain the final outcome.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ fn cx(mailbox: &Mailbox) -> ToolContext {
         .build()
 }
 
-// A1: a call that is dropped before its body can be dispatched again, so its row stays open and names the run that follows
+// A1: the row of a call that is dropped before its body stays open until the call runs
 #[tokio::test]
 async fn row_of_a_call_that_was_dropped_before_its_body_is_not_final() {
     for required in [false, true] {
@@ -95,7 +95,7 @@ async fn read(hangs: &Hangs) -> &'static str {
 struct Hangs(Arc<AtomicBool>);
 tool_core::host_value!(Hangs, tool_core::Effect::READ);
 
-// A1: a read that a drain cut off, and a read whose drive was dropped, run again in the next process, and their rows say what it read
+// A1: the row of a read that was cut off by a drain or a dropped drive contains the outcome of the next process's run
 #[tokio::test]
 async fn row_of_a_read_that_was_cut_off_is_that_of_the_next_run() {
     for drains in [false, true] {
@@ -167,7 +167,7 @@ async fn parcel(mailbox: &Mailbox) -> Result<usize, ToolError> {
     }
 }
 
-// A1: an operator's rerun is an attempt with a row of its own, and the row of the attempt before it keeps its outcome
+// A1: a rerun that an operator allows is an attempt with a row of its own, and the row of the first attempt keeps its outcome
 #[tokio::test]
 async fn each_attempt_that_an_operator_allows_has_a_row() {
     for one_database in [true, false] {
@@ -210,7 +210,7 @@ async fn each_attempt_that_an_operator_allows_has_a_row() {
             assert!(of.next().is_none(), "{all:#?}");
             found
         };
-        // The call, the operator's word, and the second attempt.
+        // The first call, the operator's decision, and the second attempt.
         assert_eq!(all.len(), 3, "{all:#?}");
         assert!(all.contains(&first[0]));
         let word = of("effect.resolve");
@@ -231,13 +231,13 @@ async fn each_attempt_that_an_operator_allows_has_a_row() {
         );
         assert_eq!(again.identity, first[0].identity.attempt(2));
         assert!(again.notes[0].details.contains("olga"));
-        // What the ledger refuses leaves no row.
+        // A decision that the ledger refuses leaves no row.
         assert!(gate.resolve(&key, Resolution::Rerun, "olga").await.is_err());
         assert_eq!(rows(&sink).await.len(), 3);
     }
 }
 
-// A1: no attempt without its row, where the sink of a required audit is another database and fails
+// A1: where the sink of a required audit is a different database and fails, a later attempt does not begin
 #[tokio::test]
 async fn later_attempt_does_not_begin_without_its_row() {
     #[derive(Clone)]
@@ -282,7 +282,7 @@ async fn later_attempt_does_not_begin_without_its_row() {
     let refused = tools.call(call(), &cx).await;
     assert_eq!(kind(&refused), Some(ErrorKind::Unavailable), "{refused:?}");
     assert_eq!(mailbox.sent(), 1);
-    // Nothing is in doubt: the next dispatch is this attempt.
+    // No effect is ambiguous: the next dispatch is this attempt.
     assert_eq!(
         EffectLedger::list(&ledger, Scope::All, None).await.unwrap(),
         []

@@ -1,4 +1,4 @@
-//! A message and its run in one transaction whose answer is lost.
+//! Storing a message and beginning its run in one transaction whose answer is lost.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tool_core::store::{
 };
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, TurnError, Turns};
 
-/// A database whose transactions begin runs and fail: before they have written, or when only their answer is to be sent.
+/// A database whose transactions that begin runs fail, either before they write anything or after the commit.
 #[derive(Clone)]
 struct Failing {
     store: MemoryStore,
@@ -105,7 +105,7 @@ impl Model for Done {
     }
 }
 
-// B11: a message that was stored is not stored twice because an answer was lost, and one that was not stored is an error
+// B11: a message is not stored twice when the answer of its transaction is lost; a message that was not stored is an error
 #[tokio::test]
 async fn lost_answer_does_not_store_a_message_twice() {
     for writes in [true, false] {

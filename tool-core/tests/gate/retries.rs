@@ -1,4 +1,4 @@
-//! Bodies that are run again by the gate's `Retry`.
+//! Bodies that the gate runs again because of its `Retry`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,12 +12,12 @@ use tool_core::{Audit, Effect, ErrorKind, Gate, Retry, Uses};
 
 use crate::support::{Mailbox, kind, placed};
 
-/// How often each body began, and how often it fails.
+/// Counts the attempts of a body, and says how many of them fail.
 #[derive(Clone, Default)]
 struct Line {
     tries: Arc<AtomicUsize>,
     failures: usize,
-    /// Whether the outer call hangs after its calls.
+    /// Whether the outer call hangs after its nested calls.
     hangs: bool,
 }
 tool_core::host_value!(Line, Effect::WRITE);
@@ -72,7 +72,7 @@ fn call(name: &str) -> ToolCall {
     ToolCall::new("c-1", name, "{}")
 }
 
-/// Tool and state of each effect, in order.
+/// Tool and state of each effect, sorted.
 async fn effects(store: &MemoryStore) -> Vec<(String, EffectState)> {
     let rows = EffectLedger::list(store, Scope::All, None).await.unwrap();
     let mut rows: Vec<_> = rows
@@ -83,7 +83,7 @@ async fn effects(store: &MemoryStore) -> Vec<(String, EffectState)> {
     rows
 }
 
-/// Tool and outcome of each row of the audit, in order.
+/// Tool and outcome of each audit row, sorted.
 async fn outcomes(store: &MemoryStore) -> Vec<(String, String)> {
     let rows = AuditSink::export(store, Scope::All, &AuditFilter::default()).await;
     let mut rows: Vec<_> = rows
@@ -99,7 +99,7 @@ fn words(rows: &[(String, String)]) -> Vec<(&str, &str)> {
     rows.iter().map(|(a, b)| (&**a, &**b)).collect()
 }
 
-// A4: a body that is run again makes the same calls: those that took effect are answered by the ledger, and those that failed run again
+// A4: a body that runs again makes the same nested calls: the ledger answers those that took effect, and those that failed run again
 #[tokio::test(start_paused = true)]
 async fn retry_repeats_no_nested_effect() {
     use EffectState::{Failed, Succeeded};
@@ -124,7 +124,7 @@ async fn retry_repeats_no_nested_effect() {
     ];
     let expected = expected.map(|(tool, state)| (tool.to_owned(), state));
     assert_eq!(effects(&store).await, expected);
-    // Each body has its row.
+    // Each body has its own row.
     let expected = [
         ("flaky", "failed"),
         ("flaky", "failed"),
@@ -135,7 +135,7 @@ async fn retry_repeats_no_nested_effect() {
     assert_eq!(words(&outcomes(&store).await), expected);
 }
 
-// A4: the calls of a later attempt have the same identities in the process that runs the outer call again
+// A4: the nested calls of a later attempt have the same identities in the next process that runs the outer call
 #[tokio::test(start_paused = true)]
 async fn retried_nested_effects_are_known_to_the_next_process() {
     let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
@@ -179,7 +179,7 @@ async fn hang(mailbox: &Mailbox, line: &Line) -> Result<usize, ToolError> {
     Ok(mailbox.sent())
 }
 
-// B2: a body that a hook has cut off may have taken effect, also where a later attempt fails
+// B2: a body that a hook has cut off may have taken effect, even if a later attempt fails
 #[tokio::test(start_paused = true)]
 async fn failure_after_a_cut_attempt_is_ambiguous() {
     for failures in [0, 1] {

@@ -1,4 +1,4 @@
-//! Policy, limits and kill switches at the gate.
+//! Policies, limits and kill switches at the gate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,7 @@ fn share(rules: impl IntoIterator<Item = Rule>) -> SharedPolicy {
     Policy::builder().rules(rules).share().unwrap()
 }
 
-// M14, M5
+// M14, M5: a rule asks for approval with four eyes, and its decision can be looked up.
 #[tokio::test]
 async fn a_rule_asks_with_four_eyes_and_its_decision_can_be_looked_up() {
     let host = Host::new();
@@ -89,7 +89,7 @@ async fn a_rule_asks_with_four_eyes_and_its_decision_can_be_looked_up() {
     assert_eq!(row.policy.as_deref(), Some(policy.current().version()));
 }
 
-// M14
+// M14: a kill switch cancels running calls and refuses pending ones.
 #[tokio::test]
 async fn a_kill_switch_reaches_running_and_pending_calls() {
     let host = Host::new();

@@ -1,4 +1,4 @@
-//! A store whose every step waits for some polls before it does anything, and again before it answers.
+//! A store that yields several times before and after each step.
 
 use tool_core::store::{
     AuditFilter, AuditRow, AuditSink, Begun, CallKey, EffectEnd, EffectLedger, EffectRow,

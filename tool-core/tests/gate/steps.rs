@@ -1,4 +1,4 @@
-//! How often a run reads its thread.
+//! The number of messages that a run reads from its thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
 
 use crate::support::{count, thread};
 
-/// Counts the messages that are read of threads.
+/// Counts the messages that are read from threads.
 #[derive(Clone, Default)]
 struct Counting {
     store: MemoryStore,
@@ -37,7 +37,7 @@ impl ThreadStore for Counting {
     }
 }
 
-/// Calls a tool in each of so many steps, and then says that it is done.
+/// A model that calls a tool in each of so many steps, and then says that it is done.
 struct Calls(usize);
 
 impl Model for Calls {
@@ -53,7 +53,7 @@ impl Model for Calls {
     }
 }
 
-// A8: each step read the whole thread twice. A run reads it once, whatever it appends, in two conversations of different lengths at once.
+// A8: a run reads its thread once instead of twice per step, whatever it appends, in two concurrent conversations of different lengths.
 #[tokio::test]
 async fn a_run_reads_its_thread_once() {
     const STEPS: usize = 8;
@@ -90,6 +90,6 @@ async fn a_run_reads_its_thread_once() {
         (length("long").await, length("short").await),
         (3 * run, run)
     );
-    // Once from the beginning, with the user's message; nothing that the run has appended itself.
+    // Each message is read once, including the user's; messages that the run itself appends are not read.
     assert!(read <= 2 * run + 2, "{read} messages were read");
 }

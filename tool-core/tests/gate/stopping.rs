@@ -1,4 +1,4 @@
-//! A host that stops, and what a gate does to its stores by itself.
+//! Draining a gate, and the background work of its sweeper.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,7 +89,7 @@ fn wait_for(millis: u64) -> ToolCall {
     ToolCall::new("c", "wait", format!(r#"{{"millis":{millis}}}"#))
 }
 
-// B4: `drain` ends a second after its patience, whichever sink hangs.
+// B4: `drain` ends at most a second after its patience, whichever sink hangs.
 #[tokio::test]
 async fn drain_keeps_its_time_while_a_sink_hangs() {
     for audit in [
@@ -116,7 +116,7 @@ async fn drain_keeps_its_time_while_a_sink_hangs() {
     }
 }
 
-/// A sink whose rows take a while.
+/// A sink whose writes are slow.
 #[derive(Clone, Default)]
 struct Tardy(MemoryStore);
 
@@ -144,8 +144,8 @@ impl AuditSink for Tardy {
     }
 }
 
-// B4: `drain` waits for the rows that are written in the background: those of a call past its deadline, of a call that was dropped, and
-// of one that was refused.
+// B4: `drain` waits for rows that are written in the background: of a call past its deadline, of a call that was dropped, and
+// of a call that was refused.
 #[tokio::test(start_paused = true)]
 async fn drain_waits_for_rows_that_no_call_waits_for() {
     for what in ["late", "dropped", "refused"] {
@@ -175,7 +175,7 @@ async fn drain_waits_for_rows_that_no_call_waits_for() {
         let rows = rows.unwrap();
         assert_eq!(rows.len(), 1, "{what}");
         assert!(rows[0].outcome.is_some(), "{what}: {rows:?}");
-        // A sink that hangs costs a drain no more than its patience and a second.
+        // A sink that hangs delays a drain by no more than its patience and a second.
         let gate = Gate::builder()
             .audit(Audit::required(Hangs::from(1)))
             .build();
@@ -188,7 +188,7 @@ async fn drain_waits_for_rows_that_no_call_waits_for() {
     }
 }
 
-// B4: a sink that hangs before the body costs a call no more than its deadline.
+// B4: a sink that hangs before the body delays a call no longer than its deadline.
 #[tokio::test]
 async fn deadline_covers_the_row_before_the_body() {
     let gate = Gate::builder()
@@ -210,7 +210,7 @@ async fn deadline_covers_the_row_before_the_body() {
     );
 }
 
-// B4: a sink that hangs after the body costs the result no more than the deadline, and the result stays what it is.
+// B4: a sink that hangs after the body delays the result no longer than the deadline, and the result is unchanged.
 #[tokio::test]
 async fn deadline_covers_the_row_after_the_body() {
     let sink = Hangs::from(1);
@@ -242,7 +242,7 @@ async fn deadline_covers_the_row_after_the_body() {
     );
 }
 
-/// A host whose ledger and required audit are two databases.
+/// A host whose ledger and required audit are in two databases.
 fn apart(ledger: &MemoryStore, sink: impl AuditSink) -> Toolset {
     let gate = Gate::builder()
         .ledger(ledger.clone())
@@ -255,7 +255,7 @@ fn letter() -> ToolCall {
     ToolCall::new("c", "post", r#"{"to":"bob"}"#)
 }
 
-// B4: an effect keeps its entry in the ledger where the sink hangs after the body.
+// B4: an effect keeps its entry in the ledger when the sink hangs after the body.
 #[tokio::test]
 async fn effect_is_in_the_ledger_while_the_sink_hangs() {
     let (sink, mailbox) = (Hangs::from(1), Mailbox::default());
@@ -272,7 +272,7 @@ async fn effect_is_in_the_ledger_while_the_sink_hangs() {
     assert!(!result.is_error(), "{result:?}");
     let rows = ledger.list(Scope::All, None).await.unwrap();
     assert_eq!((rows[0].state, mailbox.sent()), (EffectState::Succeeded, 1));
-    // The row of the required audit is in the sink and not in the ledger's database.
+    // The row of the required audit is in the sink, not in the ledger's database.
     let rows = async |store: &MemoryStore| {
         let rows = store.export(Scope::All, &AuditFilter::default()).await;
         rows.unwrap().len()
@@ -280,8 +280,8 @@ async fn effect_is_in_the_ledger_while_the_sink_hangs() {
     assert_eq!((rows(&sink.store).await, rows(&ledger).await), (1, 0));
 }
 
-// B4: a required audit in another database than the ledger's: no effect without a row in the sink, and no row without an end in the
-// ledger.
+// B4: with a required audit in a different database from the ledger, no effect happens without a row in the sink, and no row is left without
+// an end in the ledger.
 #[tokio::test]
 async fn effect_does_not_happen_where_the_sink_of_a_required_audit_does_not_write() {
     let expected = [
@@ -303,7 +303,7 @@ async fn effect_does_not_happen_where_the_sink_of_a_required_audit_does_not_writ
     }
 }
 
-/// A sink that is away.
+/// A sink that is unavailable.
 struct Away;
 
 impl AuditSink for Away {
@@ -321,7 +321,7 @@ impl AuditSink for Away {
     }
 }
 
-// B4: a call that comes again finds its earlier run, and the row of that run in the sink stays what it is.
+// B4: a repeated call is answered with its earlier run, whose row in the sink is unchanged.
 #[tokio::test]
 async fn row_in_another_database_outlives_a_replay() {
     let (ledger, sink) = (MemoryStore::default(), MemoryStore::default());
@@ -343,7 +343,7 @@ async fn row_in_another_database_outlives_a_replay() {
     assert_eq!(before[0].outcome.as_deref(), Some("ok"));
     assert!(tools.call(letter(), &of("ann")).await.is_replayed());
     assert_eq!(rows().await, before);
-    // A different user's call with this identity is refused, and has an audit row of its own.
+    // The call of a different user with this identity is refused, and has an audit row of its own.
     let foreign = tools.call(letter(), &of("bob")).await;
     assert_eq!(kind(&foreign), Some(ErrorKind::Denied), "{foreign:?}");
     let after = rows().await;
@@ -372,7 +372,7 @@ fn intent(conversation: &str, lease: Duration) -> Intent {
     }
 }
 
-// B8: a quick restart finds the row's lease still running, and a later sweep of the same process turns it ambiguous.
+// B8: after a quick restart the row's lease is still valid; a later sweep of the same process makes the row ambiguous.
 #[tokio::test]
 async fn row_of_a_dead_process_becomes_ambiguous_by_itself() {
     let store = MemoryStore::default();
@@ -395,7 +395,7 @@ async fn row_of_a_dead_process_becomes_ambiguous_by_itself() {
     }
     assert_eq!(state().await, EffectState::Ambiguous);
 
-    // A host that was drained leaves the store alone.
+    // A drained host no longer sweeps the store.
     gate.drain(Duration::from_millis(1)).await;
     store
         .begin(intent("side", Duration::ZERO), None)
@@ -409,7 +409,7 @@ async fn row_of_a_dead_process_becomes_ambiguous_by_itself() {
     assert_eq!(rows.len(), 1);
 }
 
-/// Counts the purges, of which the first three find more than they remove.
+/// Counts the purges. The first three report that more rows are left.
 #[derive(Clone, Default)]
 struct Purges(Arc<AtomicUsize>);
 
@@ -429,7 +429,7 @@ impl Maintenance for Purges {
     }
 }
 
-// B10: retention is applied by the gate itself, batch by batch.
+// B10: the gate applies retention by itself, batch by batch.
 #[tokio::test]
 async fn gate_applies_retention_by_itself() {
     let purges = Purges::default();
@@ -437,12 +437,12 @@ async fn gate_applies_retention_by_itself() {
     let sweeper = sweeper.purge(purges.clone(), Retention::default());
     let gate = Gate::builder().sweeper(sweeper).build();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    // Four batches, and none again within the hour.
+    // Four batches, and no more within the hour.
     assert_eq!(purges.0.load(Ordering::SeqCst), 4);
     drop(gate);
 }
 
-// B8: a row whose lease lies far in the future is settled by an operator's force, which the audit names.
+// B8: an operator can force the settlement of a row whose lease is far in the future; the audit records it.
 #[tokio::test]
 async fn operator_forces_a_row_whose_lease_is_in_the_future() {
     let store = MemoryStore::default();

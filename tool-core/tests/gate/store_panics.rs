@@ -1,4 +1,4 @@
-//! Panics of the stores that a turn uses.
+//! Panics in the stores that a turn uses.
 
 use std::future::ready;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tool_core::store::{
 };
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, TurnError, Turns};
 
-/// Panics while a flag is set.
+/// A thread store that panics while a flag is set.
 #[derive(Clone, Default)]
 struct Panics {
     store: MemoryStore,
@@ -101,7 +101,7 @@ async fn panic_of_a_thread_store_is_an_error() {
     assert!(matches!(said, Outcome::Said(text) if text == "hello"));
 }
 
-/// Panics when something is to be kept.
+/// A spill store whose `put` panics.
 struct Full;
 
 impl SpillStore for Full {
@@ -134,7 +134,7 @@ async fn print(_printer: &Printer) -> Bounded<String, 100> {
     "a line\n".repeat(100).into()
 }
 
-// B5: an effect whose output cannot be kept has succeeded
+// B5: an effect whose output cannot be stored because the spill store panics has succeeded
 #[tokio::test]
 async fn panic_of_a_spill_store_leaves_the_effect_known() {
     let store = MemoryStore::default();

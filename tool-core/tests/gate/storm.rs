@@ -1,4 +1,4 @@
-//! Callers that go away after every number of polls.
+//! Callers that drop a call after any number of polls.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditSink, EffectLedger, EffectState, MemoryStore, Scope};
 use tool_core::{Audit, Effect, Gate};
 
-/// How far bodies have got.
+/// How many bodies have begun and how many have returned.
 #[derive(Clone, Default)]
 struct Bodies {
     begun: Arc<AtomicUsize>,
@@ -33,7 +33,7 @@ async fn send_in_steps(
     steps
 }
 
-/// Polls a call a number of times and drops it; whether it ended before. Other tasks run between the polls.
+/// Polls a call `polls` times and drops it. Returns whether it ended before. Other tasks run between the polls.
 async fn dropped_after(call: impl Future<Output = CallResult>, polls: usize) -> bool {
     let mut call = Box::pin(call);
     for _ in 0..polls {
@@ -46,7 +46,7 @@ async fn dropped_after(call: impl Future<Output = CallResult>, polls: usize) -> 
     false
 }
 
-// B3: whoever drops a call between any two polls, a body that never began is not in doubt, and one that returned has succeeded
+// B3: after a call is dropped between any two polls, a body that never began is not ambiguous, and one that returned has succeeded
 #[tokio::test]
 async fn dropped_callers_leave_no_doubt_about_bodies_that_never_began_or_returned() {
     for steps in [0, 3] {
@@ -114,7 +114,7 @@ async fn try_again(bodies: &Bodies) -> Result<u32, ToolError> {
     Ok(7)
 }
 
-// B3: a failed run gives its claim back, and the row of the call is that of the last run
+// B3: a failed run releases its claim, and the row of the call is that of the last run
 #[tokio::test(start_paused = true)]
 async fn retries_share_one_row() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());
@@ -132,7 +132,7 @@ async fn retries_share_one_row() {
     assert_eq!(rows[0].state, EffectState::Succeeded);
 }
 
-// B3: a runtime that shuts down is a process that dies: nothing panics, and the call counts as one that was cut off
+// B3: shutting down a runtime is like the death of a process: nothing panics, and the call counts as cut off
 #[test]
 fn runtime_that_shuts_down_is_process_death() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());
@@ -207,7 +207,7 @@ async fn denied_call_reports_what_its_earlier_run_may_have_done() {
         assert_eq!(error.kind(), tool_core::ErrorKind::Interrupted, "{error:?}");
         assert!(error.model_text().contains("may have taken effect"));
     }
-    // A call that never ran is denied.
+    // A call that never ran is simply denied.
     let fresh = crate::support::placed(&context().build(), 1);
     let result = tools.call(call(), &fresh).await;
     assert!(!result.model_text().contains("may have taken effect"));

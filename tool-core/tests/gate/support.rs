@@ -1,4 +1,4 @@
-//! Tools with a memory of what they did, and hosts.
+//! Tools that count their effects, and hosts for the tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use tool_core::prelude::*;
 use tool_core::store::{CallId, MemoryStore, ThreadId};
 use tool_core::{Approvals, Audit, Effect, ErrorKind, Gate, Reply, Ticket};
 
-/// Counts what was really done.
+/// Counts the effects that really happened.
 #[derive(Clone, Default)]
 pub(crate) struct Mailbox(Arc<AtomicUsize>);
 tool_core::host_value!(Mailbox, Effect::WRITE);
@@ -86,7 +86,7 @@ impl Host {
         }
     }
 
-    /// A context of somebody.
+    /// A context of this tenant, user and conversation.
     pub(crate) fn of(&self, tenant: &str, user: &str, conversation: &str) -> ToolContext {
         ToolContext::builder()
             .workspace(tenant)
@@ -104,7 +104,7 @@ impl Host {
         self.gate.approvals().unwrap()
     }
 
-    /// Asks for a mail, and gives what waits.
+    /// Makes a call that needs approval, and returns its ticket.
     pub(crate) async fn asked(&self) -> Ticket {
         let result = self.tools.call(mail("c-1"), &placed(&self.ann(), 1)).await;
         ticket(&result)
@@ -125,8 +125,8 @@ impl Host {
     }
 }
 
-/// The context of one call: the one at this position of the first message of the context's conversation. Dispatched again with the
-/// same position, it is the same call.
+/// The context of the call at this position in the first message of the context's conversation. Dispatched again with the same
+/// position, it is the same call.
 #[track_caller]
 pub(crate) fn placed(cx: &ToolContext, position: u32) -> ToolContext {
     let thread = cx.thread().expect("the context has a conversation");

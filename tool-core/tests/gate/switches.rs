@@ -1,4 +1,4 @@
-//! Stored switches, which several processes on one store obey.
+//! Stored switches that apply to all processes of a store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ async fn look(
     at
 }
 
-/// A store whose reads of switches fail or hang while the flags say so.
+/// A store whose reads of switches fail or hang while the flags are set.
 #[derive(Clone, Default)]
 struct Shaky {
     store: MemoryStore,
@@ -135,7 +135,7 @@ fn look_at() -> ToolCall {
     ToolCall::new("c", "look", r#"{"at":1}"#)
 }
 
-// B9: a switch that one process stores holds in another within a second, and after a restart at once.
+// B9: a switch that one process stores applies in another process within a second, and at once after a restart.
 #[tokio::test]
 async fn switch_of_another_process_holds() {
     let store = Shaky::default();
@@ -183,7 +183,7 @@ async fn switch_of_another_process_holds() {
     }
 }
 
-// B9: disables of a workspace and of all workspaces, and no others.
+// B9: stored disables apply to their workspace or to all workspaces, and to no other.
 #[tokio::test]
 async fn stored_disable_refuses_calls_of_its_workspace() {
     let store = Shaky::default();
@@ -208,7 +208,7 @@ async fn stored_disable_refuses_calls_of_its_workspace() {
     }
 }
 
-// B9: enablement is rows, too.
+// B9: stored enablement decides which tools a turn sees.
 #[tokio::test]
 async fn stored_enablement_decides_what_a_turn_sees() {
     let store = Shaky::default();
@@ -247,7 +247,7 @@ async fn stored_enablement_decides_what_a_turn_sees() {
             .unwrap()
     );
     assert_eq!(names().await, ["post"]);
-    // Without any row that is on, a workspace that has rows has no tools.
+    // A workspace that has rows, none of which is on, has no tools.
     assert!(
         switches
             .withdraw("post", "skill", Some(&acme), "olga", None)
@@ -257,7 +257,7 @@ async fn stored_enablement_decides_what_a_turn_sees() {
     assert_eq!(names().await, Vec::<String>::new());
 }
 
-// B9: a kill switch of another process cancels what runs.
+// B9: a kill switch of another process cancels running calls.
 #[tokio::test]
 async fn stored_kill_switch_cancels_running_calls() {
     let store = Shaky::default();
@@ -296,7 +296,7 @@ impl EffectLedger for Before {
     pass_on!(self => self.0.store; renew end get resolve sweep list);
 }
 
-// B9: a call with a row in the ledger obeys every switch that was stored before that row; where the store cannot say, it does not run.
+// B9: a call with a row in the ledger obeys every switch stored before that row; if the store cannot be read, the call does not run.
 #[tokio::test]
 async fn call_with_a_claim_obeys_switches_stored_before_it() {
     type After = fn(&Shaky);
@@ -341,7 +341,7 @@ async fn call_with_a_claim_obeys_switches_stored_before_it() {
     }
 }
 
-// B9: while the store fails, what was read last holds, and effects are refused after a second.
+// B9: while the store fails, the switches last read apply, and effects are refused after a second.
 #[tokio::test]
 async fn failing_store_refuses_effects_and_lets_reads_pass() {
     let store = Shaky::default();
@@ -361,12 +361,12 @@ async fn failing_store_refuses_effects_and_lets_reads_pass() {
 
     store.fails.store(false, Ordering::SeqCst);
     let sent = tools.call(post_for(0), &process.cx()).await;
-    // A store that has just failed is asked again after the next poll.
+    // After a failure the store is read again only at the next poll.
     if sent.is_error() {
         tokio::time::sleep(Duration::from_millis(400)).await;
         assert!(!tools.call(post_for(0), &process.cx()).await.is_error());
     }
-    // A switch that is known holds whatever the store does.
+    // A known switch applies whatever the store does.
     process
         .switches
         .kill("look", Some(&acme), "olga", None)
@@ -376,7 +376,7 @@ async fn failing_store_refuses_effects_and_lets_reads_pass() {
     assert!(tools.call(look_at(), &process.cx()).await.is_error());
 }
 
-// B9: typed calls, streams and calls without a gate read the store as well.
+// B9: typed calls, streams and calls without a gate read the stored switches as well.
 #[tokio::test]
 async fn every_way_to_call_reads_stored_switches() {
     let store = Shaky::default();

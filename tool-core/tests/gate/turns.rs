@@ -1,4 +1,4 @@
-//! The calls of a model's messages, stored one by one.
+//! Turns: running and storing the calls of a model's message one by one.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,12 +16,12 @@ use tool_core::{Gate, Reply};
 
 use crate::support::{Host, Mailbox, mail, thread};
 
-/// What ran, and how many at once.
+/// The names of the tools that ran, how many run now, and the most that ran at once.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>, Arc<AtomicUsize>, Arc<AtomicUsize>);
 tool_core::host_value!(Log, tool_core::Effect::READ);
 
-/// Writes into the log.
+/// A host value that writes into the log.
 #[derive(Clone)]
 struct Pen(Log);
 tool_core::host_value!(Pen, tool_core::Effect::WRITE);
@@ -121,7 +121,7 @@ fn results(turn: Turn) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
-// S4-62, S4-64
+// S4-62, S4-64: calls run one after the other in the model's order; a failed call is stored and the next one runs.
 #[tokio::test]
 async fn calls_run_one_after_the_other_and_errors_are_messages() {
     let (store, log) = (MemoryStore::default(), Log::default());
@@ -155,7 +155,7 @@ async fn calls_run_one_after_the_other_and_errors_are_messages() {
     );
 }
 
-/// A store that fails at the n-th message, as a process does that dies.
+/// A store that fails at the n-th message, as if its process died.
 #[derive(Clone)]
 struct Dying(MemoryStore, Arc<AtomicUsize>);
 
@@ -180,7 +180,7 @@ impl ThreadStore for Dying {
     }
 }
 
-// S4-63
+// S4-63: each result is stored before the next call; a turn that is resumed after a crash runs nothing twice.
 #[tokio::test]
 async fn what_is_stored_is_not_run_again() {
     let (store, log) = (MemoryStore::default(), Log::default());
@@ -234,7 +234,7 @@ async fn only_reading_runs_side_by_side_and_only_where_it_is_wished() {
     }
 }
 
-// S4-62: calls run one after the other, also those that only read, unless the host says otherwise (F4)
+// S4-62: calls run one after the other, even if they only read, unless the host allows parallel calls (F4)
 #[tokio::test]
 async fn without_an_option_no_two_calls_overlap() {
     let log = Log::default();
@@ -261,7 +261,7 @@ async fn calls_of_a_message_that_was_cut_off_do_not_run() {
     assert!(log.names().is_empty());
 }
 
-// S4-65
+// S4-65: unknown, provider-run and stopped calls are answered.
 #[tokio::test]
 async fn what_cannot_be_called_here_is_answered() {
     let (store, log) = (MemoryStore::default(), Log::default());
@@ -294,7 +294,7 @@ async fn what_cannot_be_called_here_is_answered() {
         ]
     );
 
-    // A turn that is stopped answers what is left without running it.
+    // A turn that is stopped answers its remaining calls without running them.
     token.cancel();
     let stopped = ToolContext::builder()
         .conversation("th-1")
@@ -330,7 +330,7 @@ async fn a_turn_without_a_conversation_says_what_is_missing() {
     }
 }
 
-// S2-14, S2-15
+// S2-14, S2-15: a turn waits for all answers, and runs its other calls meanwhile.
 #[tokio::test]
 async fn a_turn_waits_for_all_answers_and_runs_the_rest_meanwhile() {
     let host = Host::new();
@@ -387,7 +387,7 @@ async fn a_turn_waits_for_all_answers_and_runs_the_rest_meanwhile() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-/// A model that says what is written for it.
+/// A model that returns scripted messages.
 struct Script(Vec<ModelMessage>, Vec<usize>);
 
 impl Model for Script {
@@ -405,7 +405,7 @@ impl Model for Script {
     }
 }
 
-// S0-24
+// S0-24: a failed call goes back to the model as a message, and the run completes.
 #[tokio::test]
 async fn a_failure_goes_back_to_the_model_and_the_run_completes() {
     let (store, log) = (MemoryStore::default(), Log::default());
@@ -446,7 +446,7 @@ async fn a_failure_goes_back_to_the_model_and_the_run_completes() {
             Role::Assistant
         ]
     );
-    // Driving a run that is over asks nobody.
+    // Driving a completed run calls no model.
     let mut silent = Script(Vec::new(), Vec::new());
     let outcome = turns
         .drive(&mut silent, |_| toolset![note], &cx(&log))
@@ -455,7 +455,7 @@ async fn a_failure_goes_back_to_the_model_and_the_run_completes() {
     assert!(matches!(outcome, Outcome::Said(_)) && silent.1.is_empty());
 }
 
-// S1-100
+// S1-100: a run stops after fifteen messages of the model.
 #[tokio::test]
 async fn an_endless_caller_stops_after_fifteen_steps() {
     let log = Log::default();
@@ -497,7 +497,7 @@ struct Sent {
     reply_text: Option<String>,
 }
 
-// S1-101
+// S1-101: a tool may answer the user in the model's place, once.
 #[tokio::test]
 async fn a_tool_may_answer_in_the_models_place() {
     let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
@@ -527,7 +527,7 @@ async fn a_tool_may_answer_in_the_models_place() {
     assert!(last.role == Role::Assistant && last.content.contains("on its way"));
 }
 
-// S1-03
+// S1-03: a change of rules between two turns affects the second only.
 #[tokio::test]
 async fn rules_may_change_between_two_steps() {
     let log = Log::default();
@@ -546,7 +546,7 @@ async fn rules_may_change_between_two_steps() {
         Vec::new(),
     );
     let tools = |cx: &ToolContext| {
-        // Twice a step: before the model is asked, and before its calls run.
+        // Called twice per step: before the model is called, and before its calls run.
         let rules = if steps.fetch_add(1, Ordering::SeqCst) < 2 {
             tool_core::Rules::default()
         } else {
@@ -575,7 +575,7 @@ fn count_to(
     }
 }
 
-// S2-21: progress reaches the client, the model reads the end.
+// S2-21: progress reaches the client; the model reads only the final value.
 #[tokio::test]
 async fn progress_of_a_call_is_told_and_not_stored() {
     let (store, told) = (MemoryStore::default(), Arc::new(Mutex::new(Vec::new())));
@@ -604,7 +604,7 @@ fn place(#[variable("REGION")] region: String) -> String {
     region
 }
 
-// S4-14
+// S4-14: a turn that lacks a required variable stops until the variable is set.
 #[tokio::test]
 async fn a_turn_that_lacks_a_variable_stops_until_it_is_there() {
     let (store, log) = (MemoryStore::default(), Log::default());
@@ -660,7 +660,7 @@ async fn a_host_that_shuts_down_leaves_calls_open_for_the_next_one() {
     assert_eq!(log.names(), ["a", "b"]);
 }
 
-// B5: a panic of the host's observer unwinds out of a turn and leaves its calls open
+// B5: a panic of the host's observer neither unwinds out of a turn nor leaves its calls open
 #[tokio::test]
 async fn panic_of_an_observer_ends_no_turn() {
     let (store, log) = (MemoryStore::default(), Log::default());

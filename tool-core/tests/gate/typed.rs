@@ -1,4 +1,4 @@
-//! Typed calls through a gate: approvals with other arguments, retries, tools that were renamed or killed.
+//! Typed calls through a gate: edited approvals, retries, and tools that were renamed or killed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ async fn say_word(
     if aloud { "WORD" } else { "word" }
 }
 
-/// Answers the only question of `thread` with other arguments.
+/// Answers the only pending approval of `th-1` with edited arguments.
 async fn edit(host: &Host, tools: &Toolset, arguments: &str) {
     let ticket = host
         .approvals()
@@ -36,7 +36,7 @@ async fn edit(host: &Host, tools: &Toolset, arguments: &str) {
         .unwrap();
 }
 
-// A4: a typed call that was approved with other arguments runs with those, also where its output cannot be deserialized
+// A4: a typed call whose approver edited the arguments runs once with those, even if its stored output cannot be deserialized
 #[tokio::test]
 async fn edited_typed_call_runs_once_and_returns_its_value() {
     let host = Host::new();
@@ -48,13 +48,13 @@ async fn edited_typed_call_runs_once_and_returns_its_value() {
     edit(&host, &tools, r#"{"aloud":true}"#).await;
     assert_eq!(tools.invoke(say(), &cx).await.unwrap(), "WORD");
     assert_eq!(host.mailbox.sent(), 1);
-    // Only the JSON text is stored, which is no `&'static str`.
+    // Only the JSON text is stored, and `&'static str` cannot be deserialized from it.
     let error = tools.invoke(say(), &cx).await.unwrap_err();
     assert!(error.operator_text().contains("Deserialize"), "{error:?}");
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A10: typed arguments find their tool under another name, and no other tool under theirs
+// A10: typed arguments find their tool under another name, and never a different tool under its name
 #[tokio::test]
 async fn typed_call_of_a_renamed_tool_is_edited() {
     let host = Host::new();
@@ -71,7 +71,7 @@ async fn typed_call_of_a_renamed_tool_is_edited() {
     assert_eq!(tools.invoke(mail(), &cx).await.unwrap(), "sent to eve");
     assert_eq!(tools.invoke(mail(), &cx).await.unwrap(), "sent to eve");
     assert_eq!(host.mailbox.sent(), 2);
-    // A toolset without the tool does not call another one of its name.
+    // A toolset without the tool does not call a different tool of the same name.
     let others = toolset![say_word].through(&host.gate);
     let others = others.rename([("say_word", "send_mail")]).unwrap();
     let error = others.invoke(mail(), &placed(&host.ann(), 1)).await;
@@ -79,7 +79,7 @@ async fn typed_call_of_a_renamed_tool_is_edited() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-/// Counts tries.
+/// Counts attempts.
 #[derive(Clone, Default)]
 struct Tries(Arc<AtomicUsize>);
 host_value!(Tries, Effect::READ);
@@ -97,7 +97,7 @@ async fn answer_late(
     }
 }
 
-// A4: typed arguments are not used up by the first run
+// A4: the typed arguments are still available for a retry
 #[tokio::test(start_paused = true)]
 async fn typed_call_is_retried() {
     let retry = Retry {
@@ -164,7 +164,7 @@ async fn nested_call_of_a_killed_tool_is_replayed() {
     let done = tools.call(call(), &cx(0)).await;
     assert_eq!(done.model_text(), "card 1, sent to bob");
     assert_eq!(host.mailbox.sent(), 2);
-    // One that has not run is refused.
+    // A nested call that has not run is refused.
     let refused = tools.call(call(), &cx(1)).await;
     assert_eq!(
         refused.error().map(ToolError::kind),

@@ -1,4 +1,4 @@
-//! Secrets in files, limits, and what is stored of a call.
+//! Secrets in files, output limits, and stored results with files.
 
 use serde_json::Value;
 use tool_core::prelude::*;
@@ -30,7 +30,7 @@ struct Report {
 #[tool(read_only)]
 fn leak_within(#[secret("key")] key: SecretString) -> Result<Report, ToolError> {
     let key = key.expose_secret();
-    // A percent sign before each byte is a spelling that base64 hides.
+    // HTML references for each byte: a spelling that base64 hides.
     let escaped: Vec<String> = key.bytes().map(|byte| format!("&#{byte};")).collect();
     let escaped = escaped.concat();
     Ok(Report {
@@ -45,7 +45,7 @@ fn leak_name(#[secret("key")] key: SecretString) -> Image {
     png().named(format!("{}.png", key.expose_secret()))
 }
 
-// G3, M8: a file with a secret reaches neither the model nor the client; the others do
+// G3, M8: a file with a secret reaches neither the model nor the client; the other files do
 #[tokio::test]
 async fn a_file_with_a_secret_is_left_out_everywhere() {
     let cx = ToolContext::builder().secret("key", SECRET).build();
@@ -114,7 +114,7 @@ fn limited_view() -> u8 {
     7
 }
 
-// G3: the limit counts the bytes of files, wherever they are
+// G3: the output limit counts the bytes of files, wherever they are
 #[tokio::test]
 async fn files_count_towards_the_output_limit() {
     let tools = toolset![limited, limited_view];
@@ -142,7 +142,7 @@ fn redraw() -> Vec<Image> {
     vec![png()]
 }
 
-// G3, A4: the audit has no bytes, and the stored result of a call shows the image again
+// G3, A4: the audit contains no bytes of files, and the stored result of a call shows the image again
 #[tokio::test]
 async fn the_audit_has_no_bytes_and_a_stored_result_shows_the_image() {
     let store = MemoryStore::default();

@@ -1,4 +1,4 @@
-//! Images, audio and files as outputs: what the model, the client, a store and an audit get of them.
+//! Images, audio and files as outputs, as they reach the model, the client, a store and the audit.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,13 +16,13 @@ use serde_json::Value;
 use tool_core::prelude::*;
 use tool_core::{Audio, File, Image, Part};
 
-/// One red pixel.
+/// A PNG image of one red pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
-/// One pixel.
+/// A GIF image of one pixel.
 const GIF: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
-/// Silence.
+/// A WAV file without samples.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
-/// The beginning of one.
+/// The beginning of a PDF file.
 const PDF: &str = "JVBERi0xLjQKJeLjz9MKMSAwIG9iago8PC9UeXBlL0NhdGFsb2c+PgplbmRvYmoK";
 
 fn png() -> Image {
@@ -51,7 +51,7 @@ async fn call(tools: &Toolset, name: &str) -> CallResult {
     result
 }
 
-/// What the model reads, as parts.
+/// The parts that the model reads.
 fn read(result: &CallResult) -> Vec<Part> {
     result
         .model_output()

@@ -1,4 +1,4 @@
-//! What the model sees and what the client gets, by return type.
+//! Outputs with files, as the model and the client get them, for each return type.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ fn stepwise() -> ToolStream<Image, Image> {
     }
 }
 
-/// Something with files inside.
+/// A struct with files inside.
 #[derive(Serialize)]
 struct Report {
     title: String,
@@ -193,7 +193,7 @@ fn viewed() -> Result<Report, ToolError> {
     Ok(report())
 }
 
-/// A tagged choice.
+/// A tagged enum with an image.
 #[derive(Serialize)]
 #[serde(tag = "kind")]
 enum Choice {
@@ -218,7 +218,7 @@ fn confusing() -> Result<(String, Image, Image), ToolError> {
     Ok((PNG.to_owned(), png(), png()))
 }
 
-// More than one request may have, so no `toolset!`.
+// These are more tools than one request may have, so `toolset!` cannot be used.
 fn tools() -> Toolset {
     let registry = Registry::builder()
         .tool::<bare>()
@@ -331,7 +331,7 @@ async fn the_model_sees_the_files_of_every_return_type() {
     }
 }
 
-// G3: the client gets what an interface shows: parts of the type `file`, with the bytes
+// G3: the client gets parts of the type `file`, with the bytes
 #[tokio::test]
 async fn the_client_gets_the_bytes() {
     let file = |media_type: &str, data: &str| json!({"type": "file", "mediaType": media_type, "url": format!("data:{media_type};base64,{data}")});
@@ -350,7 +350,7 @@ async fn the_client_gets_the_bytes() {
     let nested = payload(&call(&tools(), "nested").await);
     assert_eq!(nested["chart"], image);
     assert_eq!(nested["more"]["sounds"]["bell"], file("audio/wav", WAV));
-    // Parts have the same form, whatever holds them, and are read back.
+    // Parts have the same form in every output, and can be deserialized.
     let text = |text: &str| json!({"type": "text", "text": text});
     let wav = file("audio/wav", WAV);
     let chosen = payload(&call(&tools(), "chosen").await);
@@ -365,11 +365,11 @@ async fn the_client_gets_the_bytes() {
         payload(&call(&tools(), "view").await),
         json!({"parts": [text("see"), image]})
     );
-    // A view of the tool's own takes nothing from the client.
+    // The tool's own model view removes nothing from the client's output.
     assert_eq!(payload(&call(&tools(), "viewed").await), nested);
 }
 
-// G3: a reader of text gets a line in the place of the bytes
+// G3: the output without bytes has a short description in their place
 #[tokio::test]
 async fn the_described_output_has_no_bytes() {
     for def in tools().tools() {
@@ -377,7 +377,7 @@ async fn the_described_output_has_no_bytes() {
         let described = result.output_without_bytes().unwrap();
         let value: Value = serde_json::from_str(&described).unwrap();
         if def.name() == "confusing" {
-            // A text of the tool's is not a file.
+            // A text that happens to be base64 is not a file.
             assert_eq!(value[0], PNG);
             assert_eq!(value[1]["url"], "[image/png, 70 bytes]");
             assert_eq!(value[2]["url"], "[image/png, 70 bytes]");
@@ -395,7 +395,7 @@ async fn the_described_output_has_no_bytes() {
     }
 }
 
-// G3: what fits within bounds is the text; files are seen whole
+// G3: the bounds apply to the text; files are shown whole
 #[tokio::test]
 async fn a_bounded_output_shows_its_files() {
     let parts = shape(&read(&call(&tools(), "bounded").await));
@@ -413,7 +413,7 @@ async fn a_bounded_output_shows_its_files() {
     );
 }
 
-// G3: no schema is promised that a client would read base64 by
+// G3: outputs with files have no output schema
 #[test]
 fn outputs_with_files_have_no_schema() {
     for def in tools().tools() {
@@ -442,7 +442,7 @@ fn dynamic() -> Toolset {
     registry.build().unwrap().open()
 }
 
-// G3: tools made at run time, whose return types no macro sees
+// G3: dynamic tools, whose return types no macro sees, show their files too
 #[tokio::test]
 async fn dynamic_tools_show_their_files() {
     assert_eq!(shape(&read(&call(&dynamic(), "image").await)), ["PNG"]);
@@ -480,7 +480,7 @@ fn too_many() -> Result<Vec<File>, ToolError> {
     ])
 }
 
-// G3: a thread with such a part could not be sent again; the tool has run, so its result stands
+// G3: a part that no provider accepts is left out, because the thread could not be sent again; the tool's result is kept
 #[tokio::test]
 async fn a_part_that_no_provider_takes_is_left_out() {
     let parts = read(&call(&toolset![broken_parts], "broken_parts").await);
@@ -511,7 +511,7 @@ async fn a_part_that_no_provider_takes_is_left_out() {
     assert!(matches!(&parts[2], Part::File { media_type, .. } if media_type == "application/pdf"));
 }
 
-// G3: a typed call gives the image itself
+// G3: a typed call returns the image itself
 #[tokio::test]
 async fn a_typed_call_gives_the_image() {
     let image = tools()

@@ -1,4 +1,4 @@
-//! Which images, audio and files there are.
+//! Constructing and deserializing images, audio and files.
 
 use serde_json::json;
 use tool_core::{Audio, File, Image, Source, ToolError};
@@ -85,7 +85,7 @@ fn what_no_provider_takes_is_refused_where_it_is_made() {
     assert!(error.contains("without `data:` in front"), "{error}");
 }
 
-// G3: 20 MiB are taken and a byte more is not, as bytes and as base64 text
+// G3: 20 MiB are accepted and a byte more is not, as bytes and as base64 text
 #[test]
 fn the_size_of_a_file_is_bounded() {
     const MOST: usize = 20 << 20;
@@ -114,7 +114,7 @@ fn the_type_is_found_by_the_first_bytes() {
     ] {
         assert_eq!(Image::detect(bytes).unwrap().media_type(), expected);
     }
-    // Dummy bytes, and types that cannot be told apart, are as they are said to be.
+    // Unrecognised bytes, and types that cannot be distinguished, keep the declared type.
     assert!(Image::png(b"dummy").is_ok());
     assert!(Image::new("image/apng", b"\x89PNG\r\n\x1a\n").is_ok());
 }
@@ -131,7 +131,7 @@ fn media_types_are_in_lower_case_and_names_are_plain() {
     assert_eq!(file.named(" ").name(), None);
 }
 
-// G3: what a client or a store has is read back, and nothing that could not be made
+// G3: a payload of a client or a store is deserialized, unless the constructors would refuse it
 #[test]
 fn a_payload_is_read_back() {
     let image = png().named("a \"b\".png");
@@ -158,7 +158,7 @@ fn a_payload_is_read_back() {
     }
 }
 
-// G3: no base64 in a log
+// G3: `Debug` prints no base64
 #[test]
 fn debug_shows_no_bytes() {
     let shown = format!(

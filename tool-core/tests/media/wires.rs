@@ -1,4 +1,4 @@
-//! What goes to each provider, to an interface, and again when a thread is replayed.
+//! Files in provider requests, in an interface's stream, and in replayed threads.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -32,7 +32,7 @@ fn all_kinds() -> Result<Vec<Part>, ToolError> {
     ])
 }
 
-/// Reports.
+/// A report with an image.
 #[derive(Serialize)]
 struct Report {
     title: String,
@@ -96,7 +96,7 @@ fn left_out(results: &Results) -> Vec<&str> {
         .collect()
 }
 
-/// Every string of a JSON value.
+/// Collects every string of a JSON value.
 fn strings<'v>(value: &'v Value, out: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => out.push(text),
@@ -106,7 +106,7 @@ fn strings<'v>(value: &'v Value, out: &mut Vec<&'v str>) {
     }
 }
 
-/// Base64 stands where a provider takes bytes, and in no text.
+/// Asserts that base64 is only where a provider expects bytes, and in no text.
 fn no_text_has_base64(provider: Provider, messages: &[Value]) {
     let mut all = Vec::new();
     for message in messages {
@@ -121,7 +121,7 @@ fn no_text_has_base64(provider: Provider, messages: &[Value]) {
     }
 }
 
-// G3: one image, as each provider documents it in the result of a tool
+// G3: one image, in the form that each provider documents for tool results
 #[tokio::test]
 async fn an_image_reaches_every_provider() {
     let url = format!("data:image/png;base64,{PNG}");
@@ -173,12 +173,12 @@ async fn an_image_reaches_every_provider() {
     }
 }
 
-// G3: every kind of file is shown, follows in a user's message, is sent as text, or is named by a line
+// G3: every kind of file is shown, follows in a user's message, is sent as text, or is named in a line of text
 #[tokio::test]
 async fn every_kind_of_file_reaches_a_provider_or_is_named() {
     for (provider, expected) in [
         (Provider::Chat, &["application/zip"][..]),
-        // It takes documents of any type.
+        // Responses accepts documents of any type.
         (Provider::Responses, &["audio/wav"]),
         (Provider::Anthropic, &["audio/wav", "application/zip"]),
         (Provider::Gemini, &["application/zip"]),
@@ -202,7 +202,7 @@ async fn every_kind_of_file_reaches_a_provider_or_is_named() {
     }
 }
 
-// G3: Gemini takes sounds and GIFs in a user's message, and only there
+// G3: Gemini accepts audio and GIFs only in a user's message
 #[tokio::test]
 async fn what_gemini_takes_in_no_result_follows_in_a_message() {
     let (written, _) = results(Provider::Gemini, "all_kinds").await;
@@ -225,7 +225,7 @@ async fn what_gemini_takes_in_no_result_follows_in_a_message() {
     );
 }
 
-// G3: a struct with an image is a text that names it, and the image
+// G3: a struct with an image is sent as a text that names the image, and the image
 #[tokio::test]
 async fn a_struct_with_an_image_is_a_text_and_the_image() {
     for provider in Provider::ALL {
@@ -245,7 +245,7 @@ async fn a_struct_with_an_image_is_a_text_and_the_image() {
     }
 }
 
-// G3: an address goes to those that fetch it; the others read it
+// G3: an address is sent as such to providers that fetch it, and as text to the others
 #[tokio::test]
 async fn an_address_is_fetched_or_read() {
     for provider in Provider::ALL {
@@ -260,7 +260,7 @@ async fn an_address_is_fetched_or_read() {
     }
 }
 
-// G3: an image of a type that a provider does not take is left out, an SVG is a text
+// G3: an image of a type that a provider does not accept is left out; an SVG is sent as text
 #[tokio::test]
 async fn a_rare_image_is_left_out_and_an_svg_is_a_text() {
     for provider in Provider::ALL {
@@ -270,7 +270,7 @@ async fn a_rare_image_is_left_out_and_an_svg_is_a_text() {
             text.contains(r#"a.svg:\n<svg xmlns=\""#),
             "{provider}: {text}"
         );
-        // Gemini takes images of any type in a user's message.
+        // Gemini accepts images of any type in a user's message.
         let expected = if provider == Provider::Gemini {
             &[][..]
         } else {
@@ -280,7 +280,7 @@ async fn a_rare_image_is_left_out_and_an_svg_is_a_text() {
     }
 }
 
-// G3: a thread with an image that is too large could never be sent again
+// G3: an image that is too large for a provider is left out, because the thread could never be sent again
 #[tokio::test]
 async fn an_image_too_large_for_a_provider_is_left_out_there() {
     for provider in Provider::ALL {
@@ -295,7 +295,7 @@ async fn an_image_too_large_for_a_provider_is_left_out_there() {
     );
 }
 
-// G3, A14: a thread shows its images again with every later request, beside those of the user
+// G3, A14: a thread shows its images again with every later request, together with those of the user
 #[tokio::test]
 async fn a_replayed_thread_shows_its_files_again() {
     let store = MemoryStore::default();
@@ -328,7 +328,7 @@ async fn a_replayed_thread_shows_its_files_again() {
         let text = values.iter().map(Value::to_string).collect::<String>();
         assert_eq!(text.matches(PNG).count(), 2, "{provider}");
         assert_eq!(text.matches(GIF).count(), 2, "{provider}");
-        // Written anew from the thread, it is what it was from the results.
+        // History written from the thread equals history written from the results.
         let again = provider.history(&stored).unwrap();
         let same = history
             .messages
@@ -339,7 +339,7 @@ async fn a_replayed_thread_shows_its_files_again() {
     }
 }
 
-// G3: the interface gets a part of the type `file`, from the call and from the thread
+// G3: an interface gets a part of the type `file`, from the call and from the thread
 #[tokio::test]
 async fn an_interface_gets_the_file() {
     let call = ToolCall::new("c-0", "draw", "{}");
@@ -355,7 +355,7 @@ async fn an_interface_gets_the_file() {
     );
 }
 
-// G3: a user hears and sees what a tool could have returned
+// G3: a user's message may contain the same media as a tool's result
 #[test]
 fn media_are_parts_of_a_users_message_too() {
     let sound: Audio = wav();

@@ -1,4 +1,4 @@
-//! Spellings that encoders of many languages write. `docs/threat-model.md` names the test of each.
+//! Redaction of secrets in the spellings of other encoders. `docs/threat-model.md` names the test of each spelling.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ const SECRETS: [&str; 6] = [
     "\u{1}\u{9f}bytes\u{0}ÿ",
 ];
 
-/// Each secret is found in each spelling, in a whole text and in pieces.
+/// Asserts that each secret is found in this spelling, in a whole text and in pieces.
 #[track_caller]
 fn masked(spell: impl Fn(&str) -> String) {
     for secret in SECRETS {
@@ -41,7 +41,7 @@ fn bytes(secret: &str, separator: &str, write: impl Fn(u8) -> String) -> String 
     bytes.join(separator)
 }
 
-// C2
+// C2: a secret in named HTML references is redacted.
 #[test]
 fn html_named_references_are_masked() {
     let named = |secret: &str| -> String {
@@ -68,11 +68,11 @@ fn html_named_references_are_masked() {
             .collect()
     };
     masked(named);
-    // Encoded once more.
+    // Encoded a second time.
     masked(|secret| named(secret).replace('&', "&amp;"));
 }
 
-// C2
+// C2: a secret in numeric HTML references is redacted.
 #[test]
 fn html_numeric_references_are_masked() {
     let each = |write: fn(u32) -> String| {
@@ -107,7 +107,7 @@ fn html_numeric_references_are_masked() {
     assert_eq!(redactor.redact("it&#39s &LT;me&#62;"), "[secret:key]");
 }
 
-// C2
+// C2: a secret in a JSON array of its bytes is redacted.
 #[test]
 fn json_arrays_of_bytes_are_masked() {
     let inside = |text: String| text.trim_matches(['[', ']']).to_owned();
@@ -142,7 +142,7 @@ fn json_arrays_of_bytes_are_masked() {
     }
 }
 
-// C2
+// C2: a secret is redacted if its CRLF line breaks are written as LF, and the reverse.
 #[test]
 fn crlf_for_lf_and_lf_for_crlf_are_masked() {
     let (lf, crlf) = ("line-1\nline-2\nline-3", "line-1\r\nline-2\r\nline-3");
@@ -168,7 +168,7 @@ fn wrapped(text: &str, at: usize, line_break: &str) -> String {
     lines.join(line_break)
 }
 
-// C2
+// C2: a secret in base64 with line breaks is redacted.
 #[test]
 fn wrapped_base64_is_masked() {
     let long = "0123456789-".repeat(20);
@@ -190,7 +190,7 @@ fn wrapped_base64_is_masked() {
                 assert_eq!(masked.matches("[secret:key]").count(), 1, "{wrapped}");
                 let flat: String = masked.replace(line_break, "");
                 assert!(!flat.contains(core), "{flat}");
-                // No more than the characters that share bits with it may stay, where a line ends.
+                // At the end of a line, only the characters that share bits with the secret may remain.
                 assert!(
                     flat.len() <= text.len() - core.len() + "[secret:key]".len(),
                     "{flat}"
@@ -200,7 +200,7 @@ fn wrapped_base64_is_masked() {
     }
 }
 
-// C2
+// C2: a secret in hex with separators is redacted.
 #[test]
 fn hex_with_separators_is_masked() {
     for separator in [":", "-", " ", ":\n    ", "\n"] {
@@ -209,7 +209,7 @@ fn hex_with_separators_is_masked() {
     }
 }
 
-// C2
+// C2: a secret in Rust escapes is redacted.
 #[test]
 fn rust_escapes_are_masked() {
     masked(|secret| secret.escape_default().to_string());
@@ -218,7 +218,7 @@ fn rust_escapes_are_masked() {
     masked(|secret| secret.as_bytes().escape_ascii().to_string());
 }
 
-// C2
+// C2: a secret in the escapes of C and Python is redacted.
 #[test]
 fn escapes_of_c_and_python_are_masked() {
     masked(|secret| bytes(secret, "", |byte| format!("\\x{byte:02x}")));
@@ -231,13 +231,13 @@ fn escapes_of_c_and_python_are_masked() {
     });
 }
 
-// C2
+// C2: a secret that is percent-encoded twice or three times is redacted.
 #[test]
 fn percent_encoding_twice_and_three_times_is_masked() {
     let percent = |secret: &str| bytes(secret, "", |byte| format!("%{byte:02X}"));
     masked(|secret| percent(secret).replace('%', "%25"));
     masked(|secret| percent(secret).replace('%', "%2525"));
-    // Only what has to be encoded.
+    // Only the characters that must be encoded.
     let redactor = redactor(&[("key", "a/b+c d")]);
     assert_eq!(
         redactor.redact("?k=a%252Fb%252Bc%2520d&"),
@@ -245,7 +245,7 @@ fn percent_encoding_twice_and_three_times_is_masked() {
     );
 }
 
-// C2: what the threat model says is not found.
+// C2: spellings that the threat model lists as not found.
 #[test]
 fn spellings_that_are_told_not_to_be_found() {
     let secret = "secret/key";
@@ -265,7 +265,7 @@ fn spellings_that_are_told_not_to_be_found() {
     }
 }
 
-// C2: lists of numbers that are no secret stay.
+// C2: lists of numbers that do not spell a secret are unchanged.
 #[test]
 fn other_lists_and_references_are_untouched() {
     let redactor = redactor(&[("key", "sk-live/4711")]);

@@ -1,4 +1,4 @@
-//! What a host prints by itself.
+//! Redaction of a host's own output: writers, panics, logs and spans.
 
 use std::io::Write;
 use std::process::Command;
@@ -17,7 +17,7 @@ fn shared() -> (SharedRedactor, tool_core::redact::Lease) {
     (shared, lease)
 }
 
-// M8
+// M8: a writer redacts secrets that are split over several writes.
 #[test]
 fn a_writer_masks_over_the_borders_of_writes() {
     let (shared, _lease) = shared();
@@ -30,7 +30,7 @@ fn a_writer_masks_over_the_borders_of_writes() {
         }
         assert_eq!(out.finish().unwrap(), b"a [secret:token] b\n[secret:token]");
     }
-    // What was held back is written when it is dropped.
+    // Text that was held back is written when the writer is dropped.
     let mut below = Vec::new();
     let mut out = RedactingWriter::new(&mut below, shared);
     out.write_all(b"tok-").unwrap();
@@ -38,7 +38,7 @@ fn a_writer_masks_over_the_borders_of_writes() {
     assert_eq!(below, b"tok-");
 }
 
-// M8
+// M8: secrets are added and removed while a writer is in use.
 #[test]
 fn secrets_come_and_go() {
     let (shared, lease) = shared();
@@ -49,17 +49,17 @@ fn secrets_come_and_go() {
             ("other", SecretString::from("other-one")),
         ])
         .unwrap();
-    // A secret that came after the writer was made.
+    // A secret that was added after the writer was made.
     out.write_all(b"other-one, ").unwrap();
     drop(lease);
-    // The second lease still names it.
+    // The second lease still holds the secret.
     assert_eq!(shared.current().redact(SECRET), "[secret:token]");
     drop(second);
     assert!(shared.current().is_empty());
     out.write_all(b"other-one").unwrap();
     assert_eq!(out.finish().unwrap(), b"[secret:other], other-one");
 
-    // A refused one leaves what was there.
+    // A refused secret leaves the others unchanged.
     let lease = shared
         .add([("fine", SecretString::from("fine-one"))])
         .unwrap();
@@ -69,7 +69,7 @@ fn secrets_come_and_go() {
     assert!(!format!("{shared:?}").contains("fine-one"));
 }
 
-/// Gives a token.
+/// A source with one token.
 struct Tokens;
 
 impl tool_core::TokenSource for Tokens {
@@ -91,7 +91,7 @@ async fn get_token(oauth: &OAuth) -> Result<u32, ToolError> {
     Ok(1)
 }
 
-// A host had to name the secrets of each turn twice, for the context and for what it prints itself
+// The secrets of a context are added to the host's own redactor, so that a host need not list them twice
 #[tokio::test]
 async fn secrets_of_a_context_are_known_until_it_is_dropped() {
     let shared = SharedRedactor::default();
@@ -117,7 +117,7 @@ async fn secrets_of_a_context_are_known_until_it_is_dropped() {
         seen(&shared),
         "[secret:token] [secret:REGION] [secret:api_key:openai] [secret:oauth:drive] 123"
     );
-    // A derived context keeps them known.
+    // A derived context keeps them in the redactor.
     let derived = cx.for_call(tool_core::store::CallId::alone(cx.own_workspace()).unwrap());
     drop(cx);
     assert!(!seen(&shared).contains("oauth-"));
@@ -125,7 +125,7 @@ async fn secrets_of_a_context_are_known_until_it_is_dropped() {
     assert_eq!(seen(&shared), all);
 }
 
-// M8: the panic is printed by a process of its own.
+// M8: a panic message contains no secret. The panic is printed by a child process.
 #[test]
 fn a_panic_prints_no_secret() {
     if std::env::var_os("PANIC_WITH_A_SECRET").is_some() {
@@ -151,7 +151,7 @@ fn a_panic_prints_no_secret() {
     assert!(!printed.contains("tok-"), "{printed}");
 }
 
-// M8
+// M8: logs contain no secret.
 #[cfg(feature = "tracing-subscriber")]
 #[test]
 fn logs_hold_no_secret() {
@@ -190,7 +190,7 @@ fn logs_hold_no_secret() {
     assert!(!text.contains("1234"), "{text}");
 }
 
-// M8
+// M8: OpenTelemetry spans contain no secret.
 #[cfg(feature = "otel")]
 #[test]
 fn spans_hold_no_secret() {

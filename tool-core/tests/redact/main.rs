@@ -1,4 +1,4 @@
-//! Secrets in every spelling, and what is left of a text without them.
+//! Redaction of secrets in every supported spelling.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ fn redactor(secrets: &[(&str, &str)]) -> Redactor {
     Redactor::new(secrets).unwrap()
 }
 
-// M8
+// M8: secrets that are too short are refused.
 #[test]
 fn short_secrets_are_refused() {
     let refused = Redactor::new([
@@ -42,11 +42,11 @@ fn short_secrets_are_refused() {
         refused.to_string(),
         "the secret `pin` has fewer than 6 bytes, white space around it not counted, and would be found in other text: use a longer one"
     );
-    // Bytes count, not characters.
+    // The limit counts bytes, not characters.
     assert!(Redactor::new([("ok", SecretString::from("äöü"))]).is_ok());
 }
 
-// M8
+// M8: a text without secrets is not copied.
 #[test]
 fn without_secrets_nothing_is_copied() {
     let none = Redactor::default();
@@ -72,7 +72,7 @@ fn without_secrets_nothing_is_copied() {
     ));
 }
 
-// M8
+// M8: secrets that overlap are redacted together.
 #[test]
 fn secrets_that_share_text_are_masked_together() {
     let prefix = redactor(&[("short", "abcdef"), ("long", "abcdefgh")]);
@@ -96,7 +96,7 @@ fn secrets_that_share_text_are_masked_together() {
     assert_eq!(twice.redact("same-value"), "[secret:one]");
 }
 
-// M8
+// M8: inserting a mask never forms a secret.
 #[test]
 fn a_mask_never_makes_a_secret() {
     let named = redactor(&[("secret", "secret")]);
@@ -105,7 +105,7 @@ fn a_mask_never_makes_a_secret() {
     assert_eq!(joined.redact("tok-1234tail-99"), "<masked>tail-99");
 }
 
-// M8: a secret is never printed by what holds it.
+// M8: a redactor does not print the secrets that it holds.
 #[test]
 fn redactors_do_not_print_secrets() {
     let redactor = redactor(&[("token", "tok-1234")]);

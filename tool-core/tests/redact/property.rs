@@ -1,4 +1,4 @@
-//! For any secrets, any text around them, any spelling and any pieces.
+//! Property tests of redaction: any secrets, any text around them, any spelling and any split into pieces.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::redactor;
 
-/// Secrets with what is awkward in some spelling.
+/// Secrets with characters that are difficult in some spelling.
 fn secret() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-zA-Z0-9_-]{6,24}",
@@ -22,12 +22,12 @@ fn secret() -> impl Strategy<Value = String> {
     .prop_filter("long enough", |secret| secret.trim().len() >= 6)
 }
 
-/// Secrets that a blank beside them cannot be part of.
+/// Secrets that a blank next to them cannot belong to.
 fn solid_secret() -> impl Strategy<Value = String> {
     secret().prop_map(|secret| format!("<{secret}>"))
 }
 
-/// Text that looks like the start or the end of an escape, and any other.
+/// Text that looks like the start or the end of an escape, or any other text.
 fn around() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => "[a-f0-9%\\\\u+ ]{0,8}",
@@ -37,7 +37,7 @@ fn around() -> impl Strategy<Value = String> {
     ]
 }
 
-/// How a secret is written, with a coin for every choice.
+/// How a secret is spelled. The numbers and flags decide each choice of the encoder.
 #[derive(Clone, Debug)]
 enum Spelling {
     Plain,
@@ -62,7 +62,7 @@ fn spelling() -> impl Strategy<Value = Spelling> {
     prop_oneof![4 => escaped(), 1 => base64]
 }
 
-/// Those that hold nothing but the secret.
+/// The spellings that contain nothing but the secret.
 fn escaped() -> impl Strategy<Value = Spelling> {
     prop_oneof![
         Just(Spelling::Plain),
@@ -109,7 +109,7 @@ impl Spelling {
     }
 }
 
-/// One character as JSON may have it.
+/// One character in one of the forms that JSON allows.
 fn json_character(character: char, coin: u8) -> String {
     let mut units = [0; 2];
     let units = character.encode_utf16(&mut units);
@@ -129,7 +129,7 @@ fn json_character(character: char, coin: u8) -> String {
     }
 }
 
-/// Some of the characters, byte by byte.
+/// Percent-encodes some of the characters.
 fn percent(secret: &str, coins: &[u8]) -> String {
     secret
         .chars()
@@ -151,7 +151,7 @@ fn percent(secret: &str, coins: &[u8]) -> String {
         .collect()
 }
 
-/// Cuts a text where it may be cut.
+/// Cuts a text into pieces of about these sizes, between characters.
 fn pieces<'a>(text: &'a str, sizes: &[usize]) -> Vec<&'a str> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -171,7 +171,7 @@ fn pieces<'a>(text: &'a str, sizes: &[usize]) -> Vec<&'a str> {
 }
 
 proptest! {
-    // M8, S4-13
+    // M8, S4-13: no spelling of a secret remains in a text.
     #[test]
     fn no_spelling_survives(secret in secret(), spelling in spelling(), before in around(), after in around()) {
         let redactor = redactor(&[("it", &secret)]);
@@ -179,11 +179,11 @@ proptest! {
         let masked = redactor.redact(&format!("{before}{written}{after}")).into_owned();
         prop_assert!(!masked.contains(&secret), "{masked}");
         prop_assert!(!masked.contains(&written), "{masked}");
-        // There is nothing left to find.
+        // Redacting again finds nothing.
         prop_assert_eq!(redactor.redact(&masked), masked.as_str());
     }
 
-    // M8
+    // M8: the text around a secret is unchanged.
     #[test]
     fn all_else_comes_out_whole(secret in solid_secret(), spelling in escaped(), before in "[,;:!?() ]{0,8}", after in "[,;:!?() ]{0,8}") {
         let redactor = redactor(&[("it", &secret)]);
@@ -192,7 +192,7 @@ proptest! {
         prop_assert_eq!(masked.clone(), format!("{before}{}{after}", mask.unwrap_or("\u{fffd}")));
     }
 
-    // M8
+    // M8: redacting a text in pieces gives the same as redacting the whole.
     #[test]
     fn pieces_make_the_whole(
         secrets in vec(secret(), 1..4),
@@ -229,7 +229,7 @@ proptest! {
         prop_assert_eq!(bytes, whole.into_bytes());
     }
 
-    // M8
+    // M8: the text that a stream holds back is bounded.
     #[test]
     fn what_is_held_back_is_bounded(secret in "[ab%]{6,12}", text in "[ab%]{0,80}") {
         let redactor = redactor(&[("it", &secret)]);
@@ -239,16 +239,16 @@ proptest! {
             given += stream.push(piece).replace("[secret:it]", &secret).len();
             longest = longest.max((at + 1).saturating_sub(given));
         }
-        // Every byte of base64 as `\u0000`, and one before it.
+        // The bound: every character of base64 as `\u0000`, and one more byte.
         prop_assert!(longest <= secret.len().div_ceil(3) * 4 * 6 + 1, "{longest}");
     }
 
-    // M8
+    // M8: a text without secrets is unchanged.
     #[test]
     fn text_without_secrets_is_untouched(secrets in vec("[a-z]{3}§[a-z]{3,9}", 1..4), text in "[a-zA-Z0-9 .,%+\\\\/\"\n_-]{0,200}") {
         let named: Vec<(&str, &str)> = secrets.iter().map(|secret| ("it", secret.as_str())).collect();
         let redactor = redactor(&named);
-        // By chance, an escape may spell the sign.
+        // An escape may spell the `§` by chance.
         prop_assume!(!text.contains("%C2%A7") && !text.contains("%c2%a7"));
         prop_assert!(matches!(redactor.redact(&text), Cow::Borrowed(_)));
         let json = serde_json::to_string(&text).unwrap();
@@ -258,7 +258,7 @@ proptest! {
         prop_assert_eq!(given + &stream.finish(), text);
     }
 
-    // M8
+    // M8: redacted JSON is still JSON, and no string in it contains the secret.
     #[test]
     fn json_stays_json(secret in secret(), spelling in spelling(), before in around(), after in around(), depth in 0_u8..3, pretty in any::<bool>()) {
         let redactor = redactor(&[("it", &secret)]);

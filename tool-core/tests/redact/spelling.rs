@@ -1,4 +1,4 @@
-//! One spelling after the other, by encoders that are not ours.
+//! Redaction of each spelling, written by independent encoders.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
@@ -13,7 +13,7 @@ const SECRETS: [&str; 5] = [
     "~~~???>>>///",
 ];
 
-// M8
+// M8: the secret itself and in hex.
 #[test]
 fn as_it_is_and_in_hex() {
     for secret in SECRETS {
@@ -26,7 +26,7 @@ fn as_it_is_and_in_hex() {
     }
 }
 
-// M8
+// M8: the secret in JSON strings.
 #[test]
 fn as_json_writes_it() {
     for secret in SECRETS {
@@ -48,7 +48,7 @@ fn as_json_writes_it() {
     }
 }
 
-// M8
+// M8: the percent-encoded secret.
 #[test]
 fn percent_encoded() {
     for secret in SECRETS {
@@ -64,7 +64,7 @@ fn percent_encoded() {
     }
 }
 
-/// As a browser writes a form's field.
+/// Encodes like a field of a browser's form.
 fn url_form(text: &str) -> String {
     text.bytes()
         .map(|byte| match byte {
@@ -77,7 +77,7 @@ fn url_form(text: &str) -> String {
         .collect()
 }
 
-// M8
+// M8: base64 at every alignment leaves no bit of the secret.
 #[test]
 fn base64_at_every_alignment_leaves_no_bit_of_it() {
     for secret in SECRETS {
@@ -97,7 +97,7 @@ fn base64_at_every_alignment_leaves_no_bit_of_it() {
                     ]
                     .concat();
                     let text = engine.encode(&bytes);
-                    // What holds no bit of the secret.
+                    // The characters that hold no bit of the secret.
                     let head = before * 8 / 6;
                     let tail = ((before + secret.len()) * 8).div_ceil(6);
                     let expected = format!("{}[secret:key]{}", &text[..head], &text[tail..]);
@@ -112,7 +112,7 @@ fn base64_at_every_alignment_leaves_no_bit_of_it() {
     }
 }
 
-// M8: a key in base64, in the query of an address, in JSON.
+// M8: nested spellings: a key in base64, in the query of an address, in JSON.
 #[test]
 fn one_spelling_within_another() {
     let secret = "~~~???>>>///ab";
@@ -134,7 +134,7 @@ fn one_spelling_within_another() {
     assert_eq!(outer["more"], r#""{\"k\":\"[secret:key]\"}""#);
 }
 
-// M8: text before a secret that looks like the start of an escape hides nothing.
+// M8: text before a secret that looks like the start of an escape does not hide it.
 #[test]
 fn escapes_do_not_have_to_begin_where_a_reader_would_say() {
     let redactor = redactor(&[("key", "ab12cd34")]);
@@ -149,7 +149,7 @@ fn escapes_do_not_have_to_begin_where_a_reader_would_say() {
     );
 }
 
-// M8: a secret of backslashes can be read in more ways than there is time.
+// M8: a secret of backslashes, which can be read in exponentially many ways, is redacted in bounded time.
 #[test]
 fn many_readings_end() {
     let secret = "\\".repeat(60);
@@ -159,7 +159,7 @@ fn many_readings_end() {
     assert_eq!(redactor.redact(&"\\".repeat(120)), "[secret:key]");
 }
 
-// M8: a secret is settled, and the one behind it is still open.
+// M8: one secret is complete while the next one, which may reach into it, is still open.
 #[test]
 fn a_mask_waits_for_what_may_reach_into_it() {
     let redactor = redactor(&[("key", "a ++ %")]);
@@ -187,7 +187,7 @@ fn neighbours_in_base64_are_masked_as_one() {
     assert_eq!(joined, "[secret:user]");
 }
 
-// M8: what only the string within a string spells.
+// M8: escapes inside a string that is itself inside a JSON string are read.
 #[test]
 fn escapes_of_escapes_are_read_in_json() {
     let redactor = redactor(&[("key", "line-1\nline-2")]);
@@ -196,7 +196,7 @@ fn escapes_of_escapes_are_read_in_json() {
     assert_eq!(redactor.redact_json(&outer), r#""[\"[secret:key]\"]""#);
 }
 
-// M8: more secrets than a first look is made for.
+// M8: more secrets than the first scan has room for.
 #[test]
 fn many_secrets_are_all_found() {
     let secrets: Vec<(String, String)> = (0..40)

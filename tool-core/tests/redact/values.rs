@@ -1,4 +1,4 @@
-//! What leaves a tool.
+//! Redaction of payloads, progress, errors and model output.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,7 +16,7 @@ fn raw(value: &serde_json::Value) -> Box<RawValue> {
     to_raw_value(value).unwrap()
 }
 
-// M8, S4-13
+// M8, S4-13: payloads and progress are redacted.
 #[test]
 fn payloads_and_progress_are_masked() {
     let redactor = redactor(&[("key", SECRET)]);
@@ -32,7 +32,7 @@ fn payloads_and_progress_are_masked() {
     assert_eq!(redactor.payload(clean.clone()).get(), clean.get());
 }
 
-// M8
+// M8: a number or a literal that contains a secret is replaced by its mask.
 #[test]
 fn a_number_or_a_word_that_is_a_secret_becomes_its_mask() {
     let redactor = redactor(&[("pin", "123456")]);
@@ -43,7 +43,7 @@ fn a_number_or_a_word_that_is_a_secret_becomes_its_mask() {
     );
 }
 
-// M8: a key file is JSON itself.
+// M8: a secret that is itself JSON, such as a key file.
 #[test]
 fn a_secret_over_several_values_takes_the_smallest_around_it() {
     let secret = r#"{"kid":"k1","d":"xyz"}"#;
@@ -56,12 +56,12 @@ fn a_secret_over_several_values_takes_the_smallest_around_it() {
     // As text within JSON it is one string.
     let text = json!({ "file": secret }).to_string();
     assert_eq!(redactor.redact_json(&text), r#"{"file":"[secret:jwk]"}"#);
-    // So many that nothing is shown.
+    // So many occurrences that the whole payload is replaced.
     let text = format!("[{}]", [secret; 40].join(","));
     assert_eq!(redactor.redact_json(&text), r#""[secret:jwk]""#);
 }
 
-// M8: bytes that are a secret only where an escape is read halfway.
+// M8: where a secret begins in the middle of an escape, the whole string is redacted, so that no half of an escape is left.
 #[test]
 fn half_an_escape_is_never_cut_off() {
     let redactor = redactor(&[("key", "nsecret")]);
@@ -100,7 +100,7 @@ impl fmt::Display for Foreign {
 
 impl std::error::Error for Foreign {}
 
-/// Says nothing, and shows all.
+/// An error whose `Display` has no secret and whose `Debug` has it.
 struct Quiet;
 
 impl fmt::Debug for Quiet {
@@ -117,7 +117,7 @@ impl fmt::Display for Quiet {
 
 impl std::error::Error for Quiet {}
 
-// M8, S1-22
+// M8, S1-22: both texts of an error, for the model and for the operator, are redacted.
 #[test]
 fn both_faces_of_an_error_are_masked() {
     let redactor = redactor(&[("key", SECRET)]);
@@ -165,7 +165,7 @@ fn both_faces_of_an_error_are_masked() {
     assert_eq!(issues.issues()[0].found, "`[secret:key]`");
 }
 
-// M8, S4-13
+// M8, S4-13: model output is redacted.
 #[test]
 fn model_output_is_masked() {
     let redactor = redactor(&[("key", SECRET)]);

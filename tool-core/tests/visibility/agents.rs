@@ -1,4 +1,4 @@
-//! The tool that asks another agent.
+//! Tools that ask another agent.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tool_core::CancellationToken;
 
 use super::*;
 
-/// Tells when it is dropped.
+/// Counts its drops.
 struct Dropped(Arc<AtomicUsize>);
 
 impl Drop for Dropped {
@@ -26,7 +26,7 @@ fn call(arguments: &Value) -> ToolCall {
     ToolCall::new("1", "ask_tax_law", arguments.to_string())
 }
 
-/// An agent that never answers, and how often its work was dropped.
+/// An agent that never answers, and the count of how often its work was dropped.
 fn silent() -> (DynamicTool, Arc<AtomicUsize>) {
     let dropped = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&dropped);
@@ -40,7 +40,7 @@ fn silent() -> (DynamicTool, Arc<AtomicUsize>) {
     (tool, dropped)
 }
 
-// S1-59: a prompt of 1 to 8000 characters, counted as characters.
+// S1-59: a prompt has 1 to 8000 characters, counted as characters, not bytes.
 #[tokio::test]
 async fn an_agent_is_asked_with_a_prompt() {
     let agent = AgentTool::ask("tax-law", "Knows the tax law.", |prompt, cx| async move {
@@ -72,7 +72,7 @@ async fn an_agent_is_asked_with_a_prompt() {
     assert!(!hints.read_only && hints.open_world && !hints.destructive);
 }
 
-// S1-59: 60 seconds unless told otherwise, and the end of patience is an error value.
+// S1-59: an agent has 60 seconds unless the host says otherwise; the timeout is an error value.
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_does_not_answer_is_an_error_value() {
     let (tool, dropped) = silent();
@@ -95,7 +95,7 @@ async fn an_agent_that_does_not_answer_is_an_error_value() {
     assert_eq!(began.elapsed().as_secs(), 2);
 }
 
-// S1-59: the turn that asked takes the agent's work along when it is cancelled.
+// S1-59: cancelling the turn drops the agent's work.
 #[tokio::test(start_paused = true)]
 async fn an_agent_ends_with_the_turn_that_asked() {
     let (tool, dropped) = silent();
@@ -112,7 +112,7 @@ async fn an_agent_ends_with_the_turn_that_asked() {
     assert_eq!(dropped.load(Ordering::Relaxed), 1);
 }
 
-// S1-59: what goes wrong at the agent comes back as text, without the agent's own words for operators.
+// S1-59: an error of the agent comes back as text, without the agent's text for operators.
 #[tokio::test]
 async fn an_agents_error_is_text() {
     let agent = AgentTool::ask("tax-law", "Knows the tax law.", |_, _| async {

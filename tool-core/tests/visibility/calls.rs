@@ -1,4 +1,4 @@
-//! What happens when a hidden, denied or renamed tool is called.
+//! Calls of hidden, denied and renamed tools.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn counted() -> Counted {
     Counted { registry, runs }
 }
 
-// S0-21, S3-16, S1-61: a hidden tool is refused when it is called, and answers like one that does not exist.
+// S0-21, S3-16, S1-61: a call of a hidden tool is refused with the same answer as a tool that does not exist.
 #[tokio::test]
 async fn a_hidden_tool_answers_like_an_unknown_one() {
     let Counted { registry, runs } = counted();
@@ -59,7 +59,7 @@ async fn a_hidden_tool_answers_like_an_unknown_one() {
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 
-// S0-21: what is denied, disabled or switched off while the turn runs is refused at its next call, for this tenant alone.
+// S0-21: a tool that is denied, disabled or killed while the turn runs is refused at its next call, for this tenant alone.
 #[tokio::test]
 async fn denials_hold_at_the_next_dispatch() {
     let Counted { registry, runs } = counted();
@@ -146,7 +146,7 @@ async fn denials_hold_at_the_next_dispatch() {
         let call = async || tools.call(ToolCall::new("1", "send_mail", "{}"), &cx).await;
         runs.store(0, Ordering::SeqCst);
         assert!(!call().await.is_error());
-        // What concerns others changes nothing.
+        // Changes for other tenants and tools have no effect.
         policy.kill("send_mail", Some("globex"));
         disables.disable("send_note");
         assert!(!call().await.is_error());
@@ -157,7 +157,7 @@ async fn denials_hold_at_the_next_dispatch() {
     }
 }
 
-// M14: the gate asks the policy with the arguments as the tool reads them.
+// M14: the gate asks the policy with the arguments that the tool receives.
 #[tokio::test]
 async fn the_gate_asks_the_policy() {
     use tool_core::policy::Condition;
@@ -202,7 +202,7 @@ async fn the_gate_asks_the_policy() {
         call(r#"{"path":"/srv/x"}"#).await.error().unwrap().kind(),
         ErrorKind::Pending
     );
-    // A text that repair turns into another is judged after it.
+    // A text that repair changes is judged after the repair.
     let repaired = call(r#""{\"path\":\"/etc/x\"}""#).await;
     assert_ne!(repaired.error().map(ToolError::kind), None);
     drop(
@@ -219,7 +219,7 @@ async fn the_gate_asks_the_policy() {
     );
 }
 
-// S1-12: `ns:name` travels as `ns__name`; rules and policies name it by its own name.
+// S1-12: `ns:name` is sent as `ns__name`; rules and policies use its own name.
 #[tokio::test]
 async fn a_namespaced_id_travels() {
     let registry = Registry::builder()
@@ -290,7 +290,7 @@ async fn a_namespaced_id_travels() {
     }
 }
 
-// S1-11: a meta-tool is listed; called as it is, it answers that it is not there, and a host gives the turn's own.
+// S1-11: a meta-tool is listed; called directly, it answers that it is unavailable, and a host provides the turn's own.
 #[tokio::test]
 async fn a_meta_tool_is_built_elsewhere() {
     let registry = registry();

@@ -1,8 +1,8 @@
-//! What hides a tool, and how it is told.
+//! The layers that hide a tool, and the reported reason.
 
 use super::*;
 
-// S1-45, S1-46, S1-47, S1-48, S1-49, S1-51, S1-56, S1-58, S1-59, S1-61, S3-16, S4-40: what hides a tool, told by its layer.
+// S1-45, S1-46, S1-47, S1-48, S1-49, S1-51, S1-56, S1-58, S1-59, S1-61, S3-16, S4-40: each layer hides tools and is reported as the reason.
 #[test]
 fn each_layer_hides_and_is_told() {
     let registry = registry();

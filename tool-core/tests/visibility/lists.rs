@@ -1,8 +1,8 @@
-//! Allow and deny lists, flags, and that nothing else decides.
+//! Allow lists, deny lists and flags of a toolset.
 
 use super::*;
 
-// S0-14, S0-15, S0-16, S0-18, S0-19: the steps of the lists, in their order, and which one decided.
+// S0-14, S0-15, S0-16, S0-18, S0-19: the steps of the lists are applied in order, and the step that decided is reported.
 #[test]
 fn the_lists_have_four_steps() {
     let rules = Rules::default;
@@ -66,7 +66,7 @@ fn the_lists_have_four_steps() {
     }
 }
 
-// S0-14, S0-15, S0-16, S0-17, S0-18: the lists of a toolset.
+// S0-14, S0-15, S0-16, S0-17, S0-18: allow and deny lists of a toolset, and of a sub-agent's.
 #[test]
 fn lists_of_a_toolset() {
     let registry = ["a", "b", "web", "read", "shell", "write"]
@@ -113,7 +113,7 @@ fn lists_of_a_toolset() {
     assert_eq!(names(&registry, &both), ["read", "shell", "web", "write"]);
 }
 
-// S4-40: on for `true`, `1` and `yes` alone.
+// S4-40: only `true`, `1` and `yes` enable an optional tool.
 #[test]
 fn an_optional_tool_needs_its_flag() {
     let registry = registry();
@@ -135,7 +135,7 @@ fn an_optional_tool_needs_its_flag() {
     assert!(on(Rules::default().optional("read_page", "")));
 }
 
-// S1-62: the same inputs give the same list, in the same order, and the order is that of the names.
+// S1-62: the same inputs give the same list, sorted by name.
 #[test]
 fn the_list_is_a_pure_function() {
     let registry = registry();
@@ -174,7 +174,7 @@ fn the_list_is_a_pure_function() {
 }
 
 proptest! {
-    // S0-16, S1-48, S1-62: no order of saying it matters, a further denial never shows more, and explain agrees with the list.
+    // S0-16, S1-48, S1-62: the order of rules does not matter, a further denial never shows more, and `explain` agrees with the list.
     #[test]
     fn denials_only_take_away(
         allow in prop::collection::vec(prop::sample::select(STANDARD.to_vec()), 0..5),

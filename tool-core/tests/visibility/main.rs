@@ -1,4 +1,4 @@
-//! What a turn may see, layer by layer, and what it is told about the rest.
+//! The visibility of tools in a turn, layer by layer, and the explanation for hidden ones.
 
 #![allow(
     clippy::unwrap_used,
@@ -110,13 +110,13 @@ fn everything() -> Rules {
         .agent_tool(ask("tax-law"))
 }
 
-/// `STANDARD` with these, in order.
+/// The names in `STANDARD` and in `more`, sorted.
 fn with(more: &[&str]) -> Vec<String> {
     let all: BTreeSet<&str> = STANDARD.into_iter().chain(more.iter().copied()).collect();
     all.into_iter().map(str::to_owned).collect()
 }
 
-// S1-52, S1-53, S1-54, S1-55, S1-56, S1-57, S1-58, S1-62: the golden list of every kind of turn.
+// S1-52, S1-53, S1-54, S1-55, S1-56, S1-57, S1-58, S1-62: the golden list for every kind of turn.
 #[test]
 fn each_kind_of_turn_has_its_list() {
     let registry = registry();
@@ -151,14 +151,14 @@ fn each_kind_of_turn_has_its_list() {
         }),
         trigger_only
     );
-    // A channel that has the room's name does not bring the room's tools.
+    // A channel named like the room does not get the room's tools.
     assert_eq!(
         list(Runtime::Webhook {
             channel: "room".to_owned()
         }),
         trigger_only
     );
-    // A sub-agent has its parent's list, wherever the parent runs, without what starts or asks agents and without the harness.
+    // A sub-agent has its parent's list, wherever the parent runs, without the tools that start or ask agents and without the harness tools.
     let mut below = with(&[]);
     below.retain(|name| name != "spawn_task");
     for runtime in [Runtime::Chat, Runtime::Scheduled, Runtime::Room, whatsapp()] {
@@ -188,7 +188,7 @@ fn each_kind_of_turn_has_its_list() {
     }
 }
 
-// S1-45: rows of a person and of a skill add up.
+// S1-45: rows of a user and of a skill add up.
 #[test]
 fn enablement_is_the_union_of_its_rows() {
     let registry = registry();
@@ -203,7 +203,7 @@ fn enablement_is_the_union_of_its_rows() {
     );
 }
 
-// S1-39: no row is not every row, unless that is said; and one row that counts for nothing is a row.
+// S1-39: no enablement row enables nothing, unless the host says otherwise; a row without effect is still a row.
 #[test]
 fn no_row_is_not_everything() {
     let registry = builder().dynamic(tool("plain")).build().unwrap();
@@ -227,7 +227,7 @@ fn no_row_is_not_everything() {
     );
 }
 
-// S1-03: what is switched on between two turns changes the second only.
+// S1-03: a tool that is enabled between two turns is in the second only.
 #[test]
 fn a_turn_keeps_its_list() {
     let registry = registry();
@@ -249,7 +249,7 @@ fn a_turn_keeps_its_list() {
     );
     assert!(first.names().eq(["read_page"]));
     assert!(second.names().eq(["read_page", "spawn_task"]));
-    // And additions to what is shared wait for the next turn, too.
+    // Changes of shared policies and disables affect the list of the next turn.
     let (policy, disables) = (SharedPolicy::default(), Disables::default());
     policy.kill("read_page", None);
     disables.disable("spawn_task");
@@ -303,12 +303,12 @@ fn a_missing_secret_is_silent_to_the_model_and_told_to_the_operator() {
         vec!["hubspot_api_key".to_owned()]
     )));
     assert!(listed.contains(&("search_memory".to_owned(), vec![])));
-    // What is stated goes before what the context holds.
+    // Secrets that the rules state override those of the context.
     let stated = registry.toolset(&cx, &Rules::default().secrets(["hubspot_api_key"]));
     assert!(stated.get("hub_contacts").is_some() && stated.get("search_memory").is_none());
 }
 
-// S1-51, S1-60: harness tools and tools that ask agents are on no operator's list; the latter are in no registry either.
+// S1-51, S1-60: harness tools and tools that ask agents are not on the operator's list; the latter are not in the registry either.
 #[test]
 fn the_operators_list_has_what_can_be_switched() {
     let registry = registry();
@@ -325,7 +325,7 @@ fn the_operators_list_has_what_can_be_switched() {
     );
 }
 
-// S1-59, S1-60: an agent whose channel is off cannot be asked, and the nesting is at most as deep as is said.
+// S1-59, S1-60: an agent whose channel is off cannot be asked, and the depth of nested agents is limited.
 #[tokio::test]
 async fn agents_are_asked_only_where_they_may() {
     let registry = registry();
@@ -349,7 +349,7 @@ async fn agents_are_asked_only_where_they_may() {
         on(2).call(call(), &cx).await.error().unwrap().kind(),
         ErrorKind::UnknownTool
     );
-    // The agent's own name wins over one of the registry, and that is told.
+    // The agent's own tool overrides a registry tool of the same name, and the override is reported.
     let named = || base().enablement(Enablement::default().manual("agent:law").manual("ask_law"));
     let taken = builder()
         .dynamic(tool("ask_law").origin("pack"))
@@ -359,7 +359,7 @@ async fn agents_are_asked_only_where_they_may() {
     assert_eq!(tools.overridden()[0].kept, "agent:law");
     assert_eq!(tools.overridden()[0].dropped, "pack");
     assert!(tools.names().eq(["ask_law", "spawn_task"]));
-    // Where the agent's own is not there, neither is told.
+    // Where the agent's own tool is hidden, no override is reported.
     let tools = taken.toolset(&cx, &named().agent_tool(ask("law").channel(false)));
     assert!(tools.overridden().is_empty());
     assert!(

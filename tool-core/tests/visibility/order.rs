@@ -1,8 +1,8 @@
-//! In which order the layers are asked.
+//! The order of the visibility layers.
 
 use super::*;
 
-// S1-61, S0-19: the layers are asked in their order: of all that hide a tool the first is told, and when it is lifted the next.
+// S1-61, S0-19: the layers are asked in order: the first layer that hides a tool is reported, and when it is lifted the next one.
 #[test]
 fn layers_are_asked_in_order() {
     let registry = builder()
@@ -110,7 +110,7 @@ fn layers_are_asked_in_order() {
         tools(&faults).explain("all_memory").layer(),
         Some(Layer::Killed)
     );
-    // A harness tool is asked for its category first, then skips enablement; flags and secrets count for it too.
+    // For a harness tool the category is checked first and enablement is skipped; flags and secrets apply to it too.
     let harness = |rules: Rules| {
         let tools = registry.toolset(
             &ToolContext::anonymous(),

@@ -1,10 +1,10 @@
-//! Tools of other publishers.
+//! Plugins: tools of other publishers.
 
 use tool_core::Plugin;
 
 use super::*;
 
-// S1-12: a plugin that was made for other versions is left out, others load, and that is told.
+// S1-12: a plugin that was made for other versions is left out with a report, and the others are loaded.
 #[tokio::test]
 async fn a_plugin_loads_where_it_was_made_for_this_version() {
     let engine = Plugin::ENGINE;
@@ -54,7 +54,7 @@ async fn a_plugin_loads_where_it_was_made_for_this_version() {
     assert_eq!(hidden.error().unwrap().kind(), ErrorKind::UnknownTool);
 }
 
-// S1-12: two plugins of one namespace are told apart by nothing, so that is refused, and so is a namespace that no name can hold.
+// S1-12: two plugins that make the same tool name are refused, and so is a namespace with characters that a name cannot have.
 #[test]
 fn a_plugins_names_are_judged() {
     let plugin = |space: &str| Plugin::new(space, "*").tool(tool("search"));

@@ -1,4 +1,4 @@
-//! What a provider has cached of a conversation stays good while tools come and go.
+//! Keeping a provider's prompt cache valid while tools are added and removed.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -37,7 +37,7 @@ fn request(provider: Provider, offer: &Offer, messages: &[Box<RawValue>]) -> Str
     serde_json::to_string(&request).unwrap()
 }
 
-/// The part of a request that comes first in what a provider caches: its list of tools.
+/// The part of a request that comes first in a provider's cache: its list of tools.
 fn list(offer: &Offer) -> Value {
     let fields = serde_json::to_value(offer).unwrap();
     if fields["toolConfig"]["tools"].is_array() {
@@ -55,7 +55,7 @@ fn registry() -> Registry {
         .unwrap()
 }
 
-// M11: a tool is switched off and on again while a conversation goes on; the list, and every message so far, stay byte by byte
+// M11: while a tool is disabled and enabled again during a conversation, the list and every earlier message stay the same byte for byte
 #[tokio::test]
 async fn the_list_and_the_messages_stay_while_a_tool_goes_and_comes_back() {
     let (registry, cx) = (registry(), ToolContext::anonymous());
@@ -73,7 +73,7 @@ async fn the_list_and_the_messages_stay_while_a_tool_goes_and_comes_back() {
         assert!(first.keeps_prefix() && second.keeps_prefix());
         assert_eq!(second.tools(), first.tools(), "{provider}");
         assert_eq!(list(&second), list(&first), "{provider}");
-        // Every message of the first request stands unchanged at the same place of the second.
+        // The second request contains every message of the first, unchanged and at the same place.
         let said = |text: &str| {
             text[text.find(r#""system":"#).unwrap()..]
                 .trim_end_matches("]}")
@@ -82,7 +82,7 @@ async fn the_list_and_the_messages_stay_while_a_tool_goes_and_comes_back() {
         assert!(said(&two).starts_with(&said(&one)), "{provider}");
         assert!(second.withdrawn().eq(["send_mail"]));
 
-        // The model is told by what the provider has for it, and the call is refused whatever it was told.
+        // The change reaches the model by the provider's own means, and the call is refused in any case.
         let fields = serde_json::to_value(&second).unwrap();
         match provider {
             Provider::Chat => assert_eq!(
@@ -113,7 +113,7 @@ async fn the_list_and_the_messages_stay_while_a_tool_goes_and_comes_back() {
         let refused = less.call(call, &cx).await;
         assert_eq!(refused.error().unwrap().kind(), ErrorKind::UnknownTool);
 
-        // Back again: nothing is new.
+        // Enabled again: nothing is new.
         let third = second.next(&all).unwrap();
         assert!(third.keeps_prefix() && third.withdrawn().next().is_none());
         assert_eq!(third.tools(), first.tools());
@@ -135,7 +135,8 @@ async fn the_list_and_the_messages_stay_while_a_tool_goes_and_comes_back() {
     }
 }
 
-// M11: what was never offered is told in the conversation where the provider has a way, else it is added at the end and said to be so
+// M11: a tool that was never offered is announced in the conversation if the provider has a means for it, else appended to the list, which is
+// reported
 #[test]
 fn a_new_tool_is_told_behind_what_is_there() {
     let (registry, cx) = (registry(), ToolContext::anonymous());
@@ -172,7 +173,7 @@ fn a_new_tool_is_told_behind_what_is_there() {
         let told = matches!(provider, Provider::Anthropic | Provider::Responses);
         assert_eq!(second.keeps_prefix(), told, "{provider}");
         assert_eq!(second.tools() == first.tools(), told);
-        // It goes and comes like any other from then on, and the headers stay as long as the message does.
+        // From then on it is disabled and enabled like any other, and the headers stay as long as the message does.
         let third = second.next(&less).unwrap();
         assert!(third.keeps_prefix() && third.withdrawn().eq(["forecast"]));
         assert_eq!(third.betas(), second.betas());
@@ -216,7 +217,7 @@ fn nothing_left_to_use_is_said_without_a_new_list() {
     }
 }
 
-// Another definition under the same name is another list, and says so.
+// A changed definition under the same name makes a new list, which is reported.
 #[test]
 fn a_changed_definition_begins_a_new_list() {
     let tool = |description: &str| {
@@ -234,7 +235,7 @@ fn a_changed_definition_begins_a_new_list() {
     }
 }
 
-// What is gone still counts: it still stands in the request.
+// Removed tools still count towards the limits, because they are still in the request.
 #[test]
 fn a_list_does_not_grow_beyond_the_limits() {
     let schema =

@@ -1,4 +1,4 @@
-//! Calls in.
+//! Reading tool calls from providers' answers.
 
 use serde_json::{Value, json};
 use tool_core::ToolCall;
@@ -19,7 +19,7 @@ fn ids(provider: Provider) -> [&'static str; 2] {
     }
 }
 
-// S2-14: both ways of answering give the same calls, in the model's order
+// S2-14: whole and streamed answers give the same calls, in the model's order
 #[test]
 fn a_whole_answer_and_a_streamed_one_have_the_same_calls() {
     for provider in Provider::ALL {
@@ -40,7 +40,7 @@ fn a_whole_answer_and_a_streamed_one_have_the_same_calls() {
     }
 }
 
-// What an interface shows while an answer streams is, put together, the answer.
+// The deltas that an interface shows while an answer streams add up to the answer.
 #[test]
 fn the_news_of_a_stream_make_the_answer() {
     for provider in Provider::ALL {
@@ -75,7 +75,7 @@ fn the_news_of_a_stream_make_the_answer() {
     }
 }
 
-// What has to go back as it came does: thoughts with their signatures stand where they stood.
+// Thoughts with their signatures go back unchanged and in the same position, as providers require.
 #[test]
 fn what_a_model_said_goes_back_as_it_came() {
     let said = |provider: Provider, whole: bool| -> Vec<Value> {
@@ -136,7 +136,7 @@ fn what_a_model_said_goes_back_as_it_came() {
     }
 }
 
-// Big numbers and keys that stand twice reach the tool's own check.
+// Big numbers and duplicate keys reach the tool's own check.
 #[test]
 fn arguments_are_the_text_that_the_model_wrote() {
     let odd = r#"{"a":12345678901234567890.0500,"a":1e400,"b": [ ]}"#;
@@ -176,14 +176,14 @@ fn arguments_are_the_text_that_the_model_wrote() {
     for (provider, body) in bodies {
         let reply = provider.reply(&body).unwrap();
         assert_eq!(reply.calls(), [ToolCall::new("c", "t", odd)], "{provider}");
-        // And what goes back is that text too.
+        // The same text goes back to the provider.
         let message = &provider.assistant(reply.message())[0];
         let kept = message.get().contains(odd) || message.get().contains(&quoted);
         assert!(kept, "{provider}: {message}");
     }
 }
 
-// A model that writes nothing for a tool without parameters has called it.
+// Empty arguments for a tool without parameters are a valid call.
 #[test]
 fn no_arguments_are_an_empty_object() {
     let body = r#"{"content":[{"type":"tool_use","id":"c","name":"t","input":{}}],"stop_reason":"tool_use"}"#;
@@ -210,7 +210,7 @@ data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}
     );
 }
 
-// Ids that are made here are always the same, differ within an answer and between answers, and go back to nobody.
+// Generated ids are deterministic, differ within an answer and between answers, and are not sent back.
 #[test]
 fn ids_that_gemini_leaves_out_are_made() {
     let body = |response: &str| {
@@ -232,14 +232,14 @@ fn ids_that_gemini_leaves_out_are_made() {
     assert_eq!(ids("a/b+1="), ids("a/b+1="));
     assert_ne!(ids("a"), ids("b"));
 
-    // A message that is written anew has none either.
+    // A message that is written from its parts has no generated id either.
     let mut message = Provider::Gemini.reply(&body("a")).unwrap().into_message();
     message.written = None;
     let written = Provider::Gemini.assistant(&message)[0].to_string();
     assert!(!written.contains("gemini_call_"), "{written}");
 }
 
-// Servers that have copied the API differ in what they number and repeat.
+// Servers that imitate the API number and repeat pieces differently.
 #[test]
 fn copies_of_chat_completions_are_read() {
     let read = |deltas: &[&str]| {
@@ -254,20 +254,20 @@ fn copies_of_chat_completions_are_read() {
         let call = |call: &ToolCall| format!("{} {} {}", call.id, call.name, call.arguments);
         reply.calls().iter().map(call).collect::<Vec<_>>()
     };
-    // Every call is number 0.
+    // Every call has the number 0.
     let zero = read(&[
         r#"{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}"#,
         r#"{"index":0,"id":"b","function":{"name":"y","arguments":"{\"n\":"}}"#,
         r#"{"index":0,"function":{"arguments":"1}"}}"#,
     ]);
     assert_eq!(zero, ["a x {}", r#"b y {"n":1}"#]);
-    // Id, type and name stand in every piece.
+    // Each piece repeats id, type and name.
     let repeated = read(&[
         r#"{"index":0,"id":"a","type":"function","function":{"name":"x","arguments":"{\"n\":"}}"#,
         r#"{"index":0,"id":"a","type":"function","function":{"name":"x","arguments":"1}"}}"#,
     ]);
     assert_eq!(repeated, [r#"a x {"n":1}"#]);
-    // No number and no id.
+    // Neither number nor id.
     let bare = read(&[
         r#"{"function":{"name":"x","arguments":"{}"}}"#,
         r#"{"function":{"name":"x","arguments":"{\"n\":"}}"#,
@@ -276,7 +276,7 @@ fn copies_of_chat_completions_are_read() {
     assert_eq!(bare, ["call_0 x {}", r#"call_1 x {"n":2}"#]);
 }
 
-// What a provider runs itself is no call of ours, and goes back as it came.
+// Calls that a provider runs itself are not tool calls of the host, and go back unchanged.
 #[test]
 fn tools_of_the_provider_are_no_calls() {
     let body = r#"{"content":[

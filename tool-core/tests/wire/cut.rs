@@ -1,4 +1,4 @@
-//! Answers that were cut off: nothing of them runs.
+//! Answers that were cut off: none of their calls run.
 
 use serde_json::Value;
 use tool_core::wire::{Provider, Stop};
@@ -6,7 +6,7 @@ use tool_core::wire::{Provider, Stop};
 use crate::calls::SECOND;
 use crate::support::{recorded, streamed};
 
-/// Words for a stop, and what they mean.
+/// Each provider's words for a stop, and their meaning.
 fn words(provider: Provider) -> Vec<(&'static str, Stop)> {
     let other = |word: &str| Stop::Other(word.to_owned());
     match provider {
@@ -44,7 +44,7 @@ fn words(provider: Provider) -> Vec<(&'static str, Stop)> {
     }
 }
 
-/// A recorded body that stops for another reason.
+/// A recorded body with another stop reason.
 fn stopped(provider: Provider, body: &str, word: &str) -> String {
     match provider {
         Provider::Chat => body
@@ -57,7 +57,7 @@ fn stopped(provider: Provider, body: &str, word: &str) -> String {
                 &format!(r#""finish_reason":"{word}""#),
             ),
         Provider::Responses => {
-            // The whole response, in the body and in the last event.
+            // The whole response object, in the body and in the last event.
             let at = body.rfind(r#""object""#).unwrap();
             let (before, after) = body.split_at(at);
             let after = after
@@ -111,7 +111,7 @@ fn calls_of_an_answer_that_was_cut_off_never_run() {
     }
 }
 
-// Wherever a stream breaks off, what has arrived does not run; only behind the provider's word for the end it does.
+// Wherever a stream ends, its calls do not run unless the provider has announced the end.
 #[test]
 fn a_stream_that_ends_early_is_cut_off() {
     for provider in Provider::ALL {
@@ -136,14 +136,14 @@ fn a_stream_that_ends_early_is_cut_off() {
     }
 }
 
-// A cut may leave half of a call; what goes back of it is something that the provider takes.
+// A cut may leave half of a call; the message that goes back is one that the provider accepts.
 #[test]
 fn half_a_call_goes_back_as_something_whole() {
     for provider in Provider::ALL {
         let (_, body) = recorded(provider);
-        // In the second call's arguments.
+        // Within the second call's arguments.
         let at = match provider {
-            Provider::Gemini => continue, // its calls are never in pieces
+            Provider::Gemini => continue, // its calls never arrive in pieces
             Provider::Chat => body
                 .find("900719")
                 .or(body.find("9007"))
@@ -176,7 +176,7 @@ fn half_a_call_goes_back_as_something_whole() {
     }
 }
 
-// One item that is not whole makes the whole answer so.
+// One incomplete item makes the whole answer incomplete.
 #[test]
 fn an_incomplete_call_in_a_complete_answer_does_not_run() {
     let body = r#"{"status":"completed","output":[
@@ -185,7 +185,7 @@ fn an_incomplete_call_in_a_complete_answer_does_not_run() {
     let reply = Provider::Responses.reply(body).unwrap();
     assert!(reply.is_truncated() && reply.calls().is_empty());
 
-    // A block that has begun and was never ended.
+    // A block that was begun and never ended.
     let events = r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"t","input":{}}}
 
 data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}

@@ -1,4 +1,4 @@
-//! The providers' formats, on bodies of the shape that their APIs document.
+//! The wire formats of the providers, tested on bodies of the shape that their APIs document.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What no provider should send: told with its place.
+//! Malformed answers of providers, whose errors name the place.
 
 use tool_core::wire::{Provider, WireError};
 
@@ -175,7 +175,7 @@ fn errors_in_a_stream_are_told_as_well() {
     for (provider, event) in cases {
         let mut stream = provider.stream();
         assert_eq!(stream.event(event).unwrap_err(), expected(provider));
-        // And where the connection ends with it.
+        // Also where the connection ends right after it.
         let mut stream = provider.stream();
         assert!(stream.feed(format!("data: {event}").as_bytes()).is_ok());
         assert_eq!(stream.finish().unwrap_err(), expected(provider));
@@ -229,7 +229,7 @@ fn events_out_of_place_are_told() {
     );
 }
 
-// Deep nesting is a text like any other until the tool's own check reads it.
+// Deeply nested arguments are plain text until the tool's own check reads them.
 #[test]
 fn depth_does_not_exhaust_the_stack() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));

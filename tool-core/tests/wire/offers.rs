@@ -1,4 +1,4 @@
-//! Definitions out.
+//! Writing tool definitions for requests.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn fields(offer: &Offer) -> String {
 const FORECAST: &str = "Tells the weather.";
 const EXAMPLES: &str = r#"\n\nExamples:\n- Over a weekend: {\"city\":\"Basel\",\"days\":2}\n- As long as it goes: {\"city\":\"\\\"Bern\\\"\"}"#;
 
-// Every provider's list, with `strict` said and the examples in the place that the provider has for them
+// Every provider's list, with `strict` set and the examples where the provider has a place for them
 #[test]
 fn each_provider_gets_its_shape() {
     let tools = toolset![forecast];
@@ -63,7 +63,7 @@ fn each_provider_gets_its_shape() {
     assert!(bedrock.contains(&format!(r#""inputSchema":{{"json":{schema}}}"#)));
 }
 
-// S1-30: what is sent is what the compiler has written, byte by byte
+// S1-30: the definitions that are sent are those generated at compile time, byte for byte
 #[test]
 fn the_texts_are_those_of_the_compiler() {
     let tools = toolset![fetch, forecast, search];
@@ -111,7 +111,7 @@ fn no_tools_are_no_fields() {
     }
 }
 
-// It is a part of whatever struct a host sends.
+// An offer can be flattened into any request struct of a host.
 #[test]
 fn an_offer_flattens_into_a_request() {
     #[derive(Serialize)]
@@ -135,7 +135,7 @@ fn an_offer_flattens_into_a_request() {
     }
 }
 
-/// As many tools as a host may have at run time.
+/// A toolset of `count` dynamic tools.
 fn many(count: usize, schema: &Value) -> Toolset {
     let tools = (0..count).map(|at| {
         tool_core::DynamicTool::new(
@@ -153,7 +153,7 @@ fn no_parameters() -> Value {
     json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false})
 }
 
-// M2: what exceeds a limit is an error that names it, and nothing is loosened in silence
+// M2: exceeding a limit is an error that names the limit; strictness is never dropped silently
 #[test]
 fn what_exceeds_a_limit_is_an_error() {
     let tools = many(21, &no_parameters());
@@ -167,7 +167,7 @@ fn what_exceeds_a_limit_is_an_error() {
             panic!()
         };
         assert_eq!(faults.len(), 1);
-        // The host says which may be loose.
+        // The host decides which tools may be non-strict.
         let offer = provider.offer_lenient(&tools, ["tool_7"]).unwrap();
         let strict = offer.tools().matches(r#""strict":true"#).count();
         let loose = offer.tools().matches(r#""strict":false"#).count();
@@ -181,7 +181,7 @@ fn what_exceeds_a_limit_is_an_error() {
             "{error}"
         );
     }
-    // Claude takes any number that is not strict.
+    // Anthropic accepts any number of tools that are not strict.
     let tools = many(129, &no_parameters());
     let names: Vec<String> = tools.names().map(str::to_owned).collect();
     let offer = Provider::Anthropic.offer_lenient(&tools, names.iter().map(String::as_str));
@@ -249,7 +249,7 @@ async fn quoted() -> u8 {
     0
 }
 
-// A description that quotes what we look for changes nothing.
+// A description that quotes the searched pattern changes nothing.
 #[test]
 fn a_description_may_quote_a_definition() {
     let tools = toolset![quoted];
@@ -275,7 +275,7 @@ fn a_description_may_quote_a_definition() {
     }
 }
 
-// A tool under another name is offered under it, and a dynamic one like a linked one.
+// A renamed tool is offered under its new name, and a dynamic tool like a linked one.
 #[test]
 fn renamed_and_dynamic_tools_are_offered() {
     let registry = Registry::builder()

@@ -9,7 +9,7 @@ use tool_core::wire::{Provider, Results};
 
 const PNG: &str = "iVBORw0KGgo=";
 const PDF: &str = "JVBERi0xLjQ=";
-/// `a,b`, as base64 text.
+/// The text `a,b` in base64.
 const CSV: &str = "YSxi";
 
 fn cx(conversation: &str) -> ToolContext {
@@ -31,7 +31,7 @@ fn values(results: &Results) -> Vec<Value> {
         .collect()
 }
 
-/// The one message of a history, and the media types that were left out of it.
+/// The only message of a history, and the media types that were left out of it.
 fn sent(provider: Provider, thread: &[Message]) -> (Value, Vec<String>) {
     let history = provider.history(thread).unwrap();
     let [message] = &values(&history)[..] else {
@@ -125,7 +125,7 @@ async fn a_users_files_reach_every_provider_in_its_own_form() {
     assert_eq!(left_out, ["image/jpeg"]);
 }
 
-// A14: nothing is lost silently: the model reads a line in the place of a file, and the host sees which was left out
+// A14: nothing is dropped silently: the model reads a line in place of a file, and the host sees which file was left out
 #[test]
 fn a_file_that_no_provider_takes_is_left_out_everywhere_and_named() {
     let message = UserMessage::from([
@@ -143,7 +143,7 @@ fn a_file_that_no_provider_takes_is_left_out_everywhere_and_named() {
         let zip = (None, "application/zip");
         let text = sent.messages[0].get();
         if provider == Provider::Responses {
-            // It takes documents of any type.
+            // Responses accepts documents of any type.
             assert_eq!(left_out, [(None, "image/png")]);
         } else {
             assert_eq!(left_out, [zip, (None, "image/png")], "{provider}");
@@ -157,7 +157,7 @@ fn a_file_that_no_provider_takes_is_left_out_everywhere_and_named() {
     }
 }
 
-// A14: earlier readers go on: a message of one text is still a JSON string, and old messages are read
+// A14: earlier versions can still read the store: a message with a single text is a JSON string; old messages are still read
 #[tokio::test]
 async fn a_text_is_stored_as_a_json_string_and_parts_as_an_object() {
     let store = MemoryStore::default();
@@ -196,7 +196,7 @@ async fn a_text_is_stored_as_a_json_string_and_parts_as_an_object() {
     }
 }
 
-// A14: what every provider refuses is not stored, and the error says what to write
+// A14: a part that every provider refuses is not stored, and the error says what to write
 #[tokio::test]
 async fn a_wrong_part_is_refused_with_what_to_write() {
     let store = MemoryStore::default();
@@ -272,7 +272,7 @@ fn drawn(_: &Vec<u8>) -> ModelOutput {
     ModelOutput::parts([Part::base64("application/pdf", PDF)])
 }
 
-// A14: Bedrock refuses two documents of one name in a request, and a document in a message without text
+// A14: documents get distinct names and accompanying text, because Bedrock refuses duplicate names in a request and a document without text
 #[tokio::test]
 async fn documents_of_a_request_have_different_names() {
     let store = MemoryStore::default();
@@ -328,7 +328,7 @@ async fn two_conversations_keep_their_own_files() {
     }
 }
 
-// A14: a thread that something else has written badly names the message
+// A14: the error about an invalid message in a thread names the message
 #[tokio::test]
 async fn a_stored_message_that_cannot_be_read_is_named() {
     let store = MemoryStore::default();

@@ -1,4 +1,4 @@
-//! What models think: read, shown, stored, and sent back to its provider alone.
+//! Reasoning of models: read, shown, stored, and sent back only to its own provider.
 
 use serde_json::{Value, json};
 use tool_core::Part;
@@ -163,7 +163,7 @@ fn whole(provider: Provider) -> Reply {
     provider.reply(&bodies(provider).0.to_string()).unwrap()
 }
 
-/// The first events of the stream, or all of them, and what they bring.
+/// Reads the first `most` events of the stream. Returns the reply and the deltas.
 fn streamed(provider: Provider, most: usize) -> (Reply, Vec<Delta>) {
     let (mut stream, mut news) = (provider.stream(), Vec::new());
     for event in bodies(provider).1.iter().take(most) {
@@ -180,7 +180,7 @@ fn pieces(news: &[Delta]) -> String {
     news.iter().filter_map(thought).collect()
 }
 
-// A14: the text that a provider gives of a model's reasoning is read, whole and streamed alike, apart from the answer
+// A14: the reasoning text of each provider is read, whole and streamed alike, separately from the answer
 #[test]
 fn reasoning_is_read_from_every_provider_whole_and_streamed() {
     for provider in Provider::ALL {
@@ -203,7 +203,7 @@ fn reasoning_is_read_from_every_provider_whole_and_streamed() {
     }
 }
 
-// A14: an answer that was cut off while the model thought keeps what there is
+// A14: an answer that is cut off during the reasoning keeps what has arrived
 #[test]
 fn reasoning_of_an_answer_that_was_cut_off_is_kept() {
     for provider in Provider::ALL {
@@ -225,7 +225,7 @@ fn reasoning_of_an_answer_that_was_cut_off_is_kept() {
     }
 }
 
-// A14: servers that have copied Chat Completions spell the key in two ways, some in both at once
+// A14: servers that imitate Chat Completions use two names for the key, some both at once
 #[test]
 fn copies_of_chat_completions_name_their_reasoning_differently() {
     let read = |message: Value| -> Result<String, WireError> {
@@ -249,7 +249,7 @@ fn copies_of_chat_completions_name_their_reasoning_differently() {
     }
 }
 
-// A14: models with open weights give their reasoning itself, others a summary
+// A14: models with open weights return the reasoning itself, others a summary
 #[test]
 fn responses_gives_reasoning_as_text_too() {
     let item = json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": FIRST}]});
@@ -269,7 +269,7 @@ fn responses_gives_reasoning_as_text_too() {
     assert_eq!(pieces(&news), FIRST);
     assert_eq!(stream.finish().unwrap().reasoning(), FIRST);
 
-    // An event without its numbers, as copies of the API send it, is read too.
+    // An event without its indexes, as imitations of the API send it, is read too.
     let mut stream = Provider::Responses.stream();
     let bare = json!({"type": "response.reasoning_summary_text.delta", "delta": FIRST});
     let news = stream.event(&bare.to_string()).unwrap();
@@ -288,7 +288,7 @@ async fn stored(store: &MemoryStore, conversation: &str) -> Vec<Message> {
     ThreadStore::read(store, &thread, None).await.unwrap()
 }
 
-// A14: a thread of parts, system message, result and reasoning is replayed on every provider; reasoning goes to the one it came from
+// A14: a thread of parts, system message, result and reasoning is replayed on every provider; reasoning goes only to the provider it came from
 #[tokio::test]
 async fn reasoning_is_stored_and_goes_back_to_its_provider_alone() {
     let store = MemoryStore::default();
@@ -323,7 +323,7 @@ async fn reasoning_is_stored_and_goes_back_to_its_provider_alone() {
                     "{part}, {from} to {to}: {messages}"
                 );
             }
-            // Chat Completions has no place for reasoning in a request.
+            // Chat Completions has no field for reasoning in a request.
             let goes_back = from == to && to != Provider::Chat;
             assert_eq!(
                 messages.contains(FIRST),
@@ -342,7 +342,7 @@ fn values(chunks: &[Chunk]) -> Vec<Value> {
     chunks.iter().map(value).collect()
 }
 
-// A14: an interface shows reasoning in parts of its own, streamed or whole, once
+// A14: an interface shows reasoning in parts of its own and only once, streamed or whole
 #[test]
 fn an_interface_shows_reasoning_before_the_answer() {
     for provider in Provider::ALL {
@@ -413,7 +413,7 @@ fn an_interface_shows_reasoning_before_the_answer() {
     }
 }
 
-// A14: reasoning between two texts is a part between them, without the empty line that parts blocks in the message
+// A14: reasoning between two texts is a part between them, without the empty line that separates blocks in the message
 #[test]
 fn an_interface_shows_reasoning_between_texts_in_its_place() {
     let mut ui = Writer::new(&toolset![]);

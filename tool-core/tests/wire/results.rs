@@ -1,4 +1,4 @@
-//! Results out.
+//! Writing results for requests.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -109,7 +109,7 @@ fn values(results: &Results) -> Vec<Value> {
         .collect()
 }
 
-// S2-22, S2-17: text, JSON, failure and denial, as each provider takes them
+// S2-22, S2-17: text, JSON, failure and denial, in the form that each provider accepts
 #[tokio::test]
 async fn each_provider_gets_its_results() {
     let (message, results) = run(&["text", "object", "list", "broken", "denied"]).await;
@@ -173,7 +173,7 @@ async fn each_provider_gets_its_results() {
     );
 }
 
-// Files go as each provider takes them; what one does not take is told to the model and to the host.
+// Files are sent in the form that each provider accepts; a file that it does not accept is reported to the model and to the host.
 #[tokio::test]
 async fn files_go_as_each_provider_takes_them() {
     let (message, results) = run(&["files"]).await;
@@ -267,7 +267,7 @@ async fn results_stand_in_the_order_of_the_calls() {
             "{provider}: {text}"
         );
     }
-    // Two calls of one id are two results.
+    // Two calls of the same id have two results.
     let calls = ["text", "list"].map(|name| ToolCall::new("same", name, "{}"));
     let cx = ToolContext::anonymous();
     let both = [
@@ -306,7 +306,7 @@ async fn every_call_has_one_result() {
     );
 }
 
-// An id that was made here is told to nobody.
+// Generated ids are not sent back.
 #[tokio::test]
 async fn made_ids_do_not_go_back() {
     let calls = [ToolCall::new("gemini_call_x_0", "text", "{}")];

@@ -1,4 +1,4 @@
-//! Tools out of sight, in each provider's own way.
+//! Deferred tools that the provider or `search_tools` finds, in each provider's format.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -74,7 +74,7 @@ fn anthropic_searches_for_itself() {
         "and neither of the two that stand for others"
     );
     assert_eq!(offer.left_out(), ["fetch"]);
-    // All else is what a request without a search says.
+    // The rest is the same as in a request without search.
     let plain = Provider::Anthropic.offer(&some().open()).unwrap();
     let plain: Vec<Value> = serde_json::from_str(plain.tools()).unwrap();
     assert_eq!(list[1], plain[0]);
@@ -131,7 +131,7 @@ fn a_provider_that_cannot_search_among_so_many_is_offered_two_tools() {
     }
 }
 
-// M11: what is out of sight comes and goes without a byte of what is cached.
+// M11: a deferred tool is added and removed without changing a byte of the cached request.
 #[test]
 fn a_tool_out_of_sight_comes_and_goes_behind_what_is_cached() {
     let registry = some();
@@ -162,7 +162,7 @@ fn a_tool_out_of_sight_comes_and_goes_behind_what_is_cached() {
     assert!(second.keeps_prefix());
     let change = second.change().unwrap().get();
     assert!(change.contains(r#""name":"search""#), "{change}");
-    // A conversation that begins to search, or ends it, begins a new list.
+    // A conversation that begins or ends searching begins a new list.
     let plain = first
         .next(&registry.toolset(&cx, &Rules::default()))
         .unwrap();
@@ -175,7 +175,7 @@ fn a_tool_out_of_sight_comes_and_goes_behind_what_is_cached() {
     assert!(!plain.keeps_prefix() && !plain.tools().contains("tool_search"));
 }
 
-// What a provider's own search has found, and that it searched, goes back as it came; the call is one of the tool itself.
+// The search that a provider ran and its findings go back unchanged; the call that follows is a call of the found tool.
 #[tokio::test]
 async fn a_call_of_what_the_provider_found_runs() {
     let answers = [

@@ -1,11 +1,11 @@
-//! However a stream is cut into pieces, it is the same answer.
+//! Property tests: a stream gives the same answer, however it is split into pieces.
 
 use proptest::prelude::*;
 use tool_core::wire::Provider;
 
 use crate::support::{recorded, streamed};
 
-/// The recorded stream with another end of lines.
+/// The recorded stream with other line endings.
 fn lines(body: &str, end: &str) -> String {
     body.replace("\r\n", "\n").replace('\n', end)
 }
@@ -32,7 +32,7 @@ proptest! {
         prop_assert_eq!(reply.stop(), expected.stop());
     }
 
-    // And so it is however a provider cuts the arguments themselves.
+    // Any split of the arguments by the provider
     #[test]
     fn any_cut_of_the_arguments_gives_the_same_call(
         arguments in r#"\{"[a-z]{1,4}":("[^"\\\x00-\x1f]{0,20}"|-?[0-9]{1,30}(\.[0-9]{1,9})?)(,"[a-z]":true){0,3}\}"#,

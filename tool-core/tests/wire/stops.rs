@@ -1,4 +1,4 @@
-//! Why a model stopped, and what it used: read from each provider and kept in the thread.
+//! Stop reasons and token usage: read from each provider and kept in the thread.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tool_core::wire::Provider;
 use crate::support::{forecast, recorded, search, streamed};
 use crate::turns::{Served, cx};
 
-/// A text that stops for a reason, in each provider's words.
+/// A text answer with this stop reason, in each provider's format.
 fn body(provider: Provider, text: &str, stop: &str) -> String {
     match provider {
         Provider::Chat => format!(
@@ -58,7 +58,7 @@ async fn drive(
     (outcome, requests)
 }
 
-// A7: an answer that was cut off by the limit is not a last word
+// A7: an answer that the length limit cut off is not treated as a completed one
 #[tokio::test]
 async fn limit_and_filter_are_outcomes() {
     for provider in Provider::ALL {
@@ -77,7 +77,7 @@ async fn limit_and_filter_are_outcomes() {
             let turns = Turns::new(MemoryStore::default());
             let (outcome, _) =
                 drive(provider, vec![body(provider, "half a sen", word)], &turns).await;
-            // The thread says it as well, for a client that asks later.
+            // The thread records the outcome as well, for a client that asks later.
             let mut nobody = Served {
                 provider,
                 bodies: Vec::new(),
@@ -114,7 +114,7 @@ async fn limit_and_filter_are_outcomes() {
     }
 }
 
-// A7: a model that refuses has not answered
+// A7: a refusal of the model is reported as filtered
 #[test]
 fn refusals_are_filtered() {
     let chat =
@@ -127,7 +127,7 @@ fn refusals_are_filtered() {
     }
 }
 
-// A7: `pause_turn` ends a run
+// A7: `pause_turn` does not end a run
 #[tokio::test]
 async fn a_paused_turn_goes_on_by_itself() {
     let paused = || {
@@ -143,19 +143,19 @@ async fn a_paused_turn_goes_on_by_itself() {
         matches!(&outcome, Outcome::Said(text) if text == "Rain."),
         "{outcome:?}"
     );
-    // It goes back as it came.
+    // The paused message goes back unchanged.
     let last = requests[1].last().unwrap();
     assert_eq!(last["role"], "assistant");
     assert_eq!(last["content"][1]["id"], "srvtoolu_1");
 
-    // The limit on steps holds.
+    // The limit on steps applies.
     let turns = Turns::new(MemoryStore::default()).most_steps(3);
     let (outcome, requests) = drive(anthropic, (0..9).map(|_| paused()).collect(), &turns).await;
     assert!(matches!(outcome, Outcome::StepLimit), "{outcome:?}");
     assert_eq!(requests.len(), 3);
 }
 
-// A7: streamed and whole answers name the same reason and the same tokens
+// A7: streamed and whole answers have the same reason and the same tokens
 #[test]
 fn a_stream_names_its_reason_and_its_tokens() {
     for provider in Provider::ALL {
@@ -176,7 +176,7 @@ fn a_stream_names_its_reason_and_its_tokens() {
     }
 }
 
-// A7: messages that version 0.1 stored have no reason
+// A7: messages that version 0.1 stored are read, without a reason
 #[test]
 fn old_messages_are_read() {
     let message: ModelMessage = serde_json::from_str(r#"{"text":"Rain."}"#).unwrap();

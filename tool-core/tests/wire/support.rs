@@ -1,4 +1,4 @@
-//! Two tools, and answers that call them.
+//! Tools, and recorded answers that call them.
 
 use tool_core::prelude::*;
 use tool_core::wire::{Provider, Reply, ReplyStream, WireError};
@@ -47,7 +47,7 @@ pub(crate) async fn fetch(
     path
 }
 
-/// The answer that calls both, as a whole body and as it streams.
+/// The answer that calls both tools, as a whole body and as a stream.
 pub(crate) fn recorded(provider: Provider) -> (&'static str, &'static str) {
     match provider {
         Provider::Chat => (

@@ -1,4 +1,4 @@
-//! System messages.
+//! System messages in threads and requests.
 
 use std::sync::{Arc, Mutex};
 
@@ -27,7 +27,7 @@ async fn look_up() -> u32 {
     7
 }
 
-/// What a host sends, whatever the provider.
+/// The request body of a host, the same for every provider.
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
@@ -37,7 +37,7 @@ struct Body<'a> {
     offer: &'a Offer,
 }
 
-/// The fields of a request beside its messages, and the messages.
+/// The fields of a request other than its messages, and the messages.
 fn request(provider: Provider, history: &Results) -> (Value, Vec<Value>) {
     let offer = provider.offer(&toolset![look_up]).unwrap();
     let body = Body {
@@ -54,7 +54,7 @@ fn request(provider: Provider, history: &Results) -> (Value, Vec<Value>) {
     )
 }
 
-/// System, user, call, system before its result, user.
+/// Stores a system message, a user message, a call, another system message before the call's result, and a user message.
 async fn conversation(store: &MemoryStore, name: &str) {
     let turns = Turns::new(store.clone());
     let cx = cx(name);
@@ -70,7 +70,7 @@ async fn conversation(store: &MemoryStore, name: &str) {
     turns.say("Well?", &cx).await.unwrap();
 }
 
-// A14: a system message stands among the messages, or in the field that the provider has for it, in order
+// A14: a system message is among the messages or in the provider's own field, in order
 #[tokio::test]
 async fn system_messages_stand_where_each_provider_takes_them() {
     let store = MemoryStore::default();
@@ -86,7 +86,7 @@ async fn system_messages_stand_where_each_provider_takes_them() {
                     let system = |text| json!({"role": "system", "content": text});
                     assert_eq!(messages.len(), 6, "{provider}");
                     assert_eq!(messages[0], system(&*first), "{provider}");
-                    // The result of a call stays behind it.
+                    // The system message comes after the result of the call.
                     assert!(messages[3].to_string().contains("c-0"), "{provider}");
                     assert_eq!(messages[4], system("Be brief."), "{provider}");
                     assert_eq!(body.get("system"), None);
@@ -178,7 +178,7 @@ impl Model for Counting {
     }
 }
 
-// A14: a system message is no question: it begins no run, and what is stored while the model writes comes after its message
+// A14: a system message begins no run; if it is stored while the model writes, it comes after the model's message
 #[tokio::test]
 async fn a_system_message_begins_no_run_and_is_read_with_the_next_request() {
     let store = MemoryStore::default();

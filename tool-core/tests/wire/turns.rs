@@ -1,4 +1,4 @@
-//! A provider's answers, handed to turns.
+//! Turns that are driven by a provider's answers.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ pub(crate) fn cx() -> ToolContext {
     ToolContext::builder().conversation("th").build()
 }
 
-/// A provider behind what would be HTTP.
+/// A provider with scripted HTTP bodies that records its requests.
 pub(crate) struct Served {
     pub(crate) provider: Provider,
     pub(crate) bodies: Vec<String>,
@@ -87,7 +87,7 @@ async fn one_loop_serves_every_provider() {
         let user =
             serde_json::from_str::<Value>(provider.user("How is the weather?").get()).unwrap();
         assert_eq!(requests[0], [user]);
-        // The second request has what the model said, as it was, and both results behind it.
+        // The second request contains the model's message unchanged, followed by both results.
         let (first, second) = (&requests[0], &requests[1]);
         assert_eq!(&second[..1], &first[..]);
         let reply = provider.reply(recorded(provider).0).unwrap();
@@ -139,7 +139,7 @@ async fn turns_refuse_the_calls_of_an_answer_that_was_cut_off() {
             .iter()
             .all(|result| result.is_of(tool_core::ErrorKind::InvalidArguments))
     );
-    // And both refusals go back, so that the model can say it again.
+    // Both refusals go back, so that the model can repeat its calls.
     let written = Provider::Anthropic.results(&message, &results).unwrap();
     assert_eq!(written.messages[0].get().matches("was cut off").count(), 2);
 }
@@ -178,7 +178,7 @@ fn three(_: &Shown) -> ModelOutput {
     ModelOutput::json(&json!({"three": 3}))
 }
 
-// S2-05: what a tool shows the model survives the thread, images and JSON too
+// S2-05: the parts that a tool shows the model are kept in the thread, including images and JSON
 #[tokio::test]
 async fn what_the_model_reads_survives_the_thread() {
     let calls = [
@@ -215,7 +215,7 @@ async fn what_the_model_reads_survives_the_thread() {
     }
 }
 
-// A3: a call without a result gets a placeholder, because no provider takes a call that is not answered
+// A3: a call without a result gets a placeholder, because no provider accepts an unanswered call
 #[tokio::test]
 async fn a_call_without_a_result_is_sent_with_a_placeholder() {
     let thread = ThreadId::new("", "th").unwrap();

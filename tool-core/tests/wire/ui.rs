@@ -1,4 +1,4 @@
-//! The stream of the AI SDK's interfaces, and the way back.
+//! The AI SDK's UI message stream, and reading the answers of an interface.
 
 use futures::StreamExt as _;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ async fn calls_are_shown_as_they_come() {
     all.extend(ui.said(&ModelMessage::text("All done.")).unwrap());
     all.extend(ui.finish());
     let mut all = values(&all);
-    // What our own errors say is not the protocol's.
+    // The protocol does not define the texts of this crate's errors.
     for chunk in &mut all {
         let ours = chunk["toolCallId"] == "c-5" || chunk["toolCallId"] == "c-6";
         if ours && let Some(text) = chunk.get_mut("errorText") {
@@ -163,7 +163,7 @@ async fn calls_are_shown_as_they_come() {
     );
 }
 
-// An answer from any provider is shown alike, streamed or whole, and one that was cut off as failed.
+// An answer from any provider is shown alike, streamed or whole; one that was cut off is shown as failed.
 #[test]
 fn answers_of_every_provider_are_shown() {
     for provider in Provider::ALL {
@@ -198,7 +198,7 @@ fn answers_of_every_provider_are_shown() {
     );
 }
 
-// S2-18: what the protocol has no way to show is refused
+// S2-18: a step that the protocol cannot show is refused
 #[tokio::test]
 async fn steps_out_of_order_are_refused() {
     let (tools, cx) = (open(), ToolContext::anonymous());
@@ -247,7 +247,7 @@ async fn steps_out_of_order_are_refused() {
     );
     let failed = tools.call(call("c-1", "fail", "{}"), &cx).await;
     assert!(ui.result(&failed).is_err());
-    // The same id in a later step is another call, and gets a name of its own.
+    // The same id in a later step is a different call, and gets a name of its own.
     let _ = ui.step();
     let chunks = values(
         &ui.said(&ModelMessage::calls([call("c-1", "count", "{}")]))
@@ -264,7 +264,7 @@ fn thread() -> ThreadId {
     ThreadId::new("acme", "th").unwrap()
 }
 
-/// A process: what it makes anew when it starts.
+/// The objects that a process makes when it starts.
 struct Process {
     gate: Gate,
     turns: Turns,
@@ -301,12 +301,12 @@ impl Process {
     }
 }
 
-/// Two mails and a count, as they are shown; gives the tokens too.
+/// Stores two mails and a failing call, and shows them. Returns the message, the chunks and the approval tokens.
 async fn asked(store: &MemoryStore) -> (StoredMessage, Vec<Value>, Vec<String>) {
     let process = Process::start(store);
     let tools = process.tools();
     let message = ModelMessage::calls([
-        // Repair writes the default; the second is asked about as it is.
+        // Repair writes the default; the second call needs no repair.
         call("c-1", "send_mail", r#"{"to":"bob","size":null}"#),
         call("c-2", "send_mail", r#"{"to":"eve","size":2}"#),
         call("c-3", "fail", "{}"),
@@ -333,7 +333,7 @@ async fn asked(store: &MemoryStore) -> (StoredMessage, Vec<Value>, Vec<String>) 
     (message, all, tokens)
 }
 
-/// What an interface posts when both questions are answered.
+/// The body that an interface posts when both approvals are answered.
 fn posted(tokens: &[String], yes: [bool; 2]) -> Value {
     let part = |at: usize, to: &str, size: u32| {
         json!({"type": "tool-send_mail", "toolCallId": format!("c-{}", at + 1), "state": "approval-responded",
@@ -346,7 +346,7 @@ fn posted(tokens: &[String], yes: [bool; 2]) -> Value {
     ]})
 }
 
-// S2-12, S2-13, S2-15, S2-17: asked, answered in the interface, and the same turn goes on in another process
+// S2-12, S2-13, S2-15, S2-17: calls are requested, answered in the interface, and the same turn goes on in another process
 #[tokio::test]
 async fn a_turn_goes_on_with_what_people_have_answered() {
     let store = MemoryStore::default();
@@ -357,7 +357,7 @@ async fn a_turn_goes_on_with_what_people_have_answered() {
             .filter(|chunk| chunk["toolCallId"] == id)
             .collect()
     };
-    // The person sees what would run, with the default in it.
+    // The approver sees the repaired arguments, including the default.
     assert_eq!(about("c-1")[1]["input"], json!({"to": "bob", "size": 1}));
     assert_eq!(about("c-1")[1]["title"], "Send a mail");
     assert_eq!(about("c-1")[2]["type"], "tool-approval-request");
@@ -400,7 +400,7 @@ async fn a_turn_goes_on_with_what_people_have_answered() {
     let Turn::Complete(results) = &turn else {
         panic!("{turn:?}")
     };
-    // What had its result before is not shown again.
+    // A result that was shown before is not shown again.
     all.extend(ui.stored(&results[0]).unwrap());
     all.extend(ui.stored(&results[1]).unwrap());
     all.extend(ui.outcome(&Outcome::Said("Done.".to_owned())).unwrap());
@@ -427,7 +427,7 @@ async fn a_turn_goes_on_with_what_people_have_answered() {
     );
 }
 
-// S2-16: an interface that has shown a person something else does not get an approval
+// S2-16: an answer from an interface that showed other arguments is refused
 #[tokio::test]
 async fn tampered_arguments_are_refused() {
     let store = MemoryStore::default();
@@ -451,12 +451,12 @@ async fn tampered_arguments_are_refused() {
         .await
         .unwrap_err();
     assert!(matches!(error, ApprovalError::Invalid), "{error}");
-    // Nothing was answered: both still wait.
+    // Nothing was answered: both calls still wait.
     assert_eq!(
         process.approvals().waiting(&thread()).await.unwrap().len(),
         2
     );
-    // Numbers that an interface writes its own way are the same.
+    // Numbers that an interface formats differently are equal.
     let mut body = posted(&tokens, [true, true]);
     body["messages"][1]["parts"][1]["input"]["size"] = json!(1.0);
     let answers = Answers::read(&body.to_string()).unwrap();
@@ -466,7 +466,7 @@ async fn tampered_arguments_are_refused() {
         .unwrap();
 }
 
-// S2-14: two wait and one is answered, so nothing goes on; the rule is the one of the interface
+// S2-14: of two waiting calls one is answered, so the turn does not go on; the interface uses the same rule
 #[test]
 fn a_turn_goes_on_when_every_call_is_settled() {
     let tokens = ["a".to_owned(), "b".to_owned()];
@@ -484,13 +484,13 @@ fn a_turn_goes_on_when_every_call_is_settled() {
     for state in ["output-available", "output-error", "output-denied"] {
         assert!(ready(&|parts| other(parts, call(state))), "{state}");
     }
-    // Progress is no output.
+    // Progress is not an output.
     assert!(!ready(&|parts| {
         let mut part = call("output-available");
         part["preliminary"] = json!(true);
         other(parts, part);
     }));
-    // Only the last step counts, and without an answer nothing is asked of the server.
+    // Only the last step counts, and without an answer the interface does not send a request.
     assert!(!ready(&|parts| parts
         .as_array_mut()
         .unwrap()
@@ -557,7 +557,7 @@ fn what_is_no_list_of_messages_is_told_with_its_place() {
     }
 }
 
-// A14: what a user writes in an interface, with its files, goes into the thread and to every provider
+// A14: a user's message from an interface, with its files, goes into the thread and to every provider
 #[tokio::test]
 async fn a_message_of_the_interface_reaches_every_provider_with_its_files() {
     let body = json!({"id": "chat", "trigger": "submit-message", "messages": [
@@ -592,7 +592,7 @@ async fn a_message_of_the_interface_reaches_every_provider_with_its_files() {
         );
     }
 
-    // Answers to questions are no message of the user's, and a list of messages is read too.
+    // Answers to approvals are not a user message; a bare list of messages is accepted too.
     let answered = json!([{"role": "assistant", "parts": []}]).to_string();
     assert_eq!(user_message(&answered).unwrap(), None);
     assert_eq!(user_message("[]").unwrap(), None);
@@ -603,7 +603,7 @@ async fn a_message_of_the_interface_reaches_every_provider_with_its_files() {
     );
 }
 
-// A14: what cannot be read is named with its place
+// A14: the error about an unreadable message names the place
 #[test]
 fn a_message_of_the_interface_that_cannot_be_read_is_named_with_its_place() {
     for (message, error) in [

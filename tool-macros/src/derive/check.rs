@@ -1,4 +1,4 @@
-//! From the type as written to the type as decided: every rule that syntax alone shows.
+//! Checks of a type that need only its syntax, and the decision on its wire format.
 
 mod enums;
 mod fields;
@@ -20,21 +20,21 @@ use crate::errors::Errors;
 use crate::siblings::Siblings;
 use crate::texts;
 
-/// What the rules share while they look at one type.
+/// The state that all checks of a type share.
 struct Check<'e> {
     errors: &'e Errors,
     own: &'e Ident,
     generic: bool,
     markers: Vec<Marker>,
     warnings: Vec<Warning>,
-    /// Values seen so far.
+    /// The number of values so far.
     values: usize,
     stated: Vec<Stated>,
-    /// The derives of the type, read once where they matter.
+    /// The other derives of the type, read when they are needed.
     siblings: Siblings,
 }
 
-/// Decides the wire format; `None` where an error leaves none.
+/// Decides the wire format; `None` after an error that leaves no format.
 pub(crate) fn check<'a>(written: Written<'a>, errors: &Errors) -> Option<Decided<'a>> {
     let input = written.input;
     let mut check = Check {
@@ -108,7 +108,7 @@ impl<'e> Check<'e> {
         }
     }
 
-    /// A value with its number.
+    /// Creates a value with its number.
     fn placed(
         &mut self,
         ty: TokenStream,
@@ -127,10 +127,10 @@ impl<'e> Check<'e> {
         }
     }
 
-    /// Rules on the type's own attributes.
+    /// Checks the type's own attributes.
     fn container(&self, attributes: &Attributes) {
         let words = &attributes.words;
-        // `integer` says the wire type as well: `#[serde(try_from = "u8", into = "u8")]`.
+        // `integer` states the wire type as well, as in `#[serde(try_from = "u8", into = "u8")]`.
         if words.value.as_type.is_none() && words.integer.is_none() {
             for other in &attributes.serde.other_type {
                 self.errors
@@ -168,7 +168,7 @@ impl<'e> Check<'e> {
         ))
     }
 
-    /// `struct Name(Inner);`, or one field under `transparent`.
+    /// Decides the format of `struct Name(Inner);`, or of a struct with one field under `transparent`.
     fn newtype<'a>(&mut self, attributes: &Attributes, fields: Fields<'a>) -> Option<Shape<'a>> {
         let transparent = attributes.serde.transparent.clone();
         let all = fields.list.len();
@@ -219,7 +219,7 @@ impl<'e> Check<'e> {
         });
     }
 
-    /// `[variant-alias]` at `alias = "…"`, unless allowed.
+    /// Warns `[variant-alias]` at `alias = "…"`, unless that is allowed.
     fn warn_alias(&mut self, attributes: &Attributes) {
         if let Some(alias) = &attributes.serde.alias
             && !attributes.words.allowed.contains(VARIANT_ALIAS)
@@ -229,7 +229,7 @@ impl<'e> Check<'e> {
     }
 }
 
-/// `Variant` and `field` as `Variant.field`.
+/// Joins `Variant` and `field` to `Variant.field`.
 fn label(outer: &str, inner: &str) -> String {
     match (outer, inner) {
         ("", inner) => inner.to_owned(),

@@ -1,9 +1,9 @@
-//! Types that hold each other without `#[schema(recursive)]`.
+//! Detection of mutually recursive types without `#[schema(recursive)]`.
 //!
-//! Their constants would hold each other, which rustc refuses with 95 lines that name no attribute. A derive sees one type only, so each
-//! notes the names in its fields here, and the derive of the last type of a circle finds its own name again. Names may mislead (two modules
-//! with a type of one name), so the generated code asks the types themselves, by the impls of `Holds` that each derive writes: where the
-//! names were wrong, the field has its schema as if nothing had been found.
+//! Their constants would contain each other, which rustc refuses with 95 lines that mention no attribute. A derive sees only one
+//! type, so each derive records the names in its fields here, and the derive of the last type of a cycle finds its own name
+//! again. Names can be misleading (two modules may have a type of the same name), so the generated code asks the types
+//! themselves, with the impls of `Holds` that each derive writes. If the names were misleading, the field has its normal schema.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -18,32 +18,32 @@ use crate::derive::model::Decided;
 /// The named types in the fields of each type that was derived in this run of the compiler.
 static NAMES: Mutex<Option<HashMap<String, Vec<String>>>> = Mutex::new(None);
 
-/// Types that every program uses and that hold none of its own.
+/// Common types that contain no types of the program.
 const FOREIGN: &[&str] = &[
     "String", "PathBuf", "Duration", "Value", "Url", "Uuid", "Utc", "Self",
 ];
 
 /// A field that may lead back to its own type.
 pub(crate) struct Circle {
-    /// The value's number.
+    /// The number of the value.
     pub(crate) number: usize,
-    /// The type that it names.
+    /// The type that the field names.
     pub(crate) held: TokenStream,
-    /// From that type back to the own one, by the numbers of named types.
+    /// The path from that type back to the field's own type, by the numbers of named types.
     pub(crate) way: Vec<usize>,
-    /// `Entry`, `Folder`, `Entry`
+    /// The names on the path, such as `Entry`, `Folder`, `Entry`.
     pub(crate) names: Vec<String>,
 }
 
-/// What a type holds.
+/// The types that a type refers to.
 #[derive(Default)]
 pub(crate) struct Circles {
-    /// The types that its fields name, each once.
+    /// The types that its fields name, without duplicates.
     pub(crate) held: Vec<TypePath>,
     pub(crate) circles: Vec<Circle>,
 }
 
-/// Finds the types that a type names, and notes them.
+/// Finds the types that a type names, and records them.
 pub(crate) fn find(decided: &Decided<'_>) -> Circles {
     let mut found = Circles::default();
     if decided.is_generic() {
@@ -85,7 +85,7 @@ pub(crate) fn find(decided: &Decided<'_>) -> Circles {
     found
 }
 
-/// The shortest way from one name to another, and the names on it.
+/// Returns the shortest path from one name to another, and the names on it.
 fn way(
     names: &HashMap<String, Vec<String>>,
     from: &str,
@@ -119,7 +119,7 @@ fn name(path: &TypePath) -> String {
         .unwrap_or_default()
 }
 
-/// The types without parameters in a type that a program may have made.
+/// Returns the types without parameters in a type, except the common ones.
 fn named(ty: &TokenStream) -> Vec<TypePath> {
     let mut found = Vec::new();
     if let Ok(ty) = syn::parse2(ty.clone()) {
@@ -163,7 +163,7 @@ fn may_be_own(name: &str) -> bool {
 }
 
 impl Circles {
-    /// `impl Holds<Step<0, …>, …> for Folder where Entry: Holds<…>`, one for each type that is named.
+    /// Generates `impl Holds<Step<0, …>, …> for Folder where Entry: Holds<…>` for each named type.
     pub(crate) fn impls(&self, decided: &Decided<'_>) -> TokenStream {
         let private = decided.paths.private();
         let ident = &decided.input.ident;
@@ -179,14 +179,14 @@ impl Circles {
         .collect()
     }
 
-    /// The circle that a value may close.
+    /// Returns the cycle that a value may close.
     pub(crate) fn of(&self, number: usize) -> Option<&Circle> {
         self.circles.iter().find(|circle| circle.number == number)
     }
 }
 
 impl Circle {
-    /// `Circle::<Field, Folder, Step<0, Here>, Entry>`
+    /// Generates `Circle::<Field, Folder, Step<0, Here>, Entry>`.
     pub(crate) fn question(&self, decided: &Decided<'_>, field: &TokenStream) -> TokenStream {
         let private = decided.paths.private();
         let ident = &decided.input.ident;
@@ -198,7 +198,7 @@ impl Circle {
         quote!(#private::circle::Circle::<#field, #held, #way, #ident>)
     }
 
-    /// "`Entry` → `Folder` → `Entry`"
+    /// The cycle as text, such as "`Entry` → `Folder` → `Entry`".
     pub(crate) fn text(&self) -> String {
         let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
         names.join(" → ")
@@ -211,7 +211,7 @@ mod tests {
 
     use super::{named, way};
 
-    // E6: types that hold each other
+    // E6: a cycle of types is found, whatever its length.
     #[test]
     fn ways_lead_back_over_any_number_of_types() {
         let names: HashMap<String, Vec<String>> = [

@@ -1,4 +1,4 @@
-//! The generated code. Nothing here can fail, but for what only the writing of the reader finds out (`read.rs`).
+//! Code generation of `#[derive(StrictSchema)]`. It cannot fail, except for errors that only appear when the reader is generated (`read.rs`).
 
 mod checks;
 pub(super) mod impls;
@@ -69,7 +69,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// Warnings lie outside of the block, whose `allow` would silence them.
+/// Generates warnings outside of the block, because its `allow` would silence them.
 fn warnings(decided: &Decided<'_>) -> TokenStream {
     let mut out = TokenStream::new();
     // A model does not fill in a type that is only written.
@@ -89,7 +89,7 @@ fn warnings(decided: &Decided<'_>) -> TokenStream {
             ));
             continue;
         }
-        // The tag to write depends on what the variants hold.
+        // The suggested tag depends on the types in the variants.
         let hit = if is_untagged {
             object_variants(decided)
         } else {
@@ -109,7 +109,8 @@ fn warnings(decided: &Decided<'_>) -> TokenStream {
     out
 }
 
-/// Conditions for a tag among the fields of each variant, and for a tag with a key for the value; `None` if a condition is known to be false.
+/// Returns the condition for a tag among the fields of each variant, and the condition for a tag with a
+/// separate key for the value. `None` means that a condition is known to be false.
 fn tags(decided: &Decided<'_>) -> (Option<TokenStream>, Option<TokenStream>) {
     let Shape::Union(_, branches) = &decided.shape else {
         return (Some(quote!(true)), None);
@@ -129,7 +130,7 @@ fn tags(decided: &Decided<'_>) -> (Option<TokenStream>, Option<TokenStream>) {
     (Some(quote!(!#holds)), Some(holds))
 }
 
-/// Whether more than one variant is a record, so that only its keys tell it from the next.
+/// Returns whether more than one variant is a record, so that only the keys distinguish it from the others.
 fn object_variants(decided: &Decided<'_>) -> TokenStream {
     let Shape::Union(_, branches) = &decided.shape else {
         return quote!(true);

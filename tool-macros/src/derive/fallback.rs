@@ -1,4 +1,4 @@
-//! After an error the type still has a schema, so that the user reads one error and not one more per use.
+//! Expansion after an error: the type still has a schema, so that its uses cause no further errors.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
@@ -7,7 +7,8 @@ use syn::DeriveInput;
 use crate::derive::expand::impls;
 use crate::paths::Paths;
 
-/// Of a type that cannot be read, where its name can. Without an error of ours rustc has reported one, and serde's derives have failed, too.
+/// Expands a type that cannot be parsed, if its name can be found. Without an error of this macro, rustc has
+/// reported one, and serde's derives have failed too.
 pub(super) fn of_tokens(item: TokenStream, error: Option<TokenStream>) -> TokenStream {
     let is_half_typed = error.is_none();
     let mut tokens = item.into_iter().skip_while(|token| {
@@ -31,7 +32,7 @@ pub(super) fn of_tokens(item: TokenStream, error: Option<TokenStream>) -> TokenS
     }
 }
 
-/// What serde's derives would have written, so that whoever uses the type has no error.
+/// Generates the impls that serde's derives would have written, so that uses of the type cause no errors.
 fn serde_impls(input: &DeriveInput) -> TokenStream {
     let private = Paths::of(&input.attrs).private();
     let ident = &input.ident;

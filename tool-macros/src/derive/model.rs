@@ -1,4 +1,4 @@
-//! The type as decided: what the expansion needs, with nothing left that could fail.
+//! The checked type: everything that the code generation needs, which cannot fail any more.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
@@ -22,37 +22,37 @@ pub(crate) struct Decided<'a> {
     pub(crate) doc: Doc,
     pub(crate) shape: Shape<'a>,
     pub(crate) warnings: Vec<Warning>,
-    /// Types that stand for an enclosing one inside field types.
+    /// Marker types that replace an enclosing type inside of field types.
     pub(crate) markers: Vec<Marker>,
-    /// Also implement `JsonSchema`.
+    /// Whether to implement `JsonSchema` as well.
     pub(crate) json_schema: bool,
     pub(crate) circles: Circles,
-    /// What reads and writes the type where `as` or `integer` states its form.
+    /// What reads and writes the type if `as` or `integer` states its format.
     pub(crate) stated: Vec<Stated>,
-    /// What serde's attributes on the type say about reading it.
+    /// serde's attributes on the type, as far as they concern reading.
     pub(crate) serde: Serde,
-    /// `as` on the type states its form, and its fields do not.
+    /// Whether `as` on the type states its format, instead of its fields.
     pub(crate) stated_as: bool,
     pub(crate) siblings: Siblings,
-    /// `#[schema(deserialize)]`: also implement `Deserialize`, by what the derive writes.
+    /// `#[schema(deserialize)]`: implement `Deserialize` as well, with the code that the derive generates.
     pub(crate) deserialize: Option<Ident>,
 }
 
-/// A form that is stated for the type as a whole, and what it has to agree with.
+/// A format that is stated for the type as a whole, and what has to match it.
 pub(crate) struct Stated {
     pub(crate) own: Own,
-    /// It reads the type; else it writes the type.
+    /// Whether it reads the type; otherwise it writes the type.
     pub(crate) reads: bool,
-    /// The type whose schema is stated; the type itself under `integer`.
+    /// The type whose schema is stated; the type itself for `integer`.
     pub(crate) schema: TokenStream,
-    /// Where to tell a contradiction.
+    /// Where to report a contradiction.
     pub(crate) place: TokenStream,
 }
 
 /// What reads or writes a value.
 #[derive(Clone)]
 pub(crate) enum Own {
-    /// A type: `#[serde(try_from = "u8")]`, the field of a newtype.
+    /// A type, such as in `#[serde(try_from = "u8")]`, or the field of a newtype.
     Type(Box<Type>),
     /// serde's derive, for a record.
     Record,
@@ -61,12 +61,12 @@ pub(crate) enum Own {
 }
 
 impl Decided<'_> {
-    /// Whether the schema depends on parameters, so that no constant beside the impl may name the type.
+    /// Whether the schema depends on type parameters, so that no constant outside of the impl may name the type.
     pub(crate) fn is_generic(&self) -> bool {
         !self.input.generics.params.is_empty()
     }
 
-    /// Every value of the type, in order.
+    /// Returns every value of the type, in order.
     pub(crate) fn sites(&self) -> Vec<Site<'_>> {
         let alone = |value| Site { value, entry: None };
         match &self.shape {
@@ -85,21 +85,21 @@ impl Decided<'_> {
     }
 }
 
-/// A type's wire format.
+/// The wire format of a type.
 pub(crate) enum Shape<'a> {
-    /// A closed record.
+    /// An object without additional keys.
     Record(Vec<Entry<'a>>),
-    /// What another type has, with bounds added.
+    /// The format of another type, with constraints added.
     Wrapper(Box<Value>),
     /// One of several strings.
     Enum(Vec<(&'a Ident, Name)>),
-    /// One of several whole numbers.
+    /// One of several integers.
     IntegerEnum(Vec<(&'a Ident, Name)>),
-    /// One of several shapes.
+    /// One of several variants.
     Union(Tagging, Vec<Branch<'a>>),
 }
 
-/// How the branches of a union are told apart.
+/// How the variants of a union are distinguished.
 pub(crate) enum Tagging {
     External,
     Internal(LitStr),
@@ -107,24 +107,24 @@ pub(crate) enum Tagging {
     Untagged,
 }
 
-/// A variant's name on the wire, and its documentation.
+/// A variant's wire name and its documentation.
 pub(crate) struct Name {
     pub(crate) name: String,
     pub(crate) doc: Doc,
 }
 
-/// A variant that may carry something.
+/// A variant of a union.
 pub(crate) struct Branch<'a> {
     /// The variant, for spans.
     pub(crate) ident: &'a Ident,
     pub(crate) name: Name,
     pub(crate) payload: Payload<'a>,
     pub(crate) fields: &'a syn::Fields,
-    /// What serde's attributes on the variant say about reading it.
+    /// serde's attributes on the variant, as far as they concern reading.
     pub(crate) serde: Serde,
 }
 
-/// What a variant carries.
+/// The payload of a variant.
 pub(crate) enum Payload<'a> {
     Nothing,
     Value(Box<Value>),
@@ -135,9 +135,9 @@ pub(crate) enum Payload<'a> {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Entry<'a> {
     pub(crate) original: &'a syn::Field,
-    /// Key in what a model sends.
+    /// The key in what a model sends.
     pub(crate) name: String,
-    /// Key in what we send.
+    /// The key in what the tool returns.
     pub(crate) out_name: String,
     pub(crate) doc: Doc,
     pub(crate) value: Value,
@@ -145,13 +145,13 @@ pub(crate) struct Entry<'a> {
     pub(crate) audit: Option<AuditForm>,
     pub(crate) flow: Flow,
     pub(crate) may_skip: bool,
-    /// serde does not ask its reader where the key is absent.
+    /// Whether serde does not call its reader for an absent key.
     pub(crate) null_if_absent: bool,
-    /// What serde's attributes on the field say about reading it.
+    /// serde's attributes on the field, as far as they concern reading.
     pub(crate) serde: Serde,
-    /// The fields inside take this field's place.
+    /// Whether the inner fields replace this field.
     pub(crate) flatten: bool,
-    /// serde fills it in when it is absent, so its type must admit null.
+    /// Whether serde fills it in when it is absent, so that its type must accept null.
     pub(crate) must_be_optional: bool,
 }
 
@@ -164,7 +164,7 @@ impl<'d> Entry<'d> {
     }
 }
 
-/// The directions a field goes.
+/// The directions in which a field is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     Both,
@@ -172,42 +172,42 @@ pub(crate) enum Flow {
     Output,
 }
 
-/// A value whose schema another type has.
+/// A value with the type that determines its schema.
 pub(crate) struct Value {
-    /// The type to name in generated code.
+    /// The type that generated code names.
     pub(crate) ty: TokenStream,
     /// The type as the user wrote it, for spans.
     pub(crate) place: TokenStream,
-    /// The field's own type, where it reads or writes what the schema of another one says.
+    /// The field's own type, if it reads or writes a value whose schema is that of another type.
     pub(crate) own: Option<OwnType>,
     pub(crate) bounds: Bounds,
-    /// Where it is, for messages: `field`, `Variant.field`.
+    /// The place for messages: `field`, `Variant.field`.
     pub(crate) label: String,
-    /// Counts the values of the type; the constants for its bounds and its default are named by it.
+    /// The number of the value within the type, which names the constants for its constraints and its default.
     pub(crate) number: usize,
 }
 
 impl Value {
-    /// The type in generated code, where the tokens of the user's would be reported once more.
+    /// The alias of the type in generated code, which avoids repeated errors at the user's tokens.
     pub(crate) fn alias(&self) -> Ident {
         format_ident!("__F{}", self.number)
     }
 
-    /// The constant that holds the bounds, where there are any.
+    /// The name of the constant with the constraints, if there are any.
     pub(crate) fn bounds_name(&self) -> Option<Ident> {
         (!self.bounds.is_empty()).then(|| format_ident!("__BOUNDS_{}", self.number))
     }
 
-    /// The constant that holds the default, where one is stated.
+    /// The name of the constant with the default.
     pub(crate) fn default_name(&self) -> Ident {
         format_ident!("__DEFAULT_{}", self.number)
     }
 }
 
-/// The type of a field whose schema is that of another one.
+/// The own type of a field whose schema is that of another type.
 pub(crate) struct OwnType {
     pub(crate) ty: Type,
-    /// It reads the value; else it only writes it.
+    /// Whether it reads the value; otherwise it only writes it.
     pub(crate) reads: bool,
 }
 
@@ -217,10 +217,10 @@ pub(crate) struct Site<'d> {
     pub(crate) entry: Option<&'d Entry<'d>>,
 }
 
-/// A type that stands for an enclosing one.
+/// A marker type that replaces an enclosing type.
 pub(crate) struct Marker {
     pub(crate) ident: Ident,
-    /// The enclosing type's name.
+    /// The name of the enclosing type.
     pub(crate) name: String,
     /// The enclosing type.
     pub(crate) target: TokenStream,

@@ -1,4 +1,4 @@
-//! The type as written: every attribute read, nothing decided.
+//! The type as written, with all attributes parsed.
 
 use proc_macro2::Ident;
 use syn::{Attribute, Data, DeriveInput};
@@ -12,14 +12,14 @@ use crate::serde_attr::{Place, Serde};
 use crate::tool::unknown;
 use crate::words::{self, once};
 
-/// A type with everything its attributes say.
+/// A type with its parsed attributes.
 pub(crate) struct Written<'a> {
     pub(crate) input: &'a DeriveInput,
     pub(crate) attributes: Attributes,
     pub(crate) body: Body<'a>,
 }
 
-/// What stands between the braces.
+/// The body of the type.
 pub(crate) enum Body<'a> {
     Struct(Fields<'a>),
     Enum(Vec<Variant<'a>>),
@@ -43,14 +43,14 @@ pub(crate) struct Variant<'a> {
     pub(crate) fields: Fields<'a>,
 }
 
-/// The attributes of one place.
+/// The attributes at one place.
 pub(crate) struct Attributes {
     pub(crate) serde: Serde,
     pub(crate) words: Words,
     pub(crate) doc: Doc,
 }
 
-/// What `#[schema(…)]` says at one place.
+/// The options of `#[schema(…)]` at one place.
 #[derive(Default)]
 pub(crate) struct Words {
     pub(crate) value: ValueWords,
@@ -126,7 +126,7 @@ fn words_of(attrs: &[Attribute], place: Place, errors: &Errors) -> Words {
     words
 }
 
-/// The words that may stand at a place.
+/// The options that are allowed at a place.
 fn known_words(place: Place) -> Vec<&'static str> {
     let own: &[&str] = match place {
         Place::Struct => &["deserialize", "json_schema", "crate", "allow"],

@@ -1,4 +1,4 @@
-//! Rules that concern the header, the names and the words together, one fn each.
+//! Checks of the fn's header, the names and the options.
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt as _;
@@ -10,7 +10,7 @@ use crate::tool::options::Options;
 use crate::tool::parse::Written;
 use crate::tool::texts;
 
-/// What a fn may have and a tool may not: `const`, `unsafe`, `extern`, generics, a `where` clause.
+/// Refuses what a fn may have but a tool may not: `const`, `unsafe`, `extern`, generics, a `where` clause.
 pub(crate) fn header(written: &Written, errors: &Errors) {
     if let Some(token) = &written.constness {
         errors.at(token, texts::CONST);
@@ -40,14 +40,14 @@ pub(crate) fn header(written: &Written, errors: &Errors) {
     }
 }
 
-/// Words that contradict each other.
+/// Refuses options that contradict each other.
 pub(crate) fn options(options: &Options, errors: &Errors) {
     if let (Some(_), Some(destructive)) = (&options.read_only, &options.destructive) {
         errors.at(destructive, texts::READ_AND_DESTROY);
     }
 }
 
-/// `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`
+/// Checks the tool's name: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
 pub(crate) fn name(name: &str, at: &TokenStream, errors: &Errors) {
     let fits = name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -59,7 +59,7 @@ pub(crate) fn name(name: &str, at: &TokenStream, errors: &Errors) {
     }
 }
 
-/// A struct in the type namespace may not hide what everybody writes there.
+/// Refuses a struct that would shadow a primitive type.
 pub(crate) fn input(input: &Ident, options: &Options, errors: &Errors) {
     const PRIMITIVES: &[&str] = &[
         "bool", "char", "str", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8",
@@ -70,7 +70,7 @@ pub(crate) fn input(input: &Ident, options: &Options, errors: &Errors) {
     }
 }
 
-/// `property-key` and `duplicate-key` for parameters.
+/// Checks `property-key` and `duplicate-key` for parameters.
 pub(crate) fn keys(params: &[Param<'_>], errors: &Errors) {
     let mut seen: Vec<&str> = Vec::new();
     for param in params {
@@ -96,7 +96,7 @@ pub(crate) fn keys(params: &[Param<'_>], errors: &Errors) {
     }
 }
 
-/// `secret-spec` and `variable-spec`: what is declared twice, on the attribute or on parameters.
+/// Checks `secret-spec` and `variable-spec`: duplicate declarations, on the attribute or on parameters.
 pub(crate) fn needs(options: &Options, params: &[Param<'_>], errors: &Errors) {
     let injected = params.iter().filter_map(|param| match &param.source {
         Source::Secret(secret) => Some(&secret.key),

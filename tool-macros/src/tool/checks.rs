@@ -1,4 +1,4 @@
-//! What only const evaluation can check, underlined at the user's own tokens.
+//! Checks that need const evaluation; their errors underline the user's tokens.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -15,7 +15,7 @@ use crate::tool::{
 };
 use crate::tool::{definition, input, run};
 
-/// Every check of the tool.
+/// Generates every check of the tool.
 pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
@@ -54,7 +54,7 @@ pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
     out
 }
 
-/// `check_output_keys` on the return type. A unit has no keys.
+/// Generates `check_output_keys` at the return type. A unit has no keys.
 fn output_keys(tool: &Tool<'_>) -> Option<TokenStream> {
     let place = match &tool.output {
         Output::Unit => return None,
@@ -80,14 +80,14 @@ fn output_keys(tool: &Tool<'_>) -> Option<TokenStream> {
     ))
 }
 
-/// Parameters that the model fills in and whose types may be such that they stay in their thread.
+/// Returns the parameters that the model fills in and whose types may not be `Send`.
 pub(crate) fn sent<'t, 'a>(tool: &'t Tool<'a>) -> impl Iterator<Item = &'t Param<'a>> {
     tool.params
         .iter()
         .filter(|param| param.is_sent() && !is_plain(param.ty()))
 }
 
-/// `Rc<…>` in a type, to underline it rather than all of the type.
+/// Returns `Rc<…>` in a type, to underline it instead of the whole type.
 fn not_sent(ty: &Type) -> Option<TokenStream> {
     let Type::Path(path) = peeled(ty) else {
         return None;
@@ -105,7 +105,7 @@ fn not_sent(ty: &Type) -> Option<TokenStream> {
     })
 }
 
-/// `check_argument` on the type, `check_constraints` on the bounds, `check_default` on the default. `at` counts the arguments.
+/// Generates `check_argument` at the type, `check_constraints` at the constraints, and `check_default` at the default. `at` is the index of the argument.
 fn of_argument(tool: &Tool<'_>, param: &Param<'_>, argument: &Argument, at: usize) -> TokenStream {
     let paths = &tool.paths;
     let private = paths.private();
@@ -144,7 +144,7 @@ fn of_argument(tool: &Tool<'_>, param: &Param<'_>, argument: &Argument, at: usiz
     out
 }
 
-/// `read_only` holds only where no host parameter can write.
+/// Generates the check that no host parameter of a `read_only` tool can write.
 fn read_only(tool: &Tool<'_>, param: &Param<'_>) -> Option<TokenStream> {
     tool.options.read_only.as_ref()?;
     let private = tool.paths.private();
@@ -167,7 +167,7 @@ fn examples(tool: &Tool<'_>) -> TokenStream {
     let name = &tool.name;
     let mut out = TokenStream::new();
     for (number, example) in tool.options.examples.iter().enumerate() {
-        // An example may leave out arguments, so each that it states is checked by itself, at its own tokens.
+        // An example may omit arguments, so each stated argument is checked separately, at its own tokens.
         if let Value::Object(entries) = &example.input.value {
             for ((key, value), place) in entries.iter().zip(example.input.entries()) {
                 let value = value.tree(&tool.paths);
@@ -200,7 +200,7 @@ fn examples(tool: &Tool<'_>) -> TokenStream {
     out
 }
 
-/// Declarations that injected ones may clash with.
+/// Generates the checks for declarations that may conflict with those of parameters.
 fn needs(tool: &Tool<'_>) -> TokenStream {
     let name = &tool.written.ident;
     let mut out = TokenStream::new();
@@ -224,7 +224,7 @@ fn needs(tool: &Tool<'_>) -> TokenStream {
     out
 }
 
-/// Every warning of the tool. What syntax shows is asked here, so that the compiler has nothing to evaluate.
+/// Generates every warning of the tool. Conditions that the syntax shows are checked here, so that the compiler need not evaluate them.
 pub(crate) fn warnings(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
@@ -268,7 +268,7 @@ pub(crate) fn warnings(tool: &Tool<'_>) -> TokenStream {
     out
 }
 
-/// The warnings about limits, at the parameter that exceeds them. Syntax shows which parameters cannot.
+/// Generates the warnings about limits, at the parameter that exceeds them. Parameters that cannot exceed them, by their syntax, are skipped.
 fn limit_warnings(
     tool: &Tool<'_>,
     param: &Param<'_>,

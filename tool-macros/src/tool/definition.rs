@@ -1,4 +1,4 @@
-//! The tool's facts: its schema, its `Spec`, its `StaticDef`.
+//! Generation of the tool's schema, `Spec` and `StaticDef`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -15,7 +15,7 @@ fn none() -> TokenStream {
     quote!(::core::option::Option::None)
 }
 
-/// `impl StrictSchema for search_docs`
+/// Generates `impl StrictSchema for search_docs`.
 pub(crate) fn schema(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
@@ -38,7 +38,7 @@ pub(crate) fn schema(tool: &Tool<'_>) -> TokenStream {
     }
 }
 
-/// `Field::new("limit", Text::escaped("…"), NodeOf::<u32>::NODE).default_value(…)`
+/// Generates `Field::new("limit", Text::escaped("…"), NodeOf::<u32>::NODE).default_value(…)`.
 fn field(paths: &Paths, param: &Param<'_>, argument: &Argument) -> TokenStream {
     let private = paths.private();
     let key = &argument.key;
@@ -49,7 +49,7 @@ fn field(paths: &Paths, param: &Param<'_>, argument: &Argument) -> TokenStream {
         quote!(.default_value(#default))
     });
     let audit = argument.audit.as_ref().map(|form| form.call(paths));
-    // The type need not be an `Option`, which alone is read where the key is absent.
+    // The type need not be an `Option`, and only an `Option` is read when the key is absent.
     let null = argument
         .words
         .as_type
@@ -58,7 +58,7 @@ fn field(paths: &Paths, param: &Param<'_>, argument: &Argument) -> TokenStream {
     quote!(#private::Field::new(#key, #description, #schema)#default #audit #null)
 }
 
-/// The schema of a parameter's type, with its bounds.
+/// Generates the schema of a parameter's type, with its constraints.
 pub(crate) fn bounded_schema(paths: &Paths, param: &Param<'_>, argument: &Argument) -> TokenStream {
     let private = paths.private();
     let schema = bare_schema(paths, param, argument);
@@ -69,7 +69,7 @@ pub(crate) fn bounded_schema(paths: &Paths, param: &Param<'_>, argument: &Argume
     quote!(&#private::Schema::new(#private::Kind::Constrained(#schema, &#bounds)))
 }
 
-/// The schema of a parameter's type, before its bounds.
+/// Generates the schema of a parameter's type, without its constraints.
 pub(crate) fn bare_schema(paths: &Paths, param: &Param<'_>, argument: &Argument) -> TokenStream {
     let private = paths.private();
     let alias = if argument.words.as_type.is_some() {
@@ -80,12 +80,12 @@ pub(crate) fn bare_schema(paths: &Paths, param: &Param<'_>, argument: &Argument)
     quote!(#private::asks::NodeOf::<#alias>::NODE)
 }
 
-/// The types that generated code names, each once: `type __P0 = String;`. Errors about a type that does not exist are then those that the
-/// fn and the struct have as well.
+/// Generates an alias for each type that generated code names: `type __P0 = String;`. Errors
+/// about a type that does not exist are then the same as those of the fn and the struct.
 pub(crate) fn aliases(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    // What `pub` tools take is in the associated type of a public trait, so a private type would be an error about all parameters.
+    // The arguments of a `pub` tool are in the associated type of a public trait, so a private type would be an error at all parameters.
     let is_public = !matches!(tool.written.vis, syn::Visibility::Inherited);
     let mut out = TokenStream::new();
     for param in &tool.params {
@@ -115,7 +115,7 @@ pub(crate) fn aliases(tool: &Tool<'_>) -> TokenStream {
     out
 }
 
-/// `impl HasSpec for search_docs`
+/// Generates `impl HasSpec for search_docs`.
 pub(crate) fn spec(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
@@ -162,7 +162,7 @@ fn tool_example(paths: &Paths, example: &Example) -> TokenStream {
     quote!(#private::ToolExample { label: #label, input: #input, result: #result })
 }
 
-/// `Dialects::ALL`, or those of `providers(…)`.
+/// Generates `Dialects::ALL`, or the dialects of `providers(…)`.
 pub(crate) fn providers(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     match &tool.options.providers {
@@ -174,7 +174,7 @@ pub(crate) fn providers(tool: &Tool<'_>) -> TokenStream {
     }
 }
 
-/// The effect words.
+/// Generates the declared effects.
 fn declared(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let words = [
@@ -197,14 +197,14 @@ fn declared(tool: &Tool<'_>) -> TokenStream {
     }
 }
 
-/// The effects of the host parameters.
+/// Generates the effects of the host parameters.
 fn effects(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let types = tool.host_types();
     quote!([#(#private::asks::HostOf::<#types>::EFFECT),*])
 }
 
-/// The effects of the host parameters, and which of them only call.
+/// Generates the effects of the host parameters, and which of them only call tools.
 fn calls(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let each = tool.host_types().map(|ty| {
@@ -216,7 +216,7 @@ fn calls(tool: &Tool<'_>) -> TokenStream {
     quote!([#(#each),*])
 }
 
-/// `StaticDef { … }`
+/// Generates `StaticDef { … }`.
 pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
@@ -238,7 +238,7 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
     let output_schema =
         quote!(#private::probe::OutputSchema::<<#input as #private::Returns>::Output>::NEW.get());
     let output_limit = options.output_limit.clone().map_or_else(none, SOME);
-    // Of the fn, not of the attribute: the line is where a reader looks for the tool.
+    // The position of the fn, not of the attribute, because a reader looks for the tool there.
     let line = respanned("line", tool.span());
     let file = respanned("file", tool.span());
     quote! {
@@ -277,7 +277,7 @@ fn respanned(name: &str, span: Span) -> TokenStream {
     quote::quote_spanned!(span=> ::core::#name!())
 }
 
-/// What is declared on the attribute, then what parameters inject.
+/// Returns the secrets and variables on the attribute, and then those of parameters.
 pub(crate) fn needs(tool: &Tool<'_>) -> (Vec<TokenStream>, Vec<TokenStream>) {
     let private = tool.paths.private();
     let paths = &tool.paths;
@@ -310,7 +310,7 @@ pub(crate) fn needs(tool: &Tool<'_>) -> (Vec<TokenStream>, Vec<TokenStream>) {
     (secrets, variables)
 }
 
-/// `Approval::…`. A predicate is a fn of the typed arguments and the context.
+/// Generates `Approval::…`. A predicate is a fn of the typed arguments and the context.
 fn approval(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
@@ -326,7 +326,7 @@ fn approval(tool: &Tool<'_>) -> TokenStream {
                 }
                 Predicate::Closure(closure) => ("predicate", closure.clone(), closure.clone()),
             };
-            // What the predicate is not is reported at the predicate.
+            // A wrong type of the predicate is reported at the predicate.
             let (first, _) = ends(&place);
             let private_at = tool.paths.private_at(first);
             let fn_name = Ident::new(fn_name, first);

@@ -1,4 +1,4 @@
-//! Each word has an example in the documentation.
+//! Test that every option has an example in the documentation.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const PAGES: [&str; 2] = [
     include_str!("../../docs/words.md"),
 ];
 
-/// The programs of a page that rustdoc compiles and that have to compile.
+/// Returns the code blocks of a page that rustdoc compiles and that must compile.
 fn programs(page: &str) -> impl Iterator<Item = String> {
     let mut blocks = page.split("\n```").skip(1).step_by(2);
     std::iter::from_fn(move || {
@@ -31,7 +31,7 @@ fn programs(page: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// The first words of a list: `a` and `b` of `a = 1, b("x", c)`.
+/// Returns the first words of a list: `a` and `b` for `a = 1, b("x", c)`.
 fn words(list: TokenStream) -> Vec<String> {
     let tokens: Vec<TokenTree> = list.into_iter().collect();
     let elements =
@@ -43,7 +43,7 @@ fn words(list: TokenStream) -> Vec<String> {
     first.collect()
 }
 
-/// Adds the words of every list `NAME(…)`, and of those inside, as `NAME.WORD`.
+/// Adds the words of every list `NAME(…)`, nested lists included, as `NAME.WORD`.
 fn gather(tokens: TokenStream, found: &mut BTreeSet<String>) {
     let mut name = None;
     for token in tokens {
@@ -66,7 +66,7 @@ fn gather(tokens: TokenStream, found: &mut BTreeSet<String>) {
     }
 }
 
-// G10: few of the words have an example
+// G10: every option has an example that compiles.
 #[test]
 fn every_word_has_an_example_that_compiles() {
     let mut found = BTreeSet::new();

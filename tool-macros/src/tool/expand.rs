@@ -1,4 +1,4 @@
-//! Everything that `#[tool]` writes, in order: the fn as it was, the struct of its arguments, and one `const _` with the rest.
+//! Expansion of `#[tool]`: the unchanged fn, the struct of its arguments, and one `const _` with the rest.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
@@ -7,7 +7,7 @@ use crate::paths::{ends, respan, underlined};
 use crate::tool::model::{Output, Tool};
 use crate::tool::{checks, definition, input, run};
 
-/// The expansion. It takes what is decided and cannot fail.
+/// Expands a checked tool; this cannot fail.
 pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
     let written = tool.written;
     let allowed: Vec<_> = written
@@ -22,7 +22,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
     let checks = checks::all(tool);
     let warnings = checks::warnings(tool);
     let implementation = implementation(tool);
-    // What the user allows on the fn holds for what is made of it. The warnings stay outside of it.
+    // What the user allows on the fn applies to the generated code. The warnings stay outside of it.
     let deprecated = written
         .attrs
         .iter()
@@ -51,7 +51,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
         };
     };
     let item = input::item(tool, &rest);
-    // The fn comes first, or editors take its name for the struct's. What a tool's shape asks for is no lint.
+    // The fn comes first, otherwise editors take its name for the struct's. Lints about the shape that a tool needs are allowed.
     quote! {
         #[allow(
             clippy::fn_params_excessive_bools,
@@ -69,7 +69,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
     }
 }
 
-/// `impl Tool for search_docs`, and its entry in the list of linked tools.
+/// Generates `impl Tool for search_docs`, and its entry in the list of linked tools.
 fn implementation(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
@@ -79,7 +79,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     let sent = checks::sent(tool).map(crate::tool::model::Param::alias);
     let def = definition::definition(tool);
     let run = run::run(tool);
-    // A fn that takes something else is told at its path.
+    // A fn with the wrong parameter type is reported at its path.
     let value = Ident::new(
         "__output",
         tool.options
@@ -89,7 +89,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     );
     let model_view = match &tool.options.to_model_output {
         Some(path) => {
-            // A fn that returns another type is reported at its path too.
+            // A fn with the wrong return type is reported at its path too.
             let place = path.to_token_stream();
             let mut arguments = Group::new(Delimiter::Parenthesis, value.to_token_stream());
             arguments.set_span(ends(&place).1);
@@ -107,7 +107,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
         }
     };
     let shown = run::at_output(tool, quote!(&Self::Output));
-    // Underlined as the return type, like everything that asks for it: a type that cannot be an output is told once.
+    // Underlined as the return type, like everything that depends on it: a type that cannot be an output is reported once.
     let view = quote! {
         fn model_view(#value: #shown) -> ::core::option::Option<#private::ModelOutput>
     };
@@ -141,10 +141,10 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
     }
 }
 
-/// `fn stored_output`, which reads an output where its type has `Deserialize`.
+/// Generates `fn stored_output`, which reads an output if its type has `Deserialize`.
 ///
-/// A type that borrows, such as `&'static str`, has `Deserialize` for its own lifetime only: rustc would choose it and then refuse it. It
-/// keeps the trait's default, which reads nothing.
+/// A type that borrows, such as `&'static str`, has `Deserialize` for its own lifetime only: rustc
+/// would choose it and then refuse it. Such a type keeps the trait's default, which reads nothing.
 fn stored_output(tool: &Tool<'_>) -> TokenStream {
     let output = match &tool.output {
         Output::Unit => TokenStream::new(),
@@ -171,13 +171,13 @@ fn stored_output(tool: &Tool<'_>) -> TokenStream {
     );
     let read = run::at_output(tool, quote!(#head #body));
     quote! {
-        // Compiled only where a program calls the tool with typed arguments.
+        // Compiled only if a program calls the tool with typed arguments.
         #[inline]
         #read
     }
 }
 
-/// Whether a type has a reference in it.
+/// Whether a type contains a reference.
 fn borrows(ty: TokenStream) -> bool {
     ty.into_iter().any(|token| match token {
         TokenTree::Punct(punct) => punct.as_char() == '&',

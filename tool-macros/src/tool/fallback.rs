@@ -1,5 +1,5 @@
-//! What is left of a tool with an error: the errors, the fn as it stands, so that its body goes on being completed and checked, and a
-//! tool that does nothing, so that `use tools::search_docs` and `toolset![search_docs]` add no error.
+//! Expansion of a tool with an error: the errors, the unchanged fn, so that editors still complete and check its
+//! body, and a tool that does nothing, so that `use tools::search_docs` and `toolset![search_docs]` cause no errors.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
@@ -11,7 +11,7 @@ use crate::tool::input;
 use crate::tool::model::Tool;
 use crate::tool::options::Options;
 
-/// Where the header cannot be read.
+/// Expands an item whose header cannot be parsed.
 pub(crate) fn of_tokens(attr: &TokenStream, item: TokenStream, errors: Errors) -> TokenStream {
     let errors = errors.finish().err();
     let quiet = Errors::new();
@@ -21,11 +21,11 @@ pub(crate) fn of_tokens(attr: &TokenStream, item: TokenStream, errors: Errors) -
     quote!(#stand_in #errors)
 }
 
-/// Where the fn cannot be a tool as it stands.
+/// Expands a fn that cannot be a tool.
 pub(crate) fn of_tool(tool: &Tool<'_>, errors: &TokenStream) -> TokenStream {
     let written = tool.written;
     if written.is_associated() {
-        // In an `impl` no struct may stand.
+        // Structs are not allowed in an `impl`.
         return quote!(#written #errors);
     }
     let is_generic = !written.generics.params.is_empty();
@@ -37,7 +37,7 @@ pub(crate) fn of_tool(tool: &Tool<'_>, errors: &TokenStream) -> TokenStream {
         input::item(tool, &rest)
     };
     let item = if tool.is_broken() {
-        // A syntax error, or an output that cannot be written as it stands: rustc would report it once more.
+        // A syntax error, or an output type that is not valid: rustc would report it again.
         let (vis, asyncness, ident) = (&written.vis, &written.asyncness, &written.ident);
         let params = written.named();
         let params = params.map(|named| {
@@ -56,7 +56,7 @@ pub(crate) fn of_tool(tool: &Tool<'_>, errors: &TokenStream) -> TokenStream {
     quote!(#item #input #errors)
 }
 
-/// The struct and its impls, for a fn whose name can be found.
+/// Generates the struct and its impls, for a fn whose name can be found.
 fn stand_in_for(paths: &Paths, item: TokenStream) -> Option<TokenStream> {
     let mut vis = TokenStream::new();
     let mut tokens = item.into_iter().peekable();
@@ -109,7 +109,7 @@ fn struct_of(
     }
 }
 
-/// `impl Tool`, of a tool that is never called.
+/// Generates `impl Tool` for a tool that is never called.
 fn impls(paths: &Paths, name: &Ident) -> TokenStream {
     let private = paths.private();
     quote! {

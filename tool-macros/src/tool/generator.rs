@@ -1,8 +1,8 @@
-//! `tool_stream!` in a fn that borrows from the host: the stream outlives the call of the fn, so that a borrow inside of it is refused. rustc
-//! underlines generated code for that and names no remedy.
+//! Check of `tool_stream!` in a fn that borrows from the host. The stream outlives the call of
+//! the fn, so a borrow in it is refused. rustc would underline generated code and suggest no fix.
 //!
-//! A borrow that the fn uses before it makes its stream is fine, and so is one that a `let` of the same name has copied, as in
-//! `let cx = cx.clone();`.
+//! A borrow that the fn uses before it creates its stream is allowed, and so is one that a `let`
+//! of the same name has copied, as in `let cx = cx.clone();`.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -28,7 +28,7 @@ pub(crate) fn check(body: &TokenStream, params: &[Param<'_>], errors: &Errors) {
     }
 }
 
-/// Refuses a `yield` without `tool_stream!` around it; whether there is one, which rustc reports again wherever it stands.
+/// Refuses a `yield` outside of `tool_stream!`. Returns whether there is one, because rustc reports it again.
 pub(crate) fn check_yield(body: &TokenStream, errors: &Errors) -> bool {
     let word = first_yield(body.clone());
     if let Some(word) = &word {
@@ -37,7 +37,7 @@ pub(crate) fn check_yield(body: &TokenStream, errors: &Errors) -> bool {
     word.is_some()
 }
 
-/// The fn of a tool for the fallback: its streams replaced where they use a borrowed host value, so that rustc does not report that again.
+/// Returns the fn of a tool for the fallback. Streams that use a borrowed host value are replaced, so that rustc does not report that again.
 pub(crate) fn without_captures(tool: &Tool<'_>, item: TokenStream) -> TokenStream {
     let borrowed = tool
         .params
@@ -49,11 +49,11 @@ pub(crate) fn without_captures(tool: &Tool<'_>, item: TokenStream) -> TokenStrea
     }
     let private = tool.paths.private();
     let item = replaced(item, &quote!(#private::no_stream()));
-    // What the stream used is unused without it.
+    // Variables that only the stream used are unused without it.
     quote!(#[allow(unused_variables)] #item)
 }
 
-/// Whether a `tool_stream!` in the tokens uses a name that no `let` before it has taken. `taken` says whether one has.
+/// Whether a `tool_stream!` in the tokens uses a name that no `let` before it has shadowed. `taken` is whether one has.
 fn captures(tokens: TokenStream, name: &str, taken: &mut bool) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for at in 0..tokens.len() {
@@ -78,7 +78,7 @@ fn captures(tokens: TokenStream, name: &str, taken: &mut bool) -> bool {
                 return true;
             }
             (TokenTree::Group(group), ..) => {
-                // A `let` inside of a block ends with it.
+                // A `let` in a block ends with the block.
                 let mut inner = *taken;
                 if captures(group.stream(), name, &mut inner) {
                     return true;
@@ -90,7 +90,7 @@ fn captures(tokens: TokenStream, name: &str, taken: &mut bool) -> bool {
     false
 }
 
-/// Whether a variable of this name is used: not a field, a method or the key of a struct's field; also inside a format string.
+/// Whether a variable of this name is used, also in a format string. Fields, methods and the keys of a struct's fields do not count.
 fn uses(tokens: TokenStream, name: &str) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     (0..tokens.len()).any(|at| match &tokens[at] {
@@ -114,7 +114,7 @@ fn uses(tokens: TokenStream, name: &str) -> bool {
     })
 }
 
-/// The tokens with another expression in the place of each `tool_stream!`, its path included.
+/// Replaces each `tool_stream!`, its path included, with another expression.
 fn replaced(tokens: TokenStream, instead: &TokenStream) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -124,7 +124,7 @@ fn replaced(tokens: TokenStream, instead: &TokenStream) -> TokenStream {
                 if word == "tool_stream"
                     && tokens.peek().is_some_and(|token| is_sign(token, '!')) =>
             {
-                // The `!` and the body.
+                // Skip the `!` and the body.
                 tokens.next();
                 tokens.next();
                 while out.last().is_some_and(|token| is_sign(token, ':')) {
@@ -162,7 +162,7 @@ mod tests {
         captures(body, "cx", &mut false)
     }
 
-    // G4: only a borrow that the stream itself uses is refused
+    // G4: only a borrow that the stream itself uses is refused.
     #[test]
     fn a_stream_captures_what_it_uses() {
         for body in [

@@ -1,4 +1,4 @@
-//! The struct of the arguments and what it can do by itself.
+//! The struct of a tool's arguments, and its impls.
 //!
 //! ```text
 //! /// Arguments of the tool `search_docs`.
@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! A braced struct lives in the type namespace only, so it may have the fn's name, and one `use` imports both.
+//! A braced struct is only in the type namespace, so it may have the fn's name, and one `use` imports both.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -24,13 +24,13 @@ use crate::tool::model::{Param, Tool};
 struct Field<'a> {
     ident: &'a Ident,
     ty: &'a Type,
-    /// Its type in the generated code.
+    /// The alias of its type in generated code.
     alias: Ident,
-    /// Its key on the wire; unused for `#[args]`.
+    /// The wire key; unused for `#[args]`.
     key: &'a str,
-    /// `as = Type`: the type need not have a schema itself.
+    /// Whether it has `as = Type`, so that its own type need not have a schema.
     foreign: bool,
-    /// The parameter's number.
+    /// The number of the parameter.
     number: usize,
 }
 
@@ -50,7 +50,7 @@ fn fields<'a>(tool: &'a Tool<'a>) -> Vec<Field<'a>> {
     args.into_iter().chain(arguments).collect()
 }
 
-/// The struct, with the rest of the expansion in an attribute. See `beside` in this crate.
+/// Generates the struct, with the rest of the expansion in an attribute. See `beside` in this crate.
 pub(crate) fn item(tool: &Tool<'_>, rest: &TokenStream) -> TokenStream {
     let private = tool.paths.private();
     let vis = &tool.written.vis;
@@ -75,12 +75,12 @@ pub(crate) fn item(tool: &Tool<'_>, rest: &TokenStream) -> TokenStream {
                 .then(|| quote!(#[doc = "All arguments."]));
             quote!(#none #(#docs)* #vis #ident: #ty)
         });
-    // In an `impl` the error about the struct underlines the fn's name.
+    // In an `impl`, the error about the struct underlines the fn's name.
     let span = tool.span();
     let mut fields = Group::new(Delimiter::Brace, quote!(#(#fields),*));
     fields.set_span(span);
     let word = Ident::new("struct", span);
-    // As visible as the struct: a `pub` field in a private struct would be a lint of its own.
+    // The fields are as visible as the struct: a `pub` field in a private struct would trigger a lint.
     quote! {
         #[doc = #doc]
         #[allow(
@@ -96,7 +96,7 @@ pub(crate) fn item(tool: &Tool<'_>, rest: &TokenStream) -> TokenStream {
     }
 }
 
-/// `Decode`, `Deserialize`, `Serialize`, `Debug`, `Clone` and `PartialEq`.
+/// Generates `Decode`, `Deserialize`, `Serialize`, `Debug`, `Clone` and `PartialEq`.
 pub(crate) fn impls(tool: &Tool<'_>) -> TokenStream {
     let fields = fields(tool);
     let record = record(tool, &fields);
@@ -133,7 +133,7 @@ fn record(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     let idents: Vec<_> = fields.iter().map(|field| field.ident).collect();
     let types = nested(fields.iter().map(|field| field.alias.to_token_stream()));
     let refs = nested(idents.iter().map(|ident| quote!(&self.#ident)));
-    // Locals of our own: a parameter may have the name of a constant of the user's.
+    // Generated names, because a parameter may have the name of a constant of the user's.
     let locals: Vec<Ident> = (0..fields.len())
         .map(|number| format_ident!("__{number}"))
         .collect();
@@ -209,12 +209,12 @@ fn decode(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// How an argument is read: `__V0` for `__P0`.
+/// The name of the type that reads an argument: `__V0` for `__P0`.
 fn via(field: &Field<'_>) -> Ident {
     format_ident!("__V{}", field.number)
 }
 
-/// By its derive, else by `Deserialize`.
+/// Decides whether an argument is read by its derive or by `Deserialize`.
 fn how(tool: &Tool<'_>, field: &Field<'_>) -> TokenStream {
     if field.foreign {
         return quote!(1);
@@ -223,14 +223,14 @@ fn how(tool: &Tool<'_>, field: &Field<'_>) -> TokenStream {
     quote!({ #how })
 }
 
-/// The alias as a generic argument that rustc underlines as all of `place`: its errors point at the argument.
+/// Generates the alias as a generic argument that rustc underlines as all of `place`, because its errors point at the argument.
 pub(crate) fn asked(tool: &Tool<'_>, alias: &Ident, place: &impl ToTokens) -> TokenStream {
     let private = tool.paths.private();
     let same = quote!(<#alias as #private::asks::Same>::Type);
     underlined(same, &place.to_token_stream())
 }
 
-/// What the struct can do where all its fields can: a bound with a `for<'a>` may be untrue.
+/// Generates the impls that apply if all fields implement the trait: a bound with a `for<'a>` may be unsatisfied.
 fn derived(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;

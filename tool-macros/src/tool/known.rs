@@ -1,5 +1,5 @@
-//! Types that are known by their names to come from the host, so that a parameter without the attribute or the `&` that they need is one
-//! error that says which.
+//! Host types that are recognized by their names, so that a parameter without the
+//! required attribute or `&` causes one error that says which is missing.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -7,7 +7,7 @@ use syn::{GenericArgument, Ident, PathArguments, Type};
 
 use crate::tool::params::{peeled, type_text};
 
-/// The first `SecretString` or `SecretBox` in a type. A type of that name from a module of the user's is a different one.
+/// Returns the first `SecretString` or `SecretBox` in a type. A type of that name from the user's own module is a different one.
 pub(crate) fn secret(tokens: TokenStream) -> Option<TokenTree> {
     let mut module: Option<String> = None;
     let mut colons = 0;
@@ -45,7 +45,7 @@ pub(crate) fn is_option(ty: &Type) -> bool {
     named(ty).is_some_and(|(name, _)| name == "Option")
 }
 
-/// The one type in the brackets of a path.
+/// Returns the only type in the angle brackets of a path.
 pub(crate) fn argument(ty: &Type) -> Option<&Type> {
     match &*named(ty)?.1 {
         [one] => Some(one),
@@ -53,7 +53,7 @@ pub(crate) fn argument(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// What to write for a parameter of a type that only the host has: `ToolContext`, `Reads<T>`, `Writes<T>`, taken by value.
+/// Returns what to write for a by-value parameter of a host type: `ToolContext`, `Reads<T>`, `Writes<T>`.
 pub(crate) fn by_reference(name: &Ident, ty: &Type) -> Option<String> {
     if let Some(inner) = argument(ty).filter(|_| is_option(ty)) {
         let inner = match peeled(inner) {
@@ -65,7 +65,7 @@ pub(crate) fn by_reference(name: &Ident, ty: &Type) -> Option<String> {
     host_value(ty).map(|host| format!("&{host}"))
 }
 
-/// The host value, as it has to be written. `Reads<&T>` has the `&` in the wrong place.
+/// Returns the correct spelling of the host value. `Reads<&T>` has the `&` in the wrong place.
 fn host_value(ty: &Type) -> Option<String> {
     let Type::Path(path) = peeled(ty) else {
         return None;
@@ -84,14 +84,14 @@ fn host_value(ty: &Type) -> Option<String> {
     Some(format!("{}<{}>", last.ident, type_text(&reference.elem)))
 }
 
-/// The type in a message: by name where the name is short.
+/// Returns the type for a message, if it is a simple name.
 pub(crate) fn short(ty: &Type) -> Option<String> {
     let is_name = matches!(peeled(ty), Type::Path(path) if path.path.segments.iter().all(|part| part.arguments.is_none()));
     let text = ty.to_token_stream();
     (is_name && !text.is_empty()).then(|| type_text(ty))
 }
 
-/// `std::fs::File` or `tokio::fs::File` in a type: an open file, not the one that a tool returns.
+/// Returns `std::fs::File` or `tokio::fs::File` in a type: an open file, not the `File` that a tool returns.
 pub(crate) fn open_file(tokens: TokenStream) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_word = |at: usize, words: &[&str]| matches!(tokens.get(at), Some(TokenTree::Ident(word)) if words.iter().any(|one| word == one));
@@ -107,7 +107,7 @@ pub(crate) fn open_file(tokens: TokenStream) -> Option<TokenStream> {
     })
 }
 
-/// `ToolStream<P, Result<T, ToolError>>`, also in a `Result`: the inner `Result` and its `T`.
+/// Returns the inner `Result` and its `T` for `ToolStream<P, Result<T, ToolError>>`, also within a `Result`.
 pub(crate) fn result_of_stream(ty: &Type) -> Option<(&Type, &Type)> {
     let (name, arguments) = named(ty)?;
     if name == "Result" {
@@ -119,7 +119,7 @@ pub(crate) fn result_of_stream(ty: &Type) -> Option<(&Type, &Type)> {
     (name == "Result" && error == "ToolError").then_some((*output, *arguments.first()?))
 }
 
-/// The last name of a path and the types in its brackets.
+/// Returns the last name of a path and the types in its angle brackets.
 fn named(ty: &Type) -> Option<(&Ident, Vec<&Type>)> {
     let Type::Path(path) = peeled(ty) else {
         return None;

@@ -1,5 +1,5 @@
-//! `#[tool]`: `parse → model → check → expand`, with `split` before them where a parameter is under `#[cfg]`, and `fallback`
-//! where an error was found.
+//! `#[tool]`: `parse → model → check → expand`. Before them, `split` handles parameters
+//! with `#[cfg]`; after an error, `fallback` replaces `expand`.
 
 use proc_macro2::{Ident, TokenStream};
 
@@ -47,7 +47,7 @@ pub(crate) const INT_RANGE: &Rule = &Rule {
     warn: "IntRange",
 };
 
-/// The warnings of a whole tool.
+/// The rules that a tool can allow.
 pub(crate) const TOOL_RULES: &[&Rule] = &[
     TOOL_NAME_CLIENT,
     TOOL_DESCRIPTION_LONG,
@@ -57,7 +57,7 @@ pub(crate) const TOOL_RULES: &[&Rule] = &[
     PATTERN_ANCHORS,
 ];
 
-/// The warnings of one parameter.
+/// The rules that a parameter can allow.
 pub(crate) const ARG_RULES: &[&Rule] = &[INT_RANGE, PATTERN_ANCHORS];
 
 /// Expands `#[tool(attr)] item`.
@@ -67,7 +67,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
         return fallback::of_tokens(&attr, item, errors);
     };
     if let Some(both) = split::on_cfg(&attr, &written) {
-        // What is wrong is told when the half that stays is expanded.
+        // Errors are reported when the remaining half is expanded.
         drop(errors.finish());
         return both;
     }
@@ -79,14 +79,14 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// The error for a word that a list does not know.
+/// The error for an unknown option.
 pub(crate) fn unknown(word: &Ident, known: &[&str]) -> syn::Error {
     let written = word.to_string();
     let nearest = nearest(&written, known);
     syn::Error::new(word.span(), texts::unknown(&written, nearest, known))
 }
 
-/// The known word that was probably meant.
+/// Returns the known word that was probably meant.
 fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     known
         .iter()
@@ -96,7 +96,7 @@ fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, known)| known)
 }
 
-/// How many characters have to be put in, taken out or replaced (Levenshtein).
+/// The number of insertions, deletions and replacements (Levenshtein distance).
 pub(crate) fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! The tool as decided: nothing in here is left to check, so that expansion cannot fail.
+//! The checked tool: everything that the expansion needs, which cannot fail any more.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident};
@@ -18,21 +18,21 @@ use crate::tool::params;
 use crate::tool::parse::{Named, Written};
 use crate::tool::texts;
 
-/// A tool.
+/// A checked tool.
 pub(crate) struct Tool<'a> {
     pub(crate) written: &'a Written,
     pub(crate) options: &'a Options,
     pub(crate) paths: Paths,
-    /// What the model calls.
+    /// The wire name.
     pub(crate) name: String,
     /// Where the name is written.
     pub(crate) name_at: TokenStream,
-    /// The struct of the arguments.
+    /// The name of the arguments' struct.
     pub(crate) input: Ident,
     pub(crate) doc: Doc,
     pub(crate) params: Vec<Param<'a>>,
     pub(crate) output: Output<'a>,
-    /// rustc would refuse the return type as well.
+    /// Whether rustc would refuse the return type as well.
     broken_output: bool,
 }
 
@@ -40,22 +40,22 @@ pub(crate) struct Tool<'a> {
 pub(crate) struct Param<'a> {
     pub(crate) named: &'a Named,
     pub(crate) source: Source<'a>,
-    /// Its place among all parameters.
+    /// Its index among all parameters.
     pub(crate) number: usize,
 }
 
 impl Param<'_> {
-    /// The type in the generated code, where the tokens of the user's would be reported once more.
+    /// The alias of the type in generated code, which avoids repeated errors at the user's tokens.
     pub(crate) fn alias(&self) -> Ident {
         format_ident!("__P{}", self.number)
     }
 
-    /// The type after `as` in the generated code.
+    /// The alias of the type after `as` in generated code.
     pub(crate) fn as_alias(&self) -> Ident {
         format_ident!("__A{}", self.number)
     }
 
-    /// The type of its value, as written.
+    /// The type of the value, as written.
     pub(crate) fn ty(&self) -> &Type {
         match self.source {
             Source::Borrowed(ty) => ty,
@@ -69,29 +69,29 @@ impl Param<'_> {
     }
 }
 
-/// Who supplies a parameter.
+/// The source of a parameter's value.
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly all are of the large kind, and there are few"
 )]
 pub(crate) enum Source<'a> {
-    /// The model.
+    /// The model supplies it.
     Model(Argument),
-    /// The model, all arguments in one struct.
+    /// The model supplies all arguments in one struct.
     Args,
-    /// The host; the fn borrows it.
+    /// The host supplies it, and the fn borrows it.
     Borrowed(&'a Type),
-    /// The host.
+    /// The host supplies it by value.
     Context,
-    /// The host's secrets.
+    /// The host supplies it as a secret.
     Secret(Secret),
-    /// The host's variables.
+    /// The host supplies it as a variable.
     Variable(Variable),
 }
 
-/// What a model fills in.
+/// A parameter that the model fills in.
 pub(crate) struct Argument {
-    /// Its key on the wire.
+    /// The wire key.
     pub(crate) key: String,
     /// Where the key is written.
     pub(crate) key_at: TokenStream,
@@ -101,10 +101,10 @@ pub(crate) struct Argument {
     pub(crate) allow: Allowed,
 }
 
-/// What the fn returns, as far as syntax can tell.
+/// The return type of the fn, as far as its syntax shows.
 pub(crate) enum Output<'a> {
     Unit,
-    /// `impl Stream<Item = item>`
+    /// The return type `impl Stream<Item = item>`.
     Stream {
         item: &'a Type,
     },
@@ -112,7 +112,7 @@ pub(crate) enum Output<'a> {
 }
 
 impl<'a> Tool<'a> {
-    /// Settles what the words mean; every fault goes to `errors`.
+    /// Interprets the options; adds every error to `errors`.
     pub(crate) fn decide(written: &'a Written, options: &'a Options, errors: &Errors) -> Self {
         check::header(written, errors);
         check::options(options, errors);
@@ -151,7 +151,7 @@ impl<'a> Tool<'a> {
         }
     }
 
-    /// Parameters that the model fills in, each as its own argument.
+    /// Returns the parameters that the model fills in individually.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = (&Param<'a>, &Argument)> {
         self.params.iter().filter_map(|param| match &param.source {
             Source::Model(argument) => Some((param, argument)),
@@ -159,14 +159,14 @@ impl<'a> Tool<'a> {
         })
     }
 
-    /// The parameter that holds all arguments.
+    /// Returns the parameter that contains all arguments.
     pub(crate) fn args(&self) -> Option<&Param<'a>> {
         self.params
             .iter()
             .find(|param| matches!(param.source, Source::Args))
     }
 
-    /// Host types, with the effect that each of them has.
+    /// Returns the aliases of the host types, each of which has an effect.
     pub(crate) fn host_types(&self) -> impl Iterator<Item = Ident> {
         self.params.iter().filter_map(|param| match param.source {
             Source::Borrowed(_) | Source::Context => Some(param.alias()),
@@ -174,17 +174,17 @@ impl<'a> Tool<'a> {
         })
     }
 
-    /// Whether rustc would report the fn as written: it is half typed, or its return type cannot stand.
+    /// Whether rustc would report the fn as written: it is incomplete, or its return type is not valid.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken_output || self.written.is_half_typed()
     }
 
-    /// Whether `#[tool(allow(rule))]` is written.
+    /// Whether `#[tool(allow(rule))]` is present.
     pub(crate) fn allows(&self, rule: &Rule) -> bool {
         self.options.allow.contains(rule)
     }
 
-    /// The fn's name, for spans.
+    /// The span of the fn's name.
     pub(crate) fn span(&self) -> Span {
         self.written.ident.span()
     }

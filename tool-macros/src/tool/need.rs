@@ -1,4 +1,4 @@
-//! Secrets and variables that a tool says it needs.
+//! Secrets and variables that a tool declares.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -14,12 +14,12 @@ use crate::tool::params::type_text;
 use crate::tool::{known, texts, unknown};
 use crate::words::{in_tokens, once};
 
-/// The words of `secret("key", …)`.
+/// The options of `secret("key", …)`.
 pub(super) const SECRET_WORDS: &[&str] = &["label", "description", "optional", "select"];
-/// The words of `variable("NAME", …)`.
+/// The options of `variable("NAME", …)`.
 pub(super) const VARIABLE_WORDS: &[&str] = &["description", "optional", "secret", "scoped"];
 
-/// `secret("key", label = "…", description = "…", optional, select("a", "b"))`
+/// The declaration `secret("key", label = "…", description = "…", optional, select("a", "b"))`.
 pub(crate) struct Secret {
     pub(crate) key: LitStr,
     label: Option<LitStr>,
@@ -28,7 +28,7 @@ pub(crate) struct Secret {
     choices: Option<Vec<LitStr>>,
 }
 
-/// `variable("NAME", description = "…", optional, secret, scoped)`
+/// The declaration `variable("NAME", description = "…", optional, secret, scoped)`.
 pub(crate) struct Variable {
     pub(crate) name: LitStr,
     pub(crate) description: Option<LitStr>,
@@ -63,14 +63,14 @@ impl Secret {
         Ok(secret)
     }
 
-    /// Refuses `optional` on a parameter whose type needs the secret.
+    /// Refuses `optional` on a parameter whose type requires the secret.
     pub(crate) fn check_optional(&self, ty: &Type, errors: &Errors) {
         if let Some(optional) = self.optional.as_ref().filter(|_| !known::is_option(ty)) {
             errors.at(optional, texts::optional("secret", "SecretString"));
         }
     }
 
-    /// `SecretNeed { … }`; `optional` is a constant expression for what the parameter's type says.
+    /// Generates `SecretNeed { … }`. `optional` is a constant expression for whether the parameter's type is optional.
     pub(crate) fn need(&self, paths: &Paths, optional: Option<TokenStream>) -> TokenStream {
         let private = paths.private();
         let key = &self.key;
@@ -121,14 +121,14 @@ impl Variable {
         Ok(variable)
     }
 
-    /// Refuses `optional` on a parameter whose type needs the variable.
+    /// Refuses `optional` on a parameter whose type requires the variable.
     pub(crate) fn check_optional(&self, ty: &Type, errors: &Errors) {
         if let Some(optional) = self.optional.as_ref().filter(|_| !known::is_option(ty)) {
             errors.at(optional, texts::optional("variable", &type_text(ty)));
         }
     }
 
-    /// `VariableNeed { … }`; `optional` is a constant expression for what the parameter's type says.
+    /// Generates `VariableNeed { … }`. `optional` is a constant expression for whether the parameter's type is optional.
     pub(crate) fn need(&self, paths: &Paths, optional: Option<TokenStream>) -> TokenStream {
         let private = paths.private();
         let name = &self.name;
@@ -159,7 +159,7 @@ fn key_and_rest(
 ) -> syn::Result<(LitStr, TokenStream)> {
     let (key, rest) = (|input: ParseStream<'_>| {
         if !input.peek(LitStr) {
-            // `name = "key"`
+            // The form `name = "key"`.
             let named = input.peek(syn::Ident::peek_any) && input.peek2(Token![=]);
             let named = named.then(|| input.cursor().token_stream().into_iter().nth(2));
             let named = named.flatten();
@@ -203,7 +203,7 @@ fn text_or_none(text: Option<&LitStr>, paths: &Paths) -> TokenStream {
     }
 }
 
-/// What is written, else what the type says, else no.
+/// Generates `true` if the option is written; otherwise the type decides, and without a type it is `false`.
 fn flag(written: Option<&Ident>, of_type: Option<TokenStream>) -> TokenStream {
     match (written, of_type) {
         (Some(_), _) => quote!(true),

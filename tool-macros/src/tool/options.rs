@@ -1,4 +1,4 @@
-//! The words of `#[tool(…)]`, as written.
+//! The options of `#[tool(…)]`, as written.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -17,7 +17,7 @@ use crate::tool::need::{Secret, Variable};
 use crate::tool::{TOOL_RULES, texts, unknown};
 use crate::words::{in_tokens, once};
 
-/// The words of `#[tool]`.
+/// The names of the options.
 pub(super) const WORDS: &[&str] = &[
     "name",
     "title",
@@ -43,7 +43,7 @@ pub(super) const WORDS: &[&str] = &[
     "crate",
 ];
 
-/// Providers by word, with the variant of `Dialect`.
+/// Providers by name, each with the variant of `Dialect`.
 const PROVIDERS: &[(&str, &str)] = &[
     ("openai", "OpenAi"),
     ("anthropic", "Anthropic"),
@@ -52,7 +52,7 @@ const PROVIDERS: &[(&str, &str)] = &[
     ("json_schema", "JsonSchema"),
 ];
 
-/// What stands in the attribute's parentheses.
+/// The parsed options.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) name: Option<LitStr>,
@@ -79,33 +79,33 @@ pub(crate) struct Options {
     pub(crate) paths: Option<Paths>,
 }
 
-/// `example("Label", { … } => { … })`
+/// The option `example("Label", { … } => { … })`.
 pub(crate) struct Example {
     pub(crate) label: Option<LitStr>,
     pub(crate) input: Json,
     pub(crate) result: Option<Json>,
 }
 
-/// `approval` or `approval = predicate`
+/// The option `approval` or `approval = predicate`.
 pub(crate) enum Approval {
     Always,
     When(Predicate),
 }
 
-/// What decides whether a person approves a call.
+/// The predicate that decides whether a call needs approval.
 pub(crate) enum Predicate {
     Path(Path),
     Closure(TokenStream),
 }
 
-/// `timeout = …`
+/// The option `timeout = …`.
 pub(crate) enum Timeout {
     Millis(u64),
     Expr(TokenStream),
 }
 
 impl Options {
-    /// Reads the attribute; every fault goes to `errors`.
+    /// Reads the attribute; adds every error to `errors`.
     pub(crate) fn parse(attr: TokenStream, errors: &Errors) -> Self {
         let mut options = Self::default();
         in_tokens(attr, errors, |word, input| {
@@ -153,20 +153,20 @@ impl Options {
         }
     }
 
-    /// Where generated code finds the core crate.
+    /// Returns the path of tool-core for generated code.
     pub(crate) fn paths(&self) -> Paths {
         self.paths.clone().unwrap_or_default()
     }
 }
 
-/// The tokens in the parentheses that must follow.
+/// Reads the tokens in the parentheses that must follow.
 fn parens(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let content;
     parenthesized!(content in input);
     content.parse()
 }
 
-/// `= "text"` that is not empty
+/// Reads `= "text"`, which must not be empty.
 fn text(input: ParseStream<'_>) -> syn::Result<LitStr> {
     let text: LitStr = value_of(input)?;
     if text.value().trim().is_empty() {
@@ -175,7 +175,7 @@ fn text(input: ParseStream<'_>) -> syn::Result<LitStr> {
     Ok(text)
 }
 
-/// `= "camelCase"`
+/// Reads `= "camelCase"`.
 fn case(input: ParseStream<'_>) -> syn::Result<Case> {
     let text: LitStr = value_of(input)?;
     let value = text.value();
@@ -188,7 +188,7 @@ fn case(input: ParseStream<'_>) -> syn::Result<Case> {
     })
 }
 
-/// `("a", "b")` or `= ["a", "b"]`
+/// Reads `("a", "b")` or `= ["a", "b"]`.
 fn texts_of(input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
     let content;
     if input.peek(token::Paren) {
@@ -266,7 +266,7 @@ fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
     let path: Path = input
         .parse()
         .map_err(|_| syn::Error::new(start, texts::APPROVAL))?;
-    // A fn of such a name is `self::always`.
+    // A fn with such a name can be written as `self::always`.
     for (word, text) in [
         ("always", texts::APPROVAL_ALWAYS),
         ("never", texts::APPROVAL_NEVER),
@@ -278,7 +278,7 @@ fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
     Ok(Approval::When(Predicate::Path(path)))
 }
 
-/// `|call, cx| …` up to the next comma.
+/// Reads the closure `|call, cx| …` up to the next comma.
 fn closure(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
     if input.peek(Token![move]) {
@@ -308,7 +308,7 @@ fn closure(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     }
 }
 
-/// Everything up to the next comma: an expression that only the compiler reads.
+/// Reads an expression up to the next comma, without parsing it.
 fn expr(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![,]) {
@@ -347,7 +347,7 @@ fn timeout(input: ParseStream<'_>) -> syn::Result<Timeout> {
     }
 }
 
-/// `5s`, `250ms`, `2m`, `1h` in milliseconds
+/// Converts `5s`, `250ms`, `2m` or `1h` to milliseconds.
 fn duration(text: &str) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);

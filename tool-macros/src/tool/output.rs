@@ -1,4 +1,4 @@
-//! What the fn returns, as far as syntax shows.
+//! The return type of the fn, as far as its syntax shows.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
@@ -14,7 +14,7 @@ use crate::tool::params::peeled;
 use crate::tool::parse::Written;
 use crate::tool::texts;
 
-/// Decides the output; whether it cannot be written as it stands.
+/// Decides the output, and whether rustc would refuse the return type as written.
 pub(crate) fn decide<'a>(
     written: &'a Written,
     params: &[Param<'_>],
@@ -56,7 +56,7 @@ pub(crate) fn decide<'a>(
     (Output::Stream { item }, broken)
 }
 
-/// The `X` of `impl Stream<Item = X> + Send`.
+/// Returns `X` of `impl Stream<Item = X> + Send`.
 fn stream_item(bounds: &TypeImplTrait) -> Option<&Type> {
     bounds.bounds.iter().find_map(|bound| {
         let TypeParamBound::Trait(bound) = bound else {
@@ -73,7 +73,7 @@ fn stream_item(bounds: &TypeImplTrait) -> Option<&Type> {
     })
 }
 
-/// The first part of a type that borrows for less than `'static`. A `fn` type has lifetimes of its own.
+/// Returns the first part of a type that borrows for less than `'static`. Lifetimes in a `fn` type do not count.
 fn borrowed(ty: &Type) -> Option<TokenStream> {
     match ty {
         Type::Reference(reference) => match &reference.lifetime {

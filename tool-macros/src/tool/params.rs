@@ -1,4 +1,4 @@
-//! Who supplies each parameter: said by its type and attributes, never guessed from its name.
+//! The source of each parameter, which its type and attributes decide, never its name.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
@@ -17,12 +17,12 @@ use crate::tool::parse::{Named, Written, belongs_to_the_fn};
 use crate::tool::{ARG_RULES, distance, known, nearest, texts, unknown};
 use crate::words::{of_attribute, once};
 
-/// The words of `#[arg]` beside those that say how a value is written.
+/// The options of `#[arg]` in addition to [`VALUE_WORDS`].
 pub(super) const ARG_WORDS: &[&str] = &["rename", "audit", "allow"];
 
 const ATTRIBUTES: &[&str] = &["arg", "args", "context", "secret", "variable"];
 
-/// Decides every named parameter; what cannot be a tool's is told and left out.
+/// Decides the source of every named parameter. Parameters that a tool cannot have are reported and omitted.
 pub(crate) fn decide<'a>(
     written: &'a Written,
     options: &Options,
@@ -44,7 +44,7 @@ pub(crate) fn decide<'a>(
     params
 }
 
-/// With `#[args]`, the struct is all that the model sends.
+/// Checks that the struct of `#[args]` is all that the model sends.
 fn args_alone(params: &[Param<'_>], options: &Options, errors: &Errors) {
     let mut args = params
         .iter()
@@ -66,13 +66,13 @@ fn args_alone(params: &[Param<'_>], options: &Options, errors: &Errors) {
     }
 }
 
-/// The attributes of one parameter, sorted.
+/// The attributes of one parameter by their purpose.
 #[derive(Default)]
 struct Sorted<'a> {
     arg: Vec<&'a Attribute>,
-    /// `#[args]`, `#[context]`, `#[secret]`, `#[variable]`
+    /// The attribute `#[args]`, `#[context]`, `#[secret]` or `#[variable]`.
     source: Option<&'a Attribute>,
-    /// Has an attribute that is not known, so that the source of its value is not known either.
+    /// Whether it has an unknown attribute, so that its source is unknown as well.
     unknown: bool,
 }
 
@@ -96,7 +96,7 @@ fn sort<'a>(named: &'a Named, errors: &Errors) -> Sorted<'a> {
             errors.at(attr, texts::SCHEMA_ON_PARAM);
         } else {
             let name = path.to_token_stream().to_string();
-            // Words of so few letters are near to many others.
+            // Short names are close to many others, so the limit is strict.
             let nearest = nearest(&name, ATTRIBUTES)
                 .filter(|nearest| distance(&name, nearest) * 3 <= nearest.len());
             errors.at(path, texts::unknown_attribute(&name, nearest, ATTRIBUTES));
@@ -193,12 +193,12 @@ fn source<'a>(
     known.then_some(source)
 }
 
-/// Whether it is `#[secret]` or `#[variable]`.
+/// Whether an attribute is `#[secret]` or `#[variable]`.
 fn is_need(attr: &Attribute) -> bool {
     attr.path().is_ident("secret") || attr.path().is_ident("variable")
 }
 
-/// Whether the type holds a secret, which only `#[secret]` and `#[variable]` supply. `#[arg(as = …)]` says that the model does.
+/// Refuses a type that contains a secret, which only `#[secret]` and `#[variable]` can supply, unless `#[arg(as = …)]` states that the model sends it.
 fn refused_secret(named: &Named, sorted: &Sorted<'_>, errors: &Errors) -> bool {
     let Some(at) = known::secret(named.ty.to_token_stream()) else {
         return false;
@@ -212,7 +212,7 @@ fn refused_secret(named: &Named, sorted: &Sorted<'_>, errors: &Errors) -> bool {
     true
 }
 
-/// `#[secret("key", …)]` or `#[variable("NAME", …)]`. The parameter's doc comment helps whoever enters the value.
+/// Reads `#[secret("key", …)]` or `#[variable("NAME", …)]`. The parameter's doc comment helps the person who enters the value.
 fn need<'a>(named: &Named, attr: &Attribute, errors: &Errors) -> syn::Result<Source<'a>> {
     let Meta::List(list) = &attr.meta else {
         let key = match &attr.meta {
@@ -249,7 +249,7 @@ fn no_words(attr: &Attribute, errors: &Errors) {
     }
 }
 
-/// `&T`: the `T`.
+/// Decides the source of a parameter of type `&T`.
 fn borrowed<'a>(
     written: &Written,
     reference: &'a syn::TypeReference,
@@ -272,7 +272,7 @@ fn borrowed<'a>(
         return None;
     }
     if let Some(lifetime) = &reference.lifetime {
-        // Where it is declared, the declaration is refused.
+        // If the lifetime is declared, the declaration is refused instead.
         if written.generics.params.is_empty() {
             errors.at(lifetime, texts::REFERENCE_LIFETIME);
         }
@@ -281,7 +281,7 @@ fn borrowed<'a>(
     Some(Source::Borrowed(&reference.elem))
 }
 
-/// Whether an owned parameter has a type that can be written in a struct.
+/// Checks that a by-value parameter has a type that a struct field can have.
 fn value_type(ty: &Type, errors: &Errors) -> bool {
     let refusal = match peeled(ty) {
         Type::ImplTrait(_) => Some(texts::IMPL_PARAM),
@@ -294,7 +294,7 @@ fn value_type(ty: &Type, errors: &Errors) -> bool {
         errors.at(ty, text);
         return false;
     }
-    // `Option<&T>`, `Vec<&str>`: the reference is somewhere inside.
+    // A reference inside the type, as in `Option<&T>` or `Vec<&str>`.
     if let Some(at) = inner_reference(ty.to_token_stream()) {
         errors.at(at, texts::INNER_REFERENCE);
         return false;
@@ -306,7 +306,7 @@ fn value_type(ty: &Type, errors: &Errors) -> bool {
     true
 }
 
-/// Whether a type that a model fills in has no `dyn Trait` inside, such as `Box<dyn Trait>`.
+/// Checks that a type that a model fills in contains no `dyn Trait`, as in `Box<dyn Trait>`.
 fn no_trait_object(ty: &Type, errors: &Errors) -> bool {
     let found = trait_object(ty);
     if let Some(object) = found {
@@ -336,7 +336,7 @@ fn trait_object(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The first lifetime that is not `'static` and stands in no `fn` type.
+/// Returns the first lifetime that is not `'static` and not in a `fn` type.
 fn lifetime(tokens: TokenStream) -> Option<TokenStream> {
     use proc_macro2::TokenTree::{Group, Ident, Punct};
     let mut tokens = tokens.into_iter();
@@ -360,7 +360,7 @@ fn lifetime(tokens: TokenStream) -> Option<TokenStream> {
     None
 }
 
-/// The first `&` that is no `&&` and stands in no `fn(&T)`.
+/// Returns the first `&` that is not in a `fn` or `Fn` type.
 fn inner_reference(tokens: TokenStream) -> Option<TokenStream> {
     use proc_macro2::TokenTree::{Group, Ident, Punct};
     let mut in_fn = false;
@@ -379,7 +379,7 @@ fn inner_reference(tokens: TokenStream) -> Option<TokenStream> {
     None
 }
 
-/// A type without the invisible group that `macro_rules!` puts around it, and without parentheses.
+/// Returns a type without parentheses and without the invisible group that `macro_rules!` puts around it.
 pub(crate) fn peeled(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => peeled(&group.elem),
@@ -388,7 +388,7 @@ pub(crate) fn peeled(ty: &Type) -> &Type {
     }
 }
 
-/// Types that everybody writes, which a model fills in and which hold no 128 bits.
+/// Whether a type is a common one that a model can fill in and that contains no 128-bit integers.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     let text = type_text(ty);
     let inner = text
@@ -403,7 +403,7 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
     .contains(&inner)
 }
 
-/// `Option<&'static str>`, where tokens alone are printed as `Option < & 'static str >`.
+/// Formats a type as `Option<&'static str>`; tokens alone would be printed as `Option < & 'static str >`.
 pub(crate) fn type_text(ty: &Type) -> String {
     let mut text = String::new();
     let written = ty.to_token_stream().to_string();

@@ -1,6 +1,6 @@
-//! The fn as written: its header, taken apart without `syn`'s `full` feature, and its body as tokens that nobody looks into.
+//! Parser of the fn: its header, without `syn`'s `full` feature, and its body as unparsed tokens.
 //!
-//! A body that is half written (`let x = ; foo.`) passes through untouched, so that the editor goes on completing.
+//! An incomplete body (`let x = ; foo.`) is passed on unchanged, so that editors still complete it.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -14,7 +14,7 @@ use crate::errors::Errors;
 use crate::half::{is_half_typed, without_head};
 use crate::tool::texts;
 
-/// A fn with everything its header can hold, wanted or not.
+/// A fn with everything that its header can contain, allowed or not.
 pub(crate) struct Written {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -32,19 +32,19 @@ pub(crate) struct Written {
     pub(crate) body: TokenStream,
 }
 
-/// A parameter: one that may be a tool's, or the tokens of one that cannot.
+/// A parameter: a named one, or the tokens of one that a tool cannot have.
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly all are of the large kind, and there are few"
 )]
 pub(crate) enum Param {
-    /// `#[…] mut name: Type`
+    /// A parameter `#[…] mut name: Type`.
     Named(Named),
-    /// Anything else; the error is told already.
+    /// Any other parameter; its error is already reported.
     Other(TokenStream),
 }
 
-/// `#[…] mut name: Type`
+/// A parameter `#[…] mut name: Type`.
 pub(crate) struct Named {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) mutability: Option<Token![mut]>,
@@ -53,7 +53,7 @@ pub(crate) struct Named {
     pub(crate) ty: Type,
 }
 
-/// Reads a fn item; `None` where the header cannot be read, which is reported.
+/// Parses a fn item. Returns `None` if the header cannot be parsed, which is reported.
 pub(crate) fn parse(item: TokenStream, errors: &Errors) -> Option<Written> {
     let read = (|input: ParseStream<'_>| header(input, errors)).parse2(item);
     match read {
@@ -139,7 +139,7 @@ fn params(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Vec<Param>> {
     Ok(params)
 }
 
-/// Reports why a parameter cannot be read, unless it is half typed: then rustc has reported it.
+/// Reports why a parameter cannot be parsed, unless it is incomplete: rustc has reported that already.
 fn report(error: syn::Error, tokens: &TokenStream, errors: &Errors) {
     if is_reported(tokens) {
         errors.reported_by_rustc();
@@ -159,13 +159,13 @@ fn is_self(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Ident(word) if word == "self")
 }
 
-/// Variadics and `_`, which have no name and are nevertheless complete.
+/// Whether a parameter is a variadic or `_`, which have no name but are complete.
 fn is_pattern(tokens: &TokenStream) -> bool {
     let text = without_head(tokens.clone()).to_string();
     text.starts_with('_') || text.starts_with("...")
 }
 
-/// A named parameter, or (inside) why this is none.
+/// Parses a named parameter, or returns (in the inner result) why it is not one.
 fn named(input: ParseStream<'_>) -> syn::Result<Result<Named, syn::Error>> {
     let attrs = input.call(Attribute::parse_outer)?;
     if let Some(refusal) = refused_shape(input) {
@@ -183,7 +183,7 @@ fn named(input: ParseStream<'_>) -> syn::Result<Result<Named, syn::Error>> {
     }))
 }
 
-/// Receivers, variadics and patterns, each with what to write instead.
+/// Refuses receivers, variadics and patterns, each with what to write instead.
 fn refused_shape(input: ParseStream<'_>) -> Option<syn::Error> {
     if is_receiver(&input.fork()) {
         return Some(input.error(texts::RECEIVER));
@@ -222,7 +222,7 @@ fn is_receiver(ahead: ParseStream<'_>) -> bool {
         && !ahead.peek2(Token![::])
 }
 
-/// The first `Self` that is not in an item or a macro call of its own.
+/// Returns the first `Self` that is not in a nested item or a macro call.
 fn own_type(tokens: TokenStream) -> Option<TokenTree> {
     let mut in_item = false;
     let mut before = ' ';
@@ -263,7 +263,7 @@ fn own_type(tokens: TokenStream) -> Option<TokenTree> {
     None
 }
 
-/// Walks over the rest of a parameter. Commas between `<` and `>` belong to its type.
+/// Skips the rest of a parameter. Commas between `<` and `>` belong to its type.
 fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
     let mut depth = 0_usize;
     while !(input.is_empty() || depth == 0 && input.peek(Token![,])) {
@@ -312,12 +312,12 @@ impl Written {
         })
     }
 
-    /// Whether it is in an `impl` or a `trait`, as far as its own tokens show.
+    /// Whether the fn is in an `impl` or a `trait`, as far as its own tokens show.
     pub(crate) fn is_associated(&self) -> bool {
         self.has_receiver() || self.own_type().is_some()
     }
 
-    /// Whether it takes `self`.
+    /// Whether the fn takes `self`.
     pub(crate) fn has_receiver(&self) -> bool {
         self.params.iter().any(|param| match param {
             Param::Other(tokens) => tokens.clone().into_iter().any(|token| is_self(&token)),
@@ -325,7 +325,7 @@ impl Written {
         })
     }
 
-    /// `Self`, which only means something in an `impl` or a `trait`.
+    /// Returns a `Self`, which is only valid in an `impl` or a `trait`.
     pub(crate) fn own_type(&self) -> Option<TokenTree> {
         let header = self.named().map(|named| named.ty.to_token_stream());
         let output = self.output.iter().map(|(_, ty)| ty.to_token_stream());
@@ -345,7 +345,7 @@ impl Written {
 }
 
 impl Written {
-    /// The fn with these parameters.
+    /// Generates the fn with these parameters.
     pub(crate) fn with_params(&self, params: &[impl ToTokens]) -> TokenStream {
         let Self {
             attrs,
@@ -374,7 +374,7 @@ impl Written {
     }
 }
 
-/// The fn again, to the letter but for what a parameter may not carry (its documentation and our attributes).
+/// Generates the fn again, unchanged except for what a parameter may not have (doc comments and the attributes of this macro).
 impl ToTokens for Written {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.with_params(&self.params).to_tokens(tokens);
@@ -405,7 +405,7 @@ impl ToTokens for Param {
     }
 }
 
-/// What rustc itself takes on a parameter, apart from `cfg`, which is split off before.
+/// Whether rustc accepts an attribute on a parameter. `cfg` is included, although `split` handles it before.
 pub(crate) fn belongs_to_the_fn(attr: &Attribute) -> bool {
     [
         "allow", "expect", "warn", "deny", "forbid", "cfg", "cfg_attr",

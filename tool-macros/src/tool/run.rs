@@ -1,4 +1,4 @@
-//! `impl Tool`: from the typed arguments to the fn and back.
+//! Generation of `Tool::run`, which calls the fn with the typed arguments and converts its output.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -19,7 +19,7 @@ use crate::tool::model::{Output, Param, Source, Tool};
 /// }
 /// ```
 ///
-/// Every bound is asked for by a path on the user's own type, so that rustc tells the same fault once.
+/// Every bound is required by a path at the user's own type, so that rustc reports the same fault once.
 pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let name = &tool.written.ident;
@@ -44,7 +44,7 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
         }
     };
     let returned = future_of(tool);
-    // Clippy takes a fn of the user's that returns `()` for a mistake.
+    // Clippy would report a fn of the user's that returns `()` as a mistake.
     quote! {
         #[allow(clippy::unit_arg)]
         fn run(
@@ -57,15 +57,15 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
     }
 }
 
-/// `blocking(&cx, move || returned).await?`, underlined as the return type.
+/// Generates `blocking(&cx, move || returned).await?`, underlined as the return type.
 fn blocking(tool: &Tool<'_>, cx: &TokenStream, returned: &TokenStream) -> TokenStream {
     let private = tool.paths.private();
     let call = at_output(tool, quote!(#private::blocking(&#cx, move || #returned)));
     at_output(tool, quote!(#call.await?))
 }
 
-/// `impl Future<Output = …> + Send`. Where the return type cannot be an output, or the body is not `Send`, rustc tells it there
-/// and not at the attribute; the same text at the same place is told once.
+/// Generates `impl Future<Output = …> + Send`. If the return type cannot be an output, or the body is not
+/// `Send`, rustc reports it there and not at the attribute. The same text at the same place is reported once.
 fn future_of(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let future = quote! {
@@ -76,12 +76,12 @@ fn future_of(tool: &Tool<'_>) -> TokenStream {
     at_output(tool, future)
 }
 
-/// Underlined as the return type, or as the fn's name where there is none.
+/// Underlines the tokens as the return type, or as the fn's name if there is none.
 pub(crate) fn at_output(tool: &Tool<'_>, tokens: TokenStream) -> TokenStream {
     underlined(tokens, &output_place(tool))
 }
 
-/// The return type, or the fn's name where there is none.
+/// Returns the return type, or the fn's name if there is none.
 pub(crate) fn output_place(tool: &Tool<'_>) -> TokenStream {
     match &tool.output {
         Output::Unit => tool.written.ident.to_token_stream(),
@@ -89,7 +89,7 @@ pub(crate) fn output_place(tool: &Tool<'_>) -> TokenStream {
     }
 }
 
-/// `<Type as IntoOutput>::Value`, and nothing where a tool cannot return the type.
+/// Generates `<Type as IntoOutput>::Value`, which is `()` for a type that a tool cannot return.
 pub(crate) fn output(tool: &Tool<'_>) -> TokenStream {
     let private = tool.paths.private();
     let whole = match &tool.output {
@@ -100,7 +100,7 @@ pub(crate) fn output(tool: &Tool<'_>) -> TokenStream {
     quote!(<#private::asks::Picked<{ #private::asks::ReturnOf::<#whole>::IS }, #whole> as #private::asks::Pick>::Value)
 }
 
-/// Asks whether a tool can return the type, underlined as the type.
+/// Generates the check that a tool can return the type, underlined as the type.
 pub(crate) fn asks_output(tool: &Tool<'_>) -> Option<TokenStream> {
     let private = tool.paths.private();
     let place = match &tool.output {
@@ -124,7 +124,7 @@ pub(crate) fn asks_output(tool: &Tool<'_>) -> Option<TokenStream> {
     Some(quote!(const _: fn() = #ask;))
 }
 
-/// The fn's value as the tool's.
+/// Generates the conversion of the fn's value to the tool's output.
 fn returned(tool: &Tool<'_>, call: &TokenStream) -> TokenStream {
     let private = tool.paths.private();
     let into = match &tool.output {

@@ -1,8 +1,8 @@
-//! Parameters under `#[cfg]`.
+//! Parameters with `#[cfg]`.
 //!
-//! rustc hands an attribute macro its item as written, so a parameter may still carry `#[cfg(P)]`, and no part of the expansion
-//! that lists parameters could follow it. So the tool is written out twice, with and without the parameter, each under its
-//! condition: rustc drops one before it expands the other.
+//! rustc passes the item to an attribute macro as written, so a parameter may still have `#[cfg(P)]`, and
+//! an expansion that lists the parameters could not respect it. The tool is therefore generated twice,
+//! with and without the parameter, each with its condition; rustc drops one before it expands the other.
 //!
 //! ```text
 //! #[tool(…)] fn f(#[cfg(P)] a: A, b: B) {…}
@@ -20,7 +20,7 @@ use crate::errors::Errors;
 use crate::tool::options::Options;
 use crate::tool::parse::{Named, Param, Written};
 
-/// Both forms of the tool, where a parameter has a condition.
+/// Generates both variants of the tool, if a parameter has a condition.
 pub(crate) fn on_cfg(attr: &TokenStream, written: &Written) -> Option<TokenStream> {
     let (at, number, condition) = first(written)?;
     let Param::Named(named) = &written.params[at] else {
@@ -28,7 +28,7 @@ pub(crate) fn on_cfg(attr: &TokenStream, written: &Written) -> Option<TokenStrea
     };
     let (condition, instead) = condition;
     let with = fn_with(written, at, Some(&attributes(named, number, &instead)));
-    // `cfg` takes the parameter away, `cfg_attr` only its attributes.
+    // `cfg` removes the parameter, `cfg_attr` only its attributes.
     let without = if instead.is_empty() {
         fn_with(written, at, None)
     } else {
@@ -43,10 +43,10 @@ pub(crate) fn on_cfg(attr: &TokenStream, written: &Written) -> Option<TokenStrea
     })
 }
 
-/// `P`, and what stands instead of the attribute where `P` holds.
+/// The condition `P`, and what replaces the attribute if `P` is true.
 type Condition = (TokenStream, Vec<TokenStream>);
 
-/// The first parameter with a condition, the attribute's number, and the condition.
+/// Returns the first parameter with a condition, the index of the attribute, and the condition.
 fn first(written: &Written) -> Option<(usize, usize, Condition)> {
     written.params.iter().enumerate().find_map(|(at, param)| {
         let Param::Named(named) = param else {
@@ -74,14 +74,14 @@ fn condition(attr: &Attribute) -> Option<Condition> {
     Some((metas.next()?, metas.collect()))
 }
 
-/// The parameter's attributes with `instead` in place of the one of that number.
+/// Generates the parameter's attributes with `instead` in place of the attribute at this index.
 fn attributes(named: &Named, number: usize, instead: &[TokenStream]) -> TokenStream {
     let before = &named.attrs[..number];
     let after = &named.attrs[number + 1..];
     quote!(#(#before)* #(#[#instead])* #(#after)*)
 }
 
-/// The fn with all parameter attributes; the parameter at `at` with these attributes, or not at all.
+/// Generates the fn with all parameter attributes. The parameter at `at` gets the attributes `attrs`, or is omitted.
 fn fn_with(written: &Written, at: usize, attrs: Option<&TokenStream>) -> TokenStream {
     let params = written
         .params

@@ -1,4 +1,4 @@
-//! What `#[tool]` says, in one place: what is wrong, then what to write instead.
+//! The error texts of `#[tool]`: what is wrong, then what to write instead.
 
 use quote::ToTokens;
 use syn::Type;
@@ -53,7 +53,7 @@ pub(crate) const IMPL_OUTPUT: &str = "a tool's output needs a name, write the co
 pub(crate) const BORROWED_BY_STREAM: &str =
     "a stream outlives the borrow, take the host value owned: `#[context] name: T`";
 
-/// A generator that uses a host value which its fn only borrows.
+/// A stream that uses a host value which its fn only borrows.
 pub(crate) fn borrowed_by_generator(name: &str, ty: &str) -> String {
     format!(
         "`tool_stream!` goes on after its fn has returned, take the host value owned: `#[context] {name}: {ty}`"
@@ -96,14 +96,14 @@ pub(crate) const READ_AND_DESTROY: &str =
     "[effect] a tool that only reads destroys nothing, keep one of `read_only` and `destructive`";
 pub(crate) const PROVIDERS_EMPTY: &str = "a tool for no provider is never listed, name one";
 
-/// No doc comment on the fn.
+/// A missing doc comment on the fn.
 pub(crate) fn undescribed_tool(name: &str) -> String {
     format!(
         "[tool-description-missing] `{name}` has no description, write above it in `///` what it does and when to use it"
     )
 }
 
-/// No doc comment on a parameter.
+/// A missing doc comment on a parameter.
 pub(crate) fn undescribed_param(name: &str, ty: &Type) -> String {
     let host = match known::short(ty) {
         _ if is_plain(ty) => String::new(),
@@ -115,7 +115,7 @@ pub(crate) fn undescribed_param(name: &str, ty: &Type) -> String {
     )
 }
 
-/// `#[arg(default = 3)] n: Option<u32>`
+/// A default on an optional parameter: `#[arg(default = 3)] n: Option<u32>`.
 pub(crate) fn default_of_option(inner: Option<&Type>) -> String {
     let inner = inner.map_or_else(|| "T".to_owned(), type_text);
     format!(
@@ -133,7 +133,7 @@ pub(crate) fn by_reference(instead: &str) -> String {
     format!("this value comes from the host, write `{instead}`{owned}")
 }
 
-/// A secret that has no attribute, or the wrong one.
+/// A secret without an attribute, or with the wrong one.
 pub(crate) fn secret_from_the_host(name: &str, optional: bool) -> String {
     let ty = if optional {
         "Option<SecretString>"
@@ -143,7 +143,7 @@ pub(crate) fn secret_from_the_host(name: &str, optional: bool) -> String {
     format!("a `SecretString` comes from the host, write `#[secret(\"{name}\")] {name}: {ty}`")
 }
 
-/// `#[secret("key")] key: &SecretString`, `#[variable("NAME")] name: &str`
+/// A secret or variable that is taken by reference: `#[secret("key")] key: &SecretString`, `#[variable("NAME")] name: &str`.
 pub(crate) fn need_by_value(secret: bool, ty: &Type) -> String {
     let ty = match type_text(ty) {
         _ if secret => "SecretString".to_owned(),
@@ -154,7 +154,7 @@ pub(crate) fn need_by_value(secret: bool, ty: &Type) -> String {
     format!("a {what} is taken by value, write `{ty}`")
 }
 
-/// `#[variable("NAME")] name: Option<&str>`
+/// A secret or variable with a reference in its type: `#[variable("NAME")] name: Option<&str>`.
 pub(crate) fn need_without_reference(secret: bool) -> &'static str {
     if secret {
         "a secret is taken by value, write `SecretString` without `&`"
@@ -163,7 +163,7 @@ pub(crate) fn need_without_reference(secret: bool) -> &'static str {
     }
 }
 
-/// `optional` beside a type that is not.
+/// The option `optional` on a parameter whose type is not optional.
 pub(crate) fn optional(what: &str, ty: &str) -> String {
     format!(
         "[{what}-spec] a call without this {what} would fail, though `optional` says that the tool can do without: take `Option<{ty}>`, or remove `optional`"
@@ -192,7 +192,7 @@ pub(crate) fn key_expected(
     format!("expected the key as text, write `{usage}`")
 }
 
-/// `ToolStream<P, Result<T, ToolError>>`
+/// A stream whose output is a result: `ToolStream<P, Result<T, ToolError>>`.
 pub(crate) fn result_as_output(value: &Type) -> String {
     format!(
         "`?` ends a stream with an error, so its output is the value alone: write `{}` instead of this `Result`",
@@ -200,31 +200,31 @@ pub(crate) fn result_as_output(value: &Type) -> String {
     )
 }
 
-/// Two parameters of one key.
+/// Two parameters with the same key.
 pub(crate) fn key_twice(key: &str) -> String {
     format!("[duplicate-key] `{key}` names two arguments, rename one: `#[arg(rename = \"…\")]`")
 }
 
-/// One secret, declared in two places.
+/// A secret that is declared twice.
 pub(crate) fn secret_twice(key: &str) -> String {
     format!("[secret-spec] the secret `{key}` is declared twice, declare it once")
 }
 
-/// One variable, declared as two kinds.
+/// A variable that is declared as secret and as plain.
 pub(crate) fn variable_kinds(name: &str) -> String {
     format!(
         "[variable-spec] the variable `{name}` is secret in one place and plain in another, declare it once"
     )
 }
 
-/// A key that some provider refuses.
+/// A key that some provider rejects.
 pub(crate) fn key(key: &str) -> String {
     format!(
         "[property-key] `{key}` is no key that every provider takes, use a letter or `_`, then letters, digits or `_`, 64 in all: `#[arg(rename = \"…\")]`"
     )
 }
 
-/// The struct of the fn's name would hide a primitive type.
+/// A struct with the fn's name that would shadow a primitive type.
 pub(crate) fn hides_primitive(name: &str) -> String {
     format!(
         "the arguments' struct has the fn's name and would hide the type `{name}`, name it: `input = {}Input`",
@@ -232,7 +232,7 @@ pub(crate) fn hides_primitive(name: &str) -> String {
     )
 }
 
-/// An attribute on a parameter that no macro reads, with the nearest one that is known.
+/// An unknown attribute on a parameter, with the nearest known one.
 pub(crate) fn unknown_attribute(name: &str, nearest: Option<&str>, known: &[&str]) -> String {
     let known = crate::texts::list(known);
     match nearest {
@@ -243,7 +243,7 @@ pub(crate) fn unknown_attribute(name: &str, nearest: Option<&str>, known: &[&str
     }
 }
 
-/// A word of a list that is not known, with the nearest one that is.
+/// An unknown option, with the nearest known one.
 pub(crate) fn unknown(word: &str, nearest: Option<&str>, known: &[&str]) -> String {
     if let Some(instead) = instead(word, known) {
         return format!("unknown option `{word}`, {instead}");
@@ -257,7 +257,7 @@ pub(crate) fn unknown(word: &str, nearest: Option<&str>, known: &[&str]) -> Stri
     }
 }
 
-/// What to write for a word that other crates have.
+/// What to write instead of an option that other crates have.
 fn instead(word: &str, known: &[&str]) -> Option<&'static str> {
     match word {
         "description" | "desc" | "doc" | "about" | "help" => {

@@ -1,4 +1,4 @@
-//! Calls to a server's tools.
+//! Calls to the tools of an MCP server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,20 +17,20 @@ use super::list;
 use super::lock::{McpDrift, McpLock, key};
 use super::text::shown;
 
-/// The connection of a snapshot, and what its server has changed since.
+/// The connection of a snapshot, and how its server's tools have changed since.
 pub(crate) struct Live {
     pub(crate) link: Link,
-    /// What the tools promised when they were read.
+    /// The contracts of the tools when the snapshot was read.
     pub(crate) snapshot: McpLock,
     pub(crate) list_timeout: Duration,
     pub(crate) results: Results,
     since: Mutex<Since>,
 }
 
-/// What is known of the server's list by now.
+/// The last reading of the server's list after the snapshot.
 #[derive(Default)]
 struct Since {
-    /// How often the list had changed when it was last read.
+    /// The number of list changes when the list was last read.
     seen: u64,
     drift: McpDrift,
 }
@@ -56,22 +56,22 @@ impl Live {
         }
     }
 
-    /// How often the list has changed, as far as it is heard.
+    /// The number of list changes that the server has reported; 0 if notifications are not received.
     pub(crate) fn changes(&self) -> u64 {
         self.link.ears.as_ref().map_or(0, Ears::changes)
     }
 
-    /// How often the list had changed when it was last read.
+    /// The number of list changes when the list was last read.
     pub(crate) async fn seen(&self) -> u64 {
         self.since.lock().await.seen
     }
 
-    /// Whether the list has changed and nobody has read it again.
+    /// Whether the server has reported a change and the list has not been read since.
     pub(crate) async fn is_stale(&self) -> bool {
         self.since.lock().await.seen < self.changes()
     }
 
-    /// Reads the list again and keeps how it differs from the snapshot.
+    /// Reads the list again, and stores how it differs from the snapshot.
     pub(crate) async fn recheck(&self) -> Result<McpDrift, list::McpToolsError> {
         let mut since = self.since.lock().await;
         self.read(&mut since).await?;
@@ -79,7 +79,7 @@ impl Live {
     }
 
     async fn read(&self, since: &mut Since) -> Result<(), list::McpToolsError> {
-        // Before it is asked: a change that comes while it answers is read next time.
+        // Counted before the request: a change that arrives during the request is read next time.
         let seen = self.changes();
         let listed = list::read(&self.link.peer, self.list_timeout).await?;
         since.drift = self.snapshot.drift(&listed.contracts());
@@ -90,7 +90,7 @@ impl Live {
         Ok(())
     }
 
-    /// Refuses a tool that is no longer what it was when the snapshot was made.
+    /// Returns an error if a tool has changed since the snapshot.
     async fn stands(&self, remote: &str) -> Result<(), ToolError> {
         let mut since = self.since.lock().await;
         if since.seen < self.changes() {
@@ -123,7 +123,7 @@ impl Live {
         .operator(operator))
     }
 
-    /// Calls a tool. Dropped before its end, it tells the server that the call is cancelled.
+    /// Calls a tool. If the future is dropped early, the server is notified that the call is cancelled.
     pub(crate) async fn call(
         self: Arc<Self>,
         remote: Arc<str>,
@@ -150,13 +150,13 @@ impl Live {
                 }
             };
             tokio::select! {
-                // A step is told before the result that follows it.
+                // Progress is reported before the result that follows it.
                 biased;
                 Some(step) = step => cx.progress(&self.step(step)),
                 answer = &mut call => break answer,
             }
         };
-        // What came before the answer and was not yet read.
+        // Progress that arrived before the result and is still queued.
         while let Some(step) = ear.as_mut().and_then(|ear| ear.steps.try_recv().ok()) {
             cx.progress(&self.step(step));
         }
@@ -179,10 +179,10 @@ impl Live {
     }
 }
 
-/// The most of a message that is shown while a call runs.
+/// Maximum length of a progress message in bytes.
 const MOST_MESSAGE: usize = 4 << 10;
 
-/// How far a call is.
+/// A progress step of a call.
 #[derive(Serialize)]
 struct Step {
     progress: f64,

@@ -1,4 +1,4 @@
-//! The connection to a server.
+//! Connections to MCP servers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use rmcp::transport::IntoTransport;
 
 use super::ears::{Ears, Tap};
 
-/// A connection to a server, through which calls tell their progress and changes of the list are heard.
+/// A connection to an MCP server that receives the progress of calls and changes of the tool list.
 ///
-/// It is rmcp's own client with an ear on its transport. It lives as long as somebody holds it or the tools that were read from it;
-/// [`close`](Self::close) ends it for all.
+/// It is rmcp's client with an observed transport. The connection stays open as long as this value
+/// or any tool that was read from it exists; [`close`](Self::close) ends it for all of them.
 ///
 /// ```no_run
 /// use tool_mcp::client::{McpClient, mcp_tools};
@@ -40,14 +40,14 @@ pub struct McpClient<S: Service<RoleClient> = ()> {
 }
 
 impl McpClient {
-    /// Connects to a server of either era: asks it by `server/discover`, and shakes hands by `initialize` where it does not know that.
+    /// Connects to a server of either protocol version: sends `server/discover`, and falls back to `initialize` if the server does not support it.
     ///
-    /// Takes any transport of rmcp's: a child process, streamable HTTP, a pair of streams. A server that asks its user something is
-    /// told that nobody answers; a handler that does is given to [`connect_with`](Self::connect_with).
+    /// Accepts any transport of rmcp: a child process, streamable HTTP, or a pair of streams. If a server asks its user a question, it gets the
+    /// answer that no user is available; use [`connect_with`](Self::connect_with) with a handler that answers.
     ///
     /// # Errors
     ///
-    /// Where the server does not answer, or speaks no version of the protocol that rmcp knows.
+    /// Fails if the server does not respond, or supports no protocol version that rmcp knows.
     pub async fn connect<T, E, A>(transport: T) -> Result<Self, ClientInitializeError>
     where
         T: IntoTransport<RoleClient, E, A>,
@@ -62,7 +62,7 @@ impl McpClient {
 }
 
 impl<S: Service<RoleClient>> McpClient<S> {
-    /// Connects with a client handler of the host's own and in a stated way.
+    /// Connects with the host's own client handler and an explicit lifecycle.
     pub async fn connect_with<T, E, A>(
         handler: S,
         transport: T,
@@ -85,22 +85,22 @@ impl<S: Service<RoleClient>> McpClient<S> {
         })
     }
 
-    /// rmcp's side of the connection, for everything that is no tool.
+    /// The peer of rmcp, for everything except tools.
     pub fn peer(&self) -> &Peer<RoleClient> {
         self.running.peer()
     }
 
-    /// The host's handler.
+    /// Returns the host's client handler.
     pub fn handler(&self) -> &S {
         self.running.service()
     }
 
-    /// Whether the server is gone.
+    /// Whether the connection to the server is closed.
     pub fn is_closed(&self) -> bool {
         self.running.is_transport_closed()
     }
 
-    /// Ends the connection, also for tools that were read from it. A child process is ended with it.
+    /// Closes the connection, also for tools that were read from it. If the server is a child process, it is terminated.
     pub fn close(&self) {
         self.running.cancellation_token().cancel();
     }
@@ -114,14 +114,14 @@ impl<S: Service<RoleClient>> fmt::Debug for McpClient<S> {
     }
 }
 
-/// How long a server may take to say that it will tell of changes.
+/// Timeout for the server's confirmation of a subscription to changes.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest pause before a server is asked again to tell of changes.
+/// Maximum pause before a failed subscription to changes is retried.
 const MOST_PAUSE: Duration = Duration::from_mins(1);
 
-/// Asks a server of the era without sessions to tell of changes, which it does only for those who ask, and sees to it as long as the
-/// connection lives.
+/// Subscribes to changes of a 2026-07-28 server, which sends them only to subscribers,
+/// and renews the subscription as long as the connection is open.
 async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
     let tells = peer.peer_info().is_some_and(|info| {
         let tools = info.capabilities.tools.as_ref();
@@ -143,11 +143,11 @@ async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
                     if let Some(ready) = ready.take() {
                         let _ = ready.send(());
                     } else {
-                        // What has changed in the pause was not heard.
+                        // Changes during the pause were not received.
                         ears.doubt();
                     }
                     pause = Duration::from_secs(1);
-                    // The ears hear what it brings before it does.
+                    // The observed transport counts the notifications before they arrive here.
                     while let Ok(Some(_)) = subscription.next().await {}
                 }
                 Err(error) => tracing::debug!(%error, "an MCP server does not tell of changes"),
@@ -159,17 +159,17 @@ async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
     let _ = tokio::time::timeout(LISTEN_TIMEOUT, is_ready).await;
 }
 
-/// What tools can be read from: an [`McpClient`], or any running client of rmcp's.
+/// A source of tools: an [`McpClient`], or any running client of rmcp.
 ///
-/// Of rmcp's own clients nothing is heard while a call runs: calls tell no progress, and a changed list is only seen by
-/// [`McpTools::recheck`](super::McpTools::recheck). They have to be kept alive by whoever made them.
+/// rmcp's own clients do not pass notifications on: calls report no progress, and a changed list is only
+/// found by [`McpTools::recheck`](super::McpTools::recheck). The creator of such a client must keep it alive.
 pub trait Connected {
-    /// How the server is reached.
+    /// The connection to the server.
     #[doc(hidden)]
     fn link(&self) -> Link;
 }
 
-/// How a server is reached.
+/// A connection to a server, as tools use it.
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct Link {
@@ -212,15 +212,15 @@ impl<S: Service<RoleClient>> Connected for RunningService<RoleClient, S> {
 
 /// Why a call has no result.
 pub(crate) enum Unanswered {
-    /// rmcp says so.
+    /// rmcp returned an error.
     Service(ServiceError),
-    /// The server asks its user something, and nobody is there to answer.
+    /// The server asks its user a question, and no handler can answer it.
     Asks,
-    /// The server made a task of the call.
+    /// The server turned the call into a background task.
     Task,
 }
 
-/// Makes calls. Dropped before its end, one tells the server that it is cancelled.
+/// Makes calls. If a call's future is dropped early, the server is notified that the call is cancelled.
 pub(crate) trait Calls: Send + Sync {
     fn call(
         &self,
@@ -228,7 +228,7 @@ pub(crate) trait Calls: Send + Sync {
     ) -> BoxFuture<'_, Result<CallToolResult, Unanswered>>;
 }
 
-/// The host's handler answers what a server asks in between.
+/// Makes calls with the host's handler, which answers the server's questions.
 struct Answering<S: Service<RoleClient>>(Arc<RunningService<RoleClient, S>>);
 
 impl<S: Service<RoleClient>> Calls for Answering<S> {

@@ -1,4 +1,4 @@
-//! What came of a call, as a host has it: the payload, what the model reads, or the error.
+//! Conversion of MCP results to tool results: the payload, the model's output, or the error.
 
 use std::borrow::Cow;
 
@@ -12,20 +12,20 @@ use tool_core::{ErrorKind, ModelOutput, Part, ToModelOutput, ToolError, hidden};
 use super::connect::Unanswered;
 use super::text::{escaped, shown};
 
-/// The most of an error that a model reads, in bytes.
+/// Maximum length of an error text for the model, in bytes.
 const MOST_ERROR: usize = 8 << 10;
 
-/// How results are taken.
+/// Options for the conversion of results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Results {
-    /// The most bytes that one may have.
+    /// Maximum size of a result in bytes.
     pub(crate) limit: usize,
-    /// The model reads them as they are, with hidden characters.
+    /// Whether the model reads results unchanged, hidden characters included.
     pub(crate) exact: bool,
 }
 
 impl Results {
-    /// A text as the model reads it.
+    /// Converts a text for the model.
     fn text(self, text: &str) -> Cow<'_, str> {
         if self.exact {
             Cow::Borrowed(text)
@@ -52,7 +52,7 @@ impl Serialize for Told {
 impl ToModelOutput for Told {
     fn to_model_output(&self) -> ModelOutput {
         match &self.model[..] {
-            // Nothing but the payload is there to be read.
+            // Without content, the model reads the payload.
             [] => match &self.payload {
                 Value::String(text) => ModelOutput::text(self.results.text(text)),
                 payload if self.results.exact => ModelOutput::json(payload),
@@ -64,7 +64,7 @@ impl ToModelOutput for Told {
     }
 }
 
-/// The output, or the failure that the tool reports.
+/// Converts a result to the output, or to the failure that the tool reports.
 pub(crate) fn told(result: CallToolResult, results: Results) -> Result<Told, ToolError> {
     let (size, limit) = (size(&result), results.limit);
     if size > limit {
@@ -90,7 +90,7 @@ pub(crate) fn told(result: CallToolResult, results: Results) -> Result<Told, Too
     })
 }
 
-/// How many bytes a result has, about.
+/// The approximate size of a result in bytes.
 fn size(result: &CallToolResult) -> usize {
     let block = |block: &ContentBlock| match block {
         ContentBlock::Text(text) => text.text.len(),
@@ -108,7 +108,7 @@ fn size(result: &CallToolResult) -> usize {
     content + structured.map_or(0, |value| value.to_string().len())
 }
 
-/// What the tool says of its failure is meant for the model.
+/// The tool's own error text is meant for the model.
 fn failure(result: &CallToolResult, results: Results) -> ToolError {
     let mut text = ModelOutput::parts(parts(&result.content, results)).to_text();
     if text.trim().is_empty() {
@@ -124,7 +124,7 @@ fn failure(result: &CallToolResult, results: Results) -> ToolError {
     ToolError::of(ErrorKind::Failed, text)
 }
 
-/// What a model reads of the content: what is only for its user is left out.
+/// Returns the content for the model, and skips what is only for the user.
 fn parts(content: &[ContentBlock], results: Results) -> Vec<Part> {
     let all: Vec<Part> = content
         .iter()
@@ -169,7 +169,7 @@ fn part(block: &ContentBlock, results: Results) -> Option<Part> {
             }
             _ => return None,
         },
-        // As text: a provider that is given an address fetches it, and this one is the server's.
+        // As text: a provider would fetch the URI itself, and the URI belongs to the MCP server.
         ContentBlock::ResourceLink(link) => {
             let about = link
                 .description
@@ -182,8 +182,8 @@ fn part(block: &ContentBlock, results: Results) -> Option<Part> {
     })
 }
 
-/// The error of a call that has no result. What a server says in the protocol's own errors is for the operator: a failure that a model
-/// is to read comes as a result.
+/// Converts the failure of a call without a result. Protocol errors of a server are for
+/// the operator; a failure that the model should read arrives as a result.
 pub(crate) fn unanswered(why: Unanswered) -> ToolError {
     match why {
         Unanswered::Asks => ToolError::of(
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    // H7: what a model reads of a result is what people see of it; the payload is exact
+    // H7: the model reads hidden characters of a result as escapes, as people do; the payload is unchanged.
     #[test]
     fn hidden_characters_of_results_are_shown() {
         let hidden = "a\u{e0041}\u{200b}\u{1b}[31m👩‍⚕️";

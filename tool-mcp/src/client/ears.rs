@@ -1,8 +1,8 @@
-//! What a server tells while it works.
+//! Progress and change notifications of a server, observed at the transport.
 //!
-//! rmcp hands notifications to the client's handler on tasks of their own, in no order, and the handler is the host's. So a
-//! connection of ours listens between transport and service: there messages pass one by one, and a step is heard before the result
-//! that follows it.
+//! rmcp delivers notifications to the client's handler in separate tasks, in no particular order, and
+//! the handler belongs to the host. This module therefore observes the messages between transport and
+//! service, where they pass one by one, so that progress is seen before the result that follows it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,13 +18,13 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::sync::{mpsc, watch};
 
-/// Steps that wait for a slow reader. What comes beyond that is lost, as a client may lose progress.
+/// Maximum number of queued progress steps for a slow reader. Further steps are dropped, which MCP allows.
 const WAITING: usize = 64;
 
-/// Marks a call until its request is written; it never leaves the process.
+/// Marks a call until its request is written; the mark is never sent.
 const MARK: &str = "tool-mcp/ear";
 
-/// What is heard on one connection.
+/// The notifications that are observed on one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Ears(Arc<Heard>);
 
@@ -32,14 +32,14 @@ pub(crate) struct Ears(Arc<Heard>);
 struct Heard {
     calls: Mutex<Calls>,
     next: AtomicU64,
-    /// How often the list of tools has changed.
+    /// The number of changes of the tool list.
     changes: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Calls {
     open: HashMap<u64, mpsc::Sender<ProgressNotificationParam>>,
-    /// Which call a token of the wire is of. A call that asks its user in between has several.
+    /// The call that each progress token belongs to. A call whose server asks questions has several tokens.
     tokens: HashMap<ProgressToken, u64>,
 }
 
@@ -53,11 +53,11 @@ impl Ears {
     }
 
     fn calls(&self) -> MutexGuard<'_, Calls> {
-        // Nothing panics under the lock.
+        // Nothing panics while the lock is held.
         self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Listens for the steps of one call.
+    /// Starts to observe the progress of one call.
     pub(crate) fn open(&self) -> Ear {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let (sender, steps) = mpsc::channel(WAITING);
@@ -69,23 +69,23 @@ impl Ears {
         }
     }
 
-    /// How often the list of tools has changed so far.
+    /// The number of changes of the tool list so far.
     pub(crate) fn changes(&self) -> u64 {
         *self.0.changes.borrow()
     }
 
-    /// The list has changed, or may have.
+    /// Counts a change, or a possible change, of the tool list.
     pub(crate) fn doubt(&self) {
         self.0.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// Waits until the list has changed more often than this.
+    /// Waits until the tool list has changed more than `seen` times.
     pub(crate) async fn changed_since(&self, seen: u64) {
-        // The sender is ours, so it is there as long as we are.
+        // `self` holds the sender, so the channel is open.
         let _ = self.0.changes.subscribe().wait_for(|now| *now > seen).await;
     }
 
-    /// Learns by which token a marked call is known, and takes the mark off.
+    /// Learns the progress token of a marked call, and removes the mark.
     fn sent(&self, message: &mut TxJsonRpcMessage<RoleClient>) {
         let JsonRpcMessage::Request(request) = message else {
             return;
@@ -130,7 +130,7 @@ impl Ears {
     }
 }
 
-/// Hears the steps of one call, until it is dropped.
+/// Receives the progress of one call until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Ear {
     id: u64,
@@ -139,7 +139,7 @@ pub(crate) struct Ear {
 }
 
 impl Ear {
-    /// Marks the call whose steps are heard.
+    /// Marks the call whose progress is observed.
     pub(crate) fn mark(&self, meta: &mut RequestMetaObject) {
         meta.0.0.insert(MARK.to_owned(), self.id.into());
     }
@@ -153,7 +153,7 @@ impl Drop for Ear {
     }
 }
 
-/// A transport that is listened to.
+/// A transport whose messages are observed.
 pub(crate) struct Tap<T> {
     pub(crate) inner: T,
     pub(crate) ears: Ears,

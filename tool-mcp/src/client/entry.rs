@@ -1,4 +1,4 @@
-//! A tool as it was read, and what was found out about it once.
+//! Tools of a server's list, with their checked texts and compiled schemas.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,21 +11,21 @@ use super::text::{self, Found};
 
 type Compiled = Result<Arc<Checked>, Fault>;
 
-/// One tool of a list.
+/// One tool of a server's list.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// As models and people are shown it.
+    /// The tool with its texts as models and people see them.
     pub(crate) tool: Tool,
-    /// Why it may not be shown.
+    /// Faults of its texts, because of which it may not be shown.
     pub(crate) found: Found,
-    /// What was taken out of its texts, as the host wants it.
+    /// What was removed from its texts, because the host allows that.
     pub(crate) cleaned: Vec<Fault>,
     input: OnceLock<Compiled>,
     output: OnceLock<Compiled>,
 }
 
 impl Entry {
-    /// Looks at a tool, whose texts are cleaned where the host wants that.
+    /// Checks a tool's texts, and cleans them if the host allows that.
     pub(crate) fn new(tool: &Tool, clean: bool) -> Self {
         let mut tool = tool.clone();
         let mut found = text::look(&tool);
@@ -47,12 +47,12 @@ impl Entry {
         }
     }
 
-    /// What arguments are held to where a model is not.
+    /// The compiled input schema, which validates arguments for providers without strict mode.
     pub(crate) fn input(&self) -> &Compiled {
         self.input.get_or_init(|| compile(&self.tool.input_schema))
     }
 
-    /// What outputs are held to, where the server says.
+    /// The compiled output schema, if the server states one.
     pub(crate) fn output(&self) -> Option<&Compiled> {
         let schema = self.tool.output_schema.as_deref()?;
         Some(self.output.get_or_init(|| compile(schema)))

@@ -1,4 +1,4 @@
-//! `tools/list`, every page of it.
+//! Reading of a server's tools over all pages of `tools/list`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
@@ -10,38 +10,38 @@ use serde_json::Value;
 
 use super::lock::{Contract, key};
 
-/// The most tools that are read from one server.
+/// Maximum number of tools that are read from one server.
 pub const MOST_TOOLS: usize = 10_000;
 
-/// The most bytes that one server's list may have.
+/// Maximum size of one server's list in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
 /// Why a server's tools could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpToolsError {
-    /// The server is gone, refused the question or did not answer in time.
+    /// The server is disconnected, refused the request or did not respond in time.
     #[error("the server's tools could not be read: {0}")]
     Service(#[from] ServiceError),
-    /// The answer is not a list of tools.
+    /// The response is not a list of tools.
     #[error("the server's answer to `tools/list` is not one: {0}")]
     NoList(String),
-    /// The pages do not end.
+    /// The list exceeds the limits, or its pages repeat.
     #[error("the server lists its tools without end: {0}")]
     Endless(String),
 }
 
-/// What a server lists.
+/// The list of a server's tools.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
     /// In the server's order.
     pub(crate) tools: Vec<Tool>,
-    /// Entries that are no tools, by name where they have one, and why.
+    /// Entries that are not valid tools: the name, if there is one, and the reason.
     pub(crate) broken: Vec<(String, String)>,
 }
 
 impl Listed {
-    /// What each name promises.
+    /// Returns the contract of each tool by its name.
     pub(crate) fn contracts(&self) -> BTreeMap<String, Contract> {
         let mut contracts = BTreeMap::<String, Contract>::new();
         for tool in &self.tools {
@@ -57,7 +57,7 @@ impl Listed {
     }
 }
 
-/// Asks the server itself: rmcp's client would give what it has kept as long as the server says that it is fresh.
+/// Reads the list from the server, because rmcp's client would return a cached list for as long as the server declares it fresh.
 pub(crate) async fn read(
     peer: &Peer<RoleClient>,
     timeout: Duration,
@@ -81,7 +81,7 @@ pub(crate) async fn read(
                 listed.tools.extend(page.tools);
                 page.next_cursor
             }
-            // A page with an entry that rmcp cannot read.
+            // A page with an entry that rmcp cannot parse.
             ServerResult::CustomResult(page) => listed.take(&page.0)?,
             _ => {
                 return Err(McpToolsError::NoList(
@@ -119,7 +119,7 @@ pub(crate) async fn read(
 }
 
 impl Listed {
-    /// Takes a page entry by entry, and gives the next cursor.
+    /// Adds the entries of a page one by one, and returns the next cursor.
     fn take(&mut self, page: &Value) -> Result<Option<String>, McpToolsError> {
         let Some(entries) = page.get("tools").and_then(Value::as_array) else {
             return Err(McpToolsError::NoList("it has no list `tools`".to_owned()));

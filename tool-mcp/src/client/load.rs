@@ -1,4 +1,4 @@
-//! Reads a server's tools and judges them.
+//! Loading of a server's tools: options, and the rules that decide which tools are offered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::IntoFuture;
@@ -23,23 +23,23 @@ use super::report::{McpReport, Refusal, ToolReport};
 use super::text::{shown, shown_fault};
 use super::{McpTools, McpToolsError};
 
-/// How long a call may take where the host says nothing: as long as the protocol's own TypeScript client waits.
+/// Default timeout of a call, the same as in the protocol's own TypeScript client.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// How many bytes an output may have where the host says nothing.
+/// Default limit of an output's size in bytes.
 pub const DEFAULT_OUTPUT_LIMIT: usize = 4 << 20;
 
-/// How long a page of the list may take.
+/// Default timeout for one page of the tool list.
 const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Reads the tools of a server: `mcp_tools(&client).await?`.
 ///
-/// Takes an [`McpClient`](super::McpClient), and any running client or peer of rmcp's ([`Connected`] says what is different there).
-/// Options stand before the `await`; see the [module](super) for an example.
+/// Accepts an [`McpClient`](super::McpClient), and any running client or peer of rmcp (see [`Connected`]
+/// for the differences). Options are set before the `await`; see the [module](super) for an example.
 ///
 /// # Errors
 ///
-/// Where the list cannot be read to its end. A tool that cannot be offered is no error, [`McpTools::report`] tells of it.
+/// Fails if the list cannot be read to its end. A tool that cannot be offered is not an error; see [`McpTools::report`].
 #[doc(alias("mcp client", "list_tools", "mcpServers"))]
 pub fn mcp_tools(client: &impl Connected) -> LoadTools {
     LoadTools {
@@ -50,7 +50,7 @@ pub fn mcp_tools(client: &impl Connected) -> LoadTools {
     }
 }
 
-/// How a server's tools are read. Made by [`mcp_tools`].
+/// Options for reading a server's tools. Created by [`mcp_tools`].
 #[derive(Debug)]
 #[must_use = "`.await` it"]
 pub struct LoadTools {
@@ -95,52 +95,52 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether the host offers the tool as not strict where it has to.
+    /// Whether the host allows the tool without strict mode.
     pub(crate) fn is_non_strict(&self, remote: &str) -> bool {
         self.non_strict || self.non_strict_tools.contains(remote)
     }
 }
 
 impl LoadTools {
-    /// Puts a name before the tools': `search` becomes `github:search`, which travels as `github__search`. Tools of two servers then do
-    /// not meet.
+    /// Prefixes the tools' names: `search` becomes `github:search`, with the wire name
+    /// `github__search`. This prevents collisions between the tools of two servers.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.options.namespace = Some(namespace.into());
         self
     }
 
-    /// Gives tools whose name no provider takes a name that they take. Otherwise they are refused, and reported.
+    /// Maps names that no provider accepts to names that providers accept. Without this option such tools are refused and reported.
     ///
-    /// The rule: each character that is no ASCII letter, digit, `_` or `-` becomes `_`; without a namespace, a name that then does not
-    /// begin with a letter gets `t_` before it; a name that is too long for the 64 bytes that travel is cut, and ends in `_` and the
-    /// first 8 hex digits of the SHA-256 of the server's name. Two tools that come to the same name are both refused.
+    /// The rule: each character that is not an ASCII letter, digit, `_` or `-` becomes `_`. Without a namespace, a name that then
+    /// does not begin with a letter gets the prefix `t_`. A wire name of more than 64 bytes is cut, and ends in `_` and the first 8
+    /// hex digits of the SHA-256 of the server's name. If two tools are mapped to the same name, both are refused.
     pub fn map_names(mut self) -> Self {
         self.options.map_names = true;
         self
     }
 
-    /// Takes what the server says of a tool's effects as true: `readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint`, with
-    /// the protocol's defaults for what it leaves out. For servers of one's own.
+    /// Trusts what the server declares about a tool's effects: `readOnlyHint`, `destructiveHint`, `idempotentHint` and
+    /// `openWorldHint`, with the protocol's defaults for missing hints. Use this only for servers that you control.
     pub fn trust_hints(mut self) -> Self {
         self.options.trust_hints = true;
         self
     }
 
-    /// The host knows that this tool only reads, whatever the server says; by the server's name for it.
+    /// Declares that a tool only reads, whatever the server says. `remote` is the server's name of the tool.
     pub fn read_only(mut self, remote: impl Into<String>) -> Self {
         self.options.read_only.insert(remote.into());
         self
     }
 
-    /// Offers tools whose schema a provider's strict mode does not take to that provider as not strict, instead of leaving them out.
+    /// Offers tools whose schema a provider's strict mode does not support to that provider without strict mode, instead of leaving them out.
     ///
-    /// Such a tool keeps its own schema, with maps, untyped values and choices of any form. It is changed only where the provider would
-    /// refuse the request even so, such as `anyOf` at the root, and [`McpTools::report`] names each change. A model is not held to the
-    /// schema, so arguments are checked against it here, before the gate is asked and before anything is sent. A schema that cannot be
-    /// checked (it refers to another file or address, is too deep, or too large) keeps the tool out. Tools that a provider takes as strict
-    /// are offered as strict, as before.
+    /// Such a tool keeps its own schema, with maps, untyped values and choices of any form. The schema is changed only where the provider
+    /// would refuse the request even so, such as for `anyOf` at the root, and [`McpTools::report`] lists each change. Without strict mode a
+    /// model may violate the schema, so arguments are validated against it here, before the gate is asked and before anything is sent. A tool
+    /// whose schema cannot be used for validation (it refers to another file or address, is too deep, or too large) is refused. Tools that a
+    /// provider supports in strict mode are still offered in strict mode.
     ///
-    /// The report and the audit row of each call name the providers to which the tool is not strict.
+    /// The report and the audit row of each call name the providers for which the tool is not strict.
     ///
     /// ```
     /// # use tool_mcp::client::{McpClient, McpToolsError, mcp_tools};
@@ -157,57 +157,57 @@ impl LoadTools {
         self
     }
 
-    /// The same for one tool, by the server's name for it.
+    /// Like [`allow_non_strict`](Self::allow_non_strict) for one tool, by the server's name of the tool.
     pub fn allow_non_strict_tool(mut self, remote: impl Into<String>) -> Self {
         self.options.non_strict_tools.insert(remote.into());
         self
     }
 
-    /// Takes tools with hidden text and with texts that are too long: characters that are [not shown](tool_core::hidden) are removed from
-    /// titles, descriptions, defaults and examples, and what is longer than [`MOST_TEXT`](super::MOST_TEXT) is cut. Otherwise
-    /// such tools are refused. [`McpTools::report`] says what was removed, and the lock shows it as `\u{…}`.
+    /// Accepts tools with hidden or too long texts: characters that are [not shown](tool_core::hidden) are removed from
+    /// titles, descriptions, defaults and examples, and texts longer than [`MOST_TEXT`](super::MOST_TEXT) are cut. Without
+    /// this option such tools are refused. [`McpTools::report`] lists what was removed, and the lock shows it as `\u{…}`.
     ///
-    /// Names of tools and parameters, and values that a model has to repeat, are not changed: a tool that has hidden characters there is
-    /// refused in any case.
+    /// Names of tools and parameters, and values that a model has to repeat, are not changed: a tool with hidden
+    /// characters there is refused in any case.
     pub fn remove_hidden_text(mut self) -> Self {
         self.options.remove_hidden_text = true;
         self
     }
 
-    /// Gives the model results as the server wrote them. Otherwise it reads hidden characters of results, errors and progress as `\u{…}`, so
-    /// that people who look at the conversation see what the model sees. For servers that give files which a model edits by their exact
-    /// text. The payload, which the host gets, is exact in any case.
+    /// Gives the model results as the server wrote them. Without this option the model reads hidden characters of results,
+    /// errors and progress as `\u{…}`, so that people who look at the conversation see what the model sees. Use it for
+    /// servers that return files which a model edits by their exact text. The payload for the host is always exact.
     pub fn exact_results(mut self) -> Self {
         self.options.exact_results = true;
         self
     }
 
-    /// What was accepted before: tools that differ from it and tools that are not in it are refused until they are
-    /// [accepted](McpTools::accept). Without a lock everything is accepted as it comes; with an empty one, nothing is.
+    /// Sets the contracts that were accepted before. Tools that differ from the lock or are missing from it are refused
+    /// until they are [accepted](McpTools::accept). Without a lock all tools are accepted; with an empty lock, none are.
     pub fn lock(mut self, lock: McpLock) -> Self {
         self.lock = Some(lock);
         self
     }
 
-    /// Refuses a tool to whose output schema outputs cannot be held. Otherwise it is offered without, and reported.
+    /// Refuses a tool whose outputs cannot be validated against its output schema. Without this option it is offered without validation, and reported.
     pub fn hold_outputs(mut self) -> Self {
         self.options.hold_outputs = true;
         self
     }
 
-    /// How long a call may take, [`DEFAULT_TIMEOUT`] where nothing is said. `None` leaves it to the turn's deadline.
+    /// Sets the timeout of a call; [`DEFAULT_TIMEOUT`] by default. With `None`, only the turn's deadline applies.
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.options.timeout = timeout.into();
         self
     }
 
-    /// How long the server may take for a page of its list, 30 seconds where nothing is said.
+    /// Sets the timeout for one page of the tool list; 30 seconds by default.
     pub fn list_timeout(mut self, timeout: Duration) -> Self {
         self.list_timeout = timeout;
         self
     }
 
-    /// The most bytes that an output may have, content and structured content together; [`DEFAULT_OUTPUT_LIMIT`] where nothing is said.
+    /// Sets the maximum size of an output in bytes, content and structured content together; [`DEFAULT_OUTPUT_LIMIT`] by default.
     pub fn output_limit(mut self, bytes: usize) -> Self {
         self.options.output_limit = bytes;
         self
@@ -267,7 +267,7 @@ impl IntoFuture for LoadTools {
     }
 }
 
-/// Judges each tool; the report begins with the tools in their order, and ends with what is none.
+/// Decides for each tool whether it is offered. The report lists the tools in the server's order, and then the invalid entries.
 pub(crate) fn judge(
     entries: &[Entry],
     broken: &[(String, String)],
@@ -331,7 +331,7 @@ fn empty(remote: &str) -> ToolReport {
     }
 }
 
-/// Judges a tool by all but its name.
+/// Decides whether a tool is offered, apart from its name.
 fn one(entry: &Entry, options: &Options, drift: &McpDrift) -> ToolReport {
     let tool = &entry.tool;
     let mut report = empty(&tool.name);
@@ -356,7 +356,7 @@ fn one(entry: &Entry, options: &Options, drift: &McpDrift) -> ToolReport {
             .push(Refusal::HiddenText(entry.found.hidden.clone()));
     }
     if !entry.found.long.is_empty() {
-        // Nothing else is read of it: that takes time by its length.
+        // No other text of it is checked, because that takes time in proportion to its length.
         report
             .refusals
             .push(Refusal::TooLong(entry.found.long.clone()));
@@ -373,7 +373,7 @@ fn one(entry: &Entry, options: &Options, drift: &McpDrift) -> ToolReport {
     report
 }
 
-/// Judges what arguments a tool takes.
+/// Decides which providers can use a tool's input schema.
 fn input(entry: &Entry, options: &Options, report: &mut ToolReport) {
     let schema = Value::Object((*entry.tool.input_schema).clone());
     let read = dynamic::read(&schema);

@@ -1,4 +1,4 @@
-//! What a server's tools promised when somebody accepted them, and what has become of that.
+//! Lock of a server's tools: the contracts that a host has accepted, and how the server differs from them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,8 +17,8 @@ use crate::hex::hex;
 ///
 /// Hidden characters are written as `\u{…}`, and a text that is too long is cut and followed by a fingerprint of the whole.
 ///
-/// It is kept between runs, as a file or a row, and given to [`LoadTools::lock`](super::LoadTools::lock). What a model reads stands in
-/// it as text, so that whoever reviews a change sees it; schemas and annotations stand as SHA-256.
+/// Store it between runs, as a file or a database row, and pass it to [`LoadTools::lock`](super::LoadTools::lock). It
+/// contains the texts for the model, so that a reviewer sees what changes; schemas and annotations are stored as SHA-256.
 ///
 /// ```
 /// use tool_mcp::client::McpLock;
@@ -35,17 +35,17 @@ pub struct McpLock {
 }
 
 impl McpLock {
-    /// The tools whose contracts it holds.
+    /// The names of the tools in this lock.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
     }
 
-    /// The contract of a tool.
+    /// Returns the contract of a tool.
     pub fn get(&self, name: &str) -> Option<&Contract> {
         self.tools.get(&key(name))
     }
 
-    /// How the tools of a server differ from those that were accepted.
+    /// Returns how the tools of a server differ from this lock.
     pub(crate) fn drift(&self, now: &BTreeMap<String, Contract>) -> McpDrift {
         let names = |of: &BTreeMap<String, Contract>, not: &BTreeMap<String, Contract>| {
             let only = of.keys().filter(|name| !not.contains_key(*name));
@@ -63,14 +63,14 @@ impl McpLock {
     }
 }
 
-/// What a tool promises.
+/// The reviewed properties of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
-    /// Its name for people.
+    /// The display name of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What a model reads of it.
+    /// The description for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The fingerprint of its input schema.
@@ -81,17 +81,17 @@ pub struct Contract {
     /// The fingerprint of its annotations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<String>,
-    /// The fingerprint of name, title and description as the server wrote them, where they are shown otherwise here.
+    /// The fingerprint of name, title and description as the server wrote them, if they are shown differently here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
 }
 
-/// A tool's name as a lock has it: as people can read it. Another name than the server's only where that has hidden characters, or is longer
-/// than any provider takes.
+/// The name of a tool in a lock, readable for people. It differs from the server's name
+/// only if that has hidden characters or is longer than any provider accepts.
 pub(crate) fn key(name: &str) -> String {
     match hidden::show(name, MOST_KEY) {
         Cow::Borrowed(name) => name.to_owned(),
-        // Two names that begin with the same bytes stay two.
+        // The fingerprint keeps two names apart that begin with the same bytes.
         Cow::Owned(shown) if shown.ends_with(" […]") => {
             format!("{shown} {}", fingerprint(&Value::from(name)))
         }
@@ -99,7 +99,7 @@ pub(crate) fn key(name: &str) -> String {
     }
 }
 
-/// The longest name that is kept whole.
+/// Maximum length of a name that is stored unchanged, in bytes.
 const MOST_KEY: usize = 256;
 
 impl Contract {
@@ -141,7 +141,7 @@ impl Contract {
         }
     }
 
-    /// That of a name which a server gives to two tools: neither's.
+    /// The contract of a name that a server gives to two tools; it equals neither tool's contract.
     pub(crate) fn doubled(&self, other: &Self) -> Self {
         let both = serde_json::to_value([self, other]).unwrap_or_default();
         Self {
@@ -154,12 +154,12 @@ impl Contract {
         }
     }
 
-    /// One fingerprint of all of it.
+    /// Returns one fingerprint of the whole contract.
     pub fn fingerprint(&self) -> String {
         fingerprint(&serde_json::to_value(self).unwrap_or_default())
     }
 
-    /// In what it differs.
+    /// Returns the parts that differ.
     fn differs(&self, other: &Self) -> Vec<Facet> {
         [
             (Facet::Title, self.title != other.title),
@@ -177,7 +177,7 @@ impl Contract {
     }
 }
 
-/// SHA-256 over a value with its keys in order, however the value keeps them.
+/// SHA-256 of a value with its keys sorted.
 fn fingerprint(value: &Value) -> String {
     let mut text = String::new();
     write_sorted(value, &mut text);
@@ -218,15 +218,15 @@ fn write_sorted(value: &Value, text: &mut String) {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Facet {
-    /// Its name for people.
+    /// The display name of the tool.
     Title,
-    /// What a model reads of it.
+    /// The description for the model.
     Description,
-    /// What arguments it takes.
+    /// The schema of the arguments.
     InputSchema,
-    /// What its output looks like.
+    /// The schema of the output.
     OutputSchema,
-    /// What the server says of its effects.
+    /// The hints about the tool's effects.
     Annotations,
 }
 
@@ -242,25 +242,25 @@ impl fmt::Display for Facet {
     }
 }
 
-/// How a server's tools differ from those that were accepted, by the server's names.
+/// The differences between a server's tools and a lock, by the server's names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct McpDrift {
-    /// Tools that nobody has accepted.
+    /// Tools that are not in the lock.
     pub added: Vec<String>,
-    /// Tools that were accepted and are gone.
+    /// Tools in the lock that the server no longer has.
     pub removed: Vec<String>,
-    /// Tools that are no longer what was accepted, and in what.
+    /// Tools that differ from the lock, with the parts that differ.
     pub changed: BTreeMap<String, Vec<Facet>>,
 }
 
 impl McpDrift {
-    /// Whether everything is as it was accepted.
+    /// Whether the server's tools match the lock.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
 }
 
-/// One line for each tool.
+/// Prints one line for each tool.
 impl fmt::Display for McpDrift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for name in &self.added {

@@ -1,8 +1,8 @@
-//! Another MCP server's tools as one's own.
+//! MCP client: the tools of another MCP server as tools of this program.
 //!
-//! [`mcp_tools`] reads what a server lists, judges each tool by the rules that tools of one's own are judged by, and gives those that
-//! pass as [`DynamicTool`]s. What comes is a frozen snapshot: a [`Registry`](tool_core::Registry) is built from it, and a server whose
-//! list has changed is read again into a new one. Every call passes the host's gate like any other.
+//! [`mcp_tools`] reads the tools of a server, checks each by the rules for this program's own tools, and returns those that
+//! pass as [`DynamicTool`]s. The result is an immutable snapshot, from which a [`Registry`](tool_core::Registry) is built. If
+//! the server's list changes, it is read again into a new snapshot. Every call passes the host's gate like any other call.
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -22,7 +22,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A server of ours at the other end of two pipes; `TokioChildProcess` or streamable HTTP stand there elsewhere.
+//! // This example connects to its own server over pipes; use `TokioChildProcess` or streamable HTTP for a real server.
 //! let server = McpServer::builder(Registry::builder().tool::<add>().build()?).name("sums").build();
 //! let (ours, theirs) = tokio::io::duplex(4096);
 //! let (input, output) = tokio::io::split(theirs);
@@ -41,40 +41,40 @@
 //! # }
 //! ```
 //!
-//! A server that is a child process is reached by `TokioChildProcess`, which comes with the feature `client`. For one behind HTTP turn on
-//! rmcp's own features `transport-streamable-http-client-reqwest` and `reqwest` (its TLS), and give `StreamableHttpClientTransport`.
+//! A server that is a child process is reached with `TokioChildProcess`, which the feature `client` enables. For a server over HTTP enable
+//! rmcp's own features `transport-streamable-http-client-reqwest` and `reqwest` (for TLS), and use `StreamableHttpClientTransport`.
 //!
 //! # What is not trusted
 //!
-//! * **Effects.** What a server says of them is a hint. Unless the host trusts it ([`LoadTools::trust_hints`]) or says itself what a
-//!   tool does ([`LoadTools::read_only`]), a tool may do anything: remove, overwrite, and reach beyond its server. So a host's gate asks for
-//!   approval where no policy allows the call.
-//! * **Contracts.** A server can change a tool after somebody looked at it. [`McpTools::lock`] is what was accepted; given to
-//!   the next load, it keeps out every tool whose description, schemas or annotations differ, and every new one, until
-//!   [`McpTools::accept`]. While a snapshot lives, a server that tells of a changed list is read again before the next call, and a
-//!   tool that changed is refused.
-//! * **Texts.** A tool with hidden characters in any of its texts, or with a text of more than [`MOST_TEXT`] bytes, is refused, unless the
-//!   host has them [removed](LoadTools::remove_hidden_text). Whatever is shown to people (report, lock, log, operator's errors) shows such
-//!   characters as `\u{…}`, and so do results to the model ([`LoadTools::exact_results`]). What a
-//!   host reads itself is as the server wrote it: instructions, prompts and resources of [`McpClient::peer`], questions to a handler.
-//!   [`tool_core::hidden`] looks at those.
-//! * **Results.** They have a [bound](LoadTools::output_limit), a [time](LoadTools::timeout) and the form that the output schema
-//!   promises. Errors of the protocol reach the operator; the model reads what the tool itself says of its failure.
+//! * **Effects.** A server's hints about effects are not trusted. Unless the host trusts them ([`LoadTools::trust_hints`])
+//!   or declares a tool's effects itself ([`LoadTools::read_only`]), a tool may do anything: delete, overwrite, and reach
+//!   beyond its server. A host's gate therefore asks for approval unless a policy allows the call.
+//! * **Contracts.** A server can change a tool after it was reviewed. [`McpTools::lock`] returns what was
+//!   accepted. If it is passed to the next load, every new tool and every tool whose description, schemas or
+//!   annotations differ is refused until [`McpTools::accept`]. During the life of a snapshot, a server that
+//!   reports a changed list is read again before the next call, and a tool that has changed is refused.
+//! * **Texts.** A tool with hidden characters in any of its texts, or with a text of more than [`MOST_TEXT`]
+//!   bytes, is refused, unless the host has them [removed](LoadTools::remove_hidden_text). Everything that is
+//!   shown to people (report, lock, log, errors for operators) shows such characters as `\u{…}`, and so do results
+//!   for the model (see [`LoadTools::exact_results`]). What a host reads through [`McpClient::peer`] or a handler
+//!   is unchanged: instructions, prompts, resources and questions. Check those with [`tool_core::hidden`].
+//! * **Results.** They have a [size limit](LoadTools::output_limit), a [timeout](LoadTools::timeout), and must match
+//!   the output schema. Protocol errors are reported to the operator; the model reads the tool's own error text.
 //!
 //! # Tools that no strict mode takes
 //!
-//! Many servers have tools with maps, values of any type or choices without a tag. A strict mode takes none of them, so by default such a
-//! tool is left out where a provider has one. [`LoadTools::allow_non_strict`] offers it there as not strict, with the server's own
-//! schema. Formats (`"format": "uri"`) are not checked here; whether a text is one is the server's decision.
+//! Many servers have tools with maps, untyped values or untagged choices. No strict mode supports these, so by default such
+//! a tool is not offered to providers with a strict mode. [`LoadTools::allow_non_strict`] offers it to them without strict
+//! mode, with the server's own schema. Formats (`"format": "uri"`) are not validated here; the server validates them.
 //!
 //! # What the protocol's types cost
 //!
-//! rmcp keeps arguments and results as [`serde_json::Value`]. So the keys of schemas and results are sorted; a `number` is passed as the
-//! nearest double, in both directions, and whole numbers of a result beyond 64 bits are rounded to one. An `integer` argument beyond 64 bits
-//! is not rounded but refused before the call.
+//! rmcp stores arguments and results as [`serde_json::Value`]. The keys of schemas and results are therefore
+//! sorted, a `number` is passed as the nearest double in both directions, and integers of a result beyond 64 bits
+//! are rounded to a double. An `integer` argument beyond 64 bits is not rounded but refused before the call.
 //!
-//! A server of the older era may only give objects. Where a tool gives something else, most wrap it as `{"result": …}` and say so in
-//! the output schema; the payload is what the server gave.
+//! A server of the legacy protocol may only return objects. If a tool returns another type, most servers wrap
+//! it as `{"result": …}` and declare that in the output schema; the payload is what the server returned.
 
 mod call;
 mod check;
@@ -105,15 +105,15 @@ use call::Live;
 use entry::Entry;
 use load::Options;
 
-/// A server's tools as they were when they were read.
+/// A snapshot of a server's tools.
 ///
-/// Made by [`mcp_tools`]; see there and in the [module](self).
+/// Created by [`mcp_tools`]; see there and in the [module](self).
 #[must_use = "build a registry from it"]
 pub struct McpTools {
     live: Arc<Live>,
     options: Options,
     entries: Vec<Entry>,
-    /// Entries of the list that are not valid tools, and why.
+    /// Entries of the list that are not valid tools, and the reason.
     broken: Vec<(String, String)>,
     server: String,
     lock: McpLock,
@@ -131,17 +131,17 @@ impl std::fmt::Debug for McpTools {
 }
 
 impl McpTools {
-    /// What the server calls itself.
+    /// The server's name, as it reports it.
     pub fn server(&self) -> &str {
         &self.server
     }
 
-    /// What was made of each tool: which are offered to whom, and which are refused and why.
+    /// The report on each tool: to which providers it is offered, or why it is refused.
     pub fn report(&self) -> &McpReport {
         &self.report
     }
 
-    /// The tools that are offered, for a registry or to be changed further.
+    /// The tools that are offered, to be added to a registry or configured further.
     ///
     /// ```
     /// # fn shorten(tools: &tool_mcp::client::McpTools) -> tool_core::RegistryBuilder {
@@ -159,23 +159,23 @@ impl McpTools {
         })
     }
 
-    /// Adds the tools that are offered.
+    /// Adds the offered tools to a registry.
     pub fn add_to(&self, registry: RegistryBuilder) -> RegistryBuilder {
         self.tools().fold(registry, RegistryBuilder::dynamic)
     }
 
-    /// The contracts that are accepted, to be kept for the next load. Of a load without a lock, those of all tools.
+    /// The accepted contracts, to be stored for the next load. After a load without a lock, these are the contracts of all tools.
     pub fn lock(&self) -> &McpLock {
         &self.lock
     }
 
-    /// How the server's tools differ from the lock, as far as it is not accepted.
+    /// The differences between the server's tools and the accepted contracts.
     pub fn drift(&self) -> &McpDrift {
         &self.drift
     }
 
-    /// Accepts what the server now says of a tool, or that it is gone, by the server's name for it. Tells whether there was something to
-    /// accept. Registries that were built before are not touched.
+    /// Accepts the current contract of a tool, or its removal, by the server's name of the tool. Returns
+    /// whether there was a difference to accept. Registries that are already built do not change.
     pub fn accept(&mut self, remote: &str) -> bool {
         let name = lock::key(remote);
         let now = self.live.snapshot.tools.get(&name);
@@ -190,20 +190,20 @@ impl McpTools {
         true
     }
 
-    /// Accepts everything that the server now says.
+    /// Accepts the current contracts of all tools.
     pub fn accept_all(&mut self) {
         self.lock = self.live.snapshot.clone();
         self.judge();
     }
 
-    /// Whether the server has told of a changed list that nobody has read yet.
+    /// Whether the server has reported a changed list that has not been read yet.
     ///
-    /// Only heard through an [`McpClient`].
+    /// Always false unless the connection is an [`McpClient`].
     pub async fn is_stale(&self) -> bool {
         self.live.is_stale().await
     }
 
-    /// Waits until the server tells of a changed list, or for ever where that is not heard.
+    /// Waits until the server reports a changed list; forever if the connection receives no notifications.
     pub async fn changed(&self) {
         let Some(ears) = &self.live.link.ears else {
             return std::future::pending().await;
@@ -211,13 +211,13 @@ impl McpTools {
         ears.changed_since(self.live.seen().await).await;
     }
 
-    /// Asks the server again, and gives how its tools differ from this snapshot. From then on, tools that differ are refused when they are
-    /// called; a new load takes them in.
+    /// Reads the list again, and returns how the server's tools differ from this snapshot.
+    /// From then on, calls of tools that differ are refused; load a new snapshot to use them.
     pub async fn recheck(&self) -> Result<McpDrift, McpToolsError> {
         self.live.recheck().await
     }
 
-    /// Makes the report anew.
+    /// Computes the drift and the report again.
     fn judge(&mut self) {
         self.drift = self.lock.drift(&self.live.snapshot.tools);
         self.report = load::judge(&self.entries, &self.broken, &self.options, &self.drift);
@@ -257,7 +257,7 @@ impl McpTools {
             let schema = serde_json::Value::Object((**schema).clone());
             made = made.output_check(&schema, Arc::clone(check));
         }
-        // Also where every provider takes it as strict: a request may have too many of those.
+        // Also if every provider supports it in strict mode: a request may have more strict tools than a provider allows.
         if self.options.is_non_strict(&tool.name)
             && let Ok(check) = entry.input()
         {
@@ -266,7 +266,7 @@ impl McpTools {
         self.effects(made, tool)
     }
 
-    /// What the tool may do, read as carefully as the host has it.
+    /// Sets the tool's effects. Hints of the server count only if the host trusts them.
     fn effects(&self, made: DynamicTool, tool: &Tool) -> DynamicTool {
         if self.options.read_only.contains(&*tool.name) {
             return made.read_only().open_world();

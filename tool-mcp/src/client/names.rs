@@ -1,24 +1,24 @@
-//! What a server's tools are called here.
+//! Local names of a server's tools.
 
 use sha2::{Digest as _, Sha256};
 use tool_core::schema::rules::is_tool_name;
 
 use crate::hex::hex;
 
-/// The most that a provider takes.
+/// Maximum length of a tool name that providers accept, in bytes.
 const MOST: usize = 64;
 
-/// How many bytes of a hash end a name that was cut.
+/// Number of hash bytes at the end of a name that was cut.
 const TAIL: usize = 4;
 
-/// The name of a tool here, and the name it travels under: `github:search` and `github__search`.
+/// The local name of a tool and its wire name: `github:search` and `github__search`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) wire: String,
 }
 
-/// The name as it is, in its namespace. `None` where no provider takes it.
+/// The unchanged name in its namespace; `None` if no provider accepts it.
 pub(crate) fn plain(namespace: Option<&str>, remote: &str) -> Option<Named> {
     let (name, wire) = match namespace {
         None => (remote.to_owned(), remote.to_owned()),

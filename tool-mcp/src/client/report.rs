@@ -1,4 +1,4 @@
-//! Which tools are offered to whom, and which are refused and why.
+//! Report on a server's tools: to which providers each is offered, or why it is refused.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use tool_core::{Dialect, Dialects};
 use super::lock::{Facet, list};
 use super::text::shown;
 
-/// What was made of each tool of a server.
+/// The report on all tools of a server.
 #[derive(Clone, Debug, Default)]
 pub struct McpReport(pub(crate) Vec<ToolReport>);
 
@@ -18,58 +18,58 @@ impl McpReport {
         &self.0
     }
 
-    /// A tool by the server's name for it.
+    /// Returns a tool by the server's name of it.
     pub fn get(&self, remote: &str) -> Option<&ToolReport> {
         self.0.iter().find(|tool| tool.remote == remote)
     }
 
-    /// Tools that are offered to somebody.
+    /// Tools that are offered to at least one provider.
     pub fn offered(&self) -> impl Iterator<Item = &ToolReport> {
         self.0.iter().filter(|tool| tool.is_offered())
     }
 
-    /// Tools that are offered to nobody.
+    /// Tools that are offered to no provider.
     pub fn refused(&self) -> impl Iterator<Item = &ToolReport> {
         self.0.iter().filter(|tool| !tool.is_offered())
     }
 }
 
-/// For people: what was refused, left out or loosened, tool by tool.
+/// Prints what was refused, left out or offered without strict mode, tool by tool.
 impl fmt::Display for McpReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|tool| tool.fmt(f))
     }
 }
 
-/// What was made of one tool.
+/// The report on one tool.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolReport {
-    /// The server's name for it.
+    /// The server's name of the tool.
     pub remote: String,
-    /// Its name here, such as `github:search`; `None` where it has none.
+    /// Its local name, such as `github:search`; `None` if it has no valid name.
     pub name: Option<String>,
-    /// Why it is offered to nobody; empty where it is offered.
+    /// Why it is refused; empty if it is offered.
     pub refusals: Vec<Refusal>,
-    /// Whom its schema suits.
+    /// The providers that it is offered to.
     pub providers: Dialects,
-    /// Why its schema does not suit the others.
+    /// Why it is not offered to the other providers.
     pub left_out: Vec<(Dialect, Vec<Fault>)>,
-    /// What its schema asks that only its description says here; the server checks it.
+    /// Constraints of its schema that are only in its description here; the server checks them.
     pub notes: Vec<Fault>,
-    /// Why outputs are not held to the schema that the server states for them; empty where they are, or where it states none.
+    /// Why outputs are not validated against the output schema; empty if they are, or if there is none.
     pub unheld: Vec<Fault>,
-    /// Providers to which it is offered as not strict, because the host [allows](super::LoadTools::allow_non_strict) it, and why their
-    /// strict mode does not take it.
+    /// Providers to which it is offered without strict mode, because the host
+    /// [allows](super::LoadTools::allow_non_strict) that, and why strict mode does not support it.
     pub non_strict: Vec<(Dialect, Vec<Fault>)>,
-    /// What had to be changed in its own schema for a provider that takes it as not strict; nothing where it is sent as it is.
+    /// Changes of its own schema for each provider to which it is offered without strict mode; empty if it is sent unchanged.
     pub changes: Vec<(Dialect, Vec<Fault>)>,
-    /// What was taken out of its texts, because the host [wants](super::LoadTools::remove_hidden_text) that.
+    /// What was removed from its texts, because the host [allows](super::LoadTools::remove_hidden_text) that.
     pub cleaned: Vec<Fault>,
 }
 
 impl ToolReport {
-    /// Whether it is offered to somebody.
+    /// Whether it is offered to at least one provider.
     pub fn is_offered(&self) -> bool {
         self.refusals.is_empty()
     }
@@ -127,31 +127,31 @@ fn each(faults: &[(Dialect, Vec<Fault>)]) -> impl Iterator<Item = (Dialect, &Fau
         .flat_map(|(dialect, faults)| faults.iter().map(|fault| (*dialect, fault)))
 }
 
-/// Why a tool is offered to nobody.
+/// Why a tool is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The server's entry is no tool.
+    /// The server's entry is not a valid tool.
     Broken(String),
-    /// No provider takes its name.
+    /// No provider accepts its name.
     Name,
-    /// Another tool of the server has the same name here.
+    /// Another tool of the server has the same local name.
     Collision(String),
-    /// The server does not say what it does.
+    /// It has no description.
     Description,
     /// Its schema cannot be read.
     Schema(Vec<Fault>),
-    /// Its schema suits no provider.
+    /// No provider supports its schema.
     NoProvider,
-    /// A text of it has characters that are [not shown](tool_core::hidden).
+    /// One of its texts has characters that are [not shown](tool_core::hidden).
     HiddenText(Vec<Fault>),
-    /// A text of it, or a schema, is too long.
+    /// One of its texts or schemas is too long.
     TooLong(Vec<Fault>),
-    /// Its outputs cannot be held to their schema, and the host wants them held.
+    /// Its outputs cannot be validated, and the host requires that.
     Output(Vec<Fault>),
-    /// It is no longer what was accepted.
+    /// It differs from the accepted contract.
     Changed(Vec<Facet>),
-    /// Nobody has accepted it yet.
+    /// It is not in the lock.
     New,
 }
 

@@ -1,4 +1,4 @@
-//! Texts of a server that people and models read: what is hidden in them, and how long they may be.
+//! Checks of a server's texts for hidden characters and excessive length.
 
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
@@ -7,36 +7,36 @@ use tool_core::schema::dynamic::{Fault, Targets};
 
 use super::check::MOST_BYTES;
 
-/// The longest text that a tool may have: its description, and each text in its schemas.
+/// Maximum length of a tool's description, and of each text in its schemas, in bytes.
 pub const MOST_TEXT: usize = 16 << 10;
 
-/// The longest name and title.
+/// Maximum length of a name or title in bytes.
 const MOST_NAME: usize = 256;
 
-/// The most places that are reported of one tool.
+/// Maximum number of places that are reported for one tool.
 const MOST_FAULTS: usize = 16;
 
-/// The most characters that are reported of one place.
+/// Maximum number of characters that are reported for one place.
 const MOST_CHARACTERS: usize = 4;
 
-/// The most of a name or a pointer that is shown.
+/// Maximum length of a name or pointer that is shown, in bytes.
 const SHOWN: usize = 200;
 
-/// What is wrong with the texts of a tool.
+/// Faults of a tool's texts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
-    /// Characters that are not shown.
+    /// Texts with characters that are not shown.
     pub(crate) hidden: Vec<Fault>,
     /// Texts that are too long.
     pub(crate) long: Vec<Fault>,
 }
 
-/// A short text of a server for people: a name, a pointer.
+/// Escapes and cuts a short text of a server, such as a name or pointer, for people.
 pub(crate) fn shown(text: &str) -> String {
     hidden::show(text, SHOWN).into_owned()
 }
 
-/// A fault whose texts may be a server's, for people.
+/// Escapes and cuts the texts of a fault, which may come from a server, for people.
 pub(crate) fn shown_fault(fault: &Fault) -> Fault {
     Fault {
         pointer: shown(&fault.pointer),
@@ -46,7 +46,7 @@ pub(crate) fn shown_fault(fault: &Fault) -> Fault {
     }
 }
 
-/// Looks at every text of a tool.
+/// Checks every text of a tool.
 pub(crate) fn look(tool: &Tool) -> Found {
     let mut looker = Looker::default();
     looker.text("/name", &tool.name, MOST_NAME);
@@ -156,8 +156,8 @@ fn push(faults: &mut Vec<Fault>, rule: &'static str, place: &str, text: String) 
     }
 }
 
-/// Takes hidden characters out of texts that only describe, and cuts those that are too long. Names and values stay as they are: what a
-/// model sends is compared with them.
+/// Removes hidden characters from descriptive texts, and cuts long ones. Names and values
+/// are not changed, because what a model sends is compared with them.
 pub(crate) fn clean(tool: &mut Tool) {
     if let Some(title) = &mut tool.title {
         clean_text(title, MOST_NAME);
@@ -223,7 +223,7 @@ fn clean_schema(schema: &mut Value) {
     }
 }
 
-/// Values that are only shown.
+/// Cleans values that are only shown, such as defaults and examples.
 fn clean_data(value: &mut Value) {
     match value {
         Value::String(text) => clean_text(text, MOST_TEXT),
@@ -233,7 +233,7 @@ fn clean_data(value: &mut Value) {
     }
 }
 
-/// The same value with its hidden characters written as `\u{…}`, for a model.
+/// Returns the value with its hidden characters written as `\u{…}`, for a model.
 pub(crate) fn escaped(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::from(hidden::escape(text)),
@@ -262,7 +262,7 @@ mod tests {
 
     const TAG: &str = "\u{e0041}";
 
-    // H7: every text of a tool is looked at
+    // H7: hidden characters are found in every text of a tool.
     #[test]
     fn hidden_characters_are_found_in_every_text() {
         let plain = || {
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(look(&key).hidden[0].pointer, "/inputSchema/properties");
     }
 
-    // H7: a description of 120 kB
+    // H7: a description of 120 kB is found to be too long, and cut.
     #[test]
     fn long_texts_are_found_and_cut() {
         for (place, most) in [

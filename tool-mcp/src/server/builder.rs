@@ -1,4 +1,4 @@
-//! What a server is made from.
+//! The builder of an MCP server.
 
 use std::fmt;
 use std::sync::{Arc, RwLock};
@@ -12,7 +12,7 @@ use tool_core::{Gate, Repair, ToolContext, ToolError};
 use super::ask::{Parking, StateKey, Waiting};
 use super::{Caller, Composed, Core, MakeContext, McpServer, NoHandler, Tools, changes, list};
 
-/// Makes a server.
+/// Configures and builds an [`McpServer`].
 #[must_use]
 pub struct McpServerBuilder {
     tools: Tools,
@@ -43,35 +43,35 @@ impl McpServerBuilder {
         }
     }
 
-    /// The server's name; `tools` where nothing is said.
+    /// Sets the server's name; `tools` by default.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.implementation.name = name.into();
         self
     }
 
-    /// The server's version.
+    /// Sets the server's version.
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.implementation.version = version.into();
         self
     }
 
-    /// The server's name for people.
+    /// Sets the server's display name for people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.implementation.title = Some(title.into());
         self
     }
 
-    /// How the tools are meant to be used together, for the model.
+    /// Sets the instructions for the model: how the tools are meant to be used together.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
         self
     }
 
-    /// Makes the context of a call from who makes it. Where nothing is said, the principal is the context's user and the session its
-    /// session.
+    /// Sets how the context of a call is made from its caller. By default, the principal's subject is the context's user, and the MCP
+    /// session is its session.
     ///
-    /// Leave its turn unset, or give every request one of its own: calls of one turn are known by their ids, clients begin to count
-    /// anew in each session, and with a ledger the second call of an id would get what the first one returned.
+    /// Leave the context's turn unset, or give every request its own turn. Calls within a turn are identified by their ids, and
+    /// clients restart their ids in each session, so with a ledger the second call of an id would get the stored result of the first.
     pub fn context(
         mut self,
         make: impl Fn(&Caller<'_>) -> ToolContext + Send + Sync + 'static,
@@ -82,8 +82,8 @@ impl McpServerBuilder {
         self
     }
 
-    /// As [`context`](Self::context), where that takes a look into a store or may fail. An error answers the request; its model's
-    /// face is what the client reads.
+    /// Like [`context`](Self::context), for a context that needs a database look-up or may
+    /// fail. An error is returned to the client; it reads the error's text for models.
     pub fn context_async(
         mut self,
         make: impl for<'a> Fn(&'a Caller<'a>) -> BoxFuture<'a, Result<ToolContext, ToolError>>
@@ -95,32 +95,32 @@ impl McpServerBuilder {
         self
     }
 
-    /// Puts a host's gate before every call.
+    /// Sets the gate that every call passes.
     pub fn gate(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
         self
     }
 
-    /// Most tools in one answer to `tools/list`; all where nothing is said, because many clients read the first page only.
+    /// Sets how many tools one page of `tools/list` has. By default all tools are on one page, because many clients read only the first.
     pub fn page_size(mut self, tools: usize) -> Self {
         self.page = tools.max(1);
         self
     }
 
-    /// Asks the client's user whether a call may run that the gate wants approved, or one that its tool makes; who answers is the
-    /// principal who calls. Approvals that somebody else has to give go on waiting in the host's inbox.
+    /// Asks the client's user to approve calls that need approval, including nested calls that a tool makes. The approver
+    /// is recorded as the calling principal. Approvals that need a second person stay pending in the host's inbox.
     ///
-    /// A tool that makes a call which has to be approved is called again after the answer, with the same identity: give the gate an
-    /// effect ledger, which answers for the calls that the tool has made before.
+    /// A tool that makes a nested call which needs approval is called again after the answer, with the same identity:
+    /// give the gate an effect ledger, which returns the stored results of the nested calls that have already run.
     ///
-    /// Only for clients that have a person in front of them: nothing keeps a program from answering in one's place.
+    /// Use this only for clients with a person in front of them: a client program could answer in the person's place.
     pub fn approve_by_client(mut self) -> Self {
         self.approves = true;
         self
     }
 
-    /// How arguments that do not fit are treated; as the toolset has it where nothing is said, which is [`Repair::Safe`] unless
-    /// [`Toolset::repair`](tool_core::Toolset::repair) has said otherwise. `docs/arguments.md` lists every repair.
+    /// Sets how arguments that do not match the schema are repaired. By default the toolset decides, which uses
+    /// [`Repair::Safe`] unless [`Toolset::repair`](tool_core::Toolset::repair) is set. `docs/arguments.md` lists every repair.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -137,20 +137,20 @@ impl McpServerBuilder {
         self
     }
 
-    /// How long and how many runs wait for answers of their users; 1000 for ten minutes where nothing is said.
+    /// Sets how many calls may wait for answers of their users and for how long; 1000 for ten minutes by default.
     pub fn waiting(mut self, waiting: Waiting) -> Self {
         self.waiting = waiting;
         self
     }
 
-    /// The key that seals what clients carry between a question and its answer. Where nothing is said it is a random one, and no
-    /// other process takes up a call whose question this one has asked.
+    /// Sets the key that seals the state which clients carry between a question and its answer. The default is
+    /// a random key, with which no other process can continue a call whose question this process has asked.
     pub fn state_key(mut self, key: StateKey) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// The server.
+    /// Builds the server.
     pub fn build(self) -> McpServer {
         let core = Core {
             tools: RwLock::new(self.tools),

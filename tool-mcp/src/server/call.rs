@@ -1,4 +1,4 @@
-//! `tools/call`: through the gate, with progress, and gone when the client is.
+//! The `tools/call` request: runs a call through the gate, reports its progress, and cancels it when the client disconnects.
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -12,7 +12,7 @@ use tool_core::{CallResult, ErrorKind, ToolCall, ToolContext, ToolEvent, Toolset
 
 use super::message::RawArguments;
 
-/// The text of a call's arguments.
+/// Returns the JSON text of a call's arguments.
 pub(crate) fn arguments(
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
@@ -26,7 +26,7 @@ pub(crate) fn arguments(
     {
         return Ok(text.as_ref().to_owned());
     }
-    // Behind a transport of rmcp's own, which has parsed them.
+    // The request came over a transport of rmcp itself, which has parsed the arguments.
     match &params.arguments {
         None => Ok("{}".to_owned()),
         Some(arguments) => serde_json::to_string(arguments)
@@ -34,16 +34,16 @@ pub(crate) fn arguments(
     }
 }
 
-/// How a call begins.
+/// How a call starts.
 pub(crate) enum Start {
-    /// As the model asked for it.
+    /// The call as the model made it.
     Call(ToolCall),
-    /// After a person has approved it, by the ticket's token.
+    /// A call that a person has approved, with the token of its ticket.
     Resume(ToolCall, String),
 }
 
 impl Start {
-    /// In a box, because rmcp moves the future of a request several times before it runs.
+    /// Boxed, because rmcp moves the future of a request several times before it runs.
     fn run<'a>(self, tools: &'a Toolset, cx: &'a ToolContext) -> BoxFuture<'a, CallResult> {
         match self {
             Self::Call(call) => tools.call(call, cx).boxed(),
@@ -65,7 +65,7 @@ impl Start {
     }
 }
 
-/// Runs a call to its end. When the client gives up, or its connection is gone, the tool's future is dropped.
+/// Runs a call to its end. The tool's future is dropped if the client cancels the call or disconnects.
 pub(crate) async fn run(
     tools: &Toolset,
     start: Start,
@@ -93,13 +93,13 @@ pub(crate) async fn run(
     let result = tokio::select! {
         biased;
         result = done => result,
-        // Nobody reads this answer.
+        // The client has cancelled the request, so it does not read this error.
         () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
     };
     Ok(result)
 }
 
-/// A tool that is not there is an error of the protocol; everything else is for the model.
+/// Turns an unknown tool into a protocol error; the model reads every other error as a result.
 pub(crate) fn known(result: &CallResult) -> Result<(), ErrorData> {
     match result.error() {
         Some(error) if error.kind() == ErrorKind::UnknownTool => {
@@ -109,7 +109,7 @@ pub(crate) fn known(result: &CallResult) -> Result<(), ErrorData> {
     }
 }
 
-/// Tells the client each step, and gives the result.
+/// Reports each progress step to the client, and returns the result.
 async fn told(
     events: impl Stream<Item = ToolEvent>,
     token: ProgressToken,
@@ -129,7 +129,7 @@ async fn told(
     None
 }
 
-/// Tells the client a step.
+/// Reports one progress step to the client.
 pub(crate) async fn tell(
     steps: &mut Steps,
     step: &RawValue,
@@ -143,13 +143,13 @@ pub(crate) async fn tell(
     }
 }
 
-/// What was told so far: MCP's progress only grows.
+/// Progress reported so far. MCP requires that `progress` only increases.
 #[derive(Default)]
 pub(crate) struct Steps {
     last: Option<f64>,
 }
 
-/// A step that says itself how far the tool is.
+/// A progress step that contains its own number.
 #[derive(Deserialize)]
 struct Measured {
     progress: f64,
@@ -160,9 +160,9 @@ struct Measured {
 }
 
 impl Steps {
-    /// A step as MCP has it. An object with a number `progress`, and perhaps `total` and `message`, is told as that; any other step
-    /// is counted, and its text (of a JSON string what it says, else the JSON) is the message. A `progress` that does not grow is
-    /// left out, as the protocol wants it to grow.
+    /// Converts a step to an MCP progress notification. An object with a number `progress`, and optionally `total` and
+    /// `message`, is reported as it is. Any other step is counted, and its text (the value of a JSON string, otherwise the JSON)
+    /// is the message. A step whose `progress` does not increase is skipped, because the protocol requires it to increase.
     fn next(&mut self, step: &RawValue, token: ProgressToken) -> Option<ProgressNotificationParam> {
         let text = step.get();
         let measured = text

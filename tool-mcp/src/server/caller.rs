@@ -1,25 +1,25 @@
-//! Who calls, and by what way.
+//! The caller of a request and its authenticated principal.
 
 use rmcp::model::Implementation;
 use rmcp::service::{RequestContext, RoleServer};
 use tool_core::ToolContext;
 
-/// Somebody whom the host has recognised.
+/// A user or client that the host has authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Principal {
-    /// Who it is: the `sub` of an access token.
+    /// The subject: the `sub` of an access token.
     pub subject: String,
-    /// What the token may be used for.
+    /// The scopes of the token.
     pub scopes: Vec<String>,
-    /// For whom the token was issued: the `aud` of an access token.
+    /// The audience that the token was issued for: the `aud` of an access token.
     pub audience: Vec<String>,
-    /// The workspace that the host keeps for them, where it has such.
+    /// The principal's workspace, if the host has workspaces.
     pub workspace: Option<String>,
 }
 
 impl Principal {
-    /// Somebody, without scopes.
+    /// Creates a principal without scopes, audience and workspace.
     pub fn new(subject: impl Into<String>) -> Self {
         Self {
             subject: subject.into(),
@@ -29,21 +29,21 @@ impl Principal {
         }
     }
 
-    /// What the token may be used for.
+    /// Sets the scopes of the token.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// For whom the token was issued.
+    /// Sets the audience that the token was issued for.
     #[must_use]
     pub fn audience<S: Into<String>>(mut self, audience: impl IntoIterator<Item = S>) -> Self {
         self.audience = audience.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The workspace.
+    /// Sets the principal's workspace.
     #[must_use]
     pub fn workspace(mut self, workspace: impl Into<String>) -> Self {
         self.workspace = Some(workspace.into());
@@ -51,7 +51,7 @@ impl Principal {
     }
 }
 
-/// Who makes a request, for [`McpServerBuilder::context`](super::McpServerBuilder::context).
+/// The caller of a request, for [`McpServerBuilder::context`](super::McpServerBuilder::context).
 #[derive(Clone, Copy, Debug)]
 pub struct Caller<'a>(&'a RequestContext<RoleServer>);
 
@@ -60,7 +60,7 @@ impl<'a> Caller<'a> {
         Self(request)
     }
 
-    /// Whom the host has recognised by the request's token; `None` over stdio, and where the host asks for none.
+    /// The principal that the request's token identifies; `None` over stdio and without authorization.
     pub fn principal(&self) -> Option<&'a Principal> {
         #[cfg(feature = "http")]
         if let Some(parts) = self.http() {
@@ -69,23 +69,23 @@ impl<'a> Caller<'a> {
         None
     }
 
-    /// The principal's subject.
+    /// The subject of the principal, if there is one.
     pub fn subject(&self) -> Option<&'a str> {
         self.principal().map(|principal| principal.subject.as_str())
     }
 
-    /// The client's name and version, as it says itself: nothing to trust.
+    /// The client's name and version as it reports them. Do not trust them: they are not authenticated.
     pub fn client(&self) -> Option<Implementation> {
         self.0.client_info()
     }
 
-    /// The version of the protocol that the request speaks, such as `2025-11-25`.
+    /// The protocol version of the request, such as `2025-11-25`.
     pub fn protocol(&self) -> Option<String> {
         let version = self.0.protocol_version();
         version.map(|version| version.as_str().to_owned())
     }
 
-    /// The session of the older wire over HTTP.
+    /// The session id of the legacy protocol over HTTP.
     pub fn session(&self) -> Option<&'a str> {
         #[cfg(feature = "http")]
         if let Some(parts) = self.http() {
@@ -95,7 +95,7 @@ impl<'a> Caller<'a> {
         None
     }
 
-    /// A W3C trace context's `traceparent` and `tracestate`, where the client sends one in `_meta`.
+    /// The W3C trace context (`traceparent` and `tracestate`) that the client sends in `_meta`.
     pub fn trace(&self) -> Option<(&'a str, Option<&'a str>)> {
         let meta = &self.0.meta;
         Some((meta.get_traceparent()?, meta.get_tracestate()))
@@ -107,12 +107,12 @@ impl<'a> Caller<'a> {
         self.0.extensions.get()
     }
 
-    /// The request as rmcp has it.
+    /// The underlying request of rmcp.
     pub fn request(&self) -> &'a RequestContext<RoleServer> {
         self.0
     }
 
-    /// The context where the host makes none.
+    /// The context of a call if the host does not set [`McpServerBuilder::context`](super::McpServerBuilder::context).
     pub(crate) fn default_context(self, anonymous: &ToolContext) -> ToolContext {
         let (principal, session) = (self.principal(), self.session());
         if principal.is_none() && session.is_none() {

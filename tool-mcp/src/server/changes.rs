@@ -1,10 +1,10 @@
-//! Clients that are told when their tools change.
+//! Notification of clients when their list of tools changes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::service::{Peer, RoleServer, SubscriptionSink};
 
-/// Everybody who listens.
+/// All clients that subscribe to changes of the tool list.
 #[derive(Clone, Default)]
 pub(crate) struct Listeners(Arc<Mutex<Table>>);
 
@@ -16,13 +16,13 @@ struct Table {
 
 #[derive(Clone)]
 enum Listener {
-    /// A session of the older wire.
+    /// A session of the legacy protocol.
     Session(Peer<RoleServer>),
-    /// A `subscriptions/listen` request of the newer.
+    /// A `subscriptions/listen` request of the 2026-07-28 protocol.
     Subscription(SubscriptionSink),
 }
 
-/// A subscription is listed while this lives.
+/// Guard of a subscription, which is removed from the list when the guard is dropped.
 pub(crate) struct Subscribed {
     listeners: Listeners,
     id: u64,
@@ -50,10 +50,10 @@ impl Listeners {
         }
     }
 
-    /// Tells everybody; sessions that are over are forgotten.
+    /// Notifies all listeners, and removes closed sessions.
     pub(crate) async fn notify(&self) {
         let all = self.table().open().to_vec();
-        // At once, so that a client that does not read keeps none of the others waiting.
+        // Concurrently, so that a client that does not read does not delay the others.
         futures::future::join_all(all.iter().map(|(_, listener)| listener.notify())).await;
     }
 }
@@ -73,7 +73,7 @@ impl Table {
 }
 
 impl Listener {
-    /// A subscription is taken off the list by its guard.
+    /// Whether a session has ended. Subscriptions are removed by their guard instead.
     fn is_closed(&self) -> bool {
         matches!(self, Self::Session(peer) if peer.is_transport_closed())
     }

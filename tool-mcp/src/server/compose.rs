@@ -1,4 +1,4 @@
-//! The handler that rmcp serves: tools from here, everything else from the host's own handler.
+//! The rmcp server handler: serves tools itself and forwards every other method to the host's handler.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -23,7 +23,7 @@ use super::call::Start;
 use super::{Composed, Core, Wire, ask, call, content, list};
 
 impl Core {
-    /// Puts this server's own side into what the host's handler says of itself.
+    /// Adds the tools capability, name and instructions of this server to the information that the host's handler reports.
     fn introduce(&self, info: &mut ServerConfig) {
         capable(&mut info.capabilities);
         info.server_info = self.implementation.clone();
@@ -86,7 +86,7 @@ impl<H: ServerHandler> Composed<H> {
         let mut cx = core.context(&context).await?;
         let tools = core.toolset(&cx);
         if core.host_tools && !knows(&tools, &request.name) {
-            // What few calls need is boxed, here and below: every call moves the room that the largest of them takes.
+            // Rare cases are boxed, here and below, because the largest of them determines the size of the future that every call moves.
             return Box::pin(self.host.call_tool(request, context)).await;
         }
         let arguments = call::arguments(&request, &context)?;
@@ -126,7 +126,7 @@ impl<H: ServerHandler> Composed<H> {
 }
 
 impl<H> Composed<H> {
-    /// A call of a client of the older wire whose user can be asked.
+    /// Runs a call of a legacy-protocol client whose user can be asked.
     async fn call_of_asked(
         &self,
         tools: &Toolset,
@@ -144,7 +144,7 @@ impl<H> Composed<H> {
     }
 }
 
-/// Whether a toolset has a tool of this name, be it hidden.
+/// Whether a toolset has a tool of this name, hidden tools included.
 fn knows(tools: &Toolset, name: &str) -> bool {
     tools.get(name).is_some() || tools.explain(name).layer().is_some()
 }
@@ -212,7 +212,7 @@ impl<H: ServerHandler> ServerHandler for Composed<H> {
         self.call(request, context)
     }
 
-    /// rmcp asks for the schemas of tools whose parameters travel in headers; no `#[tool]` has such.
+    /// rmcp asks for the schemas of tools whose parameters are sent in headers; no `#[tool]` has such parameters.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.host.get_tool(name).filter(|_| self.core.host_tools)
     }

@@ -1,4 +1,4 @@
-//! What came of a call, as MCP has it.
+//! Conversion of call results to MCP results.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use tool_core::{CallResult, ErrorKind, Part, Source, ToolError};
 use super::list::Outlet;
 use super::{Wire, verbatim};
 
-/// The result of a call: what the model reads as content, and the whole payload where the tool says what it looks like.
+/// Converts the result of a call: the model's output becomes the content, and the whole payload is structured content if the tool has an output schema.
 pub(crate) fn result(result: CallResult, outlet: Option<&Outlet>, wire: Wire) -> CallToolResult {
     let meta = meta(&result);
     let text = match (result.model_output(), result.error()) {
@@ -22,7 +22,7 @@ pub(crate) fn result(result: CallResult, outlet: Option<&Outlet>, wire: Wire) ->
         (None, None) => Some(result.model_text()),
         _ => None,
     };
-    // The bytes of files are in the content: clients hand structured content to models as text.
+    // The bytes of files are only in the content, because clients hand structured content to models as text.
     let structured = outlet.and_then(|outlet| {
         let payload = result.output_without_bytes()?;
         Some(structured(&payload, outlet, wire))
@@ -50,7 +50,7 @@ pub(crate) fn result(result: CallResult, outlet: Option<&Outlet>, wire: Wire) ->
     told
 }
 
-/// A failure that the model reads and can act on.
+/// Converts an error to a tool result that the model can read and react to.
 fn failure(error: &ToolError) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(error.model_text())])
 }
@@ -64,7 +64,7 @@ fn structured(payload: &str, outlet: &Outlet, wire: Wire) -> Value {
     verbatim::value(&text, wire.rendered)
 }
 
-/// Citations, and what kind of failure it was: for clients, not for models.
+/// Metadata for clients, not for models: citations and the kind of error.
 fn meta(result: &CallResult) -> Option<MetaObject> {
     let mut meta = MetaObject::new();
     if !result.citations().is_empty()
@@ -87,7 +87,7 @@ fn meta(result: &CallResult) -> Option<MetaObject> {
     (!meta.0.is_empty()).then_some(meta)
 }
 
-/// A part of what the model reads.
+/// Converts one part of the model's output.
 fn block(at: usize, part: &Part) -> ContentBlock {
     match part {
         Part::Text { text } => ContentBlock::text(text.as_str()),
@@ -113,12 +113,12 @@ fn block(at: usize, part: &Part) -> ContentBlock {
             let link = Resource::new(url.as_str(), name).with_mime_type(media_type.as_str());
             ContentBlock::resource_link(link)
         }
-        // `Part` and `Source` may get other forms.
+        // `Part` and `Source` are non-exhaustive.
         other => ContentBlock::text(format!("{other:?}")),
     }
 }
 
-/// A file within the result. A name that is a URI is its URI; text is there as text.
+/// An embedded file. A name that is a URI becomes its URI; text is embedded as text instead of base64.
 fn embedded(at: usize, media_type: &str, data: &str, name: Option<&str>) -> ResourceContents {
     let uri = match name {
         Some(name) if is_uri(name) => name.to_owned(),
@@ -139,14 +139,14 @@ fn embedded(at: usize, media_type: &str, data: &str, name: Option<&str>) -> Reso
     contents.with_mime_type(media_type)
 }
 
-/// A name as a segment of a URI.
+/// Percent-encodes a name for use as a URI segment.
 fn percent_encoded(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            // Writing into a text does not fail.
+            // Writing to a `String` does not fail.
             let _ = write!(out, "%{byte:02X}");
         }
     }

@@ -1,4 +1,4 @@
-//! `tools/list`: what a caller may use, page by page.
+//! The `tools/list` request: the tools that a caller may use, in pages.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,36 +14,36 @@ use tool_core::{Dialect, Origin, ToolDef, Toolset};
 use super::{Wire, verbatim};
 use crate::hex::hex;
 
-/// What the wire has to know of a tool's output.
+/// The output schema of a tool, as each protocol version needs it.
 #[derive(Debug)]
 pub(crate) struct Outlet {
     origin: Option<Origin>,
-    /// The schema as the tool has it.
+    /// The tool's own output schema; empty if it has none.
     own: String,
-    /// The schema of an object that holds the output, for the older wire, where the output itself may be something else.
+    /// The schema of an object that wraps the output, for the legacy protocol, which allows only objects as structured content.
     wrapped: Option<String>,
 }
 
 impl Outlet {
-    /// Whether the older wire has the output under `result`.
+    /// Whether the legacy protocol wraps the output in `result`.
     pub(crate) fn is_wrapped(&self) -> bool {
         self.wrapped.is_some()
     }
 }
 
-/// Outlets by the tools' own names, made once.
+/// Cached outlets by the tools' own names.
 #[derive(Default)]
 pub(crate) struct Outlets(RwLock<HashMap<String, Arc<Outlet>>>);
 
 impl Outlets {
-    /// The outlet of a tool whose output has a schema.
+    /// Returns the outlet of a tool whose output has a schema.
     pub(crate) fn of(&self, def: &ToolDef) -> Option<Arc<Outlet>> {
         let origin = def.origin();
         let known = {
             let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
             all.get(def.name()).cloned()
         };
-        // A tool that was made at run time may have another schema under the same name; it gives its own without making it anew.
+        // A tool that was made at run time may have a different schema under the same name, so its schema is compared.
         if let Some(known) = known
             && known.origin == origin
             && (origin.is_some() || def.output_schema().as_deref() == Some(known.own.as_str()))
@@ -63,7 +63,7 @@ impl Outlets {
     }
 }
 
-/// The schema of `{"result": …}`, where a schema's root is not an object's.
+/// Wraps a schema in that of `{"result": …}`, unless its root is an object.
 fn wrap(schema: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Root<'a> {
@@ -77,7 +77,7 @@ fn wrap(schema: &str) -> Option<String> {
     }
     let mut wrapped =
         format!(r#"{{"type":"object","properties":{{"result":{schema}}},"required":["result"]"#);
-    // References go by the root.
+    // References are resolved from the root, so `$defs` is moved there.
     if let Some(defs) = root.defs {
         let _ = write!(wrapped, r#","$defs":{defs}"#);
     }
@@ -85,7 +85,7 @@ fn wrap(schema: &str) -> Option<String> {
     Some(wrapped)
 }
 
-/// One page of the tools, in order of their names; the cursor is the last name of the page before.
+/// Returns one page of the tools, in order of their names. The cursor contains the last name of the previous page.
 pub(crate) fn page(
     tools: &Toolset,
     outlets: &Outlets,
@@ -109,10 +109,10 @@ pub(crate) fn page(
     Ok(result)
 }
 
-/// Where a page begins. A cursor is this as hexadecimal text, so that nobody takes it for something to make oneself.
+/// Where a page begins. A cursor is this value in hexadecimal, so that clients treat it as opaque.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// After the tool of this name; at the beginning where there is none.
+    /// After the tool of this name; at the beginning if it is `None`.
     After(Option<String>),
     /// At this cursor of the host's own handler.
     Host(String),
@@ -161,7 +161,7 @@ impl Place {
     }
 }
 
-/// A definition's own text, taken apart.
+/// The parsed MCP definition of a tool.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Definition<'a> {
@@ -175,7 +175,7 @@ struct Definition<'a> {
     annotations: Option<ToolAnnotations>,
 }
 
-/// A tool as rmcp has it; its schemas are the texts that the compiler made.
+/// Converts a tool for rmcp; its schemas remain the texts that the macro generated.
 fn definition(def: &ToolDef, outlets: &Outlets, wire: Wire) -> Result<Tool, ErrorData> {
     let text = def.definition(Dialect::Mcp);
     let parsed: Definition<'_> = serde_json::from_str(text).map_err(|error| {
@@ -204,7 +204,7 @@ fn definition(def: &ToolDef, outlets: &Outlets, wire: Wire) -> Result<Tool, Erro
     Ok(tool)
 }
 
-/// What a host keeps of a tool and MCP has no word for.
+/// Metadata of a tool for which MCP has no field: category and tags.
 fn meta(def: &ToolDef) -> Option<MetaObject> {
     let mut meta = MetaObject::new();
     if def.category() != "general" {

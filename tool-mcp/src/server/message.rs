@@ -1,8 +1,8 @@
-//! From the bytes of one JSON-RPC message to what rmcp serves, or to the error that answers it.
+//! Parsing of JSON-RPC messages, and the errors for malformed ones.
 //!
-//! rmcp's own reading is generous: it makes a map of `arguments` (the last of two equal keys wins, big numbers are rounded), answers
-//! bad parameters with "method not found", and drops what it cannot parse. Here the text of `arguments` stays as it is, and
-//! everything malformed has its code.
+//! rmcp's own parsing is lenient: it turns `arguments` into a map (the last of two equal keys wins,
+//! big numbers are rounded), answers bad parameters with "method not found", and drops what it cannot
+//! parse. Here the text of `arguments` is kept, and every malformed message gets its error code.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ mod quick;
 #[derive(Clone, Debug)]
 pub(crate) struct RawArguments(pub(crate) Arc<str>);
 
-/// Why a message is answered with an error.
+/// A JSON-RPC error for a message that is rejected.
 #[derive(Debug)]
 pub(crate) struct Reject {
     id: Option<RequestId>,
     error: ErrorData,
-    /// It was a notification or an answer, which nobody answers but by the status of HTTP.
+    /// The message was a notification or a response, to which only the HTTP status may react.
     quiet: bool,
 }
 
@@ -57,7 +57,7 @@ impl Reject {
         }
     }
 
-    /// For a message that is longer than what is read.
+    /// The error for a message that is longer than the limit.
     #[cfg(feature = "stdio")]
     pub(crate) fn too_long(most: usize) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Reject {
         }
     }
 
-    /// The same of a message that nobody answers.
+    /// Marks the message as one that gets no JSON-RPC response.
     fn quietly(mut self, quiet: bool) -> Self {
         self.quiet = quiet;
         self
@@ -86,12 +86,12 @@ impl Reject {
     }
 }
 
-/// The outside of a message; what stands in its members is not read yet.
+/// The top level of a message; its members are not parsed yet.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
     jsonrpc: Option<&'a RawValue>,
-    // Null is not the same as nothing here: a message without an `id` is a notification.
+    // `null` differs from a missing key here: a message without an `id` is a notification.
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -126,11 +126,11 @@ struct CallParams<'a> {
     request_state: Option<String>,
 }
 
-/// A message whose outside is sound.
+/// A message with a valid top level.
 pub(crate) enum Incoming<'a> {
-    /// `tools/call`.
+    /// A `tools/call` request.
     Call(Call<'a>),
-    /// Anything else, for rmcp to read.
+    /// Any other message, which rmcp parses.
     Other(Other<'a>),
 }
 
@@ -139,22 +139,22 @@ pub(crate) enum Incoming<'a> {
 pub(crate) struct Call<'a> {
     id: RequestId,
     pub(crate) name: String,
-    /// The text of an object; `None` where there is none.
+    /// The text of the `arguments` object, if present.
     pub(crate) arguments: Option<&'a str>,
     meta: Option<RequestMetaObject>,
     input_responses: Option<InputResponses>,
     request_state: Option<String>,
 }
 
-/// A message that rmcp reads.
+/// A message that rmcp parses.
 pub(crate) struct Other<'a> {
     text: &'a str,
     id: Option<RequestId>,
-    /// The method of a request or notification.
+    /// The method of a request or notification; `None` for a response.
     pub(crate) method: Option<String>,
 }
 
-/// Reads one message.
+/// Parses one JSON-RPC message, first with the fast path for well-formed calls.
 pub(crate) fn read(bytes: &[u8]) -> Result<Incoming<'_>, Reject> {
     let text = std::str::from_utf8(bytes).map_err(Reject::parse)?;
     match quick::call(text) {
@@ -163,13 +163,13 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Incoming<'_>, Reject> {
     }
 }
 
-/// Reads one message piece by piece, as far as it is right.
+/// Parses one message step by step, to report its exact error.
 fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
         if !error.is_data() {
             Reject::parse(error)
         } else if text.trim_start().starts_with('{') {
-            // Such as a key that stands there twice.
+            // For example a duplicate key.
             Reject::request(
                 None,
                 format!("the message is not a JSON-RPC object: {error}"),
@@ -180,7 +180,7 @@ fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
         }
     })?;
     let is_answer = envelope.method.is_none();
-    // Who could not read a message answers it with an `id` of null.
+    // The response to a message that could not be parsed has an `id` of null.
     let id = envelope.id.map(RawValue::get);
     let id = id.filter(|id| !(is_answer && *id == "null"));
     let id = id.map(serde_json::from_str);
@@ -235,7 +235,7 @@ fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
     }
 }
 
-/// The parameters of a list; rmcp takes a cursor of another type for none.
+/// The parameters of a list request; rmcp treats a cursor of the wrong type as missing.
 #[derive(Deserialize)]
 struct Paged {
     #[serde(default, rename = "cursor")]
@@ -277,7 +277,7 @@ fn call(id: RequestId, params: Option<&RawValue>) -> Result<Call<'_>, Reject> {
 }
 
 impl Call<'_> {
-    /// The message as rmcp has it, with the text of the arguments beside it; the arguments as a map only where `parsed` says so.
+    /// Converts the call to an rmcp message, with the text of the arguments in its extensions. The arguments are parsed to a map only if `parsed` is set.
     #[cfg_attr(
         not(feature = "stdio"),
         expect(dead_code, reason = "over HTTP, rmcp makes the message itself")
@@ -313,7 +313,7 @@ impl Call<'_> {
 }
 
 impl Other<'_> {
-    /// The message as rmcp has it.
+    /// Parses the message with rmcp.
     pub(crate) fn into_message(self) -> Result<ClientJsonRpcMessage, Reject> {
         let Some(method) = self.method else {
             return serde_json::from_str(self.text).map_err(|_| {
@@ -325,7 +325,7 @@ impl Other<'_> {
                 Reject::params(self.id.clone(), format!("`params` do not fit: {error}"))
                     .quietly(self.id.is_none())
             })?;
-        // rmcp takes what it cannot read for a method of somebody else's.
+        // rmcp treats a message that it cannot parse as a custom method.
         let unread = match &message {
             JsonRpcMessage::Request(request) => {
                 matches!(request.request, ClientRequest::CustomRequest(_))
@@ -349,7 +349,7 @@ impl Other<'_> {
     }
 }
 
-/// Whether a request says itself which version of the protocol it speaks, as all do since 2026-07-28.
+/// Whether a request contains its protocol version, as all do since 2026-07-28.
 fn is_modern(message: &ClientJsonRpcMessage) -> bool {
     match message {
         JsonRpcMessage::Request(request) => request.request.get_meta().protocol_version().is_some(),
@@ -357,7 +357,7 @@ fn is_modern(message: &ClientJsonRpcMessage) -> bool {
     }
 }
 
-/// Methods that 2026-07-28 does not have any more, whatever their parameters are.
+/// Methods that the 2026-07-28 protocol removed; they are rejected whatever their parameters are.
 const REMOVED: [&str; 5] = [
     "initialize",
     "logging/setLevel",
@@ -366,7 +366,7 @@ const REMOVED: [&str; 5] = [
     "resources/unsubscribe",
 ];
 
-/// The methods of clients that rmcp knows.
+/// The client methods that rmcp supports.
 pub(crate) const METHODS: [&str; 25] = [
     "completion/complete",
     "initialize",

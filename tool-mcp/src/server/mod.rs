@@ -1,4 +1,4 @@
-//! A toolset as an MCP server.
+//! MCP server for a toolset.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -43,14 +43,14 @@ pub use nothing::NoHandler;
 #[cfg(feature = "stdio")]
 pub use stdio::ServeError;
 
-/// An MCP server of tools alone.
+/// An MCP server that serves tools only.
 #[doc(alias("FastMCP", "mcp server", "rmcp"))]
 pub type McpServer = Composed<NoHandler>;
 
-/// Tools as an MCP server, beside whatever else a host's own [`ServerHandler`](rmcp::ServerHandler) serves.
+/// An MCP server that adds tools to a host's own [`ServerHandler`](rmcp::ServerHandler).
 ///
-/// Tools are served here, each call through the gate of its toolset; prompts, resources, completion, logging and every other method
-/// go to the host's handler. Cheap to clone: all clones are one server.
+/// Tools are served here, and each call passes the gate of its toolset. Prompts, resources, completion, logging
+/// and every other method are forwarded to the host's handler. Cloning is cheap: all clones are one server.
 ///
 /// ```
 /// use tool_core::prelude::*;
@@ -98,7 +98,7 @@ impl<H> fmt::Debug for Composed<H> {
     }
 }
 
-/// What the server serves whom.
+/// The tools of a server, which may differ by caller.
 #[derive(Clone)]
 pub struct Tools(Source);
 
@@ -110,8 +110,8 @@ enum Source {
 }
 
 impl Tools {
-    /// The tools of a registry that these rules let through, asked for each caller: who may not see a tool cannot call it either,
-    /// and is told that there is none.
+    /// Serves the tools of a registry that `rules` allow for each caller. A caller cannot
+    /// call a hidden tool either; the error is the same as for an unknown tool.
     pub fn ruled(
         registry: Registry,
         rules: impl Fn(&ToolContext) -> Rules + Send + Sync + 'static,
@@ -119,7 +119,7 @@ impl Tools {
         Self::each(move |cx| registry.toolset(cx, &rules(cx)))
     }
 
-    /// A toolset for each caller.
+    /// Serves the toolset that `make` returns for each caller.
     pub fn each(make: impl Fn(&ToolContext) -> Toolset + Send + Sync + 'static) -> Self {
         Self(Source::Each(Arc::new(make)))
     }
@@ -133,14 +133,14 @@ impl Tools {
     }
 }
 
-/// Every tool of the registry, for everybody.
+/// Every tool of the registry, for all callers.
 impl From<Registry> for Tools {
     fn from(registry: Registry) -> Self {
         Self(Source::Registry(registry))
     }
 }
 
-/// These tools, for everybody.
+/// These tools, for all callers.
 impl From<Toolset> for Tools {
     fn from(toolset: Toolset) -> Self {
         Self(Source::Fixed(toolset))
@@ -151,7 +151,7 @@ type MakeContext = Arc<
     dyn for<'a> Fn(&'a Caller<'a>) -> BoxFuture<'a, Result<ToolContext, ToolError>> + Send + Sync,
 >;
 
-/// What does not depend on the host's handler.
+/// The part of the server that does not depend on the host's handler.
 pub(crate) struct Core {
     tools: RwLock<Tools>,
     context: Option<MakeContext>,
@@ -163,18 +163,18 @@ pub(crate) struct Core {
     listeners: changes::Listeners,
     outlets: list::Outlets,
     anonymous: ToolContext,
-    /// Calls that run.
+    /// Running calls, which a graceful shutdown waits for.
     calls: TaskTracker,
-    /// The client's user may approve calls.
+    /// Whether the client's user may approve calls.
     approves: bool,
-    /// How arguments are treated, where the host says so for this server.
+    /// How arguments are repaired, if set for this server.
     repair: Option<Repair>,
-    /// Runs that wait for an answer.
+    /// Calls that wait for an answer of their user.
     parking: ask::Parking,
 }
 
 impl Core {
-    /// The context of a request.
+    /// Makes the context of a request.
     async fn context(
         &self,
         request: &RequestContext<RoleServer>,
@@ -189,13 +189,13 @@ impl Core {
         })
     }
 
-    /// Whether no more calls are taken.
+    /// Whether the server refuses new calls.
     #[cfg(feature = "http")]
     fn is_draining(&self) -> bool {
         self.gate.as_ref().is_some_and(Gate::is_draining)
     }
 
-    /// Waits until no call runs any more, but not longer than `patience`; what then still runs behind a gate is cancelled by it.
+    /// Waits until no call runs, but at most `patience`. The gate cancels the calls that still run then.
     #[cfg(feature = "http")]
     async fn drain(&self, patience: Duration) {
         let gate = async {
@@ -215,7 +215,7 @@ impl Core {
         }
     }
 
-    /// The tools of a caller.
+    /// Returns the tools of a caller.
     fn toolset(&self, cx: &ToolContext) -> Toolset {
         let tools = self
             .tools
@@ -233,12 +233,12 @@ impl Core {
     }
 }
 
-/// How an answer is written.
+/// How a response is serialized.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
-    /// As before 2026-07-28.
+    /// The protocol is older than 2026-07-28.
     legacy: bool,
-    /// By a transport of ours.
+    /// The transport is one of this crate, which inserts verbatim JSON texts.
     rendered: bool,
 }
 
@@ -253,13 +253,13 @@ impl Wire {
 }
 
 impl McpServer {
-    /// Starts a server of these tools: a [`Registry`], a [`Toolset`], or [`Tools`] that differ by caller.
+    /// Starts building a server for these tools: a [`Registry`], a [`Toolset`], or [`Tools`] that differ by caller.
     pub fn builder(tools: impl Into<Tools>) -> McpServerBuilder {
         McpServerBuilder::new(tools.into())
     }
 
-    /// The same server, with what else a handler of the host's own serves. Its `tools/list` and `tools/call` are not asked, see
-    /// [`host_tools`](Composed::host_tools).
+    /// Adds a handler of the host, which serves everything but tools. Its `tools/list`
+    /// and `tools/call` are not used, see [`host_tools`](Composed::host_tools).
     pub fn compose<H: rmcp::ServerHandler>(self, host: H) -> Composed<H> {
         Composed {
             core: self.core,
@@ -269,10 +269,10 @@ impl McpServer {
 }
 
 impl<H> Composed<H> {
-    /// Serves the tools of the host's own handler as well, after those of the toolset and where no tool of the toolset has their
-    /// names. They pass no gate: neither arguments nor visibility nor approval are checked here.
+    /// Also serves the tools of the host's own handler, after those of the toolset and only if the toolset has no tool
+    /// of the same name. These tools pass no gate: neither arguments nor visibility nor approval are checked here.
     ///
-    /// Say it before the server is cloned or served; afterwards it is left out, and a warning says so.
+    /// Call this before the server is cloned or served; later it has no effect but a warning in the log.
     #[must_use]
     pub fn host_tools(mut self) -> Self {
         if let Some(core) = Arc::get_mut(&mut self.core) {
@@ -285,7 +285,7 @@ impl<H> Composed<H> {
         self
     }
 
-    /// Serves other tools from now on, and tells every client that listens.
+    /// Replaces the server's tools, and notifies every client that listens.
     pub async fn replace_tools(&self, tools: impl Into<Tools>) {
         *self
             .core
@@ -295,17 +295,17 @@ impl<H> Composed<H> {
         self.tools_changed().await;
     }
 
-    /// Tells every client that listens that its tools have changed: a policy has another version, a tool was switched on or off.
+    /// Notifies every client that listens that its tools have changed, for example after a policy update or when a tool is switched on or off.
     pub async fn tools_changed(&self) {
         self.core.listeners.notify().await;
     }
 
-    /// The host's own handler.
+    /// Returns the host's own handler.
     pub fn host(&self) -> &H {
         &self.host
     }
 
-    /// The gate that every call passes.
+    /// Returns the gate that every call passes, if one is set.
     pub fn gate(&self) -> Option<&Gate> {
         self.core.gate.as_ref()
     }

@@ -1,4 +1,4 @@
-//! The handler of a server that has tools and nothing else.
+//! The host handler of a server that serves tools only.
 
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-/// Serves nothing: every method but those of tools is answered with "method not found".
+/// Serves no method: everything but tools is answered with "method not found".
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHandler;
 
@@ -16,7 +16,7 @@ fn not_here<T>(method: &'static str) -> Result<T, ErrorData> {
     Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
 }
 
-// rmcp answers these with empty lists, though nothing is declared.
+// By default rmcp answers these methods with empty lists, though the capabilities are not declared.
 impl ServerHandler for NoHandler {
     async fn complete(
         &self,

@@ -1,4 +1,4 @@
-//! One message a line, over standard input and output or any other pair of streams.
+//! MCP server over standard input and output, or any other pair of streams: one message per line.
 
 use std::io;
 use std::sync::Arc;
@@ -17,27 +17,27 @@ use tokio::time::Instant;
 use super::message::{Incoming, Reject, read};
 use super::{Composed, verbatim};
 
-/// Longest line that is read, in bytes.
+/// Maximum length of a line in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
-/// Most bytes that are gathered before they are written.
+/// Maximum number of bytes that are collected before a write.
 const GATHERED: usize = 64 * 1024;
-/// Most bytes that wait for the client to read them. Where there are more, no further message is read and no further one is sent: 20,000
-/// short answers fit, so that a client may write all its requests before it reads the first answer.
+/// Maximum number of bytes that the client has not read. Above it, no further message is read or sent. It holds
+/// 20,000 short responses, so that a client may write all its requests before it reads the first response.
 const UNREAD: u32 = 32 * 1024 * 1024;
-/// Requests without an answer, above which the next message waits for one of them. A request that runs takes some KiB, and a client that
-/// writes thousands at once is read faster than they are served.
+/// Number of unanswered requests above which the next message has to wait. A running request takes
+/// some KiB, and a client that writes thousands at once is read faster than they are served.
 const UNANSWERED: usize = 64;
-/// Longest time that a message waits so: the requests may all run for hours, and the message may cancel one.
+/// Longest time that a message waits for this reason: the requests may all run for hours, and the message may cancel one.
 const HELD: Duration = Duration::from_millis(1);
 
-/// Why a server of one connection ended before its client closed it.
+/// Why the server of one connection ended before its client closed it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The client did not begin as the protocol has it, or its connection broke meanwhile.
+    /// The client violated the initialization of the protocol, or disconnected during it.
     #[error("the session did not begin: {0}")]
     Initialize(Box<ServerInitializeError>),
-    /// The task that served it panicked.
+    /// The task of the connection panicked.
     #[error("the session ended with a panic: {0}")]
     Panicked(#[from] tokio::task::JoinError),
 }
@@ -45,13 +45,13 @@ pub enum ServeError {
 impl<H: ServerHandler> Composed<H> {
     /// Serves one client over standard input and output until it closes them.
     ///
-    /// Whatever else the program prints to standard output breaks the protocol; logs belong on standard error.
+    /// The program must not print anything else to standard output, because that breaks the protocol; write logs to standard error.
     pub async fn stdio(&self) -> Result<(), ServeError> {
         self.serve_lines(tokio::io::stdin(), tokio::io::stdout())
             .await
     }
 
-    /// Serves one client over a pair of streams, one message a line, until the first one ends.
+    /// Serves one client over a pair of streams, one message per line, until the reader ends.
     pub async fn serve_lines<R, W>(&self, reader: R, writer: W) -> Result<(), ServeError>
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -61,7 +61,7 @@ impl<H: ServerHandler> Composed<H> {
         let lines = Lines::new(reader, writer, core.host_tools);
         let service = match self.clone().serve(lines).await {
             Ok(service) => service,
-            // A client that only looks whether the program starts.
+            // A client that only checks whether the program starts.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(ServeError::Initialize(Box::new(error))),
         };
@@ -70,27 +70,27 @@ impl<H: ServerHandler> Composed<H> {
     }
 }
 
-/// rmcp's messages as lines; what cannot be read is answered, and the next line is.
+/// The transport that reads and writes rmcp's messages as lines. An unreadable line is answered with an error, and the next line is read.
 struct Lines<R> {
     reader: BufReader<R>,
-    /// What of a line has been read. It stays where a read is given up, because rmcp waits for other things beside it.
+    /// The part of a line that has been read. It is kept when a read is cancelled, because rmcp polls other events at the same time.
     line: Vec<u8>,
-    /// The rest of the line is not wanted.
+    /// Whether the rest of the line is skipped.
     skipping: bool,
     ended: bool,
-    /// An answer to a line that could not be read.
+    /// The response to a line that could not be parsed.
     answer: Option<Vec<u8>>,
-    /// `None` when closed.
+    /// The queue of unread lines; `None` after the transport is closed.
     unread: Option<Unread>,
     writing: Arc<Mutex<Option<JoinHandle<()>>>>,
     unanswered: Arc<Unanswered>,
-    /// Until when the next message waits for an answer to another one.
+    /// Until when the next message waits for a response to an earlier one.
     held: Option<Instant>,
-    /// The host's own tools read arguments as rmcp does.
+    /// Whether rmcp must parse arguments, for tools of the host's own handler.
     parsed: bool,
 }
 
-/// What came of a line.
+/// The outcome of reading a line.
 enum Line {
     Whole,
     TooLong,
@@ -115,7 +115,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// Reads up to the end of a line. Giving it up loses nothing.
+    /// Reads up to the end of a line. This is cancel-safe.
     async fn read_line(&mut self) -> io::Result<Line> {
         loop {
             let bytes = self.reader.fill_buf().await?;
@@ -140,7 +140,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// The message of the line that was read; an answer where it is none; nothing where the line is empty.
+    /// Returns the message of the line that was read. Keeps an error response if the line is not a message, and returns nothing for an empty line.
     fn message(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = self.line.trim_ascii();
         let read = if line.is_empty() {
@@ -195,7 +195,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             let unread = self.unread.as_ref()?;
-            // Room first, so that nothing is lost where this is given up while it waits.
+            // Reserves the room first, so that nothing is lost if this future is dropped while it waits.
             unread.wait(self.answer.as_deref()).await.ok()?;
             if let Some(answer) = self.answer.take() {
                 unread.put(answer);
@@ -204,7 +204,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
                 return None;
             }
             if self.unanswered.is_many() {
-                // Kept beside the future, which is made anew after every other event.
+                // Stored outside of the future, which is created anew after every other event.
                 let until = *self.held.get_or_insert_with(|| Instant::now() + HELD);
                 let _ = tokio::time::timeout_at(until, self.unanswered.fewer()).await;
             }
@@ -215,7 +215,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
                     self.refuse(Reject::too_long(LONGEST));
                     continue;
                 }
-                // A last line may lack its end.
+                // The last line may lack a line break.
                 Ok(Line::End) => self.ended = true,
                 Err(error) => {
                     tracing::error!(%error, "the client cannot be read any more");
@@ -239,7 +239,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     }
 }
 
-/// A message as a line.
+/// Serializes a message as a line.
 fn line_of(message: &ServerJsonRpcMessage) -> Result<Vec<u8>, io::Error> {
     let written = serde_json::to_vec(message)?;
     let mut line = match verbatim::render(&written) {
@@ -250,8 +250,8 @@ fn line_of(message: &ServerJsonRpcMessage) -> Result<Vec<u8>, io::Error> {
     Ok(line)
 }
 
-/// How many requests of the client have no answer yet. It decides only how fast messages are read, so that a cancellation that comes after its
-/// answer may count twice.
+/// Counts the client's unanswered requests. The count only controls how fast messages are
+/// read, so it is acceptable that a cancellation after the response counts twice.
 #[derive(Default)]
 struct Unanswered {
     count: AtomicUsize,
@@ -259,7 +259,7 @@ struct Unanswered {
 }
 
 impl Unanswered {
-    /// Counts a message of the client: a request gets an answer, a cancelled one gets none.
+    /// Counts a message of the client: a request gets a response, a cancelled request does not.
     fn note(&self, message: &ClientJsonRpcMessage) {
         match message {
             JsonRpcMessage::Request(_) => _ = self.count.fetch_add(1, Ordering::Relaxed),
@@ -298,7 +298,7 @@ impl Unanswered {
     }
 }
 
-/// Lines that the client has not read. A line counts until it is written, by its length.
+/// Queue of lines that the client has not read. The bytes of a line count until it is written.
 #[derive(Clone)]
 struct Unread {
     lines: mpsc::UnboundedSender<Vec<u8>>,
@@ -313,14 +313,14 @@ impl Unread {
         (Self { lines, room }, written)
     }
 
-    /// Sends a line when there is room for it. Unlike a channel of so many lines, it keeps no task waiting behind a client that reads late.
+    /// Queues a line when there is room for it. Unlike a bounded channel of lines, it counts bytes.
     async fn send(&self, line: Vec<u8>) -> Result<(), AcquireError> {
         self.wait(Some(&line)).await?;
         self.put(line);
         Ok(())
     }
 
-    /// Waits until there is room for a line, and takes it; without a line, until there is any room.
+    /// Waits until there is room for a line and reserves it; without a line, waits until there is any room.
     async fn wait(&self, line: Option<&[u8]>) -> Result<(), AcquireError> {
         match line {
             Some(line) => self.room.acquire_many(room_of(line)).await?.forget(),
@@ -329,20 +329,20 @@ impl Unread {
         Ok(())
     }
 
-    /// Puts a line for which room was taken.
+    /// Queues a line for which room is reserved.
     fn put(&self, mut line: Vec<u8>) {
         line.shrink_to_fit();
-        // The writer has ended, so the answer is dropped.
+        // Fails if the writer has ended; the line is dropped then.
         let _ = self.lines.send(line);
     }
 }
 
-/// The room that a line takes. One that is longer than all room is sent when there is nothing else.
+/// The room that a line takes. A line that is longer than the whole queue is sent when the queue is empty.
 fn room_of(line: &[u8]) -> u32 {
     u32::try_from(line.len()).unwrap_or(UNREAD).min(UNREAD)
 }
 
-/// Writes lines as they come, those that wait together, and gives their room back.
+/// Writes lines as they arrive, batching those that wait, and releases their room.
 async fn write<W: AsyncWrite + Unpin>(
     mut lines: mpsc::UnboundedReceiver<Vec<u8>>,
     room: Arc<Semaphore>,

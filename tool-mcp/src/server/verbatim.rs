@@ -1,11 +1,11 @@
-//! JSON that leaves as it was written.
+//! Verbatim JSON: texts that are sent exactly as they were written.
 //!
-//! rmcp keeps results and schemas as `serde_json::Value`s, which sort their keys and round big numbers. What is already text is put
-//! into a message as an object with one key that no client knows, `{"<key>":"<the text>"}`, and the transports put the text itself in
-//! that object's place when they write.
+//! rmcp stores results and schemas as `serde_json::Value`s, which sort their keys and round big numbers.
+//! A text that is JSON already is put into the message as a placeholder, `{"<key>":"<the text>"}` with a
+//! key that no client knows, and the transports replace the placeholder with the text when they write.
 //!
-//! JSON within JSON is half escapes, so its quotes travel as a byte that it does not hold; a text that holds this one too has another
-//! key, and its quotes are escaped.
+//! Every quote of JSON within JSON would need an escape, so quotes are replaced by a byte that the text
+//! does not contain. A text that contains this byte too gets a different key, and its quotes are escaped.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
@@ -15,7 +15,7 @@ use memchr::memmem::Finder;
 use rmcp::model::{Extensions, JsonObject};
 use serde_json::Value;
 
-/// A name that differs in every process, so that no tool's output can hold it.
+/// A name that differs in every process, so that no tool's output can contain it.
 static KEY: LazyLock<String> = LazyLock::new(|| {
     let seed = RandomState::new();
     format!(
@@ -25,24 +25,24 @@ static KEY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// What stands before a text, but for the way of its quotes and `":"`.
+/// The start of every placeholder, up to the letter that says how quotes are encoded.
 static OPEN: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(format!("{{\"{}-", *KEY).as_bytes()).into_owned());
 
-/// What quotes travel as: it needs no escape, and hardly any text holds it.
+/// The byte that replaces quotes: it needs no escape, and hardly any text contains it.
 const DELETE: u8 = 0x7f;
-/// The way of a text whose quotes travel as [`DELETE`].
+/// Marks a text whose quotes are replaced by [`DELETE`].
 const SWAPPED: char = 's';
 static SWAPPED_KEY: LazyLock<String> = LazyLock::new(|| format!("{}-{SWAPPED}", *KEY));
-/// The way of a text whose quotes are escaped.
+/// Marks a text whose quotes are escaped.
 const ESCAPED: char = 'e';
 static ESCAPED_KEY: LazyLock<String> = LazyLock::new(|| format!("{}-{ESCAPED}", *KEY));
 
-/// Stands in the extensions of a request that came by a transport of ours, which renders what it writes.
+/// Request extension of this crate's transports, which render what they write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rendered;
 
-/// Whether the answer to a request is rendered. A host may serve our handler over a transport of rmcp's or its own.
+/// Whether the response to a request is rendered. A host may serve this handler over a transport of rmcp or its own.
 pub(crate) fn is_rendered(extensions: &Extensions) -> bool {
     #[cfg(feature = "http")]
     if let Some(parts) = extensions.get::<http::request::Parts>() {
@@ -51,7 +51,7 @@ pub(crate) fn is_rendered(extensions: &Extensions) -> bool {
     extensions.get::<Rendered>().is_some()
 }
 
-/// A JSON text in a message: its place where it will be rendered, else what it says.
+/// Converts a JSON text for a message: to a placeholder if it will be rendered, otherwise to the parsed value.
 pub(crate) fn value(text: &str, rendered: bool) -> Value {
     if rendered {
         return Value::Object(place(text));
@@ -59,7 +59,7 @@ pub(crate) fn value(text: &str, rendered: bool) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// As [`value`], of an object.
+/// Like [`value`], for an object.
 pub(crate) fn object(text: &str, rendered: bool) -> JsonObject {
     match value(text, rendered) {
         Value::Object(object) => object,
@@ -67,14 +67,14 @@ pub(crate) fn object(text: &str, rendered: bool) -> JsonObject {
     }
 }
 
-/// The place of a JSON text in a message.
+/// The placeholder of a JSON text.
 fn place(text: &str) -> JsonObject {
     let (key, quote) = if memchr::memchr(DELETE, text.as_bytes()).is_some() {
         (&*ESCAPED_KEY, b'"')
     } else {
         (&*SWAPPED_KEY, DELETE)
     };
-    // A message is one line; between tokens, a space says the same as the end of a line.
+    // A message is one line; between tokens, a space is equivalent to a line break.
     let line = text.bytes().map(|byte| match byte {
         b'\n' | b'\r' => b' ',
         b'"' => quote,
@@ -86,7 +86,7 @@ fn place(text: &str) -> JsonObject {
     place
 }
 
-/// The message with the texts in their places.
+/// Replaces the placeholders in a message with their texts.
 pub(crate) fn render(message: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut at) = OPEN.find(message) else {
         return Cow::Borrowed(message);
@@ -109,7 +109,7 @@ pub(crate) fn render(message: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Reads a JSON string's inside and its end with the brace behind it; what `serde_json` escapes is all that can stand there.
+/// Decodes a JSON string and skips its end and the closing brace; only the escapes that `serde_json` writes can occur.
 fn text<'a>(mut rest: &'a [u8], way: u8, out: &mut Vec<u8>) -> &'a [u8] {
     let quote = if char::from(way) == SWAPPED {
         DELETE
@@ -123,7 +123,7 @@ fn text<'a>(mut rest: &'a [u8], way: u8, out: &mut Vec<u8>) -> &'a [u8] {
             return rest.get(at + 2..).unwrap_or_default();
         }
         match rest.get(at + 1) {
-            // Control characters cannot stand in JSON outside of strings, and are escaped within them.
+            // Control characters cannot occur in JSON outside of strings, and are escaped within them.
             Some(b't') => out.push(b'\t'),
             Some(&escaped) => out.push(escaped),
             None => return &[],
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn texts_leave_as_they_were_written() {
         let odd = "{\"b\":1.10,\n\"a\":[\"\\u0041 \\\"x\\\" \\\\ \\n\\t\",\t340282366920938463463374607431768211456]}";
-        // What quotes travel as.
+        // Contains the byte that replaces quotes.
         let odder = odd.replace('x', "\u{7f}\\\"é");
         let places = [place(odd), place(&odder), place("[]"), place("\u{7f}")];
         let message =

@@ -1,4 +1,4 @@
-//! Endpoints of keys that are down, slow, huge, or not what they should be.
+//! Key endpoints that are down, slow, huge, or return invalid responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn response(status: u16, header: &str, body: impl Into<Vec<u8>>) -> Reply {
     Reply::Response(status, header.to_owned(), body.into())
 }
 
-// H8: an endpoint that is down, slow, huge, or returns garbage
+// H8: an endpoint that is down, slow, huge, or returns garbage lets no token in and changes no keys.
 #[tokio::test]
 async fn bad_responses_let_nobody_in_and_change_no_keys() {
     let elsewhere = Issuer::of(&[&RSA]).await;
@@ -57,14 +57,14 @@ async fn bad_responses_let_nobody_in_and_change_no_keys() {
     ];
     let token = RSA.token(&claims());
     for reply in replies {
-        // Before there are keys.
+        // Before the first keys are fetched.
         let setup = Setup::of(&[]).await;
         setup.issuer.reply(reply.clone());
         let refused = setup.call(&token).await;
         let shown: String = format!("{reply:?}").chars().take(80).collect();
         assert_eq!(refused.status, 503, "{shown}");
         assert_eq!(refused.header("retry-after"), "5", "{shown}");
-        // And when there are some.
+        // After keys are fetched.
         setup.issuer.publish(&[&RSA], Some(600));
         setup.clock.advance(Duration::from_secs(31));
         assert_eq!(setup.status(&token).await, 200, "{shown}");
@@ -98,7 +98,7 @@ async fn keys_that_cannot_be_read_do_not_hide_the_others() {
     assert_eq!(setup.status(&RSA.token(&claims())).await, 200);
 }
 
-/// A server whose keys come from a host's own fetcher.
+/// A server whose keys come from the host's own fetcher.
 async fn served<H: ServerHandler>(server: &Composed<H>, keys: impl JwksFetcher) -> Web {
     let verifier = JwtVerifier::builder(ISSUER, keys).build().unwrap();
     let auth = Auth::new(RESOURCE, verifier).scope("tools:call");
@@ -145,7 +145,7 @@ async fn address_where_nobody_listens_lets_nobody_in() {
     );
 }
 
-// H8: keys that come over HTTPS are those of the host that the certificate names
+// H8: keys are fetched over HTTPS only if the certificate is valid for the host.
 #[tokio::test]
 async fn certificates_of_the_endpoint_are_verified() {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();

@@ -1,4 +1,4 @@
-//! An issuer's endpoint of keys, which does what a test says.
+//! Test issuer: a key endpoint whose responses the test controls.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,18 +11,18 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::signer::Signer;
 
-/// What a request is answered with.
+/// The response to a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    /// A response of this status, these further header lines, and this body.
+    /// A response with this status, these additional header lines, and this body.
     Response(u16, String, Vec<u8>),
     /// A body that never ends.
     Endless,
     /// A byte of the body every 50 milliseconds.
     Drip,
-    /// Nothing; the connection is closed.
+    /// Closes the connection without a response.
     Nothing,
-    /// Nothing; the connection stays open.
+    /// Keeps the connection open without a response.
     Silence,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Issuer {
 }
 
 impl Issuer {
-    /// Publishes these keys, without saying for how long they hold.
+    /// Publishes these keys, without a maximum age.
     pub(crate) async fn of(signers: &[&Signer]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = Self {
@@ -57,7 +57,7 @@ impl Issuer {
         format!("http://{}/jwks.json", self.address)
     }
 
-    /// How often keys were asked for.
+    /// The number of requests for the keys.
     pub(crate) fn fetches(&self) -> usize {
         self.fetches.load(Ordering::SeqCst)
     }
@@ -66,12 +66,12 @@ impl Issuer {
         *self.reply.lock().unwrap() = (reply, Duration::ZERO);
     }
 
-    /// Replies later than before.
+    /// Delays all further responses.
     pub(crate) fn delay(&self, delay: Duration) {
         self.reply.lock().unwrap().1 = delay;
     }
 
-    /// Publishes the keys of these signers, which hold for so many seconds.
+    /// Publishes the keys of these signers, with a maximum age in seconds.
     pub(crate) fn publish(&self, signers: &[&Signer], max_age: Option<u64>) {
         let keys: Vec<_> = signers.iter().map(|signer| signer.jwk()).collect();
         self.publish_keys(&keys, max_age);
@@ -98,7 +98,7 @@ async fn answer(mut stream: TcpStream, reply: Reply, delay: Duration) {
     }
     tokio::time::sleep(delay).await;
     let endless = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-    // The client may have given up.
+    // The client may have closed the connection.
     let _ = match reply {
         Reply::Response(status, header, body) => {
             let length = body.len();

@@ -1,4 +1,4 @@
-//! The issuer's keys: when they are fetched, and for how long they hold.
+//! Fetching, caching and rotation of the issuer's keys.
 
 use std::time::Duration;
 
@@ -13,27 +13,27 @@ use crate::{Setup, claims};
 
 const UNKNOWN: &str = "no key of the issuer fits the token";
 
-// H8: rotation while tokens are on their way
+// H8: tokens of the old and the new key are accepted while keys rotate.
 #[tokio::test]
 async fn tokens_of_old_and_new_keys_are_accepted_while_keys_rotate() {
     let setup = Setup::of(&[]).await;
     setup.issuer.publish(&[&RSA], Some(600));
     let (old, new) = (RSA.token(&claims()), OTHER_RSA.token(&claims()));
     assert_eq!(setup.status(&old).await, 200);
-    // The issuer signs with another key from now on, and shows it alone.
+    // The issuer now signs with a new key, and publishes only that key.
     setup.issuer.publish(&[&OTHER_RSA], Some(600));
     setup.refuses(&new, UNKNOWN).await;
     setup.clock.advance(Duration::from_secs(31));
     let both = join_all([&new, &old, &new, &old].map(|token| setup.status(token))).await;
     assert_eq!(both, [200; 4]);
     assert_eq!(setup.issuer.fetches(), 2);
-    // The time of the response that had the old key is over, that of the other one is not.
+    // The response with the old key has expired, the other one has not.
     setup.clock.advance(Duration::from_secs(570));
     setup.refuses(&old, UNKNOWN).await;
     assert_eq!(setup.status(&new).await, 200);
 }
 
-// H8: a key that is gone from the set
+// H8: a key that was removed from the set is refused once it has expired.
 #[tokio::test]
 async fn revoked_key_is_refused_when_its_time_is_over() {
     let setup = Setup::of(&[]).await;
@@ -44,7 +44,7 @@ async fn revoked_key_is_refused_when_its_time_is_over() {
     setup.clock.advance(Duration::from_secs(301));
     setup.refuses(&revoked, UNKNOWN).await;
     assert_eq!(setup.status(&kept).await, 200);
-    // All keys are revoked.
+    // The issuer revokes all keys.
     setup.issuer.publish(&[], Some(300));
     setup.clock.advance(Duration::from_secs(301));
     setup.refuses(&kept, UNKNOWN).await;
@@ -58,7 +58,7 @@ async fn key_with_the_same_kid_takes_the_place_of_the_old_one() {
     assert_eq!(setup.status(&RSA.token(&claims())).await, 200);
     setup.issuer.publish(&[&new], Some(3600));
     setup.clock.advance(Duration::from_secs(40));
-    // An unknown key makes the server look.
+    // A token with an unknown key triggers a fetch.
     setup.refuses(&OTHER_RSA.token(&claims()), UNKNOWN).await;
     assert_eq!(setup.status(&new.token(&claims())).await, 200);
     setup
@@ -77,11 +77,11 @@ async fn two_keys_with_one_kid_verify_nothing() {
         .publish_keys(&[RSA.jwk(), twin, p256.jwk()], None);
     let twice = "several keys of the issuer have the token's `kid`";
     setup.refuses(&RSA.token(&claims()), twice).await;
-    // Keys of different types can be told apart (RFC 7517, section 4.5).
+    // Keys with the same `kid` can differ by their type (RFC 7517, section 4.5).
     assert_eq!(setup.status(&p256.token(&claims())).await, 200);
 }
 
-// H8: unknown keys of many requests at once
+// H8: many requests with unknown keys cause one fetch in 30 seconds.
 #[tokio::test]
 async fn unknown_keys_are_fetched_once_in_thirty_seconds() {
     let setup = Setup::of(&[]).await;
@@ -123,7 +123,7 @@ async fn first_requests_share_one_fetch() {
     assert_eq!(setup.issuer.fetches(), 1);
 }
 
-// A client that begins the only fetch of 30 seconds and gives it up would keep everybody else out.
+// If a client could cancel the only fetch of 30 seconds, every other client would be refused.
 #[tokio::test]
 async fn client_that_gives_up_does_not_end_the_fetch() {
     let setup = Setup::of(&[&RSA]).await;
@@ -142,7 +142,7 @@ async fn client_that_gives_up_does_not_end_the_fetch() {
     assert_eq!(setup.issuer.fetches(), 1);
 }
 
-// H8: the endpoint of keys is down
+// H8: keys stay valid until they expire while the endpoint is down.
 #[tokio::test]
 async fn keys_outlive_an_endpoint_that_is_down_until_their_time_is_over() {
     let setup = Setup::of(&[]).await;
@@ -150,11 +150,11 @@ async fn keys_outlive_an_endpoint_that_is_down_until_their_time_is_over() {
     let token = RSA.token(&claims());
     assert_eq!(setup.status(&token).await, 200);
     setup.issuer.reply(Reply::Nothing);
-    // Half of their time is over: they are fetched again in the background, again and again.
+    // Half of their lifetime is over: every request triggers another fetch in the background.
     for passed in [310, 100, 100, 80] {
         setup.clock.advance(Duration::from_secs(passed));
         let fetches = setup.issuer.fetches();
-        // The fetch before may not have ended yet.
+        // The previous fetch may not have ended yet.
         while setup.issuer.fetches() == fetches {
             assert_eq!(setup.status(&token).await, 200);
         }
@@ -170,7 +170,7 @@ async fn keys_outlive_an_endpoint_that_is_down_until_their_time_is_over() {
         "",
         "the token may be good"
     );
-    // It is asked again after a while, and not by every request. The first one may have waited for a fetch that ran already.
+    // The keys are fetched again after a while, and not for every request. The first request may have waited for a fetch that was already running.
     assert_eq!(setup.status(&token).await, 503);
     let fetches = setup.issuer.fetches();
     assert_eq!(setup.status(&token).await, 503);
@@ -200,7 +200,7 @@ async fn keys_are_fetched_ahead_of_their_end() {
     until(|| setup.issuer.fetches() == 2).await;
     tokio::time::sleep(Duration::from_millis(400)).await;
     setup.issuer.reply(Reply::Nothing);
-    // The second response counts from its own time on.
+    // The lifetime of the second response begins with that response.
     setup.clock.advance(Duration::from_secs(400));
     assert_eq!(setup.status(&token).await, 200);
 }

@@ -1,4 +1,4 @@
-//! Access tokens that are JSON Web Tokens: a real issuer over HTTP, and a real server that verifies its tokens.
+//! Tests of JSON Web Tokens as access tokens: a real issuer over HTTP, and a real server that verifies its tokens.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,9 +27,9 @@ use issuer::Issuer;
 use signer::Signer;
 use support::web::{Answer, Web};
 
-/// The resource that the tests' server is.
+/// The resource address of the test server.
 const RESOURCE: &str = "https://mcp.example.com/mcp";
-/// The issuer that it trusts.
+/// The issuer that the test server trusts.
 const ISSUER: &str = "https://login.example.com";
 
 /// Says who asks.
@@ -44,7 +44,7 @@ fn take() -> String {
     "taken".to_owned()
 }
 
-/// A server that asks for tokens, and the issuer of its tokens.
+/// A server that requires tokens, and the issuer of its tokens.
 struct Setup {
     web: Web,
     issuer: Issuer,
@@ -53,7 +53,7 @@ struct Setup {
 }
 
 impl Setup {
-    /// The issuer publishes the keys of these signers.
+    /// Starts a server and an issuer that publishes the keys of these signers.
     async fn of(signers: &[&Signer]) -> Self {
         Self::with(signers, |verifier| verifier).await
     }
@@ -99,7 +99,7 @@ impl Setup {
         self.call(token).await.status.as_u16()
     }
 
-    /// The token is refused as invalid, for this reason.
+    /// Asserts that the token is refused as invalid for this reason.
     async fn refuses(&self, token: &str, reason: &str) {
         let refused = self.call(token).await;
         let shown: String = token.chars().take(80).collect();
@@ -123,7 +123,7 @@ const ALGORITHMS: [JwtAlgorithm; 5] = [
     JwtAlgorithm::EdDsa,
 ];
 
-/// `take` is for tokens with the scope `tools:take`.
+/// A server whose tool `take` requires the scope `tools:take`.
 fn server() -> McpServer {
     let registry = Registry::builder().tool::<whoami>().tool::<take>();
     let registry = registry.build().unwrap();
@@ -151,7 +151,7 @@ fn server() -> McpServer {
         .build()
 }
 
-/// The claims of a good token.
+/// The claims of a valid token.
 fn claims() -> Value {
     json!({
         "iss": ISSUER,
@@ -162,7 +162,7 @@ fn claims() -> Value {
     })
 }
 
-/// The same with one claim changed.
+/// The claims of a valid token with one claim changed.
 fn with(name: &str, value: impl Into<Value>) -> Value {
     let mut claims = claims();
     claims[name] = value.into();
@@ -175,15 +175,15 @@ fn without(name: &str) -> Value {
     claims
 }
 
-/// Seconds since the epoch, by the clock of the test's host.
+/// Seconds since the epoch, by the test's clock.
 fn now() -> i64 {
     Timestamp::now().as_millis() / 1000
 }
 
-/// Clocks that a test can put forward. Both run on.
+/// Clocks that a test can advance; they also keep running.
 #[derive(Default)]
 struct Clock {
-    /// In milliseconds.
+    /// The offset in milliseconds.
     ahead: AtomicI64,
 }
 

@@ -1,4 +1,4 @@
-//! Signs tokens, without the library that verifies them.
+//! Signer of test tokens, independent of the library that verifies them.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Value, json};
 
-/// Making a key of RSA takes a while.
+/// Shared by all tests, because generating an RSA key is slow.
 pub(crate) static RSA: LazyLock<Signer> = LazyLock::new(|| Signer::rsa("rsa-1"));
 pub(crate) static OTHER_RSA: LazyLock<Signer> = LazyLock::new(|| Signer::rsa("rsa-2"));
 
@@ -70,7 +70,7 @@ impl Signer {
         json!({ "alg": self.algorithm(), "typ": "at+jwt", "kid": self.kid })
     }
 
-    /// A token of these claims.
+    /// Signs these claims with the default header.
     pub(crate) fn token(&self, claims: &Value) -> String {
         self.with_header(&self.header(), claims)
     }
@@ -79,7 +79,7 @@ impl Signer {
         self.of_texts(&header.to_string(), &claims.to_string())
     }
 
-    /// A token of these texts; the algorithm is that of the key, `PS256` if the header names it.
+    /// Signs these texts with the key's algorithm, or with `PS256` if the header names it.
     pub(crate) fn of_texts(&self, header: &str, claims: &str) -> String {
         let message = format!("{}.{}", BASE64.encode(header), BASE64.encode(claims));
         let signature = self.sign(message.as_bytes(), header.contains("PS256"));
@@ -106,7 +106,7 @@ impl Signer {
         }
     }
 
-    /// The public key as an issuer publishes it.
+    /// The public key in the form that an issuer publishes.
     pub(crate) fn jwk(&self) -> Value {
         let mut jwk = match &self.key {
             Key::Rsa(key) => {
@@ -126,7 +126,7 @@ impl Signer {
         jwk
     }
 
-    /// The public key in DER, as the library of the key writes it.
+    /// The public key in DER, as the key's library writes it.
     pub(crate) fn public(&self) -> Vec<u8> {
         match &self.key {
             Key::Rsa(key) => key.public_key().as_ref().to_vec(),
@@ -159,7 +159,7 @@ pub(crate) fn hmac_token(header: &Value, claims: &Value, secret: &[u8]) -> Strin
     format!("{message}.{}", BASE64.encode(signature))
 }
 
-/// A token with this text in the place of its signature.
+/// A token with this text instead of its signature.
 pub(crate) fn unsigned(header: &str, claims: &Value, signature: &str) -> String {
     let (header, claims) = (BASE64.encode(header), BASE64.encode(claims.to_string()));
     format!("{header}.{claims}.{signature}")

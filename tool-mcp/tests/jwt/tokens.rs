@@ -1,4 +1,4 @@
-//! Tokens: which ones are accepted, and how the others are refused.
+//! Validation of tokens: which are accepted, and the reason why others are refused.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tool_mcp::{HttpJwks, JwtAlgorithm, JwtConfigError, JwtVerifier};
 use crate::signer::{OTHER_RSA, RSA, Signer, hmac_token, unsigned};
 use crate::{ISSUER, RESOURCE, Setup, claims, now, with, without};
 
-// H8: a verifier of JWTs on a kept library
+// H8: tokens of every allowed algorithm are accepted.
 #[tokio::test]
 async fn tokens_of_every_allowed_algorithm_are_accepted() {
     let (p256, p384, ed) = (Signer::p256("p256"), Signer::p384("p384"), Signer::ed("ed"));
@@ -20,7 +20,7 @@ async fn tokens_of_every_allowed_algorithm_are_accepted() {
         let text = &answer.json()["result"]["content"][0]["text"];
         assert_eq!(text, r#"Some("alice") in None"#, "{}", signer.algorithm());
     }
-    // One key may serve several algorithms where it does not name one.
+    // A key without `alg` may serve several algorithms.
     let mut key = RSA.jwk();
     key.as_object_mut().unwrap().remove("alg");
     key["kid"] = json!("any");
@@ -32,7 +32,7 @@ async fn tokens_of_every_allowed_algorithm_are_accepted() {
     }
 }
 
-// H8: the public key of RS256 as the secret of HS256
+// H8: the public key of RS256 is never used as an HMAC secret of HS256.
 #[tokio::test]
 async fn public_key_is_never_an_hmac_secret() {
     let setup = Setup::of(&[&RSA]).await;
@@ -73,7 +73,7 @@ async fn public_key_is_never_an_hmac_secret() {
                     "the token's `alg` is not accepted",
                 )
                 .await;
-            // The header may name another algorithm than the one that was used.
+            // The header may name a different algorithm than the one that was used.
             let header = json!({ "alg": "RS256", "kid": "rsa-1" });
             setup
                 .refuses(
@@ -83,7 +83,7 @@ async fn public_key_is_never_an_hmac_secret() {
                 .await;
         }
     }
-    // Neither is a secret that the issuer publishes by mistake.
+    // A secret that the issuer publishes by mistake does not verify tokens either.
     let secret =
         json!({ "kty": "oct", "kid": "oct", "alg": "HS256", "k": BASE64.encode("secret") });
     setup.issuer.publish_keys(&[secret], None);
@@ -98,7 +98,7 @@ async fn public_key_is_never_an_hmac_secret() {
         .await;
 }
 
-// H8: `alg` is `none`
+// H8: a token whose `alg` is `none` is refused in every spelling.
 #[tokio::test]
 async fn none_is_refused_in_every_spelling() {
     let setup = Setup::of(&[&RSA]).await;
@@ -143,7 +143,7 @@ async fn none_is_refused_in_every_spelling() {
     assert_eq!(setup.issuer.fetches(), 0, "none of them asks for a key");
 }
 
-// H8: `kid` as a path, SQL or a URL, very long, missing and twice
+// H8: `kid` is only compared with the issuer's keys: paths, SQL and URLs, very long, missing and duplicate values.
 #[tokio::test]
 async fn kid_is_compared_with_the_keys_of_the_issuer_and_nothing_else() {
     let attacker = Signer::rsa("rsa-1");
@@ -203,7 +203,7 @@ async fn kid_is_compared_with_the_keys_of_the_issuer_and_nothing_else() {
             missing,
         )
         .await;
-    // A key that the token brings, or says where to find.
+    // The token contains a key, or the address of one.
     for (name, value) in [
         ("jku", json!(theirs.url())),
         ("x5u", json!(theirs.url())),
@@ -231,12 +231,12 @@ async fn kid_is_compared_with_the_keys_of_the_issuer_and_nothing_else() {
 async fn token_without_kid_needs_exactly_one_key_that_fits() {
     let p256 = Signer::p256("p256");
     let setup = Setup::of(&[&RSA, &p256]).await;
-    // One key for each algorithm.
+    // With one key for each algorithm, the algorithm decides.
     for signer in [&*RSA, &p256] {
         let token = signer.with_header(&json!({ "alg": signer.algorithm() }), &claims());
         assert_eq!(setup.status(&token).await, 200);
     }
-    // The set is different, and its key has no `kid` either.
+    // The new key set has a different key, also without `kid`.
     let mut key = OTHER_RSA.jwk();
     key.as_object_mut().unwrap().remove("kid");
     setup.issuer.publish_keys(&[key], None);
@@ -256,7 +256,7 @@ async fn token_without_kid_needs_exactly_one_key_that_fits() {
         .await;
 }
 
-// H8: keys of another `use` or `alg`
+// H8: keys with a different `use` or `alg` verify no token.
 #[tokio::test]
 async fn keys_that_are_not_for_signatures_verify_none() {
     let p256 = Signer::p256("p256");
@@ -273,7 +273,7 @@ async fn keys_that_are_not_for_signatures_verify_none() {
         rsa(json!({ "alg": "none" })),
         rsa(json!({ "kty": "oct", "k": "AAAA" })),
         rsa(json!({ "kty": "EC" })),
-        // Published by mistake, with the private part.
+        // The private part was published by mistake.
         rsa(json!({ "d": "AAAA" })),
         rsa(json!({ "n": "!!" })),
         rsa(json!({ "n": null })),
@@ -292,12 +292,12 @@ async fn keys_that_are_not_for_signatures_verify_none() {
             "the other key is good: {key}"
         );
     }
-    // The same key with two of its members as they should be.
+    // The same key with a valid value in three of its members.
     let setup = Setup::of(&[]).await;
     let good = rsa(json!({ "use": null, "key_ops": ["verify"], "e": "AAEAAQ" }));
     setup.issuer.publish_keys(&[good], None);
     assert_eq!(setup.status(&RSA.token(&claims())).await, 200);
-    // A curve that is not that of the algorithm.
+    // The curve does not match the algorithm.
     let setup = Setup::of(&[]).await;
     let wrong = changed(p256.jwk(), json!({ "crv": "P-384", "alg": null }));
     setup.issuer.publish_keys(&[wrong], None);
@@ -309,7 +309,7 @@ async fn keys_that_are_not_for_signatures_verify_none() {
         .await;
 }
 
-/// An object with these members; null takes one away.
+/// Returns the object with these members replaced; null removes a member.
 fn changed(mut object: Value, changes: Value) -> Value {
     let Value::Object(changes) = changes else {
         unreachable!("changes are an object");
@@ -337,10 +337,10 @@ async fn algorithm_that_the_host_does_not_allow_is_refused() {
         .await;
 }
 
-// H8: a modulus of 1024 bits can be factored
+// H8: a key with a modulus of 1024 bits is refused, because it can be factored.
 #[tokio::test]
 async fn short_modulus_verifies_nothing() {
-    // Made with `openssl genrsa 1024` and `openssl dgst -sha256 -sign`; it is valid until the year 2200.
+    // Created with `openssl genrsa 1024` and `openssl dgst -sha256 -sign`; it is valid until the year 2200.
     const MODULUS: &str = "txcQQWzbkiA1-Zd_ydHBdXw0YTrheFriXKe-PLBec8gXgAjuWRkt83vfwRIusA__vrRqId_OBYgfDzb6ycUDVPJNRLFmNUEPPUknS4wddYTusNwQZcpC5DZVn3RHXUuj1LyyPM7acCuA1fZjltDGjcSOI_WtdGcaw_cl14pH54M";
     const TOKEN: &str = "eyJhbGciOiJSUzI1NiIsImtpZCI6InNtYWxsIn0.eyJpc3MiOiJodHRwczovL2xvZ2luLmV4YW1wbGUuY29tIiwiYXVkIjoiaHR0cHM6Ly9tY3AuZXhhbXBsZS5jb20vbWNwIiwic3ViIjoiYWxpY2UiLCJleHAiOjcyNTgxMTg0MDAsInNjb3BlIjoidG9vbHM6Y2FsbCJ9.jVOpQqBIjH_HZccN4tYhTi0o5mzsn9onZSbbI5h1_J_J-DiSfLqCUPk2H811MA_7BaaZ5Ykqz_jgH4Xo9a2GHgKHVT1XfwSJM4OVMkiA4ySxM3erAzRb1K98duokHWyROyGdElRjxfGw41vKqxu4fa-Q_vBL2jyizBM1rggYLYg";
     let bytes = BASE64.decode(MODULUS).unwrap();
@@ -355,7 +355,7 @@ async fn short_modulus_verifies_nothing() {
     }
 }
 
-// H8: clock skew both ways
+// H8: the leeway applies to clock skew in both directions.
 #[tokio::test]
 async fn clocks_may_differ_by_the_leeway() {
     let setup = Setup::with(&[&RSA], |verifier| verifier.leeway(Duration::from_mins(1))).await;
@@ -365,7 +365,7 @@ async fn clocks_may_differ_by_the_leeway() {
         ("nbf", 50, None),
         ("nbf", 70, Some("the token is not valid yet")),
         ("nbf", -3600, None),
-        // When it was issued decides nothing.
+        // `iat` is ignored.
         ("iat", 3600, None),
     ] {
         let token = RSA.token(&with(claim, now() + offset));
@@ -374,7 +374,7 @@ async fn clocks_may_differ_by_the_leeway() {
             Some(reason) => setup.refuses(&token, reason).await,
         }
     }
-    // A token that was good expires while the server runs.
+    // A valid token expires while the server runs.
     let token = RSA.token(&claims());
     setup.clock.advance(Duration::from_mins(59));
     assert_eq!(setup.status(&token).await, 200);
@@ -439,7 +439,7 @@ async fn times_that_are_none_are_refused() {
         .await;
 }
 
-// H8: wrong audience, as a text and as a list
+// H8: a token for a different audience is refused, as a text and as a list.
 #[tokio::test]
 async fn token_for_another_resource_is_refused() {
     let setup = Setup::of(&[&RSA]).await;
@@ -487,7 +487,7 @@ async fn token_for_another_resource_is_refused() {
     }
 }
 
-// H8: wrong issuer
+// H8: a token of a different issuer is refused.
 #[tokio::test]
 async fn token_of_another_issuer_is_refused() {
     let setup = Setup::of(&[&RSA]).await;
@@ -623,7 +623,7 @@ async fn what_was_signed_is_what_is_read() {
             assert_eq!(setup.status(&odd).await, 401, "{odd}");
         }
     }
-    // The key of one algorithm under the name of another.
+    // The header names a different algorithm than that of the key.
     let header = json!({ "alg": "RS256", "kid": "p256" });
     setup
         .refuses(
@@ -633,7 +633,7 @@ async fn what_was_signed_is_what_is_read() {
         .await;
 }
 
-// H8: tokens of 1 MB
+// H8: tokens of more than 16 KiB are refused before they are parsed.
 #[tokio::test]
 async fn very_long_tokens_are_refused_before_they_are_read() {
     let setup = Setup::of(&[&RSA]).await;
@@ -651,7 +651,7 @@ async fn very_long_tokens_are_refused_before_they_are_read() {
     assert_eq!(setup.status(&large).await, 200, "{}", large.len());
 }
 
-// H8: scopes decide which tools there are
+// H8: scopes reach the host's rules, which decide which tools are visible.
 #[tokio::test]
 async fn scopes_reach_the_host_and_its_rules() {
     let setup = Setup::of(&[&RSA]).await;

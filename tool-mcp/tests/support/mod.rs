@@ -1,4 +1,4 @@
-//! A client that writes lines and reads lines.
+//! Test client that writes and reads lines.
 
 #![allow(
     dead_code,
@@ -17,13 +17,13 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 use tool_mcp::Composed;
 use tool_mcp::rmcp::ServerHandler;
 
-/// Waits for what happens within a moment where all is well, so that a test fails where it would otherwise hang.
+/// Waits up to one minute for a future, so that a test fails instead of hanging.
 pub async fn soon<T>(happens: impl Future<Output = T>) -> T {
     let waited = tokio::time::timeout(Duration::from_mins(1), happens).await;
     waited.unwrap()
 }
 
-/// Waits until it is so.
+/// Waits until a condition is true.
 pub async fn until(so: impl Fn() -> bool) {
     soon(async {
         while !so() {
@@ -37,18 +37,18 @@ pub struct Client {
     lines: Lines<BufReader<DuplexStream>>,
     writer: DuplexStream,
     id: u64,
-    /// Everything that came while an answer was awaited.
+    /// Messages that arrived while a response was awaited.
     pub told: Vec<Value>,
     modern: bool,
 }
 
 impl Client {
-    /// A client of the older wire, after its handshake.
+    /// A client of the legacy protocol, after its handshake.
     pub async fn legacy<H: ServerHandler>(server: &Composed<H>) -> Self {
         Self::legacy_that_can(server, json!({})).await
     }
 
-    /// The same, which says what it can do.
+    /// Like [`legacy`](Self::legacy), with these client capabilities.
     pub async fn legacy_that_can<H: ServerHandler>(server: &Composed<H>, can: Value) -> Self {
         let mut client = Self::open(server, false);
         let started = client
@@ -67,7 +67,7 @@ impl Client {
         client
     }
 
-    /// A client of either wire.
+    /// A client of either protocol version.
     pub async fn of<H: ServerHandler>(server: &Composed<H>, modern: bool) -> Self {
         if modern {
             Self::modern(server)
@@ -76,7 +76,7 @@ impl Client {
         }
     }
 
-    /// A client of the newer wire, which has no handshake.
+    /// A client of the 2026-07-28 protocol, which has no handshake.
     pub fn modern<H: ServerHandler>(server: &Composed<H>) -> Self {
         Self::open(server, true)
     }
@@ -104,7 +104,7 @@ impl Client {
         self.writer.write_all(b"\n").await.unwrap();
     }
 
-    /// The next line, as it was written.
+    /// Reads the next line.
     pub async fn line(&mut self) -> String {
         soon(self.lines.next_line()).await.unwrap().unwrap()
     }
@@ -113,7 +113,7 @@ impl Client {
         serde_json::from_str(&self.line().await).unwrap()
     }
 
-    /// Sends a request without waiting for its answer.
+    /// Sends a request without waiting for its response, and returns its id.
     pub async fn begin(&mut self, method: &str, mut params: Value) -> u64 {
         self.id += 1;
         if self.modern {
@@ -129,7 +129,7 @@ impl Client {
         self.id
     }
 
-    /// The answer to a request.
+    /// Waits for the response to a request.
     pub async fn answer(&mut self, id: u64) -> Value {
         loop {
             let message = self.next().await;

@@ -1,4 +1,4 @@
-//! A client over HTTP that sends what it is told to.
+//! HTTP test client for arbitrary requests.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ pub struct Web {
     serving: tokio::task::JoinHandle<std::io::Result<()>>,
 }
 
-/// An answer, read to its end.
+/// A response that was read completely.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -27,7 +27,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The messages of a stream, or the one of a body.
+    /// The messages of an event stream, or the one message of a JSON body.
     pub fn messages(&self) -> Vec<Value> {
         if !self.header("content-type").starts_with("text/event-stream") {
             return vec![serde_json::from_str(&self.text).unwrap()];
@@ -70,12 +70,12 @@ impl Web {
         }
     }
 
-    /// Tells the server to stop.
+    /// Asks the server to stop.
     pub fn stop(&mut self) {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
-    /// Waits until it has stopped.
+    /// Waits until the server has stopped.
     pub async fn stopped(self) {
         super::soon(self.serving).await.unwrap().unwrap();
     }
@@ -139,7 +139,7 @@ impl Web {
         self.send("GET", path, &[], "").await
     }
 
-    /// A session of the older wire.
+    /// Begins a session of the legacy protocol, and returns its id.
     pub async fn session(&self, headers: &[(&str, &str)]) -> String {
         let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
         let initialize =
@@ -157,7 +157,7 @@ impl Web {
         session
     }
 
-    /// A request of the newer wire.
+    /// Sends a request of the 2026-07-28 protocol.
     pub async fn modern(&self, headers: &[(&str, &str)], method: &str, params: Value) -> Answer {
         let (all, body) = modern(method, params);
         let name = all.1.clone().unwrap_or_default();
@@ -173,7 +173,7 @@ impl Web {
     }
 }
 
-/// Method and name for the headers, and the body.
+/// Returns the method and name for the headers, and the body.
 pub fn modern(method: &str, mut params: Value) -> ((String, Option<String>), String) {
     let meta = &mut params["_meta"];
     meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
@@ -185,7 +185,7 @@ pub fn modern(method: &str, mut params: Value) -> ((String, Option<String>), Str
     ((method.to_owned(), name), body.to_string())
 }
 
-/// A stream of events, read one by one. Dropped, its connection is closed.
+/// An event stream that is read event by event. Dropping it closes its connection.
 pub struct Events {
     body: Incoming,
     text: String,
@@ -201,7 +201,7 @@ impl Events {
         }
     }
 
-    /// The id of the next event, and what it says.
+    /// Returns the id and the data of the next event.
     pub async fn next(&mut self) -> (String, String) {
         loop {
             if let Some(end) = self.text.find("\n\n") {

@@ -1,4 +1,4 @@
-//! `edit_file`.
+//! The `edit_file` tool, which replaces exact text in a file.
 
 use memchr::memmem;
 use tool_core::prelude::*;
@@ -75,12 +75,12 @@ pub fn edit_file(
             lines.join(", "),
         )));
     }
-    // Before the text is made: a short file can become one that no memory holds.
+    // Checked before the new text is built: many replacements can turn a short file into a text that does not fit into memory.
     let kept = text.len() - count * old_text.len();
     let bytes = count.saturating_mul(new_text.len()).saturating_add(kept);
     too_long(&path, bytes, limits)?;
     let changed = text.replace(&old_text, &new_text);
-    // What was read has to be what is replaced.
+    // Under the lock, check that the file has not changed since it was read.
     let _lock = home.lock(&path, || cx.is_cancelled())?;
     if home.present(&path, &slot)?.as_ref() != Some(&before) {
         return Err(ToolError::new(format!(
@@ -96,7 +96,7 @@ pub fn edit_file(
     })
 }
 
-/// What a model reads of a file that cannot be read to be changed.
+/// The error for a file that cannot be read for an edit.
 fn not_edited(path: &WorkspacePath, fault: Unreadable) -> ToolError {
     match fault {
         Unreadable::Long(most) => ToolError::new(format!(
@@ -106,7 +106,7 @@ fn not_edited(path: &WorkspacePath, fault: Unreadable) -> ToolError {
     }
 }
 
-/// Why a text is not found, as far as that can be told.
+/// The error for an `old_text` that was not found, with the likely cause.
 fn absent(path: &WorkspacePath, text: &str, old_text: &str) -> ToolError {
     let windows = text.contains("\r\n") && !old_text.contains('\r');
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! `find_files`.
+//! The `find_files` tool, which finds files by their names.
 
 use globset::{GlobBuilder, GlobMatcher};
 use tool_core::prelude::*;
@@ -78,7 +78,7 @@ pub fn find_files(
     let mut shown = Vec::new();
     for path in paths.into_iter().skip(first).take(limit as usize) {
         bytes += path.len();
-        // The first one in any case, so that the next call goes on behind it.
+        // Return at least one path, however long it is, so that the next call can continue after it.
         if bytes > limits.bytes && !shown.is_empty() {
             break;
         }
@@ -94,7 +94,7 @@ pub fn find_files(
     })
 }
 
-/// A pattern of paths below the folder that is looked in.
+/// Compiles a glob for paths relative to the folder that is searched.
 pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let anywhere = if pattern.contains('/') { "" } else { "**/" };
@@ -110,12 +110,12 @@ pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
     Ok(glob.compile_matcher())
 }
 
-/// A file's path as it is below the folder that is looked in.
+/// The path of a file relative to the folder that is searched.
 pub(super) fn from<'a>(start: &WorkspacePath, file: &'a str) -> &'a str {
     let below = file
         .strip_prefix(start.as_str())
         .and_then(|rest| rest.strip_prefix('/'));
-    // The workspace itself, or a file that is looked in alone: its name.
+    // If `start` is the workspace itself, the path is already relative to it; if `start` is the file itself, only its name is matched.
     below.unwrap_or_else(|| match start.split() {
         Some((_, name)) if start.as_str() == file => &file[file.len() - name.len()..],
         _ => file,

@@ -1,4 +1,4 @@
-//! Searching one file.
+//! A line-by-line search of a single file.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -9,11 +9,11 @@ use grep_searcher::{
 
 use super::search::Line;
 
-/// Most bytes of a line that is returned.
+/// Maximum number of bytes of a line in a result.
 const LINE: usize = 500;
 
-/// Most bytes of a line that is searched: a file with a longer one is skipped from there on. A line is searched in one go, which no cancellation
-/// interrupts: with the worst patterns a line of 1 MB took 4 to 17 s, one of 16 MB a few minutes.
+/// Maximum number of bytes of a line that is searched: a file is skipped from a longer line on. The search of one line cannot be cancelled: with the
+/// worst patterns a line of 1 MB took 4 to 17 s, one of 16 MB a few minutes.
 const HEAP: usize = 1 << 20;
 
 pub(super) fn searcher(context: usize) -> Searcher {
@@ -25,7 +25,7 @@ pub(super) fn searcher(context: usize) -> Searcher {
         .build()
 }
 
-/// A file that nobody reads on when the call is given up, however long it is.
+/// A reader that fails as soon as the call is cancelled, so that the search of a long file ends.
 pub(super) struct Watched<'a, R> {
     pub(super) from: R,
     pub(super) cancelled: &'a (dyn Fn() -> bool + Sync),
@@ -40,12 +40,12 @@ impl<R: io::Read> io::Read for Watched<'_, R> {
     }
 }
 
-/// What is found in one file.
+/// The matching lines of one file.
 pub(super) struct Hits {
-    /// Lines in their order, each with the number of the match that it is or stands around.
+    /// Lines in order, each with the number of its match: the line itself, or the match that it gives context to.
     pub(super) lines: Vec<(u64, Line)>,
     pub(super) matches: u64,
-    /// Numbers of the matches whose lines are kept.
+    /// Numbers of the matches whose lines are kept, counted from 1.
     keep: RangeInclusive<u64>,
     most: u64,
 }
@@ -92,7 +92,7 @@ fn line(number: Option<u64>, bytes: &[u8], matched: bool) -> Line {
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(LINE)]).into_owned();
     if bytes.len() > LINE {
-        // What the cut left of a character.
+        // Remove what the cut left of a multi-byte character.
         while text.ends_with('\u{fffd}') {
             text.pop();
         }
@@ -114,7 +114,7 @@ mod tests {
 
     use super::{Hits, Watched, searcher};
 
-    /// Lines without end.
+    /// An endless stream of lines.
     struct Endless;
 
     impl Read for Endless {
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    // search_files: one file of any length is left when the call is given up
+    // search_files: a cancelled call stops reading a file of any length
     #[test]
     fn a_file_without_end_is_left_when_the_call_is_cancelled() {
         let asked = AtomicU32::new(0);
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(told.unwrap_err().to_string(), "the call was cancelled");
     }
 
-    // search_files: only the lines of the matches that are wanted are held
+    // search_files: only the lines of the requested matches are kept in memory
     #[test]
     fn lines_that_are_not_wanted_are_counted_and_not_held() {
         let text = "a\nhit\nb\n".repeat(1000);

@@ -1,9 +1,9 @@
-//! How much one call reads, lists and writes.
+//! Limits of how much one call reads, lists and writes.
 
 use tool_core::{Effect, FromContext, ToolContext, ToolError};
 
-/// How much one call reads, lists and writes. A host that wants other numbers puts them into the context; a result that was cut says
-/// so and says how to go on.
+/// Limits of how much one call reads, lists and writes. A host sets other limits by putting a value into the context. A truncated result says so, and
+/// says how to continue.
 ///
 /// ```
 /// use tool_core::ToolContext;
@@ -25,8 +25,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 500 lines and 512 KiB of text a result, 400 lines a part, files of up to 16 GiB read and of up to 10 MiB written, 200 entries
-    /// of a folder, a million names walked.
+    /// 500 lines and 512 KiB of text in a result, 400 lines in a part, 16 GiB for a file to read and 10 MiB for a file to write, 200 entries of a
+    /// folder, one million files in a walk.
     fn default() -> Self {
         Self {
             lines: 500,
@@ -41,50 +41,50 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Most lines that `read_file` returns.
+    /// Sets the maximum number of lines that `read_file` returns.
     #[must_use]
     pub fn lines(mut self, most: usize) -> Self {
         self.lines = most.max(1);
         self
     }
 
-    /// Most bytes of text that one result holds, at least 4: the longest character.
+    /// Sets the maximum number of bytes of text in one result; at least 4, the length of the longest character.
     #[must_use]
     pub fn bytes(mut self, most: usize) -> Self {
         self.bytes = most.max(4);
         self
     }
 
-    /// Most lines of each part that `read_file_parts` returns.
+    /// Sets the maximum number of lines of each part that `read_file_parts` returns.
     #[must_use]
     pub fn part_lines(mut self, most: u64) -> Self {
         self.part_lines = most.max(1);
         self
     }
 
-    /// Most bytes of a file that is read: all of it is looked at, because its lines are counted. A long file takes time, until the call is
-    /// cancelled or its deadline comes, and no memory: it is read in pieces.
+    /// Sets the maximum size of a file to read, in bytes. The whole file is read, because its lines are counted. A long file takes time, until the
+    /// call is cancelled or its deadline passes, but no memory: it is read in pieces.
     #[must_use]
     pub fn file_bytes(mut self, most: u64) -> Self {
         self.file_bytes = most;
         self
     }
 
-    /// Most bytes that are written to a file.
+    /// Sets the maximum number of bytes that are written to a file.
     #[must_use]
     pub fn written_bytes(mut self, most: usize) -> Self {
         self.written_bytes = most;
         self
     }
 
-    /// Most entries that `list_directory` returns.
+    /// Sets the maximum number of entries that `list_directory` returns.
     #[must_use]
     pub fn entries(mut self, most: usize) -> Self {
         self.entries = most.max(1);
         self
     }
 
-    /// Most files that `find_files` and `search_files` look at.
+    /// Sets the maximum number of files that `find_files` and `search_files` look at.
     #[must_use]
     pub fn walked(mut self, most: usize) -> Self {
         self.walked = most;

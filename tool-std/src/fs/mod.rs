@@ -1,4 +1,4 @@
-//! Files of the caller's workspace: read, written, listed, found and searched, and nothing outside of it.
+//! Tools that read, write, list, find and search files of the caller's workspace, and nothing outside of it.
 //!
 //! | tool | what it does | effect |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | [`write_file`](fn@write_file) | a whole file | read, write, destroy |
 //! | [`edit_file`](fn@edit_file) | exact text in a file | read, write |
 //!
-//! The host puts [`Workspaces`](crate::workspace::Workspaces) into the context, and [`Limits`] where it wants others:
+//! The host puts [`Workspaces`](crate::workspace::Workspaces) into the context, and [`Limits`] to change the defaults:
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -39,22 +39,23 @@
 //! # }
 //! ```
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! - Everything is opened below the workspace's handle (on Linux by `openat2`, which the kernel keeps beneath it), so no path, link or
-//!   race leads out. Reading follows links that stay inside; writing follows none and says where they lead.
-//! - Only regular files are opened, without waiting: pipes, sockets and devices are told apart and refused. So are files with more than
-//!   one hard link and whatever lies on another file system, bind mounts included, unless the host allows them by
+//! - Every file is opened below the workspace's handle (on Linux with `openat2`, by which the kernel enforces this), so no path, link or race leads
+//!   out. Reads follow links that stay inside. Writes follow no links; the error says where the link leads.
+//! - Only regular files are opened, without blocking: pipes, sockets and devices are detected and refused. So are files with more than one hard link
+//!   and files on another file system, bind mounts included, unless the host allows them with
 //!   [`allow_hard_links`](crate::workspace::Workspaces::allow_hard_links) and
 //!   [`allow_other_devices`](crate::workspace::Workspaces::allow_other_devices).
-//! - A file is written under a spare name and renamed: nobody sees half of it. Calls that write in one workspace take turns for that moment, also in
-//!   several processes, so an edit is applied to what it has read or fails; a program of the workspace takes no turn. With `overwrite` false it appears only if nothing has
-//!   its name. Nothing is written in a `.git`, in any spelling that some file system takes for it.
-//! - Ignore files are read in the workspace only, never above it, and neither git's global one nor `.git/info/exclude`.
-//! - Text is UTF-8. A file with a NUL byte at its beginning is told to be binary, one in another encoding where that shows. Names that
-//!   are no UTF-8 are shown in lists and found by no tool.
+//! - A file is written under a temporary name and then renamed, so no reader sees a part of it. Calls that replace files in the same workspace take
+//!   turns for that moment, also across processes, so an edit is applied to the text that it has read or fails. A program that runs in the workspace
+//!   does not take turns. With `overwrite` set to false, the file is created only if no entry has its name. Nothing is written into a `.git`, in any
+//!   spelling that a file system treats as `.git`.
+//! - Ignore files are read in the workspace only: not above it, not git's global one and not `.git/info/exclude`.
+//! - Text is UTF-8. A file with a NUL byte near its beginning is reported as binary; a file in another encoding is reported with the position of the
+//!   first invalid byte. Names that are not UTF-8 appear in lists, but no tool can open them.
 //!
-//! # What it costs
+//! # Cost
 //!
 //! 38 crates beside those of `tool-core` without features: cap-std and ripgrep's own parts. `tool-std` builds nothing else by default.
 

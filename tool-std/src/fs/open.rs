@@ -1,4 +1,4 @@
-//! Opening below a workspace's handle, and what a model reads where that fails.
+//! Opening files and folders below a workspace's handle, and the errors that a model reads where that fails.
 
 use std::fs::File;
 use std::io;
@@ -9,14 +9,14 @@ use tool_core::ToolError;
 
 use crate::workspace::{Facts, Kind, Place, Refused, Workspace, WorkspacePath, WriteLock};
 
-/// A workspace whose folder is open.
+/// A workspace with an open handle on its folder.
 pub(super) struct Home<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) dir: &'a Dir,
     pub(super) place: Place,
 }
 
-/// A folder below a workspace's, and a name in it.
+/// The place of a file: its opened parent folder, and its name there.
 pub(super) struct Slot<'a> {
     pub(super) dir: Dir,
     pub(super) name: &'a str,
@@ -36,7 +36,7 @@ impl<'a> Home<'a> {
         })
     }
 
-    /// A regular file, to read. Links are followed as long as they stay inside.
+    /// Opens a regular file for reading. Links are followed as long as they stay inside the workspace.
     pub(super) fn file(&self, path: &WorkspacePath) -> Result<(File, Facts), ToolError> {
         let told = |error| told(path, &error);
         let file = self.dir.open_with(path, &reading()).map_err(told)?;
@@ -45,11 +45,11 @@ impl<'a> Home<'a> {
         Ok((file.into_std(), facts))
     }
 
-    /// A folder, to list. Links are followed as long as they stay inside.
+    /// Opens a folder for listing. Links are followed as long as they stay inside the workspace.
     pub(super) fn folder(&self, path: &WorkspacePath) -> Result<Dir, ToolError> {
         let told = |error| told(path, &error);
         let dir = match self.dir.open_dir(path) {
-            // Of the ways to go through a file, this one is said better.
+            // Distinguish the path of a file from a path that goes through a file, for a better error text.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                 self.file(path)?;
                 return Err(ToolError::new(format!(
@@ -62,7 +62,7 @@ impl<'a> Home<'a> {
         Ok(dir)
     }
 
-    /// A path without the links on it, which stay inside. A walk begins there and follows none.
+    /// Resolves the links of a path, which have to stay inside. A walk begins at the result and follows no links.
     pub(super) fn real(&self, path: &WorkspacePath) -> Result<WorkspacePath, ToolError> {
         if path.split().is_none() {
             return Ok(path.clone());
@@ -75,8 +75,8 @@ impl<'a> Home<'a> {
         WorkspacePath::relative(real).map_err(ToolError::shown)
     }
 
-    /// The folder that a file is to be written in. No link is followed on the way, so that what is checked is what is written in;
-    /// with `make`, folders that are not there are made.
+    /// Opens the parent folder of a file that is to be written. No link is followed on the way, so the folder that is checked is the one that is
+    /// written to. With `make`, missing folders are created.
     pub(super) fn slot<'p>(
         &self,
         path: &'p WorkspacePath,
@@ -120,7 +120,7 @@ impl<'a> Home<'a> {
         Ok(Slot { dir, name })
     }
 
-    /// Keeps other calls from replacing files of the workspace.
+    /// Takes the lock that keeps other calls from replacing files of the workspace.
     pub(super) fn lock(
         &self,
         path: &WorkspacePath,
@@ -131,7 +131,7 @@ impl<'a> Home<'a> {
             .map_err(|error| told(path, &error))
     }
 
-    /// What has a slot's name already: a regular file that may be replaced, or nothing.
+    /// The facts of the file that already has a slot's name, if any. It has to be a regular file that may be replaced.
     pub(super) fn present(
         &self,
         path: &WorkspacePath,
@@ -148,7 +148,7 @@ impl<'a> Home<'a> {
         }
     }
 
-    /// A slot's file, to read. It may not be a link.
+    /// Opens a slot's file for reading. It must not be a link.
     pub(super) fn in_slot(
         &self,
         path: &WorkspacePath,
@@ -199,13 +199,13 @@ fn link(path: &WorkspacePath, dir: &Dir, name: &str) -> ToolError {
     ))
 }
 
-/// What a model reads of an error of the system's.
+/// The error that a model reads for an I/O error.
 pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
     use io::ErrorKind as Kind;
 
     let text = match error.kind() {
         Kind::NotFound => "is not there, `list_directory` and `find_files` tell what is",
-        // What cap-std says of a way out; the system's own have a number.
+        // cap-std's own error for a path that leads out; errors of the system have an error number.
         Kind::PermissionDenied if error.raw_os_error().is_none() => {
             "leads out of the workspace, write the path of a file in it"
         }
@@ -229,12 +229,12 @@ pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
 
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
-    // A pipe is opened, told apart and closed; nobody waits for its other end.
+    // Opening a pipe must not wait for its other end; what is not a regular file is refused afterwards.
     options.read(true).nonblock(true);
     options
 }
 
-/// A file that is walked to, without following a link at its end; `None` where it is not what the walk saw.
+/// Opens a file that a walk found, without following a link at its end. `None` if it is not a regular file any more or the workspace does not admit it.
 pub(super) fn walked(home: &Home<'_>, path: &str) -> io::Result<Option<(File, Facts)>> {
     let mut options = reading();
     options.follow(FollowSymlinks::No);
@@ -245,8 +245,8 @@ pub(super) fn walked(home: &Home<'_>, path: &str) -> io::Result<Option<(File, Fa
     Ok(admitted.then(|| (file.into_std(), facts)))
 }
 
-/// A name that some file system or git takes for `.git`: in any case, with characters that are ignored, with what Windows drops at
-/// the end, or as the short name it gives.
+/// Whether a file system or git treats a name as `.git`: in any case, with characters that are ignored, with characters that Windows drops at the
+/// end, or as its short name.
 fn is_git(name: &str) -> bool {
     let ignored = |c: &char| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{200b}');
     let plain: String = name.chars().filter(ignored).collect();
@@ -259,7 +259,7 @@ fn is_git(name: &str) -> bool {
 mod tests {
     use super::is_git;
 
-    // S1-78
+    // S1-78: every spelling of `.git` is recognized, so no tool writes into a repository's `.git`
     #[test]
     fn a_name_that_passes_for_git_is_told() {
         for name in [

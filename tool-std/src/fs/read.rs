@@ -1,4 +1,4 @@
-//! `read_file` and `read_file_parts`.
+//! The `read_file` and `read_file_parts` tools, which read text files.
 
 use tool_core::prelude::*;
 
@@ -64,12 +64,12 @@ pub fn read_file(
     Ok(text)
 }
 
-/// The text of a file as `read_file` reads it, for tools of one's own: opened below the workspace, told to be text, and cut to a window
+/// Reads the text of a file as `read_file` does, for your own tools: opens it below the workspace, checks that it is text, and returns a window of it
 /// that begins at `offset`.
 ///
 /// # Errors
 ///
-/// What the model reads of a path that cannot be read.
+/// If the file cannot be read; the error's text is written for the model.
 ///
 /// ```
 /// use tool_std::fs::{Limits, read_text};
@@ -92,10 +92,10 @@ pub fn read_text(
     window(workspace, path, &From::Offset(offset), limits, &|| false)
 }
 
-/// Where a window begins.
+/// The position at which a window begins.
 enum From {
     Offset(u64),
-    /// So many lines before the end.
+    /// This many lines before the end.
     Tail(u32),
 }
 
@@ -139,7 +139,7 @@ fn window(
     })
 }
 
-/// Where the last lines begin, and whether they are fewer than were asked for.
+/// Returns where the last lines begin, and whether they are fewer than requested.
 fn tail_from(text: &mut Text, tail: u32, limits: &Limits) -> Result<(u64, bool), Unreadable> {
     let wanted = text.lines.min(tail.into());
     let lines = wanted.min(limits.lines as u64);
@@ -152,7 +152,7 @@ fn tail_from(text: &mut Text, tail: u32, limits: &Limits) -> Result<(u64, bool),
     Ok((start, short))
 }
 
-/// Line ends that something follows.
+/// Counts the line ends that are followed by more text.
 fn newlines_within(content: &str) -> u64 {
     let inner = content.strip_suffix('\n').unwrap_or(content);
     memchr::memchr_iter(b'\n', inner.as_bytes()).count() as u64
@@ -251,7 +251,7 @@ fn read_part(
     let end = last.min(start.saturating_add(limits.part_lines - 1));
     let lines = usize::try_from(end + 1 - start).unwrap_or(usize::MAX);
     let from = text.start_of(start).map_err(told)?;
-    // Nothing fits any more: the part is told as cut before its first line.
+    // If no more text fits into the result, the part is empty and marked as truncated before its first line.
     let (window, end) = if total_lines == 0 || most == 0 {
         (
             String::new(),
@@ -262,7 +262,7 @@ fn read_part(
         let got = start + newlines_within(&window);
         (window, got)
     };
-    // Where a program writes in the file meanwhile, the line behind may begin before.
+    // Not `<=`: if a program writes to the file meanwhile, the next line may begin before the end of the window.
     let whole = text.start_of(last + 1).map_err(told)? == from + window.len() as u64;
     cx.cite(Citation::new(
         "workspace",

@@ -1,4 +1,4 @@
-//! `search_files`.
+//! The `search_files` tool, which finds lines by a regular expression.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -17,8 +17,8 @@ use super::open::{Home, walked};
 use super::walk::{Files, RuleCount, Walk, threads};
 use crate::workspace::Reader;
 
-/// Most bytes of a compiled pattern, and of the states that one thread keeps of it. With patterns of 1,000 characters the worst one that was
-/// found, `(?i)\pL` again and again, compiles in 80 ms; the limits of the library, 100 MB and 1 GB, took 40 s and 1.6 GB.
+/// Maximum number of bytes of a compiled pattern, and of the DFA states that each thread caches for it. The slowest known pattern of 1,000
+/// characters, a repeated `(?i)\pL`, compiles in 80 ms; with the library's limits of 100 MB and 1 GB it took 40 s and 1.6 GB.
 const COMPILED: usize = 2 << 20;
 
 /// Lines that match.
@@ -112,7 +112,7 @@ pub fn search_files(
         .dfa_size_limit(COMPILED)
         .build(&pattern)
         .map_err(|error| {
-            // The library has no other sign of it.
+            // The library reports this only in the text of the error.
             let error = error.to_string();
             if error.contains("size limit") {
                 return ToolError::new(format!(
@@ -149,7 +149,7 @@ pub fn search_files(
         cancelled: &cancelled,
         skipped: AtomicU64::new(0),
     };
-    // One more, to know whether there are more.
+    // One match more than requested, to know whether there are more.
     let mut found = search.run(offset + u64::from(limit) + 1, offset == 0)?;
     if offset > 0 {
         search.fill(&mut found, offset, limit)?;
@@ -162,7 +162,7 @@ pub fn search_files(
     })
 }
 
-/// A search of many files.
+/// The search of all files of one call.
 struct Search<'a> {
     home: &'a Home<'a>,
     matcher: &'a RegexMatcher,
@@ -172,10 +172,10 @@ struct Search<'a> {
     skipped: AtomicU64,
 }
 
-/// What the threads of a search share.
+/// State that the threads of a search share.
 struct Shared {
     wanted: u64,
-    /// Lines are kept, else only counted.
+    /// Whether lines are kept; otherwise matches are only counted.
     keep: bool,
     next: AtomicUsize,
     matches: AtomicU64,
@@ -183,8 +183,8 @@ struct Shared {
 }
 
 impl Search<'_> {
-    /// Searches until so many are found. Files are taken in their order and each one that is taken is searched, so when enough is found,
-    /// everything before it is: which matches are returned depends on no clock.
+    /// Searches until `wanted` matches are found. Threads take the files in order and search each file that they take, so when enough is found, all
+    /// earlier files have been searched: the matches that are returned do not depend on timing.
     fn run(&self, wanted: u64, keep: bool) -> Result<BTreeMap<usize, Hits>, ToolError> {
         let shared = Shared {
             wanted,
@@ -195,7 +195,7 @@ impl Search<'_> {
         };
         std::thread::scope(|scope| {
             for _ in 1..threads().min(self.files.len()) {
-                // Where no more threads are to be had, fewer do it.
+                // If the system has no more threads, the search runs with fewer.
                 let _ = Builder::new().spawn_scoped(scope, || self.work(&shared));
             }
             self.work(&shared);
@@ -215,7 +215,7 @@ impl Search<'_> {
             if index >= self.files.len() {
                 return;
             }
-            // They are counted from 1.
+            // Matches are numbered from 1, so `0..=0` keeps none.
             let keep = if shared.keep {
                 1..=shared.wanted
             } else {
@@ -233,7 +233,7 @@ impl Search<'_> {
         }
     }
 
-    /// Reads the lines of the matches behind `offset` into what was only counted: the many before them are never held.
+    /// Reads the lines of the matches after `offset`, which `run` only counted. The lines of the many matches before are never held.
     fn fill(
         &self,
         found: &mut BTreeMap<usize, Hits>,
@@ -250,7 +250,7 @@ impl Search<'_> {
                 let most = counted.min(last - before + 1);
                 let mut again = Hits::new(keep, most);
                 self.look(&mut searcher, *index, &mut again);
-                // Where somebody changed the file meanwhile, what it has now counts.
+                // If the file changed meanwhile and has fewer matches now, the new count is used.
                 again.matches = if again.matches < most {
                     again.matches
                 } else {
@@ -263,7 +263,7 @@ impl Search<'_> {
         self.or_cancelled(())
     }
 
-    /// Searches one file; whether it could be read.
+    /// Searches one file; returns whether it could be read.
     fn look(&self, searcher: &mut Searcher, index: usize, hits: &mut Hits) -> bool {
         let Ok(Some((file, _))) = walked(self.home, &self.files[index]) else {
             return false;
@@ -284,7 +284,7 @@ impl Search<'_> {
     }
 }
 
-/// The matches from `offset` on, as many as fit, with the lines around them.
+/// The matches after `offset`, as many as fit, with their context lines.
 fn cut(
     found: BTreeMap<usize, Hits>,
     files: &Files,
@@ -295,7 +295,7 @@ fn cut(
 ) -> Matches {
     let total: u64 = found.values().map(|hits| hits.matches).sum();
     let last = offset.saturating_add(limit.into());
-    // Matches of the files before, bytes so far, and the match that was looked at last.
+    // The number of matches in earlier files, the bytes so far, and the number of the current match.
     let (mut before, mut bytes, mut at) = (0, 0, offset);
     let mut shown = Vec::new();
     'files: for (index, hits) in found {

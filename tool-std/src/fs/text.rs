@@ -1,50 +1,50 @@
 //! The text of a file, and windows of it.
 //!
-//! A file is read once from its beginning to its end, in pieces, and checked as it goes: that it is text, where its lines are. One that a
-//! result may hold whole is kept; of a longer one only the window is read again, so that its length costs time and no memory.
+//! A file is read once from beginning to end, in pieces; each piece is checked to be text and its lines are counted. A file that fits into a result
+//! is kept. Of a longer one, only the window is read again, so its length costs time but no memory.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use memchr::{memchr_iter, memrchr_iter};
 
-/// How much is read at once: what stays near the processor between the copy, the check and the count of lines.
+/// How many bytes are read at once: few enough to stay in the processor's cache between the copy, the check and the count of lines.
 const PIECE: usize = 256 << 10;
 
-/// How much is read of a window at first, which has few lines.
+/// How many bytes of a window are read at first; its lines are usually within them.
 const GLANCE: usize = 64 << 10;
 
-/// How far a NUL is looked for: text has none, and what is not text has one early.
+/// How many bytes are searched for a NUL: text has none, and binary files have one early.
 const LOOKED_AT: usize = 8 << 10;
 
-/// A file that was looked at from its beginning to its end.
+/// A file that was read from beginning to end.
 pub(super) struct Text {
     held: Held,
-    /// Where each piece begins, and how many lines end before it.
+    /// The offset of each piece, and the number of lines that end before it.
     pieces: Vec<(u64, u64)>,
-    /// Its bytes.
+    /// Size of the file in bytes.
     pub(super) size: u64,
-    /// Its lines. What stands behind the last line end is one as well.
+    /// Number of lines; text after the last line end counts as one.
     pub(super) lines: u64,
 }
 
-/// What is in memory.
+/// The part of a file that is in memory.
 enum Held {
     All(String),
-    /// These bytes of the file from this place on.
+    /// The file, some bytes of it, and the offset of the first of them.
     Some(File, Vec<u8>, u64),
 }
 
-/// Why there is no text.
+/// Why a file cannot be read as text.
 pub(super) enum Unreadable {
     Io(io::Error),
     /// It holds a NUL byte.
     Binary,
-    /// It is no UTF-8; where that shows.
+    /// It is not valid UTF-8 at this offset.
     Encoding(u64),
-    /// It is longer than this.
+    /// It is longer than this many bytes.
     Long(u64),
-    /// The call was given up.
+    /// The call was cancelled.
     Cancelled,
 }
 
@@ -55,7 +55,7 @@ impl From<io::Error> for Unreadable {
 }
 
 impl Text {
-    /// Reads all of it, up to `most` bytes, and keeps it where it has no more than `kept`.
+    /// Reads the whole file, up to `most` bytes, and keeps it in memory if it has at most `kept` bytes.
     pub(super) fn read(
         mut file: File,
         expected: u64,
@@ -66,7 +66,7 @@ impl Text {
         if expected > most {
             return Err(Unreadable::Long(most));
         }
-        // One byte more, so that the end of the file shows.
+        // One byte more than expected, so that the read reaches the end of the file.
         let room = usize::try_from(expected).ok().filter(|size| *size <= kept);
         let room = room.map_or(PIECE, |size| size + 1);
         let mut buffer = Vec::with_capacity(room);
@@ -108,7 +108,7 @@ impl Text {
             if cancelled() {
                 return Err(Unreadable::Cancelled);
             }
-            // The beginning of a character, whose rest comes.
+            // Keep the beginning of a character whose other bytes follow.
             buffer.copy_within(whole..held, 0);
             held -= whole;
             at += whole as u64;
@@ -127,7 +127,7 @@ impl Text {
         })
     }
 
-    /// All of it.
+    /// Returns the whole text.
     pub(super) fn into_string(mut self) -> Result<String, Unreadable> {
         let size = as_length(self.size);
         match self.held {
@@ -153,7 +153,7 @@ impl Text {
         Ok(before + newlines(bytes) + 1)
     }
 
-    /// Where a line begins, counted from 1; the end of the file for a line that it does not have.
+    /// The offset at which a line begins, counted from 1; the size of the file for a line that it does not have.
     pub(super) fn start_of(&mut self, line: u64) -> Result<u64, Unreadable> {
         let before = line.saturating_sub(1);
         if before == 0 {
@@ -176,7 +176,7 @@ impl Text {
         Ok(newline.map_or(self.size, |newline| at + newline as u64 + 1))
     }
 
-    /// Where the first line begins that begins at `offset` or behind it; where there is none, the first character.
+    /// The offset of the first line that begins at `offset` or later; if there is none, of the first character.
     pub(super) fn line_within(&mut self, offset: u64) -> Result<u64, Unreadable> {
         let rest = as_length(self.size - offset);
         let bytes = self.bytes(offset.saturating_sub(1), rest + 1)?;
@@ -191,8 +191,8 @@ impl Text {
         Ok(offset + skipped as u64)
     }
 
-    /// Whole characters from `offset` on, up to `lines` lines and `most` bytes. A line that does not fit is left for the next window,
-    /// unless it is the first one.
+    /// Returns whole characters from `offset` on, up to `lines` lines and `most` bytes. A line that does not fit is left for the next window, unless
+    /// it is the first one.
     pub(super) fn window(
         &mut self,
         offset: u64,
@@ -225,7 +225,7 @@ impl Text {
         String::from_utf8(window).map_err(|_| Unreadable::Encoding(offset))
     }
 
-    /// Some bytes, fewer at the end of the file.
+    /// Returns `length` bytes from `offset` on, fewer at the end of the file.
     fn bytes(&mut self, offset: u64, length: usize) -> Result<&[u8], Unreadable> {
         let offset = offset.min(self.size);
         let wanted = length.min(as_length(self.size - offset));
@@ -242,7 +242,7 @@ impl Text {
                     let read = fill(file, held)?;
                     held.truncate(read);
                     if read < wanted {
-                        // Somebody made it shorter meanwhile.
+                        // The file became shorter meanwhile.
                         return Err(Unreadable::Io(io::ErrorKind::UnexpectedEof.into()));
                     }
                 }
@@ -253,7 +253,7 @@ impl Text {
     }
 }
 
-/// Reads until the buffer is full or the file ends; how much that is.
+/// Reads until the buffer is full or the file ends; returns the number of bytes read.
 fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     let mut at = 0;
     while at < buffer.len() {
@@ -267,12 +267,11 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(at)
 }
 
-/// How many lines end in there. In columns that the compiler counts side by side, which takes half of the time that a search for each
-/// newline does.
+/// Counts the line ends. It adds up 64 columns, which the compiler vectorizes; this takes half the time of a search for each newline.
 fn newlines(bytes: &[u8]) -> u64 {
     let (rows, rest) = bytes.as_chunks::<64>();
     let mut lines = 0;
-    // As many rows as a byte can count.
+    // A column is one byte, so it can count 255 rows.
     for rows in rows.chunks(255) {
         let mut columns = [0_u8; 64];
         for row in rows {
@@ -285,12 +284,12 @@ fn newlines(bytes: &[u8]) -> u64 {
     lines + memchr_iter(b'\n', rest).count() as u64
 }
 
-/// A length in memory; no file that is read is longer than memory can be.
+/// Converts a length; a file that is read is never longer than the address space.
 fn as_length(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// How many bytes are whole characters: all, or all but a beginning of one at the end. An error is where something else stands.
+/// Returns how many bytes are whole characters: all, or all but an incomplete character at the end. The error is the offset of an invalid byte.
 fn whole_characters(bytes: &[u8]) -> Result<usize, u64> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.len()),
@@ -304,7 +303,7 @@ fn is_inside(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// How many bytes at the end are the beginning of a character.
+/// How many bytes at the end are an incomplete character.
 fn cut_character(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {
         Ok(_) => 0,
@@ -316,7 +315,7 @@ fn cut_character(bytes: &[u8]) -> usize {
 mod tests {
     use super::newlines;
 
-    // readFile
+    // readFile: the number of lines is right for any length of text and any position of line ends
     #[test]
     fn lines_are_counted_however_many_and_wherever_they_end() {
         for size in [0, 1, 63, 64, 65, 64 * 255, 64 * 255 + 1, 64 * 600 + 7] {

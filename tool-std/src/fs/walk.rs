@@ -1,7 +1,7 @@
-//! The files below a folder.
+//! The recursive walk over the files below a folder.
 //!
-//! Each folder is opened below the workspace's handle, so the walk goes nowhere else even where folders are exchanged for links while it
-//! runs; a walk by paths, as `ignore`'s own, could list a folder outside before anybody looks. Its rules are `ignore`'s.
+//! Each folder is opened below the workspace's handle, so the walk stays inside even if a folder is replaced by a link while it runs. A walk by
+//! paths, such as `ignore`'s own, could list a folder outside before a check. The rules of ignore files are those of the `ignore` crate.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,35 +16,35 @@ use tool_core::{ErrorKind, ToolError};
 use super::open::{self, Home, walked};
 use crate::workspace::{Facts, Kind, WorkspacePath};
 
-/// Most bytes of a file of rules that are read, and most patterns of one file and of all files of a walk. The work of a pattern is done for
-/// each path, and 859 KiB of patterns took 1.3 s and 480 MB.
+/// Limits on ignore files: bytes that are read of one file, patterns of one file, and patterns of all files of a walk. Each pattern is matched
+/// against each path, and 859 KiB of patterns took 1.3 s and 480 MB.
 const RULES: u64 = 64 << 10;
 const PATTERNS: usize = 1_000;
 const ALL_PATTERNS: usize = 10_000;
 
-/// What to walk.
+/// The parameters of a walk.
 pub(super) struct Walk<'a> {
     pub(super) home: &'a Home<'a>,
-    /// Take names that begin with a dot; `.git` is never taken.
+    /// Include names that begin with a dot; `.git` is never included.
     pub(super) hidden: bool,
-    /// Take what `.gitignore` and `.ignore` leave out.
+    /// Include files that `.gitignore` and `.ignore` exclude.
     pub(super) ignored: bool,
-    /// Most files.
+    /// Maximum number of files.
     pub(super) most: usize,
     pub(super) cancelled: &'a (dyn Fn() -> bool + Sync),
     pub(super) rules: RuleCount,
 }
 
-/// The rules that a walk has read.
+/// Counts the patterns of ignore files that a walk has read.
 #[derive(Default)]
 pub(super) struct RuleCount {
     patterns: AtomicUsize,
-    /// The first file that was not read to its end, by path.
+    /// The first file by path that was not applied to its end.
     cut: Mutex<Option<String>>,
 }
 
 impl RuleCount {
-    /// Takes a pattern; whether the walk may have one more.
+    /// Counts a pattern; returns whether it is within the limit of the walk.
     fn take(&self) -> bool {
         self.patterns.fetch_add(1, Ordering::Relaxed) < ALL_PATTERNS
     }
@@ -59,18 +59,18 @@ impl RuleCount {
 
 /// The files that a walk found.
 pub(super) struct Files {
-    /// Where it began: what it was told to begin with, without links.
+    /// The folder or file at which the walk began, with its links resolved.
     pub(super) start: WorkspacePath,
-    /// Their paths from the workspace on, sorted.
+    /// Paths relative to the workspace, sorted.
     pub(super) paths: Vec<String>,
-    /// Whether there are more than were to be taken.
+    /// Whether there are more files than the walk may return.
     pub(super) more: bool,
-    /// A file of rules of which only the beginning was applied.
+    /// An ignore file of which only the beginning was applied.
     cut_rules: Option<String>,
 }
 
 impl Files {
-    /// What to do where the walk ended before all was seen, or where not all rules were applied.
+    /// The note for the model if the walk ended early or not all ignore rules were applied.
     pub(super) fn note(&self, most: usize) -> Option<String> {
         let more = self.more.then(|| {
             format!("there are more than {most} files and only so many were looked at, give the `path` of a folder that has fewer")
@@ -86,15 +86,15 @@ impl Files {
     }
 }
 
-/// The rules of one file, and those of the folders above.
+/// The rules of one ignore file, linked to those of earlier files and of the folders above.
 struct Rules {
     above: Option<Arc<Rules>>,
-    /// Bytes of a path before what the rules are about.
+    /// How many bytes of a path to skip: the rules match the rest.
     skip: usize,
     list: Gitignore,
 }
 
-/// A folder that is still to be looked into; its path is empty for the workspace.
+/// A folder that is still to be listed; the path of the workspace is empty.
 struct Task {
     path: String,
     rules: Option<Arc<Rules>>,
@@ -119,7 +119,7 @@ pub(super) fn threads() -> usize {
 }
 
 impl Walk<'_> {
-    /// The regular files below `start`, or `start` itself where it is one.
+    /// The regular files below `start`, or `start` itself if it is a file.
     pub(super) fn files(&self, start: &WorkspacePath) -> Result<Files, ToolError> {
         let start = self.home.real(start)?;
         let told = |error| open::told(&start, &error);
@@ -147,13 +147,13 @@ impl Walk<'_> {
             found: AtomicUsize::new(0),
         };
         let mut paths = std::thread::scope(|scope| {
-            // Where no more threads are to be had, fewer do it.
+            // If the system has no more threads, the walk runs with fewer.
             let others: Vec<_> = (1..threads())
                 .filter_map(|_| Builder::new().spawn_scoped(scope, || shared.work()).ok())
                 .collect();
             let mut paths = shared.work();
             for other in others {
-                // A thread that panicked has found nothing.
+                // A thread that panicked contributes no files.
                 paths.append(&mut other.join().unwrap_or_default());
             }
             paths
@@ -177,7 +177,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The rules of the folders from the workspace down to the one above `start`.
+    /// The rules of the folders from the workspace down to the parent of `start`.
     fn rules_above(&self, start: &WorkspacePath) -> Option<Arc<Rules>> {
         let mut rules = None;
         let mut path = String::new();
@@ -203,7 +203,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The rules above and those of this folder; `.ignore` has the last word. `there` says which of the files to look for.
+    /// Adds the rules of this folder to those above; `.ignore` takes precedence. `there` says which of the two files to look for.
     fn with_rules(
         &self,
         dir: &Dir,
@@ -236,7 +236,7 @@ impl Walk<'_> {
         file.take(RULES).read_to_end(&mut text).ok()?;
         if facts.size > RULES {
             self.rules.cut(path);
-            // The last line may not be whole.
+            // The last line may be incomplete.
             text.truncate(text.iter().rposition(|byte| *byte == b'\n').unwrap_or(0));
         }
         let text = String::from_utf8_lossy(&text);
@@ -248,7 +248,7 @@ impl Walk<'_> {
                 self.rules.cut(path);
                 break;
             }
-            // A line that is no pattern is skipped, as git does.
+            // A line that is not a valid pattern is skipped, as git does.
             let _ = builder.add_line(None, line);
         }
         let built = builder.build();
@@ -259,7 +259,7 @@ impl Walk<'_> {
     }
 }
 
-/// In this order: the later ones have the last word.
+/// The names of ignore files; the later ones take precedence.
 const RULE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 impl Rules {
@@ -277,7 +277,7 @@ impl Rules {
 }
 
 impl Shared<'_> {
-    /// Looks into folders until none is left; what it found.
+    /// Lists folders until none is left; returns the files that this thread found.
     fn work(&self) -> Vec<String> {
         let mut found = Vec::new();
         while let Some(task) = self.next() {
@@ -289,7 +289,7 @@ impl Shared<'_> {
         found
     }
 
-    /// The next folder; waits while somebody else may still find one.
+    /// Returns the next folder; waits while another thread may still find one.
     fn next(&self) -> Option<Task> {
         let mut queue = self.lock();
         loop {
@@ -314,7 +314,7 @@ impl Shared<'_> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The files of a folder into `found`, and the folders in it. A folder that cannot be read, or is one no more, has nothing.
+    /// Adds the files of a folder to `found` and returns its subfolders. A folder that cannot be read, or is not a folder any more, counts as empty.
     fn look(&self, task: &Task, found: &mut Vec<String>) -> Vec<Task> {
         let walk = self.walk;
         let Ok(dir) = walk.folder(&task.path) else {
@@ -337,7 +337,7 @@ impl Shared<'_> {
             } else if !kind.is_symlink()
                 && Facts::at(&dir, &name).is_ok_and(|facts| facts.kind == Kind::File)
             {
-                // A file system that does not tell kinds in its lists.
+                // Some file systems do not report the kinds of entries in a listing.
                 seen.push((name, false));
             }
         }
@@ -368,7 +368,7 @@ impl Shared<'_> {
     }
 }
 
-/// Somebody looks into a folder. Given back also where that panics, so that nobody waits for ever.
+/// Marks that a thread is listing a folder. The mark is also released if the thread panics, so that no other thread waits for ever.
 struct Busy<'a>(&'a Shared<'a>);
 
 impl Drop for Busy<'_> {

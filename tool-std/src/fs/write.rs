@@ -1,4 +1,4 @@
-//! `write_file`.
+//! The `write_file` tool, which writes a whole file.
 
 use std::io;
 
@@ -58,7 +58,7 @@ pub fn write_file(
     } else {
         match replace(&slot.dir, slot.name, content.as_bytes(), Replace::Never) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && overwrite => {
-                // A program made it meanwhile, and it may be anything.
+                // A program created it meanwhile; it may be of any kind, so it is checked.
                 let facts = home.present(&path, &slot)?;
                 put(&path, &slot, &content, facts.as_ref())?;
                 return Ok(written(facts.is_none()));
@@ -76,7 +76,7 @@ pub fn write_file(
     )))
 }
 
-/// The path of a file to write.
+/// Parses the path of a file to write.
 pub(super) fn file_path(text: &str) -> Result<WorkspacePath, ToolError> {
     let path = WorkspacePath::relative(text).map_err(ToolError::shown)?;
     if text.ends_with('/') || text.ends_with("/.") || text.ends_with("/..") {

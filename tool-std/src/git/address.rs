@@ -1,16 +1,16 @@
-//! Where repositories are.
+//! The address of the host's git server.
 
 use std::path::PathBuf;
 
 use super::name::Repo;
 
-/// The base of the URLs of a host's repositories, taken apart.
+/// The base of the URLs of the host's repositories, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) scheme: Scheme,
-    /// Host and port as git asks for credentials by; empty for files.
+    /// Host and port, as git names them in credential requests; empty for `file` URLs.
     pub(super) authority: String,
-    /// Empty, or with a slash before it and none behind.
+    /// Empty, or with a leading and without a trailing slash.
     path: String,
 }
 
@@ -21,7 +21,7 @@ pub(super) enum Scheme {
     File,
 }
 
-/// The text is no base of repositories.
+/// The text is not a valid base of repository URLs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no base of repositories, write `https://host`, `http://host:port/path` or `file:///path`, without user, query and fragment"
@@ -48,7 +48,7 @@ impl Address {
     }
 
     pub(super) fn parse(base: &str) -> Result<Self, HostError> {
-        // A URL that is no base may hold a password.
+        // The rejected text may hold a password, so only what follows the last `@` is shown.
         let fault = || HostError(base.split('@').next_back().unwrap_or(base).to_owned());
         let (scheme, rest) = base.split_once("://").ok_or_else(fault)?;
         let scheme = [Scheme::Https, Scheme::Http, Scheme::File]
@@ -76,24 +76,24 @@ impl Address {
         })
     }
 
-    /// The URL of a repository. It holds no credentials.
+    /// The URL of a repository, without credentials.
     pub(super) fn url(&self, repo: &Repo) -> String {
         let (scheme, path) = (self.scheme.name(), self.repository(repo));
         format!("{scheme}://{}/{path}", self.authority)
     }
 
-    /// The path of a repository as git asks for credentials by.
+    /// The path of a repository, as git names it in credential requests.
     pub(super) fn repository(&self, repo: &Repo) -> String {
         let path = format!("{}/{}/{}.git", self.path, repo.owner, repo.name);
         path.trim_start_matches('/').to_owned()
     }
 
-    /// The folder that all repositories are in, where they are files.
+    /// The folder that holds all repositories, for a `file` URL.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         (self.scheme == Scheme::File).then(|| PathBuf::from(&self.path))
     }
 
-    /// The TCP port.
+    /// The TCP port to connect to, if any.
     pub(super) fn port(&self) -> Option<u16> {
         port(&self.authority).or(match self.scheme {
             Scheme::Https => Some(443),
@@ -103,13 +103,13 @@ impl Address {
     }
 }
 
-/// The port that is written behind a host.
+/// The port that is written after a host.
 pub(super) fn port(authority: &str) -> Option<u16> {
     let (_, port) = authority.rsplit_once(':')?;
     port.parse().ok()
 }
 
-/// A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port.
+/// Whether a text is a name, an IPv4 address or an IPv6 address in brackets, optionally with a port.
 fn is_authority(text: &str) -> bool {
     let (host, rest) = match text.strip_prefix('[') {
         Some(v6) => match v6.split_once(']') {
@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    // S1-91
+    // S1-91: a base is parsed into the URL and port of a repository
     #[test]
     fn a_base_is_a_scheme_a_host_and_a_path() {
         for (base, url, port) in [
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    // S1-91
+    // S1-91: a base with credentials, another scheme or odd characters is refused, and its password is not shown
     #[test]
     fn what_could_lead_elsewhere_is_no_base() {
         for base in [

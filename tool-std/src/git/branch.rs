@@ -1,4 +1,4 @@
-//! `git_branch`.
+//! The `git_branch` tool, which lists, creates, checks out and deletes branches.
 
 use tool_core::prelude::*;
 
@@ -9,7 +9,7 @@ use super::repository::Repository;
 use super::session::{Session, current};
 use crate::Excerpt;
 
-/// Most branches that a result names.
+/// Maximum number of branches in a result.
 const MOST: usize = 200;
 
 /// What to do with branches.
@@ -119,7 +119,7 @@ async fn list(session: &Session, repository: &Repository) -> Result<Branches, To
     let text = session.succeed(command).await?;
     let mut branches: Vec<Branch> = text
         .lines()
-        // What only points at another branch, such as `origin/HEAD`, is none.
+        // Skip symbolic references such as `origin/HEAD`, which only point at another branch.
         .filter_map(|line| line.strip_prefix('\0')?.split_once('\0'))
         .map(|(name, commit)| Branch {
             name: Excerpt::of(name),

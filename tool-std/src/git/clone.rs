@@ -1,4 +1,4 @@
-//! `git_clone`.
+//! The `git_clone` tool, which clones a repository into the workspace.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ pub async fn git_clone(
         .blocking(|parts| PrivateFolder::make(&parts.workspace))
         .await??;
     let outcome = clone(&session, &repo, branch, &folder, token).await;
-    // It is gone before the answer comes.
+    // Remove the folder before the response is sent.
     session.blocking(move |_| folder.remove()).await?;
     let (published, branch, commit) = outcome?;
     let path = published.keep();
@@ -140,7 +140,7 @@ async fn clone(
     session.succeed(command).await?;
     let commit = short(session, &site, "HEAD").await?;
     if commit.is_some() {
-        // The files are written without the token and without a network.
+        // The files are checked out without the token and without a network.
         let files = Command::new("reset").args(["--quiet", "--hard"]);
         session.succeed(files.on(&site).writes()).await?;
     }
@@ -152,12 +152,12 @@ async fn clone(
     Ok((published.await??, branch, commit))
 }
 
-/// The folder of the clones of one owner.
+/// The folder that holds the clones of one owner's repositories.
 fn owner_folder(workspace: &Workspace, repo: &Repo) -> io::Result<Dir> {
     enter(&enter(workspace.dir()?, REPOSITORIES)?, &repo.owner)
 }
 
-/// Token and helper for as long as the clone runs; where they are.
+/// Installs the token and the helper for the time of the clone; returns their folder.
 fn lend(parts: &Parts, name: &str, repo: &Repo, token: &SecretString) -> io::Result<PathBuf> {
     let state = State::open(&parts.workspace)?;
     let path = parts.settings.address.repository(repo);
@@ -165,12 +165,12 @@ fn lend(parts: &Parts, name: &str, repo: &Repo, token: &SecretString) -> io::Res
     Ok(state.path(name))
 }
 
-/// A clone in the workspace, and what the host keeps of it. Both go when it is dropped, unless it is kept.
+/// A clone in the workspace, and its state. Both are removed when this is dropped, unless the clone is kept.
 #[derive(Debug)]
 struct Published {
     workspace: Workspace,
     state: State,
-    /// The folder of the owner.
+    /// The folder of the repository's owner.
     parent: Dir,
     owner: String,
     folder: String,
@@ -199,7 +199,7 @@ impl Published {
         let mut tries = 0..10;
         loop {
             match from.rename(SITE, &clone.parent, &clone.folder) {
-                // Another call has just removed the owner's empty folder.
+                // Another call has just removed the empty folder of the owner.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && tries.next().is_some() => {
                     clone.parent = owner_folder(&clone.workspace, repo)?;
                 }
@@ -208,7 +208,7 @@ impl Published {
         }
     }
 
-    /// Writes down what the host keeps of it.
+    /// Records the clone's URL, time of use and token in the host's state.
     fn record(
         &self,
         settings: &Settings,
@@ -232,7 +232,7 @@ impl Published {
         state::name(&self.owner, &self.folder)
     }
 
-    /// Its path.
+    /// Keeps the clone; returns its path.
     fn keep(mut self) -> PathBuf {
         self.kept = true;
         let names = [REPOSITORIES, &self.owner, &self.folder];
@@ -251,14 +251,14 @@ impl Drop for Published {
             tracing::warn!(target: "tool_std::git", folder = self.folder, "a failed clone was not removed");
         }
         if let Ok(dir) = self.workspace.dir() {
-            // Only where they are empty.
+            // Fails, as wanted, unless the folders are empty.
             let _ = dir.remove_dir(format!("{REPOSITORIES}/{}", self.owner));
             let _ = dir.remove_dir(REPOSITORIES);
         }
     }
 }
 
-/// Tells git itself whom to ask, for a fetch that is not ours.
+/// Adds the helper to the clone's configuration, for a `git fetch` that is run by hand.
 fn configure(from: &Dir, helper: &str) -> io::Result<()> {
     let value = helper.replace('\\', r"\\").replace('"', "\\\"");
     let mut options = OpenOptions::new();

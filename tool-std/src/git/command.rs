@@ -1,4 +1,4 @@
-//! One run of git: what it is told, what it may touch, and what became of it.
+//! A git command line, and the sandboxed job that runs it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,43 +9,43 @@ use super::repository::Repository;
 use super::settings::Settings;
 use crate::isolate::{Job, Network};
 
-/// One git to run.
+/// A git command to run.
 #[derive(Debug)]
 pub(super) struct Command<'a> {
-    /// The word that a message names it by.
+    /// The subcommand, which error texts name.
     pub(super) word: &'static str,
     args: Vec<OsString>,
     pub(super) repository: Option<&'a Repository>,
-    /// The folder that it works in where that is not the repository's.
+    /// The folder that it works in, if that is not the repository's.
     folder: Option<&'a PrivateFolder>,
     writes: bool,
     reads: Vec<&'a Path>,
     pub(super) remote: Option<Remote<'a>>,
-    /// Only the beginning of its output is wanted.
+    /// Whether only the beginning of its output is kept.
     pub(super) only_first: bool,
     settings: Vec<(&'static str, &'static str)>,
     env: Vec<(String, OsString)>,
     pub(super) stdin: Option<Vec<u8>>,
 }
 
-/// Where git may go, and with what.
+/// The remote that a git command may reach, and its credentials.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remote<'a> {
     pub(super) address: &'a Address,
     pub(super) url: &'a str,
-    /// The folder of the token and its helper.
+    /// The folder that holds the token and its helper.
     pub(super) credentials: Option<&'a Path>,
     /// The value of `credential.helper`.
     pub(super) helper: Option<&'a str>,
-    /// Writes there.
+    /// Whether the command writes to the remote.
     pub(super) pushes: bool,
 }
 
-/// Settings of every run, on the command's own level, which is above that of a repository.
+/// Settings of every run, at the command-line level, which overrides a repository's configuration.
 ///
-/// A repository's configuration is proven against a list of what is allowed before git starts. These hold in addition.
+/// A repository's configuration is checked against an allowlist before git starts. These settings apply in addition.
 const SETTINGS: [(&str, &str); 42] = [
-    // Nothing else is started.
+    // Start no other program.
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.sshCommand", "false"),
@@ -69,32 +69,32 @@ const SETTINGS: [(&str, &str); 42] = [
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("status.submoduleSummary", "false"),
-    // No file of the host is read.
+    // Read no file of the host.
     ("core.attributesFile", "/dev/null"),
     ("core.excludesFile", "/dev/null"),
     ("mailmap.file", ""),
     ("mailmap.blob", ""),
     ("log.mailmap", "false"),
-    // No repository in a repository.
+    // Ignore repositories inside of the repository.
     ("submodule.recurse", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
     ("diff.ignoreSubmodules", "all"),
-    // Nowhere else over the network.
+    // Reach no other host over the network.
     ("http.followRedirects", "false"),
     ("http.sslVerify", "true"),
     ("http.extraHeader", ""),
     ("http.cookieFile", ""),
     ("http.saveCookies", "false"),
     ("transfer.bundleURI", "false"),
-    // Names that some file systems take for `.git` are refused, and output is as it is parsed.
+    // Refuse names that some file systems treat as `.git`, and print output in the form that is parsed here.
     ("core.protectHFS", "true"),
     ("core.protectNTFS", "true"),
     ("i18n.logOutputEncoding", "UTF-8"),
     ("fetch.writeCommitGraph", "false"),
 ];
 
-/// The environment of every run: what is not here, git does not have.
+/// The whole environment of every run, apart from what [`Command::job`] adds.
 const ENV: [(&str, &str); 20] = [
     ("HOME", "/dev/null"), // neither `.gitconfig` nor `.netrc`
     ("XDG_CONFIG_HOME", "/dev/null"),
@@ -145,31 +145,31 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Works on a repository; without one git finds none.
+    /// Sets the repository to work on; without one, git finds none.
     pub(super) fn on(mut self, repository: &'a Repository) -> Self {
         self.repository = Some(repository);
         self
     }
 
-    /// Keeps the beginning of the output and drops the rest. The command is not ended for what it prints after its work is done.
+    /// Keeps the beginning of the output and drops the rest. The command is not killed for output beyond the limit.
     pub(super) fn first_output(mut self) -> Self {
         self.only_first = true;
         self
     }
 
-    /// Adds a setting of this run alone.
+    /// Adds a setting to this run only.
     pub(super) fn setting(mut self, key: &'static str, value: &'static str) -> Self {
         self.settings.push((key, value));
         self
     }
 
-    /// Writes in the folder of its repository.
+    /// Allows writes to the repository's folder.
     pub(super) fn writes(mut self) -> Self {
         self.writes = true;
         self
     }
 
-    /// Reaches a remote from a folder of the call. It reads and writes that folder and nothing of the workspace.
+    /// Lets the command reach a remote from the folder of the call. It reads and writes that folder and nothing of the workspace.
     pub(super) fn reaches(mut self, folder: &'a PrivateFolder, remote: Remote<'a>) -> Self {
         self.folder = Some(folder);
         self.writes = true;
@@ -177,7 +177,7 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Reads the objects of another repository as if they were its own.
+    /// Lets the command read the objects of another repository as if they were its own.
     pub(super) fn borrows(mut self, from: &'a Repository) -> Self {
         self.reads.push(&from.home);
         let objects = from.top.join(".git/objects");
@@ -188,7 +188,7 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Fetches from a folder of the call.
+    /// Lets the command fetch from the folder of a call.
     pub(super) fn fetches_from(mut self, folder: &'a PrivateFolder) -> Self {
         self.reads.push(folder.path());
         self.env("GIT_ALLOW_PROTOCOL", "file")
@@ -224,7 +224,7 @@ impl<'a> Command<'a> {
             job = job.reads(path);
         }
         job = match self.repository {
-            // Given, so not looked for: no `.git` file and no `core.worktree` has a say.
+            // Set explicitly, so that git does not search for it and no `.git` file or `core.worktree` has an effect.
             Some(repository) => {
                 let dot_git = repository.top.join(".git");
                 job.cwd(&repository.top)
@@ -263,7 +263,7 @@ impl<'a> Command<'a> {
 }
 
 impl Remote<'_> {
-    /// Lets a job go there and nowhere else.
+    /// Lets a job reach this remote and no other.
     fn open(self, job: Job, settings: &Settings, config: &mut Vec<(String, OsString)>) -> Job {
         let scheme = self.address.scheme;
         let mut job = job.env("GIT_ALLOW_PROTOCOL", scheme.name());
@@ -279,7 +279,7 @@ impl Remote<'_> {
             config.push((String::from("credential.helper"), helper.into()));
         }
         let proxy = proxy(settings, scheme);
-        // Of settings for a URL the one whose URL is longest wins, wherever it stands: none is longer than the whole.
+        // The setting with the longest matching URL wins, wherever it is set, and no URL is longer than the whole one.
         for (name, value) in [
             ("sslVerify", OsString::from("true")),
             ("followRedirects", OsString::from("false")),
@@ -303,13 +303,13 @@ impl Remote<'_> {
                 job = job.env(name, hosts);
             }
         }
-        // DNS falls back to TCP where an answer is long.
+        // DNS uses TCP for long answers.
         let ports = self.address.port().into_iter().chain([53]);
         job.network(Network::tcp(ports.chain(proxy_port(&proxy))))
     }
 }
 
-/// The host's proxy for a scheme; empty for none, which git takes as an answer.
+/// The host's proxy for a scheme. Empty means none; git then looks for no other proxy.
 fn proxy(settings: &Settings, scheme: Scheme) -> OsString {
     let names = match scheme {
         Scheme::Https => ["https_proxy", "HTTPS_PROXY"],
@@ -326,7 +326,7 @@ fn proxy_port(proxy: &OsString) -> Option<u16> {
     Some(port(authority).unwrap_or(1080))
 }
 
-/// The host's `PATH` without what is taken from the current folder.
+/// The host's `PATH` without relative entries.
 fn search_path(settings: &Settings) -> OsString {
     let absolute = settings.env("PATH").map(|path| {
         std::env::join_paths(std::env::split_paths(path).filter(|folder| folder.is_absolute()))
@@ -337,7 +337,7 @@ fn search_path(settings: &Settings) -> OsString {
     }
 }
 
-/// A git that the host names by its path, and its parts beside it.
+/// The files to grant for a git that the host names by an absolute path: the program and its `libexec/git-core`.
 fn program_files(settings: &Settings) -> Vec<PathBuf> {
     let program = Path::new(&settings.program);
     if !program.is_absolute() {

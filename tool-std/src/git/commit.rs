@@ -1,4 +1,4 @@
-//! `git_commit`.
+//! The `git_commit` tool, which commits changes.
 
 use tool_core::prelude::*;
 
@@ -10,7 +10,7 @@ use super::session::short;
 use super::status::{FileState, status};
 use crate::Excerpt;
 
-/// Most repositories inside that a result names.
+/// Maximum number of nested repositories in a result.
 const MOST_LEFT_OUT: usize = 100;
 
 /// A commit that was made.
@@ -58,7 +58,7 @@ pub async fn git_commit(
     let repository = session.repository(path).await?;
     let only = paths.as_deref().unwrap_or_default();
     let before = status(&session, &repository, "all", only).await?;
-    // `git add` would look into repositories inside this one, by their own configuration; so each file is named to it.
+    // `git add` would look into nested repositories, by their own configuration, so it gets the name of each file.
     let (left_out, files): (Vec<_>, Vec<_>) = before
         .changes
         .iter()
@@ -85,7 +85,7 @@ pub async fn git_commit(
         .args(only)
         .stdin(message.into_bytes());
     let said = session.succeed(commit).await?;
-    // `HEAD` may be the commit of another call by now.
+    // Another call may have moved `HEAD` meanwhile.
     let (branch, commit) = made(&said).ok_or_else(|| {
         ToolError::new("a commit was made, but git did not name it: see `git_log`")
             .operator(said.lines().next().unwrap_or_default())
@@ -108,7 +108,7 @@ pub async fn git_commit(
     })
 }
 
-/// The branch, unless `HEAD` is detached, and the hash of a commit, from the line that git prints about it: `[main 1c0ffee…] The subject`,
+/// Parses the branch, unless `HEAD` is detached, and the hash of a commit from the line that git prints about it: `[main 1c0ffee…] The subject`,
 /// `[main (root-commit) 1c0ffee…] …` or `[detached HEAD 1c0ffee…] …`.
 fn made(said: &str) -> Option<(Option<&str>, &str)> {
     let line = said.lines().find_map(|line| line.strip_prefix('['))?;
@@ -116,12 +116,12 @@ fn made(said: &str) -> Option<(Option<&str>, &str)> {
     let first = words.next()?;
     let hash = words.find_map(|word| word.strip_suffix(']'))?;
     let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    // No name of a branch holds a space.
+    // The name of a branch cannot hold a space.
     let is_detached = line.starts_with("detached HEAD ");
     is_hash.then_some(((!is_detached).then_some(first), hash))
 }
 
-/// Without its message, which comes over standard input, and without its paths.
+/// `git commit` without the message, which it reads from standard input, and without paths.
 pub(super) fn command<'a>(
     repository: &'a Repository,
     (author, email): (&str, &str),

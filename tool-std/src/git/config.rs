@@ -1,15 +1,14 @@
-//! What a repository's own configuration may say.
+//! The allowlist for the configuration of a repository.
 
 use tool_core::ToolError;
 
-/// Proves every entry of a configuration, as `git config --null --list` tells them; `helper` is the one that a clone was given.
+/// Checks every entry of a configuration that `git config --null --list` printed. `helper` is the credential helper that the clone was given.
 ///
-/// The list says what is allowed, not what is forbidden: git has hundreds of settings that name a program, a file or another host, and
-/// each version brings more.
+/// This is an allowlist, not a denylist: git has hundreds of settings that name a program, a file or another host, and each version adds more.
 pub(super) fn check(listed: &[u8], helper: Option<&str>) -> Result<(), ToolError> {
     let listed = String::from_utf8_lossy(listed);
     for entry in listed.split_terminator('\0') {
-        // Without a value it is true.
+        // An entry without a value is true.
         let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));
         if !admits(key, value, helper) {
             return Err(refused(key));
@@ -23,7 +22,7 @@ fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
     else {
         return false;
     };
-    // What stands between the first dot and the last, if those are two.
+    // The text between the first and the last dot, if there are two.
     let subsection = rest
         .strip_suffix(name)
         .and_then(|rest| rest.strip_suffix('.'));
@@ -34,10 +33,10 @@ fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
         ("core", None, "autocrlf") => truth || value == "input",
         ("core", None, "eol") => matches!(value, "lf" | "crlf" | "native"),
         ("extensions", None, "objectformat") => matches!(value, "sha1" | "sha256"),
-        // Only where an upstream is looked up: the tools talk to the URL that was cloned and to no other.
+        // Used only to look up an upstream: the tools connect to the URL that was cloned and to no other.
         ("remote", Some(remote), "url" | "fetch" | "tagopt") => is_nick(remote),
         ("branch", Some(_), "remote") => is_nick(value),
-        // Ours, so that git itself can fetch later; the tools bring it along and use no other.
+        // The helper of `git_clone`, with which a manual `git fetch` signs in. The tools pass their own and use no other.
         ("credential", None, "helper") => value.is_empty() || helper == Some(value),
         ("credential", None, "usehttppath") => value == "true",
         (
@@ -47,7 +46,7 @@ fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
         )
         | ("advice", None, _)
         | ("push", None, "autosetupremote") => truth,
-        // Names of people and branches, and what other commands than ours do. Nothing goes into submodules.
+        // Names of people and branches, and settings of commands that the tools do not run. The tools do not enter submodules.
         ("branch", Some(_), "merge" | "rebase")
         | ("user", None, "name" | "email")
         | ("init", None, "defaultbranch")
@@ -59,13 +58,13 @@ fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
     }
 }
 
-/// A name of a remote that is no URL and no path.
+/// Whether a remote's name is neither a URL nor a path.
 fn is_nick(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     !name.is_empty() && !name.starts_with(['.', '-']) && name.bytes().all(legal)
 }
 
-/// Sections and names are words; what stands between them is anybody's text.
+/// The error names the section and the key, which are words. It leaves out the subsection, which is free text.
 fn refused(key: &str) -> ToolError {
     let word = |text: &str| text.chars().take(40).collect::<String>();
     let key = match (key.split_once('.'), key.rsplit_once('.')) {

@@ -1,4 +1,4 @@
-//! The token of a repository and the helper that gives it to git.
+//! The token of a repository and the credential helper that passes it to git.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -11,24 +11,24 @@ use super::address::Scheme;
 use super::settings::Settings;
 use super::state::suffix;
 
-/// The file with the token and a line end, read and written by its owner alone.
+/// The file that holds the token and a line end; only its owner may read and write it.
 pub(super) const TOKEN: &str = "token";
-/// The program that git asks.
+/// The credential helper that git runs.
 pub(super) const HELPER: &str = "helper";
 
-/// What the helper answers to, and what it answers beside the token.
+/// The request that the helper answers, and the user name that it answers along with the token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope<'a> {
     pub(super) scheme: &'a str,
     /// With the port, if there is one.
     pub(super) host: &'a str,
-    /// Without a slash before it.
+    /// Without a leading slash.
     pub(super) path: &'a str,
     pub(super) user: &'a str,
 }
 
 impl<'a> Scope<'a> {
-    /// That of a repository at a path of the host's server.
+    /// The scope of the repository at this path of the host's server.
     pub(super) fn of(settings: &'a Settings, path: &'a str) -> Self {
         Self {
             scheme: settings.address.scheme.name(),
@@ -39,13 +39,13 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The token that a caller brings: files need none, and an empty one is none.
+/// The token of the call, if it is needed: `file` URLs need none, and a blank one counts as none.
 pub(super) fn brought(settings: &Settings, token: Option<SecretString>) -> Option<SecretString> {
     let needed = settings.address.scheme != Scheme::File;
     token.filter(|token| needed && !token.expose_secret().trim().is_empty())
 }
 
-/// Writes token and helper into a folder, which is at `path`. Neither may be there.
+/// Writes the token and the helper into the folder at `path`. Neither file may exist.
 pub(super) fn install(
     dir: &Dir,
     path: &Path,
@@ -55,8 +55,7 @@ pub(super) fn install(
     put(dir, path, scope, token, private)
 }
 
-/// The same in the place of what is there, if anything is. Each file changes in one step: a git that asks meanwhile gets the token from
-/// before or this one.
+/// Writes the token and the helper and replaces existing ones. Each file changes in one step: a git that asks meanwhile gets the old token or the new one.
 pub(super) fn renew(
     dir: &Dir,
     path: &Path,
@@ -66,7 +65,7 @@ pub(super) fn renew(
     put(dir, path, scope, token, replace)
 }
 
-/// Token and helper, each with its mode. Nothing is written where either cannot be made.
+/// Writes the token and the helper, each with its mode. Nothing is written if the content of either is invalid.
 fn put(
     dir: &Dir,
     path: &Path,
@@ -91,7 +90,7 @@ fn replace(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
     placed
 }
 
-/// A token as its file has it. A secret that came from a file ends with its line already.
+/// The content of the token's file. A secret that came from a file already ends with a line end.
 fn line(token: &SecretString) -> io::Result<SecretString> {
     let token = token.expose_secret().trim();
     if token.contains(['\n', '\r', '\0']) {
@@ -100,30 +99,29 @@ fn line(token: &SecretString) -> io::Result<SecretString> {
     Ok(SecretString::from(format!("{token}\n")))
 }
 
-/// What finds the token of a folder in what a server answers, where the folder has one: it may be that of an earlier caller, whom this
-/// call does not know.
+/// A redactor for the token that is kept in a folder, if there is one. It may have come from an earlier caller, whose secrets this call does not know.
 pub(super) fn redactor(folder: &Path) -> io::Result<Redactor> {
     let token = match std::fs::read_to_string(folder.join(TOKEN)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Redactor::default()),
         read => SecretString::from(read?.trim()),
     };
-    // One that is too short to be told from other text is refused where a call brings it.
+    // A call that brings a token that is too short to redact is refused elsewhere.
     Ok(Redactor::new([("github_token", token)]).unwrap_or_default())
 }
 
-/// A new file with its mode from the first moment on.
+/// Creates a file with its mode set from the first moment.
 pub(super) fn private(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(mode);
     dir.open_with(name, &options)?.write_all(content)
 }
 
-/// The value of `credential.helper` for a helper.
+/// The value of `credential.helper` for the helper of a folder.
 pub(super) fn setting(folder: &Path) -> io::Result<String> {
     Ok(format!("!{}", quoted(text(&folder.join(HELPER))?)?))
 }
 
-/// The helper: built-in commands of the shell alone, so that the token is in no argument and no environment.
+/// The helper script. It uses only built-in commands of the shell, so the token is in no argument and no environment variable.
 fn script(token: &Path, scope: Scope<'_>) -> io::Result<String> {
     let Scope {
         scheme,
@@ -157,7 +155,7 @@ fi
     ))
 }
 
-/// One word of the shell.
+/// Quotes a text as one word of the shell.
 fn quoted(text: &str) -> io::Result<String> {
     if text.contains(char::is_control) {
         return Err(io::Error::other(
@@ -200,7 +198,7 @@ mod tests {
     };
 
     fn ask(path: &Path, word: &str, question: &str) -> String {
-        // As git does it: through the shell.
+        // Through the shell, as git does it.
         let mut shell = Command::new("sh")
             .args(["-c", &format!("{} {word}", &setting(path).unwrap()[1..])])
             .env_clear()
@@ -212,7 +210,7 @@ mod tests {
         String::from_utf8(shell.wait_with_output().unwrap().stdout).unwrap()
     }
 
-    // S1-84, S1-85
+    // S1-84, S1-85: the token is created with mode 0600 and the helper with 0700, with no chmod afterwards
     #[test]
     fn secret_files_have_their_modes_from_the_first_moment_on() {
         use cap_std::fs::PermissionsExt as _;
@@ -223,7 +221,7 @@ mod tests {
         install(&dir, &path, SCOPE, &SecretString::from("tok-1234567")).unwrap();
         let mode = |name| dir.metadata(name).unwrap().permissions().mode() & 0o7777;
         assert_eq!((mode(TOKEN), mode(HELPER)), (0o600, 0o700));
-        // Nobody changed a mode between the creation and now.
+        // No mode was changed after the creation.
         let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
         let mut reader = inotify::Reader::new(&watch, &mut buffer);
         let mut created = Vec::new();
@@ -232,11 +230,11 @@ mod tests {
             created.push(event.file_name().unwrap().to_str().unwrap().to_owned());
         }
         assert_eq!(created, [TOKEN, HELPER]);
-        // Neither replaces what is there.
+        // An install over existing files fails.
         assert!(install(&dir, &path, SCOPE, &SecretString::from("tok-7654321")).is_err());
     }
 
-    // S1-84, S1-86
+    // S1-84, S1-86: a new token replaces the old one atomically and keeps its mode
     #[test]
     fn a_token_is_renewed_in_one_step_and_with_its_mode() {
         use cap_std::fs::PermissionsExt as _;
@@ -258,7 +256,7 @@ mod tests {
             ("tok-7654321", "x"),
             ("tok-7654321", "y"),
         ] {
-            // Whoever has opened the file before reads on what it had.
+            // A reader that opened the file before the renewal still reads the old token.
             let before = dir.open(TOKEN).ok().map(cap_std::fs::File::into_std);
             let known = dir.read_to_string(TOKEN).ok();
             renewed(token, user);
@@ -273,7 +271,7 @@ mod tests {
         assert!(asked().contains("tok-7654321"));
     }
 
-    // S1-85
+    // S1-85: the helper script holds the path of the token, not the token
     #[test]
     fn the_helper_holds_a_path_and_not_the_token() {
         let (_root, path, dir) = folder("it's a \"$HOME\" `id` folder");
@@ -289,7 +287,7 @@ mod tests {
         assert_eq!(told, "username=x-access-token\npassword=tok-1234567\n");
     }
 
-    // S1-85, S1-86
+    // S1-85, S1-86: the helper answers only for the repository that was cloned
     #[test]
     fn the_helper_answers_for_what_was_cloned_and_for_nothing_else() {
         let (_root, path, dir) = folder("s");
@@ -323,7 +321,7 @@ mod tests {
         }
     }
 
-    // S1-84
+    // S1-84: a token with a line break or a NUL is refused
     #[test]
     fn a_token_is_one_line() {
         let (_root, path, dir) = folder("s");

@@ -1,4 +1,4 @@
-//! `git_diff`.
+//! The `git_diff` tool, which shows changes as text.
 
 use tool_core::prelude::*;
 
@@ -82,7 +82,7 @@ pub async fn git_diff(
     })
 }
 
-/// Without what is compared.
+/// `git diff` without the commits and paths to compare.
 pub(super) fn command(repository: &Repository) -> Command<'_> {
     Command::new("diff")
         .args([

@@ -1,4 +1,4 @@
-//! `git_fetch`.
+//! The `git_fetch` tool, which fetches a branch from the server.
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ use super::private;
 use super::repository::Repository;
 use super::session::{Session, helper, recorded, short};
 
-/// What was fetched, in the private repository.
+/// The reference of the fetched commit in the private repository.
 const FETCHED: &str = "refs/fetched";
 
 /// What a fetch brought.
@@ -59,8 +59,8 @@ pub async fn git_fetch(
     })
 }
 
-/// Fetches a branch into a private repository, and from there into the repository of the workspace without a network. Returns the hash of
-/// its last commit, which is what the server had: the branch in the workspace may be another call's by now.
+/// Fetches a branch into a private repository, and from there, without a network, into the repository of the workspace. Returns the hash of the
+/// branch's last commit on the server; another call may have moved the branch in the workspace meanwhile.
 pub(super) async fn fetch(
     session: &Session,
     repository: &Repository,

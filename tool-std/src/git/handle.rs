@@ -1,4 +1,4 @@
-//! What a tool of this pack may do, as types.
+//! Handles that declare the effects of the tools of this pack.
 
 use tool_core::{Effect, FromContext, ToolContext, ToolError};
 
@@ -9,7 +9,7 @@ macro_rules! handle {
     ($(#[$doc:meta])* $name:ident from $workspace:ident: $effect:expr) => {
         $(#[$doc])*
         ///
-        /// Made from the context's [`Git`](super::Git), [`Isolation`](crate::isolate::Isolation) and workspace.
+        /// Created from the context's [`Git`](super::Git), [`Isolation`](crate::isolate::Isolation) and workspace.
         #[derive(Clone, Debug)]
         pub struct $name(Parts);
 
@@ -31,18 +31,18 @@ macro_rules! handle {
 }
 
 handle! {
-    /// The caller's repositories, to look at: [`Effect::READ`].
+    /// Read access to the caller's repositories: [`Effect::READ`].
     Reader from Reader: Effect::READ
 }
 handle! {
-    /// The caller's repositories, to change: [`Effect::READ`] and [`Effect::WRITE`].
+    /// Write access to the caller's repositories: [`Effect::READ`] and [`Effect::WRITE`].
     Writer from Writer: Effect::READ.union(Effect::WRITE)
 }
 handle! {
-    /// The host's remote repositories, to get from: [`Effect::READ`], [`Effect::WRITE`] and [`Effect::EXTERNAL`].
+    /// Access to the host's remote repositories for fetches: [`Effect::READ`], [`Effect::WRITE`] and [`Effect::EXTERNAL`].
     Fetcher from Writer: Effect::READ.union(Effect::WRITE).union(Effect::EXTERNAL)
 }
 handle! {
-    /// The host's remote repositories, to change: [`Effect::ALL`].
+    /// Access to the host's remote repositories for pushes: [`Effect::ALL`].
     Pusher from Writer: Effect::ALL
 }

@@ -1,4 +1,4 @@
-//! `git_log`.
+//! The `git_log` tool, which lists commits.
 
 use tool_core::prelude::*;
 
@@ -68,7 +68,7 @@ pub async fn git_log(
     Ok(Log { commits, truncated })
 }
 
-/// Without its paths.
+/// `git log` without paths.
 pub(super) fn command<'a>(repository: &'a Repository, revision: &str, count: u32) -> Command<'a> {
     Command::new("log")
         .args([
@@ -85,7 +85,7 @@ pub(super) fn command<'a>(repository: &'a Repository, revision: &str, count: u32
         .on(repository)
 }
 
-/// Six fields a commit; no field of a commit can hold NUL.
+/// Parses commits of six fields each; no field of a commit can hold a NUL.
 fn parse(text: &str) -> Vec<Commit> {
     let fields: Vec<&str> = text.split('\0').collect();
     fields

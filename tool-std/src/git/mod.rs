@@ -1,5 +1,5 @@
-//! Repositories of a git server, cloned into the workspace, looked at, changed and pushed: `git_clone`, `git_status`, `git_diff`, `git_log`,
-//! `git_commit`, `git_branch`, `git_fetch` and `git_push`.
+//! Tools that clone repositories of a git server into the workspace, inspect and change them, and push commits: `git_clone`, `git_status`,
+//! `git_diff`, `git_log`, `git_commit`, `git_branch`, `git_fetch` and `git_push`.
 //!
 //! The tools run the `git` of the host (2.32 or newer, tested with 2.47) through [`isolate`](crate::isolate). A host puts a [`Git`], an
 //! [`Isolation`](crate::isolate::Isolation) and its [`Workspaces`](crate::workspace::Workspaces) into its contexts, and the token of its git
@@ -56,8 +56,8 @@
 //!
 //! # The token
 //!
-//! A clone is at `{workspace}/.repos/{owner}/{name}-{8 hex}`. Its token is never in the workspace: it lies beside all of them, where no path of
-//! a tool leads and no sandboxed program may look.
+//! A clone is at `{workspace}/.repos/{owner}/{name}-{8 hex}`. Its token is never in the workspace: it is stored next to the instance's conversations,
+//! where no path of a tool leads and no sandboxed program may read.
 //!
 //! ```text
 //! {root}/{instance}/git-state/{conversation}/clone-{8 hex}/               0700  while the clone runs, whatever its end
@@ -74,45 +74,47 @@
 //! {root}/{instance}/git-work/{conversation}/{8 hex}/site/   0700, as long as the call runs
 //! ```
 //!
-//! No git that has the token or a network reads anything of the workspace, so nothing that a program changes there at the same time
-//! reaches it. `git_clone` clones there, writes the files there without token and network, and moves the result into the workspace in
-//! one step. `git_fetch` and `git_push` copy the commits of the branches there, talk to the server, and bring what was fetched back; the
-//! copies are made by jobs that have neither the token nor a network. A fetch or a push therefore takes as much more disk as the
-//! repository's objects, as long as it runs.
+//! No git that has the token or a network reads anything of the workspace, so a program that changes files there at the same time cannot affect it.
+//! `git_clone` clones into that folder, checks out the files without the token or a network, and moves the result into the workspace in one step.
+//! `git_fetch` and `git_push` copy the commits of the branches into it, talk to the server, and copy what was fetched back; the jobs that copy have
+//! neither the token nor a network. While it runs, a fetch or a push therefore needs additional disk space of the size of the repository's objects.
 //!
-//! The helper answers for the scheme, host and path that were cloned and for nothing else. The clone's own configuration names it too, so that a
-//! `git fetch` by hand works later without this program. The token is in no argument, no environment, no log, no audit row and no result. A
-//! program that may run as the host's user without Landlock, under [`Isolation::GroupOnly`](crate::isolate::Isolation::GroupOnly), can read it.
+//! The helper answers only for the scheme, host and path that were cloned. The clone's own configuration names it too, so that a manual `git fetch`
+//! works later without this program. The token is in no argument, environment variable, log, audit row or result. Under
+//! [`Isolation::GroupOnly`](crate::isolate::Isolation::GroupOnly), a program runs as the host's user without Landlock and can read the token.
 //!
-//! It is that of the conversation: `git_fetch` and `git_push` use and keep the secret of the call that brings one, in the place of the one that was kept,
-//! and a call without one uses what is there, whoever brought it. So a token that has run out is renewed by the next call that has a new one, and whoever
-//! may call these tools in a conversation has the rights of its token. What a server says back is masked by the token that is kept.
+//! The token belongs to the conversation: if a call of `git_fetch` or `git_push` brings a secret, it is used and replaces the one that was kept; a
+//! call without one uses the kept token, regardless of which caller brought it. So the next call with a new token replaces an expired one, and every
+//! caller of these tools in a conversation has the rights of its token. The kept token is redacted from the server's answers.
 //!
-//! Two clocks end it. Every `git_clone` first removes the conversation's clones that no tool of this pack worked with for two hours and in which no file
-//! and no folder has changed since, with whatever was not pushed and with their tokens, and logs a warning for each token that was still there; so it does
-//! with tokens whose repository is gone and with what a host that died has left. A time of the future is no change.
-//! [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes everything of an instance, and
-//! [`delete_conversation`](crate::workspace::Workspaces::delete_conversation) everything of one conversation where a host asks for it.
+//! A token is removed with its clone. Every `git_clone` first removes the conversation's clones that no tool of this pack has used, and in which no
+//! file or folder has changed, for two hours. It removes unpushed work and tokens with them, and logs a warning for each token that was still there.
+//! It also removes tokens whose repository no longer exists, and leftovers of a host that was killed. A modification time in the future does not
+//! count as a change. [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes everything of an instance, and
+//! [`delete_conversation`](crate::workspace::Workspaces::delete_conversation) everything of one conversation, when the host calls it.
 //!
-//! # What a repository may say
+//! # Hostile repositories
 //!
-//! Whoever wrote a repository's files may have written its `.git` as well. Therefore each run:
+//! The author of a repository's files may have written its `.git` as well. Therefore each run:
 //!
-//! - is given the repository: `GIT_DIR`, `GIT_COMMON_DIR` and `GIT_WORK_TREE` are set, so no `.git` file, `commondir` or `core.worktree` leads elsewhere.
-//!   A `.git` that is no folder, or that has a link, a pipe, a file with a second name or alternates in it, is refused;
-//! - begins with a look at the repository's configuration, against a **list of what is allowed**. Any other entry refuses the call. A list of what is
-//!   forbidden would have to know every setting that names a program, a file or a host, in every version of git, with filters, drivers and URLs of any name;
-//! - has, on the level above the repository's, hooks, fsmonitor, external diffs, textconv, signing, editors, pagers, ssh, proxies of the repository,
-//!   submodules, redirects and maintenance off, no system or user configuration, and `GIT_ALLOW_PROTOCOL` with the host's own scheme or with none;
-//! - reads the workspace alone for `git_status`, `git_diff` and `git_log`, and writes there for the others. What reaches the host's TCP
-//!   port for `git_clone`, `git_fetch` and `git_push` works in the folder of the call and nowhere else, and talks to the URL that was
-//!   cloned, not to the one in the configuration.
+//! - gets the repository explicitly: `GIT_DIR`, `GIT_COMMON_DIR` and `GIT_WORK_TREE` are set, so no `.git` file, `commondir` or `core.worktree` leads
+//!   elsewhere. The call is refused if `.git` is not a folder, or if it contains a link, a pipe, a file with a second hard link (unless the host
+//!   allows these), or alternates;
+//! - first checks the repository's configuration against an **allowlist**. Any other entry refuses the call. A denylist would have to know every
+//!   setting that names a program, a file or a host, in every version of git, with filters, drivers and URLs of any name;
+//! - overrides the repository's configuration: hooks, fsmonitor, external diffs, textconv, signing, editors, pagers, ssh, proxies of the repository,
+//!   submodules, redirects and maintenance are off, system and user configuration are not read, and `GIT_ALLOW_PROTOCOL` is the host's own scheme or
+//!   empty;
+//! - may only read the workspace for `git_status`, `git_diff` and `git_log`, and write to it for the others. The part of `git_clone`, `git_fetch` and
+//!   `git_push` that reaches the host's TCP port works only in the folder of the call, and talks to the URL that was cloned, not to the one in the
+//!   configuration.
 //!
-//! Between the look and the run only a program that runs at the same time in the same workspace can change the files. By the third
-//! point that gains it a filter of content at most, which may do what the program itself may, and by the fourth neither a network nor
-//! the token.
+//! Between the check and the run, only a program that runs in the same workspace at the same time can change the files. Because of the third point,
+//! it gains at most a content filter, which has only the rights of the program itself; because of the fourth, it gains neither a network nor the
+//! token.
 //!
-//! A run may take 120 seconds in all and write 5 MB to both outputs; both are the host's to change ([`Git::deadline`], [`Git::output_limit`]).
+//! A call may take 120 seconds in all, and each of its runs of git may write 5 MB to both outputs; the host can change both limits
+//! ([`Git::deadline`], [`Git::output_limit`]).
 //!
 //! # Cost
 //!

@@ -1,4 +1,4 @@
-//! Names as a model writes them, proven before anything starts.
+//! Validation of the names that a model writes, before any process starts.
 
 use tool_core::{Issue, ToolError};
 
@@ -27,7 +27,7 @@ impl Repo {
     }
 }
 
-/// A part of a repository's name, which becomes a folder.
+/// Whether a text is a valid owner or name of a repository, which becomes the name of a folder.
 fn is_folder(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     (1..=100).contains(&name.len())
@@ -37,7 +37,7 @@ fn is_folder(name: &str) -> bool {
         && !name.eq_ignore_ascii_case(".git")
 }
 
-/// The name of a branch: `[a-zA-Z0-9._/-]` within git's own rules.
+/// Validates the name of a branch: `[a-zA-Z0-9._/-]` within git's own rules.
 pub(super) fn branch<'a>(pointer: &str, text: &'a str) -> Result<&'a str, ToolError> {
     if is_branch(text) {
         return Ok(text);
@@ -46,7 +46,7 @@ pub(super) fn branch<'a>(pointer: &str, text: &'a str) -> Result<&'a str, ToolEr
     Err(invalid(pointer, expected, text))
 }
 
-/// The rules of `git check-ref-format --branch`, for fewer characters.
+/// The rules of `git check-ref-format --branch`, with fewer characters allowed.
 pub(super) fn is_branch(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
     let part = |part: &str| {
@@ -64,7 +64,7 @@ fn has_lock_suffix(part: &str) -> bool {
     part.len() >= 5 && part[part.len() - 5..].eq_ignore_ascii_case(".lock")
 }
 
-/// A commit: a hash, a branch, a tag, with `~2` and `^` behind it.
+/// Validates a commit: a hash, a branch or a tag, optionally followed by `~2` or `^`.
 pub(super) fn revision<'a>(pointer: &str, text: &'a str) -> Result<&'a str, ToolError> {
     let end = text.find(['~', '^']).unwrap_or(text.len());
     let (name, steps) = text.split_at(end);
@@ -79,7 +79,7 @@ pub(super) fn revision<'a>(pointer: &str, text: &'a str) -> Result<&'a str, Tool
     Err(invalid(pointer, expected, text))
 }
 
-/// Paths for the end of a command line, behind `--`.
+/// Validates paths that follow `--` at the end of a command line.
 pub(super) fn paths(pointer: &str, paths: &[String]) -> Result<(), ToolError> {
     for (i, path) in paths.iter().enumerate() {
         if path.is_empty() || path.contains('\0') || path.starts_with('/') || path.len() > 4096 {
@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    // S1-91
+    // S1-91: only `owner/name` of `[a-zA-Z0-9._-]` is accepted as a repository
     #[test]
     fn a_repository_is_owner_and_name() {
         for text in ["o/r", "rust-lang/rust", "a.b_c-d/.github", "0/9", "o/r.git"] {
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    // S1-91
+    // S1-91: names of branches that could be options, paths or reference expressions are refused
     #[test]
     fn a_branch_is_nothing_else() {
         for text in [
@@ -193,10 +193,10 @@ mod tests {
         }
     }
 
-    // S1-91
+    // S1-91: git itself accepts every name of a branch that is accepted here
     #[test]
     fn git_takes_every_branch_that_we_take() {
-        // Every text of up to four of these, and longer ones made of pieces.
+        // All sequences of up to four of these pieces, and some longer ones.
         let pieces = ["a", ".", "-", "/", "_", ".lock", "HEAD", "..", "9"];
         let mut texts: Vec<String> = vec![String::new()];
         for _ in 0..4 {
@@ -210,7 +210,7 @@ mod tests {
         texts.dedup();
         texts.retain(|text| is_branch(text));
         assert!(texts.len() > 300, "{}", texts.len());
-        // One process for each would take long: a fetch's refspecs are checked by the same rules.
+        // One `git check-ref-format` process for each text would take long; `git fetch` checks its refspecs by the same rules.
         let folder = tempfile::tempdir().unwrap();
         let git = |args: &[&str]| {
             let mut git = std::process::Command::new("git");

@@ -1,8 +1,8 @@
-//! A folder of one call, in which git works while it has the token or a network.
+//! The private folder of one call, in which git works while it has the token or a network.
 //!
-//! A program of the workspace can change a repository at any moment, and git reads its configuration more than once. Therefore no git that has
-//! the token or a network reads anything of the workspace. It works in a repository of this folder, whose configuration is written here and
-//! which no tool and no program of the workspace can open. Objects are copied in and out by jobs that have neither.
+//! A program of the workspace can change a repository at any moment, and git reads its configuration more than once. Therefore no git that has the
+//! token or a network reads anything of the workspace. It works in a repository in this folder, whose configuration is written by this module and
+//! which no tool and no program of the workspace can open. Jobs without the token and without a network copy objects in and out.
 //!
 //! ```text
 //! {root}/{instance}/git-work/{conversation}/{8 hex}/site/   0700, as long as the call runs
@@ -27,14 +27,14 @@ use super::state::{self, EPHEMERAL, State};
 use super::sweep::removed;
 use crate::workspace::{Workspace, create_private};
 
-/// Beside the conversations: the folders of calls.
+/// The folder, next to the conversations, that holds the folders of calls.
 pub(super) const FOLDER: &str = "git-work";
-/// The repository in it.
+/// The repository in the folder of a call.
 pub(super) const SITE: &str = "site";
-/// Most branches of a repository whose commits are copied.
+/// Maximum number of branches whose commits are copied.
 const MOST: &str = "1000";
 
-/// A folder that is removed with all that is in it, at the latest when it is dropped.
+/// A folder that is removed with its content, at the latest when this is dropped.
 #[derive(Debug)]
 pub(super) struct PrivateFolder {
     inner: Arc<Inner>,
@@ -46,7 +46,7 @@ struct Inner {
     parent: Dir,
     suffix: String,
     path: PathBuf,
-    /// The token that is lent to the call is removed with the folder.
+    /// Used to remove, along with the folder, the token that the call was lent.
     state: State,
 }
 
@@ -80,17 +80,17 @@ impl PrivateFolder {
         &self.inner.path
     }
 
-    /// Eight hexadecimal digits of its own.
+    /// The folder's name: eight hexadecimal digits.
     pub(super) fn suffix(&self) -> &str {
         &self.inner.suffix
     }
 
-    /// The name under which the state keeps the token of a clone as long as it runs.
+    /// The name under which the state keeps the token of a clone while it runs.
     pub(super) fn shim(&self) -> String {
         self.inner.shim()
     }
 
-    /// Its repository, whether it is there or not.
+    /// The repository in the folder, whether it exists or not.
     pub(super) fn repository(&self) -> Repository {
         Repository {
             home: self.path().to_owned(),
@@ -108,7 +108,7 @@ impl PrivateFolder {
         self.inner.parent.open_dir_nofollow(&self.inner.suffix)
     }
 
-    /// Removes it now, which blocks.
+    /// Removes the folder now. It blocks.
     pub(super) fn remove(mut self) {
         self.removed = true;
         if !self.inner.remove() {
@@ -122,7 +122,7 @@ impl Drop for PrivateFolder {
         if self.removed {
             return;
         }
-        // The call was cancelled: its git is killed at this moment and may still write.
+        // The call was cancelled: its git is being killed and may still write.
         let inner = Arc::clone(&self.inner);
         let removal = std::thread::Builder::new().spawn(move || {
             for _ in 0..20 {
@@ -130,7 +130,7 @@ impl Drop for PrivateFolder {
                 std::thread::sleep(Duration::from_millis(50));
             }
         });
-        // Without a thread, the next sweep removes it.
+        // If no thread can be started, the next sweep removes the folder.
         if let Err(error) = removal {
             tracing::warn!(target: "tool_std::git", %error, "a folder of git was not removed");
         }
@@ -142,15 +142,15 @@ impl Inner {
         format!("{EPHEMERAL}{}", self.suffix)
     }
 
-    /// Whether nothing is left of it.
+    /// Removes the folder and the lent token; returns whether nothing is left.
     fn remove(&self) -> bool {
         let forgotten = self.state.forget(&self.shim()).is_ok();
         removed(&self.parent, &self.suffix) && forgotten
     }
 }
 
-/// A private repository with the commits of a repository's branches, and with nothing else of it. `branch` is a branch and its commit that it
-/// has by name.
+/// Creates a private repository with the commits of a repository's branches, and nothing else of it. `branch` is the name and commit of a branch to
+/// create in it.
 pub(super) async fn copied(
     session: &Session,
     from: &Repository,
@@ -187,7 +187,7 @@ pub(super) async fn copied(
             .borrows(from);
         let packed = session.succeed(pack).await;
         if let Err(error) = packed {
-            // It is gone before the answer comes.
+            // Remove the folder before the response is sent.
             session.blocking(|_| folder.remove()).await?;
             return Err(error);
         }
@@ -195,7 +195,7 @@ pub(super) async fn copied(
     Ok(folder)
 }
 
-/// `packed-refs` of a repository with these commits, each in lower-case hexadecimal.
+/// The content of `packed-refs` for these commits; each has to be a lower-case hexadecimal hash.
 fn refs(tips: &str, branch: Option<(&str, &str)>) -> Result<String, ToolError> {
     let mut refs = String::new();
     for (number, hash) in tips.lines().enumerate() {
@@ -207,7 +207,7 @@ fn refs(tips: &str, branch: Option<(&str, &str)>) -> Result<String, ToolError> {
     Ok(refs)
 }
 
-/// The commits at which the history of a shallow clone ends; anything else in the file refuses the call.
+/// The commits at which the history of a shallow clone ends. Any other line in the file refuses the call.
 fn shallow(file: &[u8]) -> Result<String, ToolError> {
     let file = std::str::from_utf8(file).unwrap_or("?");
     let mut lines = String::new();
@@ -229,7 +229,7 @@ fn checked(hash: &str) -> Result<&str, ToolError> {
     })
 }
 
-/// Writes what makes a folder a repository.
+/// Writes the files that make a folder a repository.
 fn begin(folder: &Dir, refs: &str, shallow: &str, sha256: bool) -> io::Result<()> {
     let dot_git = format!("{SITE}/.git");
     for below in ["objects/pack", "refs"] {

@@ -1,4 +1,4 @@
-//! `git_push`.
+//! The `git_push` tool, which pushes a branch to its server.
 
 use tool_core::prelude::*;
 
@@ -55,7 +55,7 @@ pub async fn git_push(
         ..recorded(&repository, &session.settings().address, helper.as_deref())?
     };
     let local = format!("refs/heads/{branch}");
-    // The branch may move on while this runs: what is pushed, told and noted is this commit.
+    // The branch may move while this runs, so the push, the result and the record all use this commit.
     let commit = Command::new("rev-parse")
         .args(["--verify", "--quiet"])
         .arg(format!("{local}^{{commit}}"))
@@ -100,7 +100,7 @@ pub async fn git_push(
     })
 }
 
-/// Pushes a commit as a branch from a private repository that has the commits of all branches.
+/// Pushes a commit as a branch, from a private repository with the commits of all branches.
 pub(super) async fn push(
     session: &Session,
     repository: &Repository,

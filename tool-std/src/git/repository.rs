@@ -1,4 +1,4 @@
-//! A repository of the workspace, looked through before git sees it.
+//! A repository of the workspace, checked before git reads it.
 
 use std::io::{self, Read as _};
 use std::path::PathBuf;
@@ -12,31 +12,31 @@ use super::state::{self, Kept, State};
 use super::sweep::REPOSITORIES;
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// Most files and folders that a `.git` may have.
+/// Maximum number of files and folders in a `.git`.
 const MOST: usize = 200_000;
-/// Most bytes of a configuration.
+/// Maximum size of a configuration, in bytes.
 const CONFIG: u64 = 64 << 10;
-/// Most bytes of the list of commits at which a shallow history ends.
+/// Maximum size of the list of commits at which a shallow history ends, in bytes.
 const SHALLOW: u64 = 1 << 20;
 
-/// A repository whose `.git` leads nowhere else.
+/// A repository whose `.git` does not lead out of it.
 #[derive(Debug)]
 pub(super) struct Repository {
-    /// The folder that a job on it may read: the workspace, or the folder of a call.
+    /// The folder that a job may read: the workspace, or the folder of a call.
     pub(super) home: PathBuf,
-    /// Its folder, absolute.
+    /// The absolute path of its folder.
     pub(super) top: PathBuf,
-    /// As the model knows it.
+    /// The path as the model knows it.
     pub(super) shown: String,
-    /// What the host keeps of it, where `git_clone` made it.
+    /// The state that the host keeps of it, if `git_clone` made it.
     pub(super) kept: Option<Kept>,
-    /// Its configuration, unread.
+    /// The content of its configuration, not yet checked.
     pub(super) config: Vec<u8>,
-    /// Where the history of a shallow clone ends, unread; empty for all others.
+    /// The content of `.git/shallow`, not yet checked; empty if the clone is not shallow.
     pub(super) shallow: Vec<u8>,
 }
 
-/// Opens the repository at a path, which is used now, and refuses one that leads out of the workspace.
+/// Opens the repository at a path, records that it is in use now, and refuses one that leads out of the workspace.
 pub(super) fn open(
     workspace: &Workspace,
     text: &str,
@@ -75,7 +75,7 @@ fn missing(path: &WorkspacePath, error: &io::Error) -> ToolError {
     .operator(error.to_string())
 }
 
-/// What is kept of a repository, which is used at this moment.
+/// Returns the state that the host keeps of a repository, and records that it is in use now.
 fn kept(
     workspace: &Workspace,
     path: &WorkspacePath,
@@ -94,7 +94,7 @@ fn kept(
     Ok(kept)
 }
 
-/// Refuses what would make git read or write elsewhere: links, other names of files, pipes, and the files that say where the rest is.
+/// Refuses everything that would make git read or write elsewhere: links, hard-linked files, pipes, and files that name other folders.
 fn look_through(dot_git: &Dir, hard_links: bool) -> Result<(), ToolError> {
     let mut folders = vec![(String::new(), dot_git.try_clone()?)];
     let mut seen = 0;
@@ -137,7 +137,7 @@ fn leads_out(below: &str) -> ToolError {
     ))
 }
 
-/// A file of a `.git`, which is empty where there is none.
+/// Reads a file of a `.git`; the result is empty if the file does not exist.
 fn small_file(dot_git: &Dir, name: &str, most: u64) -> Result<Vec<u8>, ToolError> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);

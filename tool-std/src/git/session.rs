@@ -1,4 +1,4 @@
-//! One call of a tool: the runs of git that it needs, within one deadline.
+//! The git runs of one tool call, within one deadline.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::{config, credential};
 use crate::isolate::{Cause, Exit, IsolateError, Isolation, Keep};
 use crate::workspace::Workspace;
 
-/// The parts that a call works with, from the context.
+/// The values from the context that a call needs.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     pub(super) settings: Arc<Settings>,
@@ -26,7 +26,7 @@ pub(super) struct Parts {
     isolation: Isolation,
 }
 
-/// What a git that ended by itself has left.
+/// The output of a git process that exited by itself.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) code: i32,
@@ -34,7 +34,7 @@ pub(super) struct Output {
     pub(super) stderr: String,
 }
 
-/// A call that has begun.
+/// A tool call in progress.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) parts: Parts,
@@ -73,7 +73,7 @@ impl Session {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Does what blocks beside the runtime's threads.
+    /// Runs blocking work outside of the runtime's async threads.
     pub(super) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Parts) -> T + Send + 'static,
@@ -82,12 +82,12 @@ impl Session {
         Ok(tokio::task::spawn_blocking(move || work(&parts)).await?)
     }
 
-    /// The repository at a path, which leads nowhere else and whose configuration is harmless.
+    /// Opens the repository at a path, after a check that it leads nowhere else and that its configuration is harmless.
     pub(super) async fn repository(&self, path: String) -> Result<Repository, ToolError> {
         let mut repository = self
             .blocking(move |parts| repository::open(&parts.workspace, &path, parts.settings.now()))
             .await??;
-        // Git's own reading of the very bytes, so that there are no two opinions; nothing of the repository is open to it.
+        // Git itself parses the very bytes that were read, so no second parser can disagree. This run has no access to the repository.
         let list = Command::new("config")
             .args(["--file", "-", "--no-includes", "--null", "--list"])
             .env("GIT_DIR", "/dev/null")
@@ -104,14 +104,15 @@ impl Session {
         Ok(repository)
     }
 
-    /// The repository at a path and its branch, the one that is checked out where none is named, with the token that the caller brings.
+    /// Opens the repository at a path and stores the token that the caller brings. Returns the repository and its branch: the given one, by default
+    /// the current one.
     pub(super) async fn signed_in(
         &self,
         path: String,
         branch: Option<String>,
         token: Option<SecretString>,
     ) -> Result<(Repository, String), ToolError> {
-        // Before anything starts.
+        // Validate the name before any process starts.
         if let Some(branch) = &branch {
             name::branch("/branch", branch)?;
         }
@@ -120,8 +121,8 @@ impl Session {
         Ok((self.sign_in(repository, token).await?, branch))
     }
 
-    /// Lets a repository's remote be reached with the token that the caller brings. It is kept in the place of the one that was, so that it
-    /// holds for later calls too, and for those of others in the conversation who bring none.
+    /// Stores the token that the caller brings, for the repository's remote. It replaces the kept token, so later calls of anyone in the conversation
+    /// who brings no token use it too.
     async fn sign_in(
         &self,
         mut repository: Repository,
@@ -146,7 +147,7 @@ impl Session {
         Ok(repository)
     }
 
-    /// Runs a git that has to succeed, and gives what it wrote.
+    /// Runs a git command that has to succeed, and returns its standard output.
     pub(super) async fn succeed(&self, command: Command<'_>) -> Result<String, ToolError> {
         let word = command.word;
         let output = self.run(command).await?;
@@ -156,14 +157,14 @@ impl Session {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Runs a git that answers with one line, or with a code where there is nothing to say.
+    /// Runs a git command that prints one line. `None` if it fails or prints nothing.
     pub(super) async fn line(&self, command: Command<'_>) -> Result<Option<String>, ToolError> {
         let output = self.run(command).await?;
         let line = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         Ok((output.code == 0 && !line.is_empty()).then_some(line))
     }
 
-    /// Runs git to its end.
+    /// Runs a git command until it exits.
     pub(super) async fn run(&self, mut command: Command<'_>) -> Result<Output, ToolError> {
         let settings = self.settings();
         let late = || timed_out(command.word, settings);
@@ -227,7 +228,7 @@ impl Session {
     }
 }
 
-/// What `credential.helper` is for a repository.
+/// The value of `credential.helper` for a repository.
 pub(super) fn helper(repository: &Repository) -> Result<Option<String>, ToolError> {
     let folder = repository
         .kept
@@ -236,7 +237,7 @@ pub(super) fn helper(repository: &Repository) -> Result<Option<String>, ToolErro
     Ok(folder.map(credential::setting).transpose()?)
 }
 
-/// A repository's remote, where `git_clone` made it and the host still has its repositories there.
+/// The remote of a repository, if `git_clone` made it and it belongs to the host's current base of repositories.
 pub(super) fn recorded<'a>(
     repository: &'a Repository,
     address: &'a Address,
@@ -262,7 +263,7 @@ pub(super) fn recorded<'a>(
     })
 }
 
-/// The repository behind a URL that was cloned, if it is one of the host's.
+/// The repository that a cloned URL names, if the URL belongs to the host's base of repositories.
 fn cloned_from(url: &str, address: &Address) -> Option<Repo> {
     let parts: Vec<&str> = url.rsplitn(3, '/').collect();
     let [name, owner, _] = parts[..] else {
@@ -272,7 +273,7 @@ fn cloned_from(url: &str, address: &Address) -> Option<Repo> {
     (address.url(&repo) == url).then_some(repo)
 }
 
-/// The short hash of a commit, where there is one.
+/// The short hash of a commit, if it exists.
 pub(super) async fn short(
     session: &Session,
     repository: &Repository,
@@ -284,7 +285,7 @@ pub(super) async fn short(
     session.line(command).await
 }
 
-/// The branch that is checked out.
+/// The branch that is checked out; `None` if `HEAD` is detached.
 pub(super) async fn current(
     session: &Session,
     repository: &Repository,
@@ -295,7 +296,7 @@ pub(super) async fn current(
     session.line(command).await
 }
 
-/// The branch that a call names, or the one that is checked out.
+/// The branch that a call names, by default the current one.
 async fn named(
     session: &Session,
     repository: &Repository,
@@ -305,7 +306,7 @@ async fn named(
         Some(branch) => Some(branch),
         None => current(session, repository).await?,
     };
-    // The one that is checked out is what `.git/HEAD` says, which is anybody's text.
+    // Also validate the branch that is checked out: its name comes from `.git/HEAD`, which a program may have written.
     match branch {
         Some(branch) => name::branch("/branch", &branch).map(str::to_owned),
         None => Err(ToolError::new(
@@ -325,7 +326,8 @@ fn timed_out(word: &str, settings: &Settings) -> ToolError {
 }
 
 fn not_run(error: &IsolateError, repository: Option<&Repository>) -> ToolError {
-    // Git has run before, on no repository, to read the configuration. The folder may be back by now, so the error may name the program.
+    // Git has already run once, without a repository, to parse the configuration, so git itself can be started. The folder may exist again by now, so
+    // the error may name the program instead of the folder.
     let is_folder = matches!(
         error,
         IsolateError::Refused { .. } | IsolateError::NotFound { .. }
@@ -344,7 +346,7 @@ fn not_run(error: &IsolateError, repository: Option<&Repository>) -> ToolError {
     .operator(error.to_string())
 }
 
-/// What git says, as far as it is for the model.
+/// The error for a failed git command, with the part of its message that the model may read.
 pub(super) fn failed(word: &str, output: &Output) -> ToolError {
     const MOST: usize = 400;
     let denied = [

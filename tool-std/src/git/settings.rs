@@ -1,4 +1,4 @@
-//! What the host decides about git.
+//! The host's settings for git.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use super::address::{Address, HostError};
 use crate::isolate::environment;
 
-/// How the tools of this pack run git: a host puts one into its contexts.
+/// How the tools of this pack run git. The host puts a value into its contexts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,10 +43,10 @@ impl Default for Git {
 }
 
 impl Git {
-    /// Repositories of `https://github.com`, 120 seconds and 5 MB for a call, no author.
+    /// Repositories of `https://github.com`, 120 seconds for a call, 5 MB of output for each run of git, and no author.
     ///
-    /// `PATH`, the proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and the certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`) of this
-    /// process are read here and never again.
+    /// `PATH`, the proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and the certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`) of this process are read
+    /// once, here.
     pub fn new() -> Self {
         let host_env = environment().filter(|(_, value)| !value.is_empty());
         Self(Arc::new(Settings {
@@ -61,51 +61,52 @@ impl Git {
         }))
     }
 
-    /// Where repositories are: `owner/name` is at `{base}/{owner}/{name}.git`. The base is an `https`, `http` or `file` URL without
-    /// user, query and fragment. With `http` the token travels in clear.
+    /// Sets the base of the repositories' URLs: `owner/name` is at `{base}/{owner}/{name}.git`. The base is an `https`, `http` or `file` URL without
+    /// user, query and fragment. With `http`, the token is sent unencrypted.
     ///
     /// # Errors
     ///
-    /// [`HostError`] where it is none.
+    /// [`HostError`] if the text is not such a URL.
     pub fn host(self, base: &str) -> Result<Self, HostError> {
         let address = Address::parse(base)?;
         Ok(self.change(|settings| settings.address = address))
     }
 
-    /// Who makes commits. Without one `git_commit` is not available.
+    /// Sets the author of commits. Without an author, `git_commit` is not available.
     #[must_use]
     pub fn author(self, name: impl Into<String>, email: impl Into<String>) -> Self {
         let author = Some((name.into(), email.into()));
         self.change(|settings| settings.author = author)
     }
 
-    /// The user name that goes with the token; `x-access-token` unless said, as GitHub wants it.
+    /// Sets the user name that is sent with the token; by default `x-access-token`, as GitHub expects.
     #[must_use]
     pub fn user(self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.change(|settings| settings.user = name)
     }
 
-    /// Another binary than the `git` of `PATH`.
+    /// Sets the program to run instead of the `git` in `PATH`.
     #[must_use]
     pub fn program(self, path: impl Into<OsString>) -> Self {
         let path = path.into();
         self.change(|settings| settings.program = path)
     }
 
-    /// How long one call may take; then git and whatever it started is killed. 120 seconds unless said.
+    /// Sets the time limit of one call. When it passes, git and all processes that it started are killed. The default is 120 seconds.
     #[must_use]
     pub fn deadline(self, after: Duration) -> Self {
         self.change(|settings| settings.deadline = after)
     }
 
-    /// How many bytes one git may write to both its outputs together; with more it is killed and the call fails. 5,000,000 unless said.
+    /// Sets how many bytes one run of git may write to standard output and standard error together. A run that writes more is killed and the call
+    /// fails. The default is 5,000,000.
     #[must_use]
     pub fn output_limit(self, bytes: u32) -> Self {
         self.change(|settings| settings.output = bytes)
     }
 
-    /// Another clock than the system's, for the age of repositories.
+    /// Sets the clock that determines the age of repositories; by default the system's clock.
     #[must_use]
     pub fn clock(self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.change(|settings| settings.clock = Arc::new(now))
@@ -118,7 +119,7 @@ impl Git {
 }
 
 impl Settings {
-    /// A variable of the host's environment; see [`command`](super::command) for what becomes of it.
+    /// A variable of the host's environment. [`command`](super::command) decides which ones git gets.
     pub(super) fn env(&self, name: &str) -> Option<&OsString> {
         let mut all = self.host_env.iter();
         all.find(|(known, _)| *known == name)
@@ -130,7 +131,7 @@ impl Settings {
     }
 }
 
-/// Without the environment: proxies may have passwords.
+/// Leaves the environment out, because proxies may contain passwords.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")

@@ -1,4 +1,4 @@
-//! What the host keeps of a conversation's repositories, where no tool reaches it.
+//! The state that the host keeps of a conversation's repositories, out of reach of every tool.
 //!
 //! ```text
 //! {root}/{instance}/git-state/{conversation}/{owner}~{name}-{8 hex}/   as long as the repository
@@ -22,26 +22,26 @@ use tool_core::SecretString;
 use super::credential::{self, HELPER, Scope, TOKEN};
 use crate::workspace::{Workspace, enter_private, remove};
 
-/// Beginning of the names of folders that last as long as a clone.
+/// Prefix of the names of folders that exist only while a clone runs.
 pub(super) const EPHEMERAL: &str = "clone-";
 const FOLDER: &str = "git-state";
 const URL: &str = "url";
 const USED: &str = "used";
 
-/// The state of a conversation.
+/// The folder with the state of a conversation's repositories.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) dir: Dir,
     path: PathBuf,
 }
 
-/// What is kept of one repository.
+/// The state of one repository.
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// The name that it is kept under.
+    /// The name of its folder in the state.
     pub(super) name: String,
     pub(super) url: String,
-    /// Its folder, where it has a token.
+    /// The folder of its token and helper, if it has a token.
     pub(super) credentials: Option<PathBuf>,
 }
 
@@ -55,7 +55,7 @@ impl State {
         self.path.join(name)
     }
 
-    /// A token and its helper in a folder of their own, which must not be there yet.
+    /// Writes a token and its helper into a new folder; neither file may exist yet.
     pub(super) fn install(
         &self,
         name: &str,
@@ -66,7 +66,7 @@ impl State {
         credential::install(&dir, &self.path(name), scope, token)
     }
 
-    /// A token and its helper in the place of those that a repository may have; where they are.
+    /// Writes a token and its helper and replaces those that the repository has; returns their folder.
     pub(super) fn renew(
         &self,
         name: &str,
@@ -78,13 +78,13 @@ impl State {
         Ok(path)
     }
 
-    /// Writes down where a repository was cloned from.
+    /// Records the URL that a repository was cloned from.
     pub(super) fn record(&self, name: &str, url: &str) -> io::Result<()> {
         let dir = enter_private(&self.dir, name)?;
         credential::private(&dir, URL, 0o600, url.as_bytes())
     }
 
-    /// Writes down that a tool works with a repository now.
+    /// Records that a tool uses a repository now.
     pub(super) fn mark(&self, name: &str, now: SystemTime) -> io::Result<()> {
         let dir = self.dir.open_dir_nofollow(name)?;
         let mut options = OpenOptions::new();
@@ -92,13 +92,13 @@ impl State {
         dir.open_with(USED, &options)?.into_std().set_modified(now)
     }
 
-    /// When a tool last worked with a repository, where that is known.
+    /// When a tool last used a repository, if that is known.
     pub(super) fn used(&self, name: &str) -> Option<SystemTime> {
         let dir = self.dir.open_dir_nofollow(name).ok()?;
         Some(dir.symlink_metadata(USED).ok()?.modified().ok()?.into_std())
     }
 
-    /// What is kept of a repository; `None` where it was not cloned here.
+    /// Reads the state of a repository; `None` if it was not cloned here.
     pub(super) fn kept(&self, name: &str) -> io::Result<Option<Kept>> {
         let dir = match self.dir.open_dir_nofollow(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -116,7 +116,7 @@ impl State {
         dir.is_ok_and(|dir| dir.exists(TOKEN))
     }
 
-    /// Removes what is kept under a name; whether there was anything.
+    /// Removes the state with this name; returns whether it existed.
     pub(super) fn forget(&self, name: &str) -> io::Result<bool> {
         match remove(&self.dir, name.as_ref()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -125,12 +125,12 @@ impl State {
     }
 }
 
-/// The name under which a repository's state is kept: no owner and no name has a `~`.
+/// The name of a repository's state. It is unambiguous, because owners and names cannot contain a `~`.
 pub(super) fn name(owner: &str, folder: &str) -> String {
     format!("{owner}~{folder}")
 }
 
-/// Eight hexadecimal digits that nobody can foresee.
+/// Returns eight unpredictable hexadecimal digits.
 pub(super) fn suffix() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

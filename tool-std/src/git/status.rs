@@ -1,4 +1,4 @@
-//! `git_status`.
+//! The `git_status` tool, which lists changed files.
 
 use tool_core::prelude::*;
 
@@ -8,9 +8,9 @@ use super::repository::Repository;
 use super::session::Session;
 use crate::Excerpt;
 
-/// Most changes that a result names.
+/// Maximum number of changes in a result.
 const MOST: usize = 500;
-/// Most bytes of their paths.
+/// Maximum number of bytes of their paths.
 const MOST_BYTES: usize = 64 << 10;
 
 /// What became of a file, in the index or in the working tree.
@@ -96,7 +96,7 @@ pub async fn git_status(
     Ok(status)
 }
 
-/// All of it, or what is below some paths.
+/// The status of the whole repository, or of the paths below `paths`.
 pub(super) async fn status(
     session: &Session,
     repository: &Repository,
@@ -125,7 +125,7 @@ pub(super) fn command<'a>(
         .on(repository)
 }
 
-/// Lines that end with NUL; a renamed file has one more for its old path.
+/// Parses lines that end with NUL. A renamed file has an additional one for its old path.
 fn parse(text: &str) -> Status {
     let mut status = Status {
         branch: None,
@@ -174,7 +174,7 @@ fn header(status: &mut Status, rest: &str) {
     }
 }
 
-/// `XY …` with this many fields before the path.
+/// Parses `XY …` with this many fields before the path.
 fn change(rest: &str, fields: usize, from: Option<&str>) -> Option<FileChange> {
     let path = rest.splitn(fields + 1, ' ').nth(fields)?;
     let mut states = rest.chars().map(state);

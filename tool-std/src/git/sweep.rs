@@ -1,4 +1,4 @@
-//! The first clock: repositories that have been left alone for two hours go when the conversation clones the next one.
+//! Removal of repositories that were unused for two hours, when the conversation clones the next one.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,25 +11,25 @@ use super::private;
 use super::state::{self, EPHEMERAL, State};
 use crate::workspace::{Workspace, remove};
 
-/// Below this folder of a workspace are its clones.
+/// The folder of a workspace that holds its clones.
 pub(super) const REPOSITORIES: &str = ".repos";
 const AGE: Duration = Duration::from_hours(2);
 const TRIES: u32 = 3;
-/// Most files and folders of a repository whose times are looked at, and how far down: what lies behind counts as old.
+/// Maximum number of files and folders of a repository whose times are read, and maximum depth; everything beyond counts as old.
 const MOST: u32 = 200_000;
 const DEEPEST: u32 = 100;
 
-/// What a sweep has removed.
+/// The result of a sweep.
 #[derive(Debug, Default)]
 pub(super) struct Swept {
-    /// Repositories, as paths in the workspace.
+    /// Removed repositories, as paths in the workspace.
     pub(super) repositories: Vec<String>,
-    /// The state of those that still had a token.
+    /// The names of removed state that still had a token.
     tokens: Vec<String>,
 }
 
 impl Swept {
-    /// Warns of every token that was left over: whoever used it has ended without removing it.
+    /// Logs a warning for every leftover token: its user ended without removing it.
     pub(super) fn warn(&self, workspace: &Workspace) {
         for name in &self.tokens {
             tracing::warn!(
@@ -43,8 +43,8 @@ impl Swept {
     }
 }
 
-/// Removes what is too old, with its token, and tokens whose repository is gone. What cannot be removed stays for the next time: no
-/// clone fails for it.
+/// Removes old repositories with their tokens, and tokens whose repository no longer exists. What cannot be removed is left for the next sweep:
+/// errors do not fail the clone.
 pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     let mut swept = Swept::default();
     let Ok(state) = State::open(workspace) else {
@@ -53,7 +53,7 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     let kept = old_repositories(workspace, &state, now, &mut swept.repositories);
     for name in folders(&state.dir) {
         let orphan = if name.starts_with(EPHEMERAL) {
-            // A clone that runs at this moment has one.
+            // A clone that runs at the moment has such a folder.
             is_old(&state.dir, &name, now)
         } else {
             let went = swept.repositories.iter().any(|path| is_of(path, &name));
@@ -66,7 +66,7 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
             let _ = state.forget(&name);
         }
     }
-    // Of calls whose host was killed.
+    // Folders of calls whose host was killed.
     if let Ok((work, _)) = workspace.beside(private::FOLDER) {
         for name in folders(&work) {
             if is_old(&work, &name, now) {
@@ -78,7 +78,7 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     swept
 }
 
-/// Removes repositories that are too old, and gives the names of the state of those that are not.
+/// Removes repositories that are too old, and returns the names of the state of the others.
 fn old_repositories(
     workspace: &Workspace,
     state: &State,
@@ -105,13 +105,13 @@ fn old_repositories(
                 kept.push(name);
             }
         }
-        // Only where nothing is left in it.
+        // Fails, as wanted, unless the folder is empty.
         let _ = repositories.remove_dir(&owner);
     }
     kept
 }
 
-/// Whether the state is that of the repository at this path.
+/// Whether this is the name of the state of the repository at this path.
 fn is_of(path: &str, name: &str) -> bool {
     let mut parts = path.split('/').skip(1);
     let (owner, folder) = (parts.next(), parts.next());
@@ -120,7 +120,7 @@ fn is_of(path: &str, name: &str) -> bool {
         .is_some_and(|(owner, folder)| state::name(owner, folder) == name)
 }
 
-/// State without a repository; not that of a clone which is just being finished.
+/// Whether state without a repository is older than a clone that is about to finish.
 fn is_settled(state: &State, name: &str, now: SystemTime) -> bool {
     const FINISH: Duration = Duration::from_mins(1);
     age(&state.dir, name, now).is_some_and(|age| age > FINISH)
@@ -130,10 +130,10 @@ fn is_old(dir: &Dir, name: &str, now: SystemTime) -> bool {
     age(dir, name, now).is_some_and(|age| age > AGE)
 }
 
-/// Whether no tool has worked with a repository for too long, and nothing in it has changed.
+/// Whether no tool has used a repository, and nothing in it has changed, for too long.
 ///
-/// The time of the folder alone does not tell: neither an edit further down nor a commit touches it. What is from the future says
-/// nothing, so that no program keeps a repository for ever by writing such a time; the mark of the tools is out of its reach.
+/// The time of the folder alone is not enough: neither a deeper edit nor a commit changes it. A time in the future is ignored, so that a program
+/// cannot keep a repository for ever by setting one; programs cannot change the time that the tools record.
 fn is_left_alone(dir: &Dir, name: &str, used: Option<SystemTime>, now: SystemTime) -> bool {
     let mut look = Look {
         now,
@@ -148,7 +148,7 @@ fn is_left_alone(dir: &Dir, name: &str, used: Option<SystemTime>, now: SystemTim
     let Ok(top) = dir.open_dir_nofollow(name) else {
         return false;
     };
-    // What git itself touches is known, so that most repositories need no look at all of their files.
+    // Check the files that git itself writes first, so that most repositories need no scan of all files.
     let git = top.open_dir_nofollow(".git");
     let touched = git.is_ok_and(|git| {
         let files = ["index", "HEAD", "logs/HEAD"];
@@ -157,16 +157,16 @@ fn is_left_alone(dir: &Dir, name: &str, used: Option<SystemTime>, now: SystemTim
     !touched && !look.below(&top, DEEPEST) && look.old
 }
 
-/// A look at times.
+/// A scan of modification times.
 struct Look {
     now: SystemTime,
     left: u32,
-    /// There was one that is too old.
+    /// Whether a time that is too old was seen.
     old: bool,
 }
 
 impl Look {
-    /// Whether a time is one of the last hours.
+    /// Whether a time is within the last two hours.
     fn at(&mut self, time: SystemTime) -> bool {
         let age = self.now.duration_since(time);
         self.old |= age.as_ref().is_ok_and(|age| *age > AGE);
@@ -178,7 +178,7 @@ impl Look {
         changed.is_ok_and(|time| self.at(time.into_std()))
     }
 
-    /// Whether anything below a folder has changed. No link is followed.
+    /// Whether anything below a folder has changed within the last two hours. No link is followed.
     fn below(&mut self, dir: &Dir, depth: u32) -> bool {
         let Ok(entries) = dir.entries() else {
             return false;
@@ -205,13 +205,13 @@ impl Look {
     }
 }
 
-/// Since the folder itself was changed; `None` for one from the future.
+/// The time since the folder itself was changed; `None` if that is in the future.
 fn age(dir: &Dir, name: &str, now: SystemTime) -> Option<Duration> {
     let changed = dir.symlink_metadata(name).and_then(|meta| meta.modified());
     now.duration_since(changed.ok()?.into_std()).ok()
 }
 
-/// Tries a few times: what a program has left open or is still writing may go a moment later.
+/// Removes a folder in several tries: a removal may fail because a program is still writing into it. Returns whether it is gone.
 pub(super) fn removed(dir: &Dir, name: &str) -> bool {
     retried(|| remove(dir, OsStr::new(name)))
 }
@@ -238,7 +238,7 @@ fn folders(dir: &Dir) -> Vec<String> {
 mod tests {
     use super::*;
 
-    // S1-88: remove retried, errors ignored
+    // S1-88: a removal is retried and its errors are ignored
     #[test]
     fn a_removal_that_fails_is_tried_again_and_given_up_in_the_end() {
         let busy = || Err(io::ErrorKind::DirectoryNotEmpty.into());

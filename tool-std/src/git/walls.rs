@@ -1,4 +1,4 @@
-//! What still holds where a configuration was changed after it was looked through.
+//! Tests of the settings that still protect a run if the configuration was changed after the check.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -82,7 +82,7 @@ impl Site {
         self.root.path().join("ran")
     }
 
-    /// Runs what the tools run, without their look at the configuration.
+    /// Runs the commands that the tools run, without the check of the configuration.
     async fn everything(&self) {
         let (session, repository) = (&self.session, &self.repository);
         let settings = session.settings();
@@ -138,7 +138,7 @@ fn plain(args: &[&str], folder: &Path) {
     );
 }
 
-// S1-84
+// S1-84: with a configuration that was not checked, no git command starts a foreign program
 #[tokio::test]
 async fn the_settings_of_a_run_hold_against_a_configuration_that_nobody_looked_at() {
     for (text, attributes) in [

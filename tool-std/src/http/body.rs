@@ -1,4 +1,4 @@
-//! Bodies: no more of them than was asked for, unpacked, as text where they are text.
+//! Response bodies: read up to a limit, decompressed, and decoded if they are text.
 
 use std::io::{self, Write};
 
@@ -9,32 +9,32 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
-/// How far a body may be longer on the wire than it is when unpacked: what a packed body of nothing has.
+/// How many bytes a body may be longer on the wire than decompressed, for the framing of the compression format.
 const FRAMING: usize = 64 * 1024;
 
-/// What we can unpack, for `Accept-Encoding`.
+/// The encodings that can be decompressed, for `Accept-Encoding`.
 pub(super) const ENCODINGS: &str = "gzip, deflate";
 
-/// A body, as far as it was read.
+/// A body, up to the limit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
-    /// There was more.
+    /// Whether the body was longer.
     pub(super) cut: bool,
 }
 
-/// Why there is no body.
+/// Why a body could not be read.
 #[derive(Debug)]
 pub(super) enum BodyError {
-    /// It broke off.
+    /// The connection failed before its end.
     Broken(hyper::Error),
-    /// It is packed in a way that was not asked for.
+    /// Its encoding is not one of [`ENCODINGS`].
     Encoding(String),
-    /// It is not what its encoding says.
+    /// It does not match its encoding.
     Packed(io::Error),
 }
 
-/// Keeps the first bytes and refuses the rest, which stops the one who writes.
+/// A writer that keeps the first bytes and refuses the rest, which stops the decoder.
 struct Capped {
     bytes: Vec<u8>,
     most: usize,
@@ -58,11 +58,11 @@ impl Write for Capped {
     }
 }
 
-/// Unpacks what is written to it.
+/// Decompresses the bytes that are written to it.
 enum Unpack {
     Plain(Capped),
     Gzip(MultiGzDecoder<Capped>),
-    /// `deflate` of the standard has a header, that of some servers has none. The first byte tells.
+    /// `deflate` before its first byte, which shows whether there is a zlib header: the standard requires one, some servers send none.
     Deflate(Option<Capped>),
     Zlib(ZlibDecoder<Capped>),
     Raw(DeflateDecoder<Capped>),
@@ -90,7 +90,7 @@ impl Unpack {
         if let (Self::Deflate(sink), Some(first)) = (&mut *self, bytes.first())
             && let Some(sink) = sink.take()
         {
-            // RFC 1950: the low four bits name the method, 8.
+            // RFC 1950: the low four bits name the compression method; 8 is deflate.
             *self = if first & 0x0f == 8 {
                 Self::Zlib(ZlibDecoder::new(sink))
             } else {
@@ -137,8 +137,8 @@ impl Unpack {
     }
 }
 
-/// Reads a body until `most` bytes of it are unpacked. What lies behind is not read: neither a body without end nor one that grows when
-/// it is unpacked takes more memory than that.
+/// Reads a body until `most` bytes of it are decompressed and leaves the rest unread, so neither an endless body nor a decompression bomb takes more
+/// memory than that.
 pub(super) async fn read(
     headers: &HeaderMap,
     mut body: Incoming,
@@ -170,7 +170,7 @@ pub(super) async fn read(
     Ok(unpack.take(false))
 }
 
-/// Media type without parameters in lower case, and the charset.
+/// The media type, in lower case and without parameters, and the charset.
 pub(crate) fn media_type(headers: &HeaderMap) -> (String, Option<&str>) {
     let text = headers
         .get(CONTENT_TYPE)
@@ -186,7 +186,7 @@ pub(crate) fn media_type(headers: &HeaderMap) -> (String, Option<&str>) {
     (essence, charset)
 }
 
-/// Whether bodies of this media type are text; `None` where only the body can tell.
+/// Whether bodies of this media type are text; `None` if only the body can show that.
 pub(crate) fn is_text(essence: &str) -> Option<bool> {
     const TEXTS: [&str; 12] = [
         "application/json",
@@ -213,7 +213,7 @@ pub(crate) fn is_text(essence: &str) -> Option<bool> {
     )
 }
 
-/// Whether bytes without a media type look like text: nothing that only programs write is among the first of them.
+/// Whether bytes without a media type look like text: their beginning has no control characters that text does not use.
 pub(crate) fn looks_like_text(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(1024)];
     Encoding::for_bom(head).is_some()
@@ -222,8 +222,8 @@ pub(crate) fn looks_like_text(bytes: &[u8]) -> bool {
             .any(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31))
 }
 
-/// Bytes as text. A mark at their beginning decides, then what the server says, then what the page says of itself; else they are UTF-8
-/// where they can be, and windows-1252, which takes all there is, where they cannot.
+/// Decodes bytes as text. The encoding is that of a byte order mark, then the server's, then the page's own; otherwise UTF-8 if the bytes are valid
+/// UTF-8, and windows-1252, in which all bytes are valid, if not.
 pub(crate) fn decode(
     bytes: &[u8],
     charset: Option<&str>,
@@ -231,7 +231,7 @@ pub(crate) fn decode(
 ) -> String {
     let said = charset.and_then(|label| Encoding::for_label(label.as_bytes()));
     let encoding = said.or(of_page).unwrap_or_else(|| {
-        // A character may have been cut at the end.
+        // A character may be cut at the end.
         match std::str::from_utf8(bytes) {
             Err(error) if error.error_len().is_some() => encoding_rs::WINDOWS_1252,
             _ => encoding_rs::UTF_8,
@@ -240,7 +240,7 @@ pub(crate) fn decode(
     encoding.decode(bytes).0.into_owned()
 }
 
-/// The first `most` characters, and whether there are more.
+/// Cuts a text after `most` characters; returns whether there were more.
 pub(crate) fn cut_chars(text: &mut String, most: usize) -> bool {
     match text.char_indices().nth(most) {
         Some((at, _)) => {

@@ -1,4 +1,4 @@
-//! One connection for one request, to an address that was judged.
+//! A connection for one request, to an address that the guard has checked.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,23 +21,24 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
-/// How long one of several addresses is waited for.
+/// Timeout for a connection to each address.
 const EACH_ADDRESS: Duration = Duration::from_secs(5);
 
-/// Most headers of a response.
+/// Maximum number of headers of a response.
 const MOST_HEADERS: usize = 100;
 
-/// Most bytes of a response before its body.
+/// Maximum number of bytes of a response's headers.
 const MOST_HEADER_BYTES: usize = 64 * 1024;
 
-/// Most bytes before the end of a response's head, interim responses such as `100 Continue` included. A part of the body may come with them.
+/// Maximum number of bytes before the end of a response's head, including interim responses such as `100 Continue`. A part of the body may be read
+/// with them.
 const MOST_BEFORE_BODY: usize = 512 * 1024;
 
-/// What one connection needs to know.
+/// The TLS configuration of connections.
 #[derive(Clone, Default)]
 pub(super) struct Tls {
     roots: Vec<CertificateDer<'static>>,
-    /// Made when it is first needed, because that reads the system's certificates.
+    /// Built on first use, because that reads the system's certificates.
     config: Arc<OnceLock<Result<Arc<ClientConfig>, rustls::Error>>>,
 }
 
@@ -61,7 +62,7 @@ impl Tls {
             };
             let config = ClientConfig::builder_with_provider(provider)
                 .with_safe_default_protocol_versions()?
-                .dangerous() // a verifier of one's own; this one is the platform's
+                .dangerous() // a custom verifier; this one is the platform's
                 .with_custom_certificate_verifier(Arc::new(verifier))
                 .with_no_client_auth();
             Ok(Arc::new(config))
@@ -73,17 +74,17 @@ impl Tls {
 /// Why there is no response.
 #[derive(Debug)]
 pub(super) enum ExchangeError {
-    /// No address took a connection.
+    /// No address accepted a connection.
     Connect(io::Error),
-    /// TLS failed: the certificate, or what was agreed on.
+    /// TLS failed: the certificate or the negotiation.
     Tls(io::Error),
-    /// The system has no certificates that can be used.
+    /// The system has no usable root certificates.
     Roots(rustls::Error),
-    /// The request or the response is no HTTP.
+    /// The request or the response is not valid HTTP.
     Http(hyper::Error),
 }
 
-/// A response, whose body has not been read. The connection lives as long as this.
+/// A response whose body has not been read. The connection stays open while this exists.
 pub(super) struct Exchange {
     pub(super) response: http::Response<Incoming>,
     #[expect(
@@ -122,7 +123,7 @@ async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// The name that the certificate has to have: that of the URL, not what it was looked up as.
+/// The name that the certificate must have: the URL's host, not the address that it resolved to.
 fn server_name(url: &Url) -> io::Result<ServerName<'static>> {
     match url.host() {
         Some(Host::Domain(domain)) => {
@@ -152,7 +153,7 @@ async fn talk(
         .await
         .map_err(ExchangeError::Http)?;
     let mut connection = JoinSet::new();
-    // What goes wrong with the connection is told by the request and by the body as well.
+    // An error of the connection also shows in the request or in the body, so it is ignored here.
     connection.spawn(async move { drop(driver.await) });
     let response = sender.send_request(request).await;
     left.store(usize::MAX, Ordering::Relaxed);
@@ -162,11 +163,10 @@ async fn talk(
     })
 }
 
-/// A socket from which only so many bytes are read before the body. Interim responses have no end of their own: the parser reads on as long as
-/// they come.
+/// A socket that limits the number of bytes that are read before the body. The parser has no limit for interim responses: it reads on as long as they come.
 struct BeforeBody<S> {
     socket: S,
-    /// How many are left; `usize::MAX` from the body on.
+    /// How many bytes are left; `usize::MAX` from the body on.
     left: Arc<AtomicUsize>,
 }
 

@@ -1,4 +1,4 @@
-//! The secret of requests: who gets it, and how.
+//! The secret of requests: which hosts get it, and in which header.
 
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use tool_core::prelude::*;
@@ -19,10 +19,9 @@ pub enum AuthStyle {
     None,
 }
 
-/// Who may get the secret `http_api_key`. Without one, nobody gets it.
+/// Which hosts may get the secret `http_api_key`. Without a `Credential`, no host gets it.
 ///
-/// The secret itself comes with each call, from the secrets of the [`ToolContext`]: no argument can hold it, and a result that says it
-/// is masked.
+/// The secret itself is among the secrets of each call's [`ToolContext`]. No argument can hold it, and it is redacted from results.
 ///
 /// ```
 /// use tool_std::http::{Credential, Http};
@@ -40,11 +39,11 @@ pub struct Credential {
 }
 
 impl Credential {
-    /// For these domains and what is below them, over HTTPS.
+    /// Allows these domains and their subdomains to get the secret over HTTPS.
     ///
     /// # Errors
     ///
-    /// [`DomainError`] for a text that names no domain and no address, as with [`Guard::allow`](super::Guard::allow).
+    /// [`DomainError`] if a text is neither a domain nor an address, as with [`Guard::allow`](super::Guard::allow).
     pub fn for_hosts<N: AsRef<str>>(
         domains: impl IntoIterator<Item = N>,
     ) -> Result<Self, DomainError> {
@@ -55,19 +54,19 @@ impl Credential {
         })
     }
 
-    /// The header for the style `api-key`; `X-API-Key` where nothing is said.
+    /// Sets the header for the style `api-key`; by default `X-API-Key`.
     pub fn header(mut self, name: HeaderName) -> Self {
         self.header = name;
         self
     }
 
-    /// Over HTTP without encryption as well, where everybody on the way can read it.
+    /// Also allows HTTP without encryption, where everyone on the network path can read the secret.
     pub fn over_plain_http(mut self) -> Self {
         self.plain_http = true;
         self
     }
 
-    /// The header that is sent for a style. An error says why the secret does not go to that URL.
+    /// The header to send for a style. The error says why the secret is not sent to this URL.
     pub(super) fn injected(
         this: Option<&Self>,
         style: Option<AuthStyle>,

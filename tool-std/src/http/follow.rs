@@ -1,4 +1,4 @@
-//! Requests over their redirects.
+//! Sending a request and following its redirects.
 
 use std::time::{Duration, Instant};
 
@@ -16,28 +16,28 @@ use super::headers::for_another_origin;
 use super::{Http, Request, Response};
 use crate::Excerpt;
 
-/// The longest URL to which a response may send on, in bytes.
+/// Maximum length of a redirect's URL, in bytes.
 const LONGEST_URL: usize = 4_096;
 
-/// What goes out on one hop.
+/// The request of one hop.
 struct Hop {
     method: Method,
     url: Url,
     headers: HeaderMap,
     body: Option<Bytes>,
-    /// Present until the origin changes, and then never again.
+    /// Removed when a redirect changes the origin, and never sent again.
     secret: Option<Secret>,
 }
 
-/// What only the origin gets that it is for.
+/// A secret that is sent only to the origin it is meant for.
 #[derive(Clone)]
 pub(super) enum Secret {
     Header(header::HeaderName, HeaderValue),
-    /// A parameter of the query.
+    /// A query parameter.
     Query(&'static str, tool_core::SecretString),
 }
 
-/// Sends a request and follows where it is sent on to.
+/// Sends a request and follows its redirects, within the timeout.
 pub(super) async fn follow(http: &Http, request: Request) -> Result<Response, ToolError> {
     let began = Instant::now();
     let most = http.settings.timeout;
@@ -126,7 +126,7 @@ fn with_query(mut url: Url, query: &[(String, String)]) -> Url {
     url
 }
 
-/// A request as it goes over the connection.
+/// Builds the request that is sent over the connection.
 fn outgoing(hop: &Hop, user_agent: &HeaderValue) -> Result<http::Request<Full<Bytes>>, ToolError> {
     let mut url = hop.url.clone();
     let mut headers = hop.headers.clone();
@@ -164,27 +164,27 @@ fn outgoing(hop: &Hop, user_agent: &HeaderValue) -> Result<http::Request<Full<By
     Ok(request)
 }
 
-/// Where a response leads.
+/// What to do after a response.
 enum Next {
-    /// Nowhere: it is the answer.
+    /// Return the response.
     Answer,
-    /// On to there.
+    /// Follow the redirect with this request.
     Hop(Box<Hop>),
-    /// On to where this request is not repeated.
+    /// Return the response, because this request must not be repeated at the other origin.
     Elsewhere,
 }
 
-/// Where a response sends on to, and with what.
+/// Decides whether to follow a redirect, and with which method, headers and body.
 ///
-/// RFC 9110, 15.4: 303 asks with GET, 301 and 302 make GET of POST and leave other methods, 307 and 308 leave all. On a change of origin
-/// the secret stays behind for good, and so do all headers that could name somebody. A request that changes something is not repeated at
-/// another origin: nobody has approved that, so the redirect itself is the answer.
+/// RFC 9110, 15.4: 303 is followed with GET; 301 and 302 change POST to GET and keep other methods; 307 and 308 keep all methods. If the origin
+/// changes, the secret is dropped for good, and so are all headers that could identify someone. A request that changes something is not repeated at
+/// another origin: no approval covers that, so the redirect itself is the response.
 fn next(hop: &Hop, status: StatusCode, headers: &HeaderMap) -> Next {
     let mut locations = headers.get_all(header::LOCATION).iter();
     let (Some(location), None) = (locations.next(), locations.next()) else {
         return Next::Answer;
     };
-    // A URL that is too long to be told is not followed either.
+    // A URL that is too long for a result is not followed either.
     let location = std::str::from_utf8(location.as_bytes()).ok();
     let location = location.filter(|location| location.len() <= LONGEST_URL);
     let Some(mut url) = location.and_then(|location| hop.url.join(location).ok()) else {
@@ -225,7 +225,7 @@ fn refused(refusal: Refusal, passed: usize) -> ToolError {
     if passed == 0 {
         return refusal.into_tool_error();
     }
-    // What was asked for has been done, so the call was not denied.
+    // The first request was carried out, so the kind of the error is not `Denied`.
     let error = refusal.into_tool_error();
     ToolError::new(format!(
         "the server sends on to another URL, which is refused: {}",
@@ -253,7 +253,7 @@ fn unanswered(error: ExchangeError, url: &Url) -> ToolError {
     }
 }
 
-/// A body that cannot be shown does not hide the status.
+/// If a body cannot be decoded, the response with its status is returned without it.
 fn unread(error: BodyError) -> Result<(Body, Option<String>), ToolError> {
     match error {
         BodyError::Broken(error) => Err(ToolError::new(format!(

@@ -1,4 +1,4 @@
-//! Where a request may go.
+//! The guard that decides where a request may go.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,11 +12,11 @@ use super::names::{DomainError, Domains, plain};
 use super::resolve::{Resolver, SystemResolver};
 use super::special::special_range;
 
-/// Judges addresses.
+/// Decides which addresses may be reached.
 ///
-/// A closure is one: `|address| special_range(address)` is what a [`Guard`] has where nothing is said.
+/// Closures implement this: `|address| special_range(address)` is the default of a [`Guard`].
 pub trait AddressPolicy: Send + Sync + 'static {
-    /// Why nothing may be sent there; `None` where it may.
+    /// Why nothing may be sent to an address; `None` if it is allowed.
     fn refusal(&self, address: IpAddr) -> Option<&'static str>;
 }
 
@@ -26,12 +26,12 @@ impl<F: Fn(IpAddr) -> Option<&'static str> + Send + Sync + 'static> AddressPolic
     }
 }
 
-/// Decides where requests may go: one of these judges every hop of every request.
+/// Decides where requests may go, for every hop of every request.
 ///
-/// A URL is read once, by the URL standard, so that there is one reading of every odd spelling. It has to be `http` or `https`, without
-/// a user in it; its port has to be 80 or 443, its host no special name and, where the host of the tools gave a list, on it. A literal
-/// address is judged as it is. A name is looked up once, **every** address that it has is judged, and the connection goes to one of
-/// these addresses: there is no second look-up that could answer something else. What cannot be looked up is refused.
+/// A URL is parsed once, by the URL standard, so that every odd spelling has one meaning. It must be `http` or `https` and must not contain a user.
+/// Its port must be 80 or 443; its host must not be a special name and must be on the operator's list, if there is one. A literal address is checked
+/// as it is. A name is resolved once, **every** address of it is checked, and the connection uses one of these addresses: there is no second lookup
+/// that could return something else. A name that cannot be resolved is refused.
 ///
 /// ```
 /// use tool_std::http::Guard;
@@ -48,15 +48,15 @@ impl<F: Fn(IpAddr) -> Option<&'static str> + Send + Sync + 'static> AddressPolic
 pub struct Guard {
     resolver: Arc<dyn Resolver>,
     addresses: Arc<dyn AddressPolicy>,
-    /// `None`: every port.
+    /// `None` allows every port.
     ports: Option<BTreeSet<u16>>,
-    /// `None`: every host.
+    /// `None` allows every host.
     allowed: Option<Domains>,
-    /// By the host.
+    /// Names that the operator has blocked.
     blocked: Domains,
-    /// By what they mean.
+    /// Names that are blocked because of their meaning.
     special: Domains,
-    /// A service that the host has named itself.
+    /// The origin of a service that the operator has named.
     trusted: Option<Origin>,
 }
 
@@ -75,38 +75,38 @@ impl Default for Guard {
 }
 
 impl Guard {
-    /// Looks names up with this; the system's resolver where nothing is said.
+    /// Sets the resolver; the default is the system's.
     pub fn resolver(mut self, resolver: impl Resolver) -> Self {
         self.resolver = Arc::new(resolver);
         self
     }
 
-    /// Judges addresses with this; [`special_range`] where nothing is said.
+    /// Sets the policy for addresses; the default is [`special_range`].
     pub fn addresses(mut self, policy: impl AddressPolicy) -> Self {
         self.addresses = Arc::new(policy);
         self
     }
 
-    /// Only these ports; 80 and 443 where nothing is said.
+    /// Allows only these ports; the default is 80 and 443.
     pub fn ports(mut self, ports: impl IntoIterator<Item = u16>) -> Self {
         self.ports = Some(ports.into_iter().collect());
         self
     }
 
-    /// Every port.
+    /// Allows every port.
     pub fn any_port(mut self) -> Self {
         self.ports = None;
         self
     }
 
-    /// Only these domains with what is below them, and those of further calls: `example.com` stands for `api.example.com` and not for
-    /// `evil-example.com`, as `*.example.com` and `.example.com` do. An empty list leaves nothing. A domain on the list still has to
-    /// have a public address. A search engine that the host has not given an address of its own has to be on the list as well.
+    /// Allows only these domains and their subdomains, in addition to those of earlier calls: `example.com`, `*.example.com` and `.example.com` all
+    /// allow `api.example.com` and not `evil-example.com`. An empty list allows nothing. An allowed domain still needs a public address. A search
+    /// engine must be on the list as well, unless the operator has set its address.
     ///
     /// # Errors
     ///
-    /// [`DomainError`] for a text that names no domain and no address, such as one with a scheme, a port, a path or a `*` elsewhere:
-    /// no host would ever be what it says.
+    /// [`DomainError`] if a text is neither a domain nor an address, such as one with a scheme, a port, a path or a `*` elsewhere: it could never
+    /// match a host.
     pub fn allow<N: AsRef<str>>(
         mut self,
         domains: impl IntoIterator<Item = N>,
@@ -117,8 +117,8 @@ impl Guard {
         Ok(self)
     }
 
-    /// Never these domains and what is below them, whatever else is said, services of the host's own included. Special names
-    /// (`localhost`, `internal`, …) are blocked without being said, but for the host's own services.
+    /// Blocks these domains and their subdomains; this overrides everything else, the operator's own services included. Special names (`localhost`,
+    /// `internal`, …) are blocked by default, except for the operator's own services.
     ///
     /// ```
     /// use tool_std::http::Guard;
@@ -138,7 +138,7 @@ impl Guard {
         Ok(self)
     }
 
-    /// Lets requests to this one origin pass, wherever it is but where the host blocks: a service that the host names itself.
+    /// Allows this one origin at any address, unless it is [blocked](Self::block): a service that the operator has named.
     pub(crate) fn trusting(mut self, origin: Origin) -> Self {
         self.trusted = Some(origin);
         self
@@ -150,7 +150,7 @@ impl Guard {
             .is_some_and(|trusted| *trusted == url.origin())
     }
 
-    /// Reads a URL and judges all of it that can be judged without looking a name up.
+    /// Parses a URL and checks everything that can be checked without a lookup.
     pub fn url(&self, text: &str) -> Result<Url, Refusal> {
         let odd = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
         if text.contains(odd) {
@@ -161,7 +161,7 @@ impl Guard {
         Ok(url)
     }
 
-    /// The same for a URL that has been read, such as that of a redirect.
+    /// Checks a URL that is already parsed, such as that of a redirect, as [`url`](Self::url) does.
     pub fn judge(&self, url: &Url) -> Result<(), Refusal> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Refusal::Scheme(url.scheme().to_owned()));
@@ -214,7 +214,7 @@ impl Guard {
         }
     }
 
-    /// Judges a URL and looks its host up: where a connection for it may go, every one of them judged.
+    /// Checks a URL, resolves its host and checks every address. Returns the addresses to connect to.
     pub async fn addresses_of(&self, url: &Url) -> Result<Vec<SocketAddr>, Refusal> {
         self.judge(url)?;
         let port = url.port_or_known_default().unwrap_or_default();
@@ -266,41 +266,41 @@ fn reason(error: url::ParseError) -> &'static str {
     }
 }
 
-/// Why a request does not go where it was meant to.
+/// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The text is no URL.
+    /// The text is not a valid URL.
     Malformed(&'static str),
-    /// Another scheme than `http` and `https`.
+    /// The scheme is not `http` or `https`.
     Scheme(String),
-    /// There is a user or a password in it.
+    /// The URL contains a user or a password.
     User,
-    /// A port that is not allowed.
+    /// The port is not allowed.
     Port(u16),
-    /// A name that means no public host.
+    /// The name is blocked or is not that of a public host.
     Blocked(String),
-    /// A host that is not on the list of those allowed.
+    /// The host is not on the list of allowed hosts.
     NotAllowed(String),
-    /// An address that is not public, the host's own or one of those that its name has.
+    /// An address is not public: that in the URL, or one of those that its name resolves to.
     Address {
         /// The host in the URL.
         host: String,
-        /// The address.
+        /// The refused address.
         address: IpAddr,
-        /// What it belongs to.
+        /// The range that it belongs to.
         range: &'static str,
     },
-    /// A name without addresses, or one that could not be looked up.
+    /// The name has no addresses or could not be resolved.
     Unknown {
         /// The host in the URL.
         host: String,
-        /// What the resolver says.
+        /// The error of the resolver.
         cause: String,
     },
 }
 
-/// In words that a model may read: addresses behind a name are not told.
+/// The text is written for a model, so it does not name the addresses of a host.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -338,7 +338,7 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 impl Refusal {
-    /// As the end of a call: refused, or failed where a name could not be looked up.
+    /// The error of the call: `Denied`, or a failure if the URL is malformed or its host could not be resolved.
     pub(crate) fn into_tool_error(self) -> ToolError {
         let text = self.to_string();
         match self {

@@ -1,4 +1,4 @@
-//! Headers: which of the model's are sent, which are sent on to another origin, which come back.
+//! Headers: which of the model's are sent, which of them follow a redirect to another origin, and which response headers are returned.
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
@@ -18,8 +18,8 @@ pub struct Field {
     pub value: String,
 }
 
-/// Never sent for a model: what belongs to the connection (RFC 9110, 7.6.1), what says for whom or where from a request is, what makes
-/// another method of it, and what metadata services of clouds want to see.
+/// Headers that are never sent for a model: those of the connection (RFC 9110, 7.6.1), those that state for whom or from where a request is made,
+/// those that override the method, and those that metadata services of clouds require.
 const NEVER: [&str; 27] = [
     "host",
     "connection",
@@ -50,10 +50,10 @@ const NEVER: [&str; 27] = [
     "x-metadata-token",
 ];
 
-/// Never sent for a model, with whatever comes behind.
+/// Prefixes of headers that are never sent for a model.
 const NEVER_BEGIN: [&str; 3] = ["x-forwarded-", "x-aws-ec2-metadata-", "x-google-metadata-"];
 
-/// What another origin may see of the headers: what a body is and what is wanted, nothing that could name somebody.
+/// Headers that are kept for another origin: they describe the body and the accepted response, and identify nobody.
 const HARMLESS: [HeaderName; 5] = [
     header::ACCEPT,
     header::ACCEPT_LANGUAGE,
@@ -62,7 +62,7 @@ const HARMLESS: [HeaderName; 5] = [
     header::RANGE,
 ];
 
-/// What a model reads of the headers of a response.
+/// Response headers that a model gets.
 const TOLD: [&str; 16] = [
     "content-type",
     "content-length",
@@ -82,10 +82,10 @@ const TOLD: [&str; 16] = [
     "x-total-count",
 ];
 
-/// Most headers that a result holds.
+/// Maximum number of headers in a result.
 const MOST_TOLD: usize = 50;
 
-/// The headers that a model wants, and the names of those that are not sent. `injected` is where the secret goes.
+/// The headers to send for a model, and the names of those that are left out. `injected` is the header that carries the secret.
 pub(super) fn wanted(
     fields: &[Field],
     injected: Option<&HeaderName>,
@@ -123,7 +123,7 @@ fn is_credential(name: &HeaderName) -> bool {
     [header::AUTHORIZATION, header::COOKIE].contains(name)
 }
 
-/// What may go on to another origin.
+/// The headers that are kept for another origin.
 pub(super) fn for_another_origin(headers: &HeaderMap) -> HeaderMap {
     let harmless = headers.iter().filter(|(name, _)| HARMLESS.contains(name));
     harmless
@@ -131,7 +131,7 @@ pub(super) fn for_another_origin(headers: &HeaderMap) -> HeaderMap {
         .collect()
 }
 
-/// What is told of a response's headers.
+/// The headers of a response that a model gets.
 pub(super) fn told(headers: &HeaderMap) -> Vec<Field> {
     let is_told = |name: &HeaderName| {
         let name = name.as_str();

@@ -1,14 +1,12 @@
-//! Host names, and lists of them.
+//! Host names and lists of host names.
 
 use std::fmt;
 use std::net::Ipv6Addr;
 
-/// Names that mean the machine itself, a network that is not public, or the metadata service of a cloud, each with everything below
-/// it.
+/// Names for the machine itself, for non-public networks and for the metadata services of clouds, each with its subdomains.
 ///
-/// Special-use names: <https://www.iana.org/assignments/special-use-domain-names>, and ICANN's reservation of `internal`, below which
-/// the metadata services of Google, AWS and Azure have their names. Names that home and company networks use without a reservation are
-/// those of RFC 6762, appendix G.
+/// Sources: the special-use names of <https://www.iana.org/assignments/special-use-domain-names>; ICANN's reservation of `internal`, under which
+/// Google, AWS and Azure have their metadata services; and RFC 6762, appendix G, for names that home and company networks use without a reservation.
 pub(super) const BLOCKED: [&str; 20] = [
     "localhost",
     "localdomain",
@@ -32,7 +30,7 @@ pub(super) const BLOCKED: [&str; 20] = [
     "metadata.platformequinix.com",
 ];
 
-/// A text on a list of hosts names no domain and no address, so that it would stand for nothing.
+/// A text on a list of hosts is neither a domain nor an address, so it could never match a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainError(String);
 
@@ -48,14 +46,14 @@ impl fmt::Display for DomainError {
 
 impl std::error::Error for DomainError {}
 
-/// A list of domains, each with everything below it.
+/// A list of domains, each with its subdomains.
 ///
-/// A domain ends at a dot: `example.com` stands for `api.example.com` and not for `evil-example.com`. An address stands for itself.
+/// Matches end at a dot: `example.com` matches `api.example.com` and not `evil-example.com`. An address matches only itself.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Domains(Vec<String>);
 
 impl Domains {
-    /// `*.example.com` and `.example.com` say what `example.com` says.
+    /// Parses domains and addresses; `*.example.com` and `.example.com` mean the same as `example.com`.
     pub(super) fn new<N: AsRef<str>>(
         names: impl IntoIterator<Item = N>,
     ) -> Result<Self, DomainError> {
@@ -63,7 +61,7 @@ impl Domains {
         read.collect::<Result<_, _>>().map(Self)
     }
 
-    /// [`BLOCKED`].
+    /// The list of [`BLOCKED`] names.
     pub(super) fn special() -> Self {
         Self(BLOCKED.map(str::to_owned).into())
     }
@@ -72,7 +70,7 @@ impl Domains {
         self.0.extend(more.0);
     }
 
-    /// Whether a host, as [`plain`] gives it, is one of these or below one.
+    /// Whether a host, in the form that [`plain`] returns, is one of these domains or a subdomain of one.
     pub(super) fn hold(&self, host: &str) -> bool {
         self.0.iter().any(|domain| {
             let above = host.strip_suffix(domain.as_str());
@@ -81,9 +79,9 @@ impl Domains {
     }
 }
 
-/// A domain or an address of a list as [`plain`] gives it.
+/// Parses a domain or an address into the form that [`plain`] returns.
 fn domain(text: &str) -> Result<String, DomainError> {
-    // A URL that is no domain may hold a password.
+    // The rejected text may be a URL with a password, so only what follows the last `@` is shown.
     let fault = || DomainError(text.rsplit('@').next().unwrap_or(text).to_owned());
     let name = text
         .strip_prefix("*.")
@@ -100,7 +98,7 @@ fn domain(text: &str) -> Result<String, DomainError> {
     spelled(name).ok_or_else(fault)
 }
 
-/// A host as lists and resolvers know it: as the URL standard spells it, without brackets and without a dot at its end.
+/// The form of a host in lists and for resolvers: as the URL standard writes it, without brackets and without a trailing dot.
 pub(super) fn plain(name: &str) -> String {
     let bare = name.trim_matches(['.', '[', ']']);
     if let Ok(address) = bare.parse::<Ipv6Addr>() {
@@ -109,7 +107,7 @@ pub(super) fn plain(name: &str) -> String {
     spelled(bare).unwrap_or_else(|| bare.to_ascii_lowercase())
 }
 
-/// A host as the URL standard spells it, without brackets.
+/// A host as the URL standard writes it, without brackets; `None` if it is invalid.
 fn spelled(host: &str) -> Option<String> {
     Some(match url::Host::parse(host).ok()? {
         url::Host::Domain(domain) => domain,
@@ -124,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    // S1-102
+    // S1-102: a list accepts domains and addresses in their usual spellings
     #[test]
     fn a_list_takes_domains_and_addresses_in_their_usual_spellings() {
         for (text, holds) in [
@@ -146,7 +144,7 @@ mod tests {
         }
     }
 
-    // S1-102
+    // S1-102: a list refuses texts that could never match a host, and its error does not show a password
     #[test]
     fn what_would_stand_for_nothing_is_refused() {
         for text in [
@@ -185,7 +183,7 @@ mod tests {
         assert!(told.to_string().contains("write `example.com`"), "{told}");
     }
 
-    // S1-102
+    // S1-102: the built-in list of blocked names has the form that a parsed list has
     #[test]
     fn special_names_are_as_a_list_has_them() {
         assert_eq!(Domains::new(BLOCKED).unwrap().0, Domains::special().0);

@@ -1,4 +1,4 @@
-//! What is sent, and what comes back.
+//! HTTP requests and responses.
 
 use std::fmt;
 use std::time::Duration;
@@ -64,7 +64,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request without headers and body.
+    /// Creates a request without headers and body.
     pub fn new(method: Method, url: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -84,14 +84,14 @@ impl Request {
         self
     }
 
-    /// Sends a header.
+    /// Adds a header.
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.append(name, value);
         self
     }
 
-    /// Sends a secret in a header, to the URL's origin and to no other that the server sends on to. A secret that cannot stand in a
-    /// header is an error.
+    /// Sends a secret in a header, to the URL's origin only; a redirect to another origin does not get it. Returns an error if a header cannot
+    /// contain the secret.
     pub fn secret_header(
         mut self,
         name: HeaderName,
@@ -108,33 +108,32 @@ impl Request {
         Ok(self)
     }
 
-    /// Sends a secret as a parameter of the query, to the URL's origin and to no other that the server sends on to. No response tells it
-    /// as part of its URL.
+    /// Sends a secret as a query parameter, to the URL's origin only; a redirect to another origin does not get it. [`Response::url`] does not contain it.
     pub fn secret_query(mut self, name: &'static str, secret: &SecretString) -> Self {
         self.secret = Some(Secret::Query(name, secret.clone()));
         self
     }
 
-    /// Sends a body that is JSON.
+    /// Sets a JSON body and its `Content-Type`.
     pub fn json(self, body: &serde_json::Value) -> Self {
         let kind = HeaderValue::from_static("application/json");
         self.header(header::CONTENT_TYPE, kind)
             .body(body.to_string().into_bytes())
     }
 
-    /// Sends a body.
+    /// Sets the body.
     pub fn body(mut self, body: Vec<u8>) -> Self {
         self.body = Some(body);
         self
     }
 
-    /// Reads no more than this of the response's body, unpacked.
+    /// Limits how many bytes of the response's body are read, decompressed.
     pub fn most_bytes(mut self, bytes: usize) -> Self {
         self.most_bytes = Some(bytes);
         self
     }
 
-    /// The longest that it may take, all redirects together, where the host does not allow [less](super::Http::timeout).
+    /// Sets the timeout for the request with all its redirects; the [host's timeout](super::Http::timeout) applies as well.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -149,7 +148,7 @@ impl Request {
     }
 }
 
-/// Names method and URL; never headers, body and secret.
+/// Prints the method and the URL; leaves out headers, body and secret.
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
@@ -159,7 +158,7 @@ impl fmt::Debug for Request {
     }
 }
 
-/// The answer to a request, behind all redirects.
+/// The response to a request, after all redirects.
 #[derive(Debug)]
 pub struct Response {
     pub(super) status: u16,
@@ -172,17 +171,17 @@ pub struct Response {
 }
 
 impl Response {
-    /// The status, such as 200.
+    /// The status code, such as 200.
     pub fn status(&self) -> u16 {
         self.status
     }
 
-    /// Where it came from in the end.
+    /// The URL of the response, after all redirects.
     pub fn url(&self) -> &str {
         self.url.as_str()
     }
 
-    /// A header, if it is there and text.
+    /// The value of a header, if the response has it and it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -192,39 +191,39 @@ impl Response {
         &self.headers
     }
 
-    /// The body, unpacked, as far as it was read.
+    /// The body, decompressed, up to the limit.
     pub fn bytes(&self) -> &[u8] {
         &self.body
     }
 
-    /// Whether there is more of the body than was read.
+    /// Whether the body was longer than the limit.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// What cannot be seen from the rest, such as why there is no body.
+    /// A note about the response, such as why it has no body.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// The body as text.
+    /// The body, decoded as text.
     pub fn text(&self) -> String {
         decode(&self.body, media_type(&self.headers).1, None)
     }
 
-    /// The body, read as JSON.
+    /// The body, deserialized from JSON.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_slice(&self.body)
     }
 
-    /// How long to wait before the next try, where the server says so: `Retry-After`, as seconds or as a date.
+    /// How long to wait before a retry, if the server sends `Retry-After`, as seconds or as a date.
     pub fn retry_after(&self) -> Option<Duration> {
         let text = self.header("retry-after")?.trim();
         if let Ok(seconds) = text.parse() {
             return Some(Duration::from_secs(seconds));
         }
         let then = httpdate::parse_http_date(text).ok()?;
-        // A date that has passed is no time to wait.
+        // For a date in the past, the wait is zero.
         Some(
             then.duration_since(std::time::SystemTime::now())
                 .unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! From names to addresses.
+//! Resolving host names to addresses.
 
 use std::io;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-/// Looks names up. The guard asks once for each hop and connects to what it was told.
+/// Resolves host names. The guard asks once for each hop and connects to one of the returned addresses.
 ///
 /// ```
 /// use std::io;
@@ -31,7 +31,7 @@ use futures::future::BoxFuture;
 /// let guard = Guard::default().resolver(One);
 /// ```
 pub trait Resolver: Send + Sync + 'static {
-    /// All addresses of a name, in the order in which they are to be tried. `host` is lower case, in ASCII and has no dot at its end.
+    /// Returns all addresses of a name, in the order in which to try them. `host` is in lower case and ASCII, without a trailing dot.
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 

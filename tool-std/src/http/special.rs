@@ -1,12 +1,12 @@
-//! Addresses that are not of the public internet.
+//! Addresses that do not belong to the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A range of addresses: its first one and how many bits all of them share.
+/// A range of addresses: the first one, the number of bits that all of them share, and a description.
 type Range<A> = (A, u8, &'static str);
 
-/// IANA IPv4 Special-Purpose Address Registry, <https://www.iana.org/assignments/iana-ipv4-special-registry>: every entry, those that
-/// are globally reachable included, because no page or service of anybody's stands there. Multicast has a registry of its own.
+/// IANA IPv4 Special-Purpose Address Registry, <https://www.iana.org/assignments/iana-ipv4-special-registry>. It includes the entries that are
+/// globally reachable, because they host no public page or service. Multicast has a separate registry.
 const V4: [Range<[u8; 4]>; 18] = [
     ([0, 0, 0, 0], 8, "this network (RFC 791)"),
     ([10, 0, 0, 0], 8, "a private network (RFC 1918)"),
@@ -28,18 +28,18 @@ const V4: [Range<[u8; 4]>; 18] = [
     ([240, 0, 0, 0], 4, "reserved (RFC 1112)"),
 ];
 
-/// Addresses of the public internet behind which a machine at a provider finds the provider's own services: no registry has them.
+/// Public addresses at which a provider's machines reach services of the provider; no registry lists them.
 ///
-/// Azure's is that of its `WireServer`, DNS and DHCP, <https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16>:
-/// whoever reaches it gets the certificates and the configuration of the machine's extensions.
+/// Azure's address serves `WireServer`, DNS and DHCP, <https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16>. A client
+/// gets the certificates and the configuration of the machine's extensions from it.
 const PROVIDERS: [Range<[u8; 4]>; 1] = [(
     [168, 63, 129, 16],
     32,
     "the virtual public IP address of Azure",
 )];
 
-/// IANA IPv6 Special-Purpose Address Registry, <https://www.iana.org/assignments/iana-ipv6-special-registry>: what lies inside of
-/// global unicast. Everything outside of that is refused as a whole.
+/// IANA IPv6 Special-Purpose Address Registry, <https://www.iana.org/assignments/iana-ipv6-special-registry>: the entries inside of global unicast.
+/// Everything outside of it is refused as a whole.
 const V6: [Range<[u16; 8]>; 5] = [
     (
         [0x2001, 0, 0, 0, 0, 0, 0, 0],
@@ -64,13 +64,14 @@ const V6: [Range<[u16; 8]>; 5] = [
     ),
 ];
 
-/// The only block that is allocated for global unicast, <https://www.iana.org/assignments/ipv6-address-space>.
+/// The only block allocated for global unicast, <https://www.iana.org/assignments/ipv6-address-space>.
 const GLOBAL_UNICAST: ([u16; 8], u8) = ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
-/// Which special range an address is in; `None` for an address of the public internet.
+/// Returns the special range that an address is in; `None` for an address of the public internet.
 ///
-/// The ranges are those of IANA's special-purpose registries and multicast, and the address at which Azure serves its machines. Of IPv6 only `2000::/3` is public, so addresses that carry
-/// one of IPv4 (mapped, compatible, NAT64) are special whatever they carry, and inside of it 6to4 and Teredo are.
+/// The ranges are those of IANA's special-purpose registries, multicast, and the address at which Azure serves its machines. Of IPv6, only `2000::/3`
+/// is public. So IPv6 addresses that embed an IPv4 address (mapped, compatible, NAT64) are special regardless of that address, and inside of
+/// `2000::/3` so are 6to4 and Teredo.
 ///
 /// ```
 /// use tool_std::http::special_range;

@@ -1,4 +1,4 @@
-//! `http_get` and `http_request`.
+//! The `http_get` and `http_request` tools, which send HTTP requests.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ pub struct Answered {
     pub note: Option<String>,
 }
 
-/// Not a list of types: clients of MCP are known to refuse those.
+/// The empty schema instead of a list of all types: some MCP clients refuse such lists.
 fn any_json(_: &mut SchemaGenerator) -> Schema {
     json_schema!({})
 }
@@ -187,7 +187,7 @@ impl Asked {
         let most_chars = usize::try_from(most_chars).unwrap_or(usize::MAX);
         let asked_ms = self.timeout_ms.unwrap_or(u32::MAX);
         let mut request = Request::new(self.method, self.url)
-            // No character has more bytes, and one more tells that there are more.
+            // A UTF-8 character has at most four bytes; one more byte shows whether there is more text.
             .most_bytes(most_chars.saturating_mul(4).saturating_add(1))
             .timeout(settings.timeout.min(Duration::from_millis(asked_ms.into())));
         request.query = self
@@ -203,7 +203,7 @@ impl Asked {
     }
 }
 
-/// A body where none can be, or one that is not the JSON that it is sent as.
+/// Refuses a body that the method does not allow, and a body that is sent as JSON but is not valid JSON.
 fn judge_body(method: Method, body: &str, kind: Option<&HeaderValue>) -> Result<(), ToolError> {
     let issue = |expected: &str, found: String| {
         Err(ToolError::invalid_arguments(vec![Issue {
@@ -266,7 +266,7 @@ fn shown(
     })
 }
 
-/// JSON as it is written, else the text. What is nested deeper than serde reads stays text: a client could not read it.
+/// The body as JSON if it is valid JSON, else as a string. JSON that is nested deeper than serde allows stays a string, because clients could not parse it.
 fn as_json(text: String, essence: &str, truncated: bool) -> Result<Box<RawValue>, ToolError> {
     let says_json = essence == "application/json" || essence.ends_with("+json");
     if says_json && !truncated && serde_json::from_str::<serde_json::Value>(&text).is_ok() {

@@ -1,12 +1,12 @@
-//! What of the host's environment a program may see.
+//! The allowlist of the host's environment variables for programs.
 
 use std::ffi::OsString;
 
-/// The variables that programs usually need. No other passes from the host to a job, so no `DATABASE_URL`, `ENCRYPTION_KEY`,
-/// `AUTH_SECRET` and no key of a provider does.
+/// The variables that programs usually need. [`environment`] passes no others from the host to a job: no `DATABASE_URL`, `ENCRYPTION_KEY`,
+/// `AUTH_SECRET` or key of a provider.
 ///
-/// A proxy's address may hold a password of its own. `run_command` passes proxies only to commands that reach a network, and without
-/// that; a host that gives [`environment`] to a job of its own passes them as they are.
+/// The address of a proxy may contain a password. `run_command` passes proxies only to commands that may use a network, and removes the password. A
+/// host that passes [`environment`] to its own job passes the addresses unchanged.
 pub const PASSED: [&str; 20] = [
     "PATH",
     "HOME",
@@ -34,8 +34,8 @@ pub const PASSED: [&str; 20] = [
     "NODE_OPTIONS",
 ];
 
-/// Those of the [`PASSED`] variables that this process has, for [`Job::envs`](super::Job::envs). What a job needs beside them is added
-/// after them, and what is added has the last word.
+/// The [`PASSED`] variables that are set in this process, for [`Job::envs`](super::Job::envs). Add other variables of a job after them; later values
+/// override earlier ones.
 ///
 /// ```
 /// use tool_std::isolate::{Job, environment};

@@ -1,14 +1,15 @@
-//! Why a job did not start or was lost.
+//! The error of a job that did not start or was lost.
 
 use std::io;
 
-/// Why a job did not start, or what went wrong beside it.
+/// Why a job did not start, or what failed while it ran.
 ///
-/// The texts are for the operator; [`NotFound`](Self::NotFound) and [`Refused`](Self::Refused) name nothing but what the caller gave.
+/// The texts are for the operator. Those of [`NotFound`](Self::NotFound) and [`Refused`](Self::Refused) contain only the caller's values and the
+/// system's error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IsolateError {
-    /// The host's binary cannot be its own helper.
+    /// There is no helper: the host's binary does not call [`tool_std::helper()`](crate::helper), or the system is not Linux.
     #[error(
         "there is no helper: make `tool_std::helper();` the first line of `main`, or accept `Isolation::GroupOnly`"
     )]
@@ -16,27 +17,27 @@ pub enum IsolateError {
     /// The helper did not answer.
     #[error("the helper did not start the job: {0}")]
     Helper(String),
-    /// The program is not there.
+    /// The program does not exist.
     #[error("there is no program `{program}`")]
     NotFound {
-        /// As the caller named it.
+        /// The program as the caller named it.
         program: String,
     },
-    /// The program is there and must not run, or its directory cannot be entered.
+    /// The program exists but may not be run, or its working directory cannot be entered.
     #[error("the program `{program}` cannot be run here: {reason}")]
     Refused {
-        /// As the caller named it.
+        /// The program as the caller named it.
         program: String,
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
     /// A mechanism that the host requires is not in force.
     #[error("{0}")]
     NotInForce(String),
-    /// The helper went away before it said how the job ended; nothing of the job is left where that could be seen to.
+    /// The helper exited before it reported how the job ended. The rest of the job was killed as far as that was possible.
     #[error("the helper was lost: {0}")]
     Lost(String),
-    /// A pipe broke.
+    /// A pipe or another operation of the system failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

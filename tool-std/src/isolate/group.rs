@@ -1,4 +1,4 @@
-//! Without the helper: a process group, started by the host and killed by it.
+//! Jobs without the helper: a process group that the host starts and kills.
 
 use std::future::poll_fn;
 use std::io;
@@ -18,12 +18,12 @@ use super::modes::MODE;
 use super::running::{Cause, Ended, Exit, Hold, Running};
 use super::wire::{Held, InForce};
 
-/// A job in a process group. A task waits for it, so that its deadline holds whatever the host is doing.
+/// A job in a process group. A separate task waits for it, so its deadline is enforced even if the host does not poll.
 #[derive(Debug)]
 pub(super) struct Group {
     id: Option<u32>,
     ended: oneshot::Receiver<io::Result<Ended>>,
-    /// Dropped, it kills the group.
+    /// Kills the group when it is dropped.
     kill: Option<oneshot::Sender<()>>,
     held: Box<InForce>,
 }
@@ -56,7 +56,7 @@ pub(super) fn spawn(job: &Job) -> Result<Running, IsolateError> {
         command.stdin(Stdio::null());
     }
     let child = command.spawn().map_err(|error| failed(job, &error))?;
-    // The host's copies of the job's ends.
+    // Close the host's copies of the job's ends of the pipes.
     drop(command);
     let (kill, killed) = oneshot::channel();
     let (tell, ended) = oneshot::channel();
@@ -77,7 +77,7 @@ pub(super) fn spawn(job: &Job) -> Result<Running, IsolateError> {
     ))
 }
 
-/// Nothing, and why.
+/// Reports that no mechanism is in force, and why.
 pub(super) fn held() -> InForce {
     let no = |what: &str| Held::No(format!("{what}: `Isolation::GroupOnly` was accepted"));
     InForce {
@@ -106,7 +106,7 @@ pub(super) fn held() -> InForce {
 pub(super) fn failed(job: &Job, error: &std::io::Error) -> IsolateError {
     let program = job.name();
     match error.kind() {
-        // The directory may as well be what is missing.
+        // The missing file may also be the working directory.
         std::io::ErrorKind::NotFound if job.cwd.is_dir() => IsolateError::NotFound { program },
         _ => IsolateError::Refused {
             program,
@@ -115,7 +115,7 @@ pub(super) fn failed(job: &Job, error: &std::io::Error) -> IsolateError {
     }
 }
 
-/// Waits for the first of the job's end, its deadline and the host's word, and kills the group.
+/// Waits until the job exits, its deadline passes or the host kills it, and then kills the group.
 async fn watch(
     mut child: Child,
     deadline: Option<Duration>,
@@ -146,7 +146,7 @@ async fn watch(
         .await
     };
     drop(guard);
-    // What was waited for once is remembered.
+    // A second `wait` returns the same status.
     let status = child.wait().await?;
     Ok(Ended {
         exit: exit_of(status),
@@ -155,18 +155,18 @@ async fn watch(
     })
 }
 
-/// Kills a group when it is dropped, also where a runtime ends.
+/// Kills a process group when it is dropped, also when the runtime shuts down.
 struct Kill(Pid);
 
 impl Drop for Kill {
     fn drop(&mut self) {
-        // A group that is gone needs no signal.
+        // The signal fails if no process of the group is left.
         let _ = kill_process_group(self.0, Signal::KILL);
     }
 }
 
 impl Group {
-    /// Whether the job has ended: whoever still holds its pipes has left the group.
+    /// Ready when the job has ended. A process that still holds its pipes then has left the group.
     pub(super) fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<Result<Ended, IsolateError>> {
         Pin::new(&mut self.ended).poll(cx).map(|told| match told {
             Ok(ended) => Ok(ended?),

@@ -1,4 +1,4 @@
-//! How jobs are kept apart here.
+//! The host's choice of how jobs are isolated.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::run::{Keep, Ran};
 use super::running::Running;
 use super::wire::{Held, InForce};
 
-/// How jobs are kept apart from the host: put one into the context with `ToolContext::builder().with(isolation)`.
+/// How jobs are isolated from the host. Put a value into the context with `ToolContext::builder().with(isolation)`.
 ///
-/// As a parameter of a tool it has the effect [`Effect::ALL`](tool_core::Effect::ALL), because a program may do anything that its job
-/// allows. A pack whose jobs do less has a host value of its own, with the smaller effect, and finds the isolation in the context there.
+/// As a parameter of a tool it has the effect [`Effect::ALL`](tool_core::Effect::ALL), because a program may do everything that its job allows. A
+/// pack whose jobs do less defines its own host value with a smaller effect, and takes the isolation from the context there.
 ///
 /// ```
 /// use tool_std::isolate::{Isolation, Mechanism};
@@ -33,14 +33,14 @@ use super::wire::{Held, InForce};
 pub enum Isolation {
     /// Jobs start through the helper.
     Helper(Helper),
-    /// Jobs start from the host itself, each in a process group that is killed at its end. A daemon that leaves its group stays, a host that
-    /// dies leaves everything, and no file, port or privilege is taken away. Accept this by name where you must.
+    /// Jobs are started by the host itself, each in a process group that is killed at its end. A daemon that leaves its group survives, a host that
+    /// dies leaves all processes behind, and no access to files, ports or privileges is removed. Use this only where you must.
     GroupOnly,
 }
 
 tool_core::host_value!(Isolation, tool_core::Effect::ALL);
 
-/// Which binary helps, and what it leaves out.
+/// The helper's binary, and the mechanisms that are turned off or required.
 #[derive(Clone, Debug, Default)]
 pub struct Helper {
     path: Option<PathBuf>,
@@ -49,45 +49,46 @@ pub struct Helper {
     told: Arc<Told>,
 }
 
-/// Of what the log has heard, over all clones.
+/// Which warnings were already logged, shared by all clones.
 #[derive(Debug, Default)]
 struct Told {
     files: AtomicBool,
     network: AtomicBool,
 }
 
-/// Something that the kernel may offer. All are used where they are there; a host turns one off, or insists on it, by name.
+/// A mechanism of the kernel. Every available one is used; a host can turn one off or require it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mechanism {
-    /// Files, TCP ports, signals and tracing by Landlock. Who requires it requires that files are held; what else a kernel's Landlock keeps,
-    /// [`Isolation::report`] says.
+    /// Restricts files, TCP ports, signals and tracing by Landlock. To require it is to require the restriction of files; [`Isolation::report`] lists
+    /// what else the kernel's Landlock restricts.
     Landlock,
-    /// A namespace of processes, whose end ends all in it at once, and of the memory and queues that they share.
+    /// A process namespace, whose processes all end at once, with a namespace of their shared memory and message queues.
     PidNamespace,
-    /// Mounts that are read-only outside of what a job may write, those of devices, `/sys`, `/proc` and cgroups included. For root, and for who may
-    /// make a namespace of users with [`PidNamespace`](Self::PidNamespace).
+    /// Mounts that are read-only outside of what a job may write, those of devices, `/sys`, `/proc` and cgroups included. Available to root, and to
+    /// hosts that can create a user namespace with [`PidNamespace`](Self::PidNamespace).
     ReadOnlyMounts,
-    /// A root in which only what a job was granted is to be found. For whom, as [`ReadOnlyMounts`](Self::ReadOnlyMounts).
+    /// A root that contains only what a job was granted. Available to the same hosts as [`ReadOnlyMounts`](Self::ReadOnlyMounts).
     OwnRoot,
-    /// No Unix socket with a path outside of what a job was granted, such as that of a container engine or of D-Bus. A root of its own keeps it from
-    /// them where it sees no other processes' roots, by Landlock or by a `/proc` of its own; so does Landlock alone from interface 9 on. Where neither is in force and a host [requires](Isolation::require) this, the job has no
-    /// Unix sockets at all, by seccomp; nor `io_uring`, nor programs for another architecture than the host's.
+    /// No access to Unix sockets with a path outside of what a job was granted, such as that of a container engine or of D-Bus. A separate root
+    /// ensures this if the job cannot reach other processes' roots, because of Landlock or a separate `/proc`; so does Landlock alone from ABI
+    /// version 9 on. Where neither is in force and a host [requires](Isolation::require) this, seccomp denies the job all Unix sockets, and also
+    /// `io_uring` and programs for another architecture than the host's.
     UnixSockets,
-    /// A namespace of networks for jobs with [`Network::Off`](super::Network::Off).
+    /// A network namespace for jobs with [`Network::Off`](super::Network::Off).
     NetworkNamespace,
-    /// A cgroup of version 2, which is killed at once.
+    /// A cgroup (version 2) whose processes are killed at once.
     CgroupKill,
-    /// A cgroup that limits the processes of the tree.
+    /// A cgroup that limits the number of processes in the tree.
     PidsCgroup,
     /// A cgroup that limits the memory of the tree.
     MemoryCgroup,
-    /// No capabilities, for a host that has some.
+    /// Removes all capabilities, if the host has any.
     Capabilities,
 }
 
 impl Mechanism {
-    /// Every mechanism, for instance to turn all of them off but one.
+    /// Every mechanism, for example to turn off all but one.
     pub const ALL: &'static [Self] = &[
         Self::Landlock,
         Self::PidNamespace,
@@ -109,15 +110,15 @@ impl Default for Isolation {
 }
 
 impl Isolation {
-    /// The host's own binary is the helper. Its `main` begins with [`tool_std::helper()`](crate::helper).
+    /// Uses the host's own binary as the helper. Its `main` must begin with [`tool_std::helper()`](crate::helper).
     ///
-    /// What the kernel does not have is done without. Where that leaves files or the network open, the log is warned once; a host that
-    /// counts on them [requires](Self::require) them.
+    /// Mechanisms that the kernel lacks are left out. If that leaves files or the network unrestricted, a warning is logged once; a host that relies
+    /// on a mechanism should [require](Self::require) it.
     pub fn new() -> Self {
         Self::Helper(Helper::default())
     }
 
-    /// Another binary is the helper, whose `main` begins with [`tool_std::helper()`](crate::helper): for tests, whose `main` is not theirs.
+    /// Uses another binary as the helper, whose `main` begins with [`tool_std::helper()`](crate::helper): for tests, whose `main` is generated.
     #[must_use]
     pub fn helper(self, path: impl Into<PathBuf>) -> Self {
         self.change(|helper| helper.path = Some(path.into()))
@@ -129,14 +130,14 @@ impl Isolation {
         self.change(|helper| helper.without.push(mechanism))
     }
 
-    /// Refuses jobs that this mechanism does not hold, if it has something to hold: [`NetworkNamespace`](Mechanism::NetworkNamespace) those
-    /// with [`Network::Off`], the cgroups those with a limit.
+    /// Refuses jobs for which this mechanism is not in force, if they need it: [`NetworkNamespace`](Mechanism::NetworkNamespace) is needed by jobs
+    /// with [`Network::Off`], the cgroups by jobs with the respective limit.
     #[must_use]
     pub fn require(self, mechanism: Mechanism) -> Self {
         self.change(|helper| helper.require.push(mechanism))
     }
 
-    /// Who asks [`GroupOnly`](Self::GroupOnly) for something of the helper's asks for the helper.
+    /// Options of the helper on [`GroupOnly`](Self::GroupOnly) switch to the helper.
     fn change(self, change: impl FnOnce(&mut Helper)) -> Self {
         let mut helper = match self {
             Self::Helper(helper) => helper,
@@ -146,11 +147,11 @@ impl Isolation {
         Self::Helper(helper)
     }
 
-    /// Starts a job, with its pipes in the caller's hands. Dropping what it gives, or the future, ends the job and all that descends from it.
+    /// Starts a job and returns a handle with its pipes. Dropping the handle or the future kills the job and all its descendants.
     ///
     /// # Errors
     ///
-    /// There is no helper, no such program, it must not run, or a required mechanism is not in force.
+    /// If there is no helper, the program does not exist or may not be run, or a required mechanism is not in force.
     pub async fn spawn(&self, job: Job) -> Result<Running, IsolateError> {
         match self {
             Self::GroupOnly => group::spawn(&job),
@@ -158,11 +159,11 @@ impl Isolation {
         }
     }
 
-    /// What holds jobs here, and what stays open.
+    /// Reports which mechanisms restrict jobs on this system, and what stays open.
     ///
     /// # Errors
     ///
-    /// As [`spawn`](Self::spawn).
+    /// The errors of [`spawn`](Self::spawn).
     ///
     /// ```no_run
     /// # async fn demo() -> Result<(), tool_std::isolate::IsolateError> {
@@ -184,13 +185,13 @@ impl Isolation {
         }
     }
 
-    /// Runs a job to its end and keeps the head and tail of what it writes.
+    /// Runs a job until it ends and keeps the head and tail of its output.
     ///
-    /// Dropping the future ends the job.
+    /// Dropping the future kills the job.
     ///
     /// # Errors
     ///
-    /// As [`spawn`](Self::spawn), or the helper is lost. A job that fails, is killed or runs out of time is no error here.
+    /// The errors of [`spawn`](Self::spawn), and if the helper is lost. A job that fails, is killed or exceeds its deadline is not an error.
     pub async fn run(&self, job: Job, keep: Keep) -> Result<Ran, IsolateError> {
         super::run::run(self.spawn(job).await?, keep).await
     }
@@ -206,9 +207,9 @@ impl Helper {
     async fn spawn(&self, job: Job) -> Result<Running, IsolateError> {
         let path = match &self.path {
             Some(path) => path.clone(),
-            // Without its line in `main`, the host would start a second host.
+            // If `main` does not call the helper, this would start a second host.
             None if !helper_is_called() => return Err(IsolateError::NoHelper),
-            // The file that runs, also where another was put in its place.
+            // The running binary, even if the file at its path was replaced.
             None => PathBuf::from("/proc/self/exe"),
         };
         let mut running = super::linux::host::start(&path, &job, self).await?;
@@ -223,7 +224,7 @@ impl Helper {
         Ok(running)
     }
 
-    /// What stays open that nobody may expect, why and what to do: each once for all clones of an isolation.
+    /// The warnings about what is unexpectedly open, with the reason and the remedy. Each one is returned once for all clones of an isolation.
     fn first_heard(&self, job: &Job, held: &InForce) -> Vec<(String, String)> {
         let accepts = |mechanism| self.without.contains(&mechanism);
         let mut heard = Vec::new();
@@ -257,12 +258,12 @@ impl Helper {
         heard
     }
 
-    /// Whether jobs are refused that this mechanism does not hold.
+    /// Whether jobs for which this mechanism is not in force are refused.
     pub(super) fn requires(&self, mechanism: Mechanism) -> bool {
         self.require.contains(&mechanism)
     }
 
-    /// What the host has not turned off.
+    /// The mechanisms that the host has not turned off.
     pub(super) fn mechanisms(&self) -> Vec<Mechanism> {
         let mut left = Mechanism::ALL.to_vec();
         left.retain(|mechanism| !self.without.contains(mechanism));
@@ -270,8 +271,8 @@ impl Helper {
     }
 }
 
-/// What the host requires and the job does not have. What a job does not ask for is not required for it: a namespace of networks is for
-/// those that are off, a cgroup for those with a limit.
+/// The error for a required mechanism that the job needs and that is not in force. A network namespace is needed only by jobs whose network is off, a
+/// cgroup only by jobs with a limit.
 pub(super) fn missing(required: &[Mechanism], job: &Job, held: &InForce) -> Option<String> {
     required.iter().find_map(|mechanism| {
         let one = match mechanism {
@@ -332,7 +333,7 @@ mod tests {
             assert_eq!(missing(&[mechanism], &open, &none), None);
             assert!(missing(&[mechanism], &needs, &none).is_some());
         }
-        // What holds every job is required for every job.
+        // Mechanisms that apply to every job are required for every job.
         for mechanism in [Mechanism::Landlock, Mechanism::PidNamespace] {
             assert!(missing(&[mechanism], &open, &none).is_some());
         }
@@ -347,12 +348,12 @@ mod tests {
         assert_eq!(first.first_heard(&open, &none).len(), 1);
         assert_eq!(clone.first_heard(&off, &none).len(), 1);
         assert_eq!(first.first_heard(&off, &none), []);
-        // By name it is accepted.
+        // Mechanisms that are explicitly turned off cause no warning.
         let without = Isolation::new()
             .without(Mechanism::Landlock)
             .without(Mechanism::NetworkNamespace);
         assert_eq!(helper(without).first_heard(&off, &none), []);
-        // And where it is held there is nothing to tell.
+        // Mechanisms that are in force cause no warning.
         let mut held = none;
         for held in [
             &mut held.landlock,

@@ -1,4 +1,4 @@
-//! What to run, and what it may touch.
+//! The description of a job: the program, and the files, network and resources that it may use.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// One program to run once, and all that it may touch.
+/// A program to run once, with everything that it may access.
 ///
-/// It inherits nothing: what is not said here, it does not have. System libraries and programs (`/usr`, `/bin`, `/lib` and the few
-/// files of `/etc` that name resolution and TLS need) are readable for every job.
+/// A job inherits nothing from the host: it has only what is set here. All jobs can read the system's libraries and programs (`/usr`, `/bin`, `/lib`
+/// and the few files of `/etc` that name resolution and TLS need).
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,19 +43,19 @@ pub struct Job {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Program {
-    /// A name that the job's own `PATH` resolves, or a path.
+    /// A path, or a name that is looked up in the job's own `PATH`.
     Named(OsString),
-    /// The helper's binary in one of its modes.
+    /// The helper's binary, in one of its modes.
     Mode(String),
 }
 
 impl Job {
-    /// A program: a path, or a name that is looked up in the job's own `PATH`.
+    /// Creates a job for a program: a path, or a name that is looked up in the job's own `PATH`.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self::of(Program::Named(program.into()))
     }
 
-    /// This very binary in a mode that [`mode!`](crate::mode) has registered.
+    /// Creates a job for the host's own binary, in a mode that [`mode!`](crate::mode) has registered.
     pub fn this(mode: impl Into<String>) -> Self {
         Self::of(Program::Mode(mode.into()))
     }
@@ -75,19 +75,19 @@ impl Job {
         }
     }
 
-    /// One more argument.
+    /// Adds an argument.
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
         self.args.push(arg.into());
         self
     }
 
-    /// More arguments.
+    /// Adds arguments.
     pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
-    /// One variable of the environment. A name that is given twice has the later value.
+    /// Sets an environment variable. A later value of the same name replaces an earlier one.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         let name = name.into();
         self.env.retain(|(known, _)| *known != name);
@@ -95,7 +95,7 @@ impl Job {
         self
     }
 
-    /// More variables.
+    /// Sets environment variables.
     pub fn envs<N: Into<OsString>, V: Into<OsString>>(
         self,
         vars: impl IntoIterator<Item = (N, V)>,
@@ -104,49 +104,49 @@ impl Job {
             .fold(self, |job, (name, value)| job.env(name, value))
     }
 
-    /// The directory to start in; `/` unless said.
+    /// Sets the working directory; the default is `/`.
     pub fn cwd(mut self, path: impl Into<PathBuf>) -> Self {
         self.cwd = path.into();
         self
     }
 
-    /// A file or a directory with all below it that the job may read and execute.
+    /// Lets the job read and execute a file, or a directory with everything below it.
     pub fn reads(mut self, path: impl Into<PathBuf>) -> Self {
         self.reads.push(path.into());
         self
     }
 
-    /// A file or a directory with all below it that the job may read, execute, change and delete. No device can be made there.
+    /// Lets the job read, execute, change and delete a file, or a directory with everything below it. No device can be created there.
     pub fn writes(mut self, path: impl Into<PathBuf>) -> Self {
         self.writes.push(path.into());
         self
     }
 
-    /// What it may reach; [`Network::Off`] unless said.
+    /// Sets the network that the job may use; the default is [`Network::Off`].
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
-    /// How much it may use.
+    /// Sets the resource limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// After this time the job and everything that descends from it is killed. There is none unless said.
+    /// Kills the job and all its descendants after this time. Without this, a job has no deadline.
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
         self
     }
 
-    /// The caller writes to the job's standard input; it is empty unless said.
+    /// Lets the caller write to the job's standard input, which is empty by default.
     pub fn stdin(mut self) -> Self {
         self.stdin = true;
         self
     }
 
-    /// The program or mode, as the caller named it.
+    /// Returns the program or mode, as the caller named it.
     pub fn name(&self) -> String {
         match &self.program {
             Program::Named(program) => Path::new(program).display().to_string(),
@@ -155,7 +155,7 @@ impl Job {
     }
 }
 
-/// Without the values of the environment, which hold tokens.
+/// Leaves out the values of environment variables, which may be tokens.
 impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
@@ -173,28 +173,28 @@ impl fmt::Debug for Job {
     }
 }
 
-/// What a job may reach.
+/// The network that a job may use.
 ///
-/// Landlock knows TCP and ports, not addresses: a job that may connect to port 443 may do so anywhere. UDP, and with it DNS, is open
-/// but under [`Network::Off`] in a namespace.
+/// Landlock restricts TCP by port and not by address: a job that may connect to port 443 may do so on any host. UDP, and with it DNS, is unrestricted
+/// except under [`Network::Off`] in a network namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Network {
-    /// No TCP, and no network at all where a network namespace can be made.
+    /// No TCP, and no network at all where the host can create a network namespace.
     #[default]
     Off,
-    /// TCP by port.
+    /// TCP on some ports only.
     Tcp {
-        /// Ports that may be connected to.
+        /// Ports that the job may connect to.
         connect: Vec<u16>,
-        /// Ports that may be listened on.
+        /// Ports that the job may listen on.
         bind: Vec<u16>,
     },
-    /// Whatever the host reaches.
+    /// The same network as the host.
     Open,
 }
 
 impl Network {
-    /// TCP to these ports, and no listening.
+    /// Allows connections to these TCP ports, and no listening.
     pub fn tcp(connect: impl IntoIterator<Item = u16>) -> Self {
         Self::Tcp {
             connect: connect.into_iter().collect(),
@@ -203,27 +203,27 @@ impl Network {
     }
 }
 
-/// How much a job may use. `None` sets no limit of ours.
+/// The resource limits of a job. `None` adds no limit to those of the host.
 ///
-/// Limits of the tree hold for the job and its descendants together and need cgroups that the host may use; limits of a process hold for
-/// each of them alone, everywhere on Linux. The user's count of processes (`RLIMIT_NPROC`) is not among them: it binds neither root nor a tree.
+/// Limits of the tree apply to the job and its descendants together and need cgroups that the host may create. Limits of a process apply to each
+/// process separately, on every Linux. The limit of a user's processes (`RLIMIT_NPROC`) is not used: it applies neither to root nor to a tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Memory in bytes: of the tree where there is a memory cgroup, and the writable data of each process (`RLIMIT_DATA`) in any case.
+    /// Memory in bytes: of the tree if there is a memory cgroup, and of the writable data of each process (`RLIMIT_DATA`) in every case.
     pub memory: Option<u64>,
-    /// Processes and threads of the tree, where there is a pids cgroup.
+    /// Number of processes and threads of the tree, if there is a pids cgroup.
     pub processes: Option<u64>,
-    /// Open files of each process (`RLIMIT_NOFILE`).
+    /// Number of open files of each process (`RLIMIT_NOFILE`).
     pub open_files: Option<u64>,
-    /// Bytes of a file that a process writes (`RLIMIT_FSIZE`).
+    /// Size of a file that a process writes, in bytes (`RLIMIT_FSIZE`).
     pub file_size: Option<u64>,
-    /// Seconds of processor time of each process (`RLIMIT_CPU`).
+    /// Processor time of each process, in seconds (`RLIMIT_CPU`).
     pub cpu_seconds: Option<u64>,
 }
 
 impl Default for Limits {
-    /// 1 GiB of memory, 256 processes, 1,024 open files, files of 1 GiB, processor time without limit.
+    /// 1 GiB of memory, 256 processes, 1,024 open files, files of 1 GiB, and unlimited processor time.
     fn default() -> Self {
         Self {
             memory: Some(1 << 30),
@@ -236,7 +236,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// No limit at all.
+    /// Sets no limits.
     pub fn none() -> Self {
         Self {
             memory: None,

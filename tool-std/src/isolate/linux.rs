@@ -1,4 +1,4 @@
-//! The helper, on Linux.
+//! The helper on Linux.
 //!
 //! ```text
 //! host ─a thread unshares, starts───────────▶ supervisor, 1 in its namespace ─restricted thread─starts─▶ job     (root)
@@ -6,8 +6,9 @@
 //!      ◀─────────────── socket: the job and its pipes in, events out ────▶
 //! ```
 //!
-//! Where no namespace can be made, the helper is the supervisor. Where one is half made, which is found out in it and cannot be undone, the
-//! helper says so, and the host starts another that makes none. Where the socket ends, the host is gone or wants an end.
+//! If no namespace can be created, the helper is the supervisor. If a kernel creates a namespace but grants no rights in it, the helper notices this
+//! only inside of it and cannot undo it; it reports this, and the host starts another helper without namespaces. If the socket closes, the host has
+//! died or wants the job to end.
 
 mod cgroups;
 pub(super) mod host;
@@ -27,8 +28,8 @@ use namespaces::Namespaces;
 
 use super::wire::Failure;
 
-/// The helper: makes namespaces and starts the supervisor in them, or is the supervisor. Its arguments are the name of the job's cgroups
-/// and the namespaces that are asked for.
+/// Runs the helper: creates namespaces and starts the supervisor in them, or is the supervisor itself. Its arguments are the name of the job's
+/// cgroups and the requested namespaces.
 pub(super) fn helper(asked: &[OsString]) -> u8 {
     let Some((cgroups, asked)) = asked.split_first() else {
         return 2;
@@ -40,7 +41,7 @@ pub(super) fn helper(asked: &[OsString]) -> u8 {
     }
 }
 
-/// The supervisor in namespaces that the helper has made.
+/// Runs the supervisor in namespaces that the helper or the host has created.
 pub(super) fn inside(made: &[OsString]) -> u8 {
     match Namespaces::inherit(made) {
         Ok(made) => supervise::supervise(made),

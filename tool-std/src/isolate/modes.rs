@@ -1,9 +1,9 @@
-//! Where the host's binary becomes something else: the helper, or one of its modes.
+//! Entry points of the host's binary: the helper, and registered modes.
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A way to run the host's own binary in isolation, under a name. Made by [`mode!`](crate::mode).
+/// A named entry point of the host's own binary, to be run in isolation. [`mode!`](crate::mode) creates it.
 #[derive(Debug)]
 pub struct Mode {
     name: &'static str,
@@ -11,25 +11,25 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// A name and what it runs: arguments in, exit code out.
+    /// Creates a mode from its name and its function, which takes the arguments and returns the exit code.
     pub const fn new(name: &'static str, run: fn(Vec<OsString>) -> u8) -> Self {
         Self { name, run }
     }
 }
 
-/// Every mode that is linked.
+/// All linked modes.
 ///
-/// None is linked by this crate: on Linux an empty slice links, and an element beside its slice counts as unsafe code.
+/// This crate links none itself: on Linux an empty slice links, and an element in the same crate as its slice counts as unsafe code.
 #[linkme::distributed_slice]
 pub static TOOL_STD_0_1_MODES: [Mode];
 
-/// The mode that does nothing, to see what is in force.
+/// A mode that does nothing, to find out which mechanisms are in force.
 pub(super) const IDLE: &str = "tool-std-idle";
 
-/// Registers a mode of this binary: [`Job::this`](crate::isolate::Job::this) runs it in isolation.
+/// Registers a mode of this binary, which [`Job::this`](crate::isolate::Job::this) runs in isolation.
 ///
-/// The function gets the job's arguments and gives the exit code. It reads standard input, writes standard output and has no
-/// environment but the job's. No runtime is running and no line of `main` after [`helper`](crate::helper) was reached.
+/// The function takes the job's arguments and returns the exit code. It can read standard input and write to standard output; its environment is the
+/// job's. No runtime is running, and no line of `main` after [`helper`](crate::helper) has run.
 ///
 /// ```
 /// use std::ffi::OsString;
@@ -56,24 +56,25 @@ macro_rules! mode {
     };
 }
 
-/// First argument of the helper. The number is that of what host and helper say to each other.
+/// First argument of the helper. The number is the version of the protocol between host and helper.
 pub(super) const HELPER: &str = "tool-std-helper:1";
-/// First argument of the supervisor in a namespace of its own.
+/// First argument of a supervisor that runs in namespaces.
 pub(super) const INSIDE: &str = "tool-std-inside:1";
-/// First argument of a mode; its name is the second.
+/// First argument of a mode; the second is its name.
 pub(super) const MODE: &str = "tool-std-mode:1";
 
-/// The host's `main` has called [`helper`].
+/// Whether the host's `main` has called [`helper`].
 static CALLED: AtomicBool = AtomicBool::new(false);
 
 pub(super) fn helper_is_called() -> bool {
     CALLED.load(Ordering::Relaxed)
 }
 
-/// The first line of a host's `main`: where this process was started as helper, it is that and does not return; else nothing happens.
+/// Turns this process into the helper, if it was started as one, and then does not return; otherwise does nothing. It must be the first line of a
+/// host's `main`.
 ///
-/// It has to come before anything starts a thread, so before a runtime: with `#[tokio::main]`, whose first line runs with threads already
-/// there, the helper costs their start and cannot make namespaces without privileges.
+/// Call it before any thread is started, and so before a runtime. With `#[tokio::main]`, the first line of `main` runs when threads already exist:
+/// then each helper starts them too, and cannot create namespaces without privileges.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -106,7 +107,7 @@ pub fn helper() {
     std::process::exit(code.into());
 }
 
-/// The exit code of a mode that nobody has registered, after a line on standard error.
+/// Prints an error for a mode that is not registered; returns the exit code.
 fn unknown_mode(name: &OsString) -> u8 {
     use std::io::Write as _;
     let _ = writeln!(

@@ -1,4 +1,4 @@
-//! What holds jobs here, and what stays open.
+//! The report on which mechanisms restrict jobs on the current system, and what stays open.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use serde::Serialize;
 
 use super::wire::{Held, InForce};
 
-/// What holds the jobs of an [`Isolation`](super::Isolation) here, item by item, and what stays open. Made by a job that does nothing, so
-/// it is what is in force and not what was asked for.
+/// Which mechanisms restrict the jobs of an [`Isolation`](super::Isolation) on the current system, item by item, and what stays open. The report
+/// comes from a job that does nothing, so it shows what is in force and not what was requested.
 ///
-/// As text it has a line `item: mechanism` for each, and below it what is open.
+/// Its text has a line `item: mechanism` for each item, followed by what is open.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The items, in a fixed order.
     pub items: Vec<Item>,
 }
 
-/// One thing that a job might do.
+/// One kind of access or resource of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Item {
-    /// What it is about.
+    /// The name of the item, such as `files`.
     pub name: &'static str,
-    /// What keeps it, or `none` and the reason.
+    /// The mechanisms that restrict it, or `none` and the reason.
     pub mechanism: String,
-    /// What is possible nevertheless; empty where that is nothing that is known.
+    /// What is still possible; empty if nothing is known.
     pub open: String,
 }
 
 impl Report {
-    /// An item by its name.
+    /// Finds an item by its name.
     pub fn item(&self, name: &str) -> Option<&Item> {
         self.items.iter().find(|item| item.name == name)
     }
@@ -50,7 +50,7 @@ fn item(name: &'static str, mechanism: impl Into<String>, open: impl Into<String
     }
 }
 
-/// The mechanisms in force, or `none` and why.
+/// The mechanisms in force, or `none` and the reason.
 fn said(all: &[&Held]) -> String {
     let yes: Vec<_> = all.iter().filter_map(|held| held.detail()).collect();
     match (yes.is_empty(), all.first()) {
@@ -59,13 +59,13 @@ fn said(all: &[&Held]) -> String {
     }
 }
 
-/// Something that is open where nothing of this is in force.
+/// An item that is open if none of these mechanisms is in force.
 fn unless(name: &'static str, all: &[&Held], open: &'static str) -> Item {
     let kept = all.iter().any(|held| held.is_yes());
     item(name, said(all), if kept { "" } else { open })
 }
 
-/// Who ends, and what with.
+/// Items on how a job's processes end.
 fn lives(held: &InForce, helper: bool) -> Vec<Item> {
     if !helper {
         return vec![
@@ -100,7 +100,7 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
     ]
 }
 
-/// Files, processes and networks.
+/// Items on access to files, processes and networks.
 fn reach(held: &InForce) -> Vec<Item> {
     vec![
         item("files", said(&keep_files(held)), files(held)),
@@ -182,7 +182,7 @@ fn keep_files(held: &InForce) -> Vec<&Held> {
     all
 }
 
-/// What a job does to files that it was not granted.
+/// What a job can do with files that it was not granted.
 fn files(held: &InForce) -> String {
     let open = held.open_files().map(|(open, _)| open);
     let stat = "asking for size, owner and times of any path (`stat`)";
@@ -204,7 +204,7 @@ fn files(held: &InForce) -> String {
         .join("; ")
 }
 
-/// How much of what.
+/// Items on the amounts of resources.
 fn amounts(held: &InForce) -> Vec<Item> {
     vec![
         item(
@@ -244,7 +244,7 @@ fn amounts(held: &InForce) -> Vec<Item> {
     ]
 }
 
-/// Who the job is to the kernel.
+/// Items on the user and the privileges of a job.
 fn rights(held: &InForce) -> Vec<Item> {
     vec![
         item(

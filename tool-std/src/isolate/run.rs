@@ -1,4 +1,4 @@
-//! A job run to its end, with the head and tail of its output.
+//! Running a job until it ends, with the head and tail of its output.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 use super::error::IsolateError;
 use super::running::{Ended, Running, Stream};
 
-/// How much of a job's output is kept, and how much it may write at all.
+/// How much of a job's output is kept, and how much the job may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// Bytes kept of the beginning of each stream.
+    /// How many bytes of the beginning of each stream are kept.
     pub head: usize,
-    /// Bytes kept of the end of each stream.
+    /// How many bytes of the end of each stream are kept.
     pub tail: usize,
-    /// Bytes that both streams together may have; a job that writes more is killed.
+    /// How many bytes the job may write to both streams together; if it writes more, it is killed.
     pub limit: u64,
 }
 
 impl Default for Keep {
-    /// 16 KiB of either end, 5 MB in all.
+    /// 16 KiB of the beginning and of the end of each stream, and a limit of 5 MB.
     fn default() -> Self {
         Self {
             head: 16 << 10,
@@ -29,7 +29,7 @@ impl Default for Keep {
 }
 
 impl Keep {
-    /// Everything, up to a limit of both streams together.
+    /// Keeps the whole output, up to a limit for both streams together.
     pub fn all(limit: u32) -> Self {
         Self {
             head: limit as usize,
@@ -39,19 +39,19 @@ impl Keep {
     }
 }
 
-/// What is kept of a stream.
+/// The kept parts of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// The beginning.
+    /// The beginning of the stream.
     pub head: Vec<u8>,
-    /// The end, without what is in the head.
+    /// The end of the stream, without the bytes in `head`.
     pub tail: VecDeque<u8>,
-    /// How many bytes there were.
+    /// Total number of bytes of the stream.
     pub bytes: u64,
 }
 
 impl Kept {
-    /// Takes the next bytes of the stream.
+    /// Adds the next bytes of the stream.
     pub fn push(&mut self, bytes: &[u8], keep: Keep) {
         self.bytes += bytes.len() as u64;
         let room = keep.head.saturating_sub(self.head.len());
@@ -63,19 +63,19 @@ impl Kept {
         self.tail.extend(rest);
     }
 
-    /// How many bytes between head and tail were left out.
+    /// How many bytes between head and tail were dropped.
     pub fn left_out(&self) -> u64 {
         let kept = (self.head.len() + self.tail.len()) as u64;
         self.bytes.saturating_sub(kept)
     }
 
-    /// As text: what is no UTF-8 is replaced, and a line says how much was left out.
+    /// The stream as text: invalid UTF-8 is replaced, and a line says how many bytes were dropped.
     pub fn text(&self) -> String {
         let (front, back) = self.tail.as_slices();
         if self.left_out() == 0 {
             return String::from_utf8_lossy(&[&self.head[..], front, back].concat()).into_owned();
         }
-        // A character cut in two belongs to what is left out.
+        // A character that was cut in two is dropped.
         let head = self
             .head
             .utf8_chunks()
@@ -100,34 +100,34 @@ impl Kept {
     }
 }
 
-/// The last bytes of `all`, and the beginning of a character.
+/// Whether these are the last bytes of `all` and the beginning of a character.
 fn is_cut(invalid: &[u8], all: &[u8]) -> bool {
     all.ends_with(invalid)
         && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none())
 }
 
-/// A job that has run.
+/// The result of a job.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// How it ended.
+    /// How the job ended.
     pub ended: Ended,
-    /// What it wrote to standard output.
+    /// The job's standard output.
     pub stdout: Kept,
-    /// What it wrote to standard error.
+    /// The job's standard error.
     pub stderr: Kept,
-    /// It wrote more than the limit and was killed for it.
+    /// Whether the job was killed because it wrote more than the limit.
     pub too_much: bool,
-    /// From its start to its end.
+    /// The time from the start to the end of the job.
     pub took: Duration,
 }
 
 impl Running {
-    /// Waits for the job's end and keeps the head and tail of what it writes, as [`Isolation::run`](super::Isolation::run) does: for a
-    /// job that is [fed](Running::feed).
+    /// Waits for the job's end and keeps the head and tail of its output, as [`Isolation::run`](super::Isolation::run) does. Use it for a job that is
+    /// [fed](Running::feed).
     ///
     /// # Errors
     ///
-    /// A pipe broke or the helper is lost.
+    /// If a pipe breaks or the helper is lost.
     pub async fn finish(self, keep: Keep) -> Result<Ran, IsolateError> {
         run(self, keep).await
     }

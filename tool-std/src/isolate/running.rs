@@ -1,4 +1,4 @@
-//! A job that runs.
+//! The handle on a running job.
 
 use std::future::poll_fn;
 use std::io;
@@ -17,14 +17,14 @@ use super::group::Group;
 use super::linux::remote::Remote;
 use super::wire::InForce;
 
-/// A job that runs, with the host's ends of its pipes. Dropping it ends the job and all that descends from it.
+/// A running job, with the host's ends of its pipes. Dropping it kills the job and all its descendants.
 #[derive(Debug)]
 pub struct Running {
-    /// Where the job reads from, if the job asked for it.
+    /// The job's standard input, if [`Job::stdin`](super::Job::stdin) was set.
     pub stdin: Option<pipe::Sender>,
-    /// What the job writes to standard output.
+    /// The job's standard output.
     pub stdout: Option<pipe::Receiver>,
-    /// What the job writes to standard error.
+    /// The job's standard error.
     pub stderr: Option<pipe::Receiver>,
     hold: Hold,
     ended: Option<Ended>,
@@ -37,7 +37,7 @@ pub(super) enum Hold {
     Group(Group),
 }
 
-/// Which of the two a job wrote to.
+/// An output stream of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -49,36 +49,36 @@ pub enum Stream {
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// What its first process left behind.
+    /// The exit status of the job's first process.
     pub exit: Exit,
-    /// Who ended it.
+    /// What ended the job.
     pub because: Cause,
-    /// The kernel killed something of it because it had used up its memory. Not known without a memory cgroup.
+    /// Whether the kernel killed a process of the job for exceeding the memory limit. Always false without a memory cgroup.
     pub out_of_memory: bool,
 }
 
 impl Ended {
-    /// The job ended by itself with code 0.
+    /// Whether the job exited by itself with code 0.
     pub fn success(&self) -> bool {
         self.exit == Exit::Code(0) && self.because == Cause::Itself
     }
 }
 
-/// What the first process of a job left behind.
+/// The exit status of a job's first process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
-    /// An exit code.
+    /// It exited with this code.
     Code(i32),
-    /// The signal that killed it.
+    /// This signal killed it.
     Signal(i32),
 }
 
-/// Who ended a job.
+/// What ended a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Its first process ended.
+    /// Its first process exited.
     Itself,
-    /// Its deadline passed; this long it was.
+    /// Its deadline passed, which was this long.
     Deadline(Duration),
     /// The host killed it.
     Killed,
@@ -100,10 +100,10 @@ impl Running {
         }
     }
 
-    /// Reads what comes next from either pipe into `buffer`: which one it was, and how many bytes. `None` when both have ended, and when
-    /// nothing is left that could write: where the job's helper is lost, [`wait`](Self::wait) says so.
+    /// Reads the next output from either pipe into `buffer`; returns the stream and the number of bytes. `None` when both pipes have ended or no
+    /// process of the job is left that could write. If the helper is lost, [`wait`](Self::wait) reports it.
     ///
-    /// Dropping the future loses nothing. Where the pipes were taken out, they count as ended.
+    /// Cancel safe. Pipes that were taken out count as ended.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Stream, usize)>> {
         let mut late = pin!(past(self.latest()));
         poll_fn(|cx| {
@@ -136,7 +136,7 @@ impl Running {
         }
     }
 
-    /// What was written last, of which the runtime may not have heard yet: the kernel is asked.
+    /// Reads the last output directly from the kernel, because the runtime may not have been notified of it yet.
     fn rest(&mut self, buffer: &mut [u8]) -> Option<(Stream, usize)> {
         [Stream::Stdout, Stream::Stderr]
             .into_iter()
@@ -147,7 +147,7 @@ impl Running {
             })
     }
 
-    /// Ready when whoever still holds the pipes has left the job's group, or is nobody that the helper has held.
+    /// Ready when no process of the job can hold the pipes any more, except one that has left the job's group or was not under the helper's control.
     fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.hold {
             #[cfg(target_os = "linux")]
@@ -166,21 +166,21 @@ impl Running {
         }
     }
 
-    /// When the job is over at the latest.
+    /// The time at which the job is over at the latest.
     fn latest(&self) -> Option<Instant> {
         match &self.hold {
             #[cfg(target_os = "linux")]
             Hold::Remote(remote) => remote.latest(),
-            // A task of the host's own sees to it.
+            // The task of the group enforces the deadline.
             Hold::Group(_) => None,
         }
     }
 
-    /// Waits until nothing of the job is left. Dropping the future neither ends the job nor loses how it ended: the next call says it.
+    /// Waits until no process of the job is left. Cancel safe: the job keeps running, and the next call returns how it ended.
     ///
     /// # Errors
     ///
-    /// The helper was lost.
+    /// If the helper was lost.
     pub async fn wait(&mut self) -> Result<Ended, IsolateError> {
         if let Some(ended) = self.ended {
             return Ok(ended);
@@ -194,7 +194,7 @@ impl Running {
         Ok(ended)
     }
 
-    /// Kills the job and all that descends from it; [`wait`](Self::wait) says when that is done.
+    /// Kills the job and all its descendants; [`wait`](Self::wait) returns when that is done.
     pub fn kill(&mut self) {
         match &mut self.hold {
             #[cfg(target_os = "linux")]
@@ -203,8 +203,8 @@ impl Running {
         }
     }
 
-    /// The process that holds the job, as the host sees it: the helper, or with [`Isolation::GroupOnly`](super::Isolation::GroupOnly)
-    /// the job's first process. `None` once it has been waited for.
+    /// The process id, as the host sees it, of the process that represents the job: the helper, or with
+    /// [`Isolation::GroupOnly`](super::Isolation::GroupOnly) the job's first process. `None` after it has been waited for.
     pub fn id(&self) -> Option<u32> {
         match &self.hold {
             #[cfg(target_os = "linux")]
@@ -213,19 +213,19 @@ impl Running {
         }
     }
 
-    /// Writes all of it to the job's standard input beside everything else, and ends that.
+    /// Writes `input` to the job's standard input in a background task and then closes it.
     ///
     /// # Panics
     ///
     /// Outside of a tokio runtime.
     pub fn feed(&mut self, input: Vec<u8>) {
         if let Some(mut stdin) = self.stdin.take() {
-            // A job that reads no further breaks the pipe, which is its right.
+            // A job may stop reading, which breaks the pipe; that is not an error.
             tokio::spawn(async move { stdin.write_all(&input).await });
         }
     }
 
-    /// What holds the job.
+    /// Which mechanisms are in force for the job.
     pub(super) fn held(&self) -> &InForce {
         match &self.hold {
             #[cfg(target_os = "linux")]
@@ -235,7 +235,7 @@ impl Running {
     }
 }
 
-/// Ready past this.
+/// Ready after this time; never ready without one.
 pub(super) async fn past(latest: Option<Instant>) {
     match latest {
         Some(latest) => tokio::time::sleep_until(latest).await,

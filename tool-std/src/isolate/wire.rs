@@ -1,4 +1,4 @@
-//! What host and helper say to each other: frames of JSON over a socket, the job's standard files beside the first.
+//! The protocol between host and helper: frames of JSON over a socket, and the job's standard files with the first frame.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use super::isolation::Mechanism;
 use super::job::{Limits, Network, Program};
 use super::running::Exit;
 
-/// A job as the helper gets it.
+/// A job as it is sent to the helper.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Spec {
     pub(super) program: Program,
@@ -21,27 +21,27 @@ pub(super) struct Spec {
     pub(super) network: Network,
     pub(super) limits: Limits,
     pub(super) deadline_ms: Option<u64>,
-    /// What the host has not turned off.
+    /// The mechanisms that the host has not turned off.
     pub(super) mechanisms: Vec<Mechanism>,
-    /// Then the job goes without any, where those that it was not granted cannot be kept from it.
+    /// Whether to deny the job all Unix sockets if those that it was not granted cannot be denied otherwise.
     pub(super) requires_unix_sockets: bool,
     /// The name of the job's cgroups.
     pub(super) cgroups: String,
 }
 
 impl InForce {
-    /// Whether what the job was not granted has no name for it. A host's `/proc` leads to the roots of other processes, unless Landlock keeps the job
-    /// from them.
+    /// Whether files that the job was not granted have no path for it. Through the host's `/proc`, a job could reach the roots of other processes,
+    /// unless Landlock denies that.
     pub(super) fn hides_files(&self) -> bool {
         self.own_root.is_yes() && (self.proc_mount.is_yes() || self.landlock.is_yes())
     }
 
-    /// Whether the job connects to no socket with a path that it was not granted.
+    /// Whether the job cannot connect to sockets with a path that it was not granted.
     pub(super) fn keeps_unix_sockets(&self) -> bool {
         self.unix_sockets().iter().any(|held| held.is_yes())
     }
 
-    /// What may keep the job from sockets with a path that it was not granted.
+    /// The mechanisms that can deny the job sockets with a path that it was not granted.
     pub(super) fn unix_sockets(&self) -> Vec<&Held> {
         let mut all = vec![&self.path_sockets, &self.socket_filter];
         if self.hides_files() {
@@ -50,7 +50,7 @@ impl InForce {
         all
     }
 
-    /// What nothing keeps of files outside of those that are granted, and why.
+    /// What the job can do with files that it was not granted, and why; `None` if nothing.
     pub(super) fn open_files(&self) -> Option<(&'static str, &str)> {
         let is_apart = self.hides_files();
         let (open, reason) = match (&self.landlock, &self.truncate) {
@@ -82,14 +82,14 @@ impl Spec {
     }
 }
 
-/// What the helper tells the host.
+/// A message from the helper to the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Event {
-    /// The job runs; what holds it.
+    /// The job runs, with these mechanisms in force.
     Started(Box<InForce>),
-    /// It does not.
+    /// The job was not started.
     Failed(Failure),
-    /// It has ended and nothing of it is left.
+    /// The job has ended, and none of its processes is left.
     Ended {
         exit: Option<Exit>,
         because: Because,
@@ -102,8 +102,8 @@ pub(super) enum Failure {
     NotFound,
     Refused(String),
     Helper(String),
-    /// Namespaces that were asked for are half made. Where the host made them, a helper has to try it; where a helper did, one has to be started that
-    /// makes none.
+    /// The requested namespaces were only partly created. If the host created them, a helper has to try instead; if a helper did, the host has to
+    /// start one without namespaces.
     Namespaces(String),
 }
 
@@ -114,11 +114,11 @@ pub(super) enum Because {
     Host,
 }
 
-/// What holds a job: each mechanism, or why it is not there.
+/// The state of each mechanism for a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct InForce {
     pub(super) landlock: Held,
-    /// Files that are not granted cannot be emptied either.
+    /// Whether files that are not granted are also protected from truncation.
     pub(super) truncate: Held,
     pub(super) tcp: Held,
     pub(super) signals: Held,
@@ -139,7 +139,7 @@ pub(super) struct InForce {
     pub(super) limits: Held,
 }
 
-/// In force, with a detail, or not, with the reason.
+/// Whether a mechanism is in force: yes with a detail, or no with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Held {
     Yes(String),
@@ -165,10 +165,10 @@ impl Held {
     }
 }
 
-/// The largest frame: arguments and environment of a process fit into 6 MB, in JSON four times that.
+/// Maximum size of a frame: the arguments and environment of a process fit into 6 MB, and into four times that as JSON.
 const MAX_FRAME: usize = 64 << 20;
 
-/// A frame: its length in 4 bytes, and JSON.
+/// Encodes a frame: the length in 4 bytes, and JSON.
 pub(super) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, message)?;
@@ -185,7 +185,7 @@ pub(super) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Takes one whole frame off the front of what was received, if there is one.
+/// Removes a complete frame from the front of the received bytes, if there is one, and decodes it.
 pub(super) fn take_frame(buffer: &mut Vec<u8>) -> io::Result<Option<Event>> {
     let Some(length) = buffer.first_chunk::<4>() else {
         return Ok(None);
@@ -199,7 +199,7 @@ pub(super) fn take_frame(buffer: &mut Vec<u8>) -> io::Result<Option<Event>> {
     Ok(Some(event))
 }
 
-/// Reads the rest of a frame whose length is known.
+/// Reads and decodes the rest of a frame whose length is known.
 pub(super) fn read_frame<T: for<'de> Deserialize<'de>>(
     length: [u8; 4],
     mut from: impl Read,

@@ -1,4 +1,4 @@
-//! How `run_command` runs commands here.
+//! The host's settings for `run_command`.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -10,12 +10,12 @@ use tool_core::{Effect, FromContext, SecretString, ToolContext, ToolError};
 use super::proxies;
 use crate::isolate::{Isolation, Job, Keep, Limits, Network, environment};
 
-/// Shells that take a line of text after `-c`.
+/// Shells that take a command line after `-c`.
 const SHELLS: [&str; 11] = [
     "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox",
 ];
 
-/// How `run_command` runs commands: a host value with [`Effect::ALL`].
+/// The settings of `run_command`: a host value with [`Effect::ALL`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,12 +43,12 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// No shell, no network, the [`Limits`] and [`Keep`] of their defaults, at most 10 minutes. The environment is read here and
-    /// never again; of it the [`PASSED`](crate::isolate::PASSED) variables pass.
+    /// No shell, no network, the default [`Limits`] and [`Keep`], and at most 10 minutes. The [`PASSED`](crate::isolate::PASSED) variables of this
+    /// process's environment are read once, here.
     ///
-    /// Proxies are only for commands that reach a network: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY` and their small spellings pass where
-    /// [`network`](Self::network) opens one, and then without the user and the password that an address holds. A command that needs
-    /// these gets the variable by [`env`](Self::env), which passes as it is.
+    /// Proxy variables are only for commands that may use a network: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY` and their lower-case forms are passed
+    /// only if [`network`](Self::network) opens one, without the user and the password in an address. For a command that needs the password, set the
+    /// variable with [`env`](Self::env), which passes it unchanged.
     pub fn new(isolation: Isolation) -> Self {
         Self {
             isolation,
@@ -63,16 +63,15 @@ impl Commands {
         }
     }
 
-    /// Adds a variable; it replaces one that would have passed. A command can print it: what must not be read by the model is also a
-    /// secret of the context, whose results are masked.
+    /// Adds a variable; it replaces one of the passed ones. A command can print its value: to hide it from the model, also add it to the context as a
+    /// secret, so that it is redacted from results.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
         self.added.push((name.into(), value.into()));
         self
     }
 
-    /// Leaves a variable out, whether it would have passed or was added before. `HOME` and `TMPDIR` are the call's own folder all the
-    /// same.
+    /// Removes a variable, whether it is passed or was added before. `HOME` and `TMPDIR` are set to the folder of the call in any case.
     #[must_use]
     pub fn without_env(mut self, name: &str) -> Self {
         self.environment.retain(|(known, _)| known != name);
@@ -80,54 +79,54 @@ impl Commands {
         self
     }
 
-    /// Lets a command of one item be a line for this shell, and lets shells take lines.
+    /// Allows command lines: a `command` of one item is run by this shell, and a `command` may call shells with `-c`.
     #[must_use]
     pub fn shell(mut self, path: impl Into<PathBuf>) -> Self {
         self.shell = Some(path.into());
         self
     }
 
-    /// A path beside the system's that commands may read and execute, such as a toolchain's.
+    /// Lets commands read and execute a path in addition to the system's, such as a toolchain.
     #[must_use]
     pub fn reads(mut self, path: impl Into<PathBuf>) -> Self {
         self.reads.push(path.into());
         self
     }
 
-    /// What commands may reach.
+    /// Sets the network that commands may use.
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
-    /// How much a command may use.
+    /// Sets the resource limits of a command.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How much of the output is kept, and how much there may be.
+    /// Sets how much of the output is kept and how much a command may write.
     #[must_use]
     pub fn keep(mut self, keep: Keep) -> Self {
         self.keep = keep;
         self
     }
 
-    /// The longest time that a command may ask for.
+    /// Sets the maximum time of a command, even if a call asks for more.
     #[must_use]
     pub fn most(mut self, time: Duration) -> Self {
         self.most = time;
         self
     }
 
-    /// How commands are kept apart from the host.
+    /// How commands are isolated from the host.
     pub fn isolation(&self) -> &Isolation {
         &self.isolation
     }
 
-    /// The job of a command that runs in `cwd`, may write below `workspace` and has `scratch` to itself.
+    /// The job of a command that runs in `cwd`, may write below `workspace` and has the private folder `scratch`.
     pub(super) fn job(
         &self,
         command: &[String],
@@ -170,7 +169,7 @@ impl Commands {
     }
 }
 
-/// A shell with `-c`, alone or among other letters. What stands behind the first argument that is no option is a script's own.
+/// Whether this is a shell with `-c`, alone or among other letters. Arguments after the first one that is not an option belong to a script.
 fn takes_a_line(program: &str, args: &[String]) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str);
     let Some(name) = name.filter(|name| SHELLS.contains(name)) else {
@@ -191,7 +190,7 @@ fn takes_a_line(program: &str, args: &[String]) -> bool {
                 false
             }
             Some(letters) if arg.starts_with('-') && letters.contains('c') => return true,
-            // `-o pipefail`, `-O extglob`.
+            // These take a value: `-o pipefail`, `-O extglob`.
             Some(letters) => letters.contains(['o', 'O']),
         };
         if value_follows {
@@ -211,7 +210,7 @@ impl FromContext for Commands {
     }
 }
 
-/// Without the values of the environment.
+/// Leaves out the values of environment variables.
 impl fmt::Debug for Commands {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let added: Vec<_> = self.added.iter().map(|(name, _)| name).collect();

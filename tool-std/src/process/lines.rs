@@ -1,14 +1,14 @@
-//! Output as it is told: whole lines, so that neither a character nor a secret is told in two halves.
+//! Splitting output into whole lines, so that neither a character nor a secret is split between two progress messages.
 
-/// A line that is longer than this is told in parts.
+/// A line that is longer than this, in bytes, is split.
 const LONGEST: usize = 64 << 10;
 
-/// The beginning of a line whose end has not come yet.
+/// The beginning of a line that is not complete yet.
 #[derive(Debug, Default)]
 pub(super) struct Lines(Vec<u8>);
 
 impl Lines {
-    /// Takes bytes and gives the whole lines that there are now.
+    /// Adds bytes; returns the lines that are complete now.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Option<String> {
         self.0.extend_from_slice(bytes);
         let whole = match self.0.iter().rposition(|byte| *byte == b'\n') {
@@ -21,7 +21,7 @@ impl Lines {
         Some(String::from_utf8_lossy(&lines).into_owned())
     }
 
-    /// What is left when the stream has ended.
+    /// The last, incomplete line, at the end of the stream.
     pub(super) fn rest(self) -> Option<String> {
         (!self.0.is_empty()).then(|| String::from_utf8_lossy(&self.0).into_owned())
     }

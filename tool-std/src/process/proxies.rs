@@ -1,11 +1,11 @@
-//! Proxies are for commands that reach a network, and their passwords for nobody whom the host did not name.
+//! The host's proxy variables for commands: only with a network, and without passwords.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use crate::isolate::Network;
 
-/// The variables of the host as a command in this network sees them.
+/// The host's variables that a command with this network gets.
 pub(super) fn shown<'a>(
     environment: &'a [(OsString, OsString)],
     network: &'a Network,
@@ -41,7 +41,7 @@ fn reaches(network: &Network) -> bool {
     }
 }
 
-/// An address without what stands before its last `@`, but for the scheme: a password may hold any character that should be escaped.
+/// Removes everything between the scheme and the last `@` of an address: an unescaped password may contain any character.
 fn without_password(address: &OsStr) -> OsString {
     let bytes = address.as_bytes();
     let Some(at) = bytes.iter().rposition(|byte| *byte == b'@') else {
@@ -63,7 +63,7 @@ mod tests {
 
     use super::without_password;
 
-    // S1-82
+    // S1-82: a proxy's address is passed without its password, however it is written
     #[test]
     fn no_spelling_of_a_password_is_kept() {
         for (address, shown) in [

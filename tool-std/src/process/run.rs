@@ -1,4 +1,4 @@
-//! `run_command`.
+//! The `run_command` tool, which runs a program.
 
 use std::time::{Duration, Instant};
 
@@ -150,7 +150,7 @@ fn no_folder(cwd: &str, error: &std::io::Error) -> ToolError {
     .operator(error.to_string())
 }
 
-/// What a command has written.
+/// The output of a command so far.
 struct Output {
     keep: Keep,
     stdout: (Kept, Lines),
@@ -179,7 +179,7 @@ impl Output {
         self.stdout.0.bytes + self.stderr.0.bytes > self.keep.limit
     }
 
-    /// The last lines, which nothing ended.
+    /// The last lines, which have no line end.
     fn rest(&mut self) -> impl Iterator<Item = Progress> + use<> {
         let both = [
             (OutputStream::Stdout, std::mem::take(&mut self.stdout.1)),

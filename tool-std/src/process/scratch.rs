@@ -1,4 +1,4 @@
-//! A folder of one call, which goes with it.
+//! The temporary folder of one call.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError, remove_dir};
 use std::io;
@@ -15,11 +15,11 @@ use rustix::process::geteuid;
 
 use crate::workspace::remove;
 
-/// How the names of these folders begin.
+/// Prefix of the names of these folders.
 const PREFIX: &str = "tool-std-";
 
-/// An empty folder that only the host's user may enter. [`end`](Scratch::end) removes it, or a background thread when it is dropped. The kernel releases
-/// the lock of a host that is killed, and the next host of the same user removes the folder.
+/// An empty folder that only the host's user may enter. [`end`](Scratch::end) removes it; if it is dropped, a background thread does. The kernel
+/// releases the lock of a host that is killed, and the next host of the same user removes the folder.
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,
@@ -37,20 +37,20 @@ impl Scratch {
         let root = std::env::temp_dir();
         SWEPT.call_once(|| {
             let root = root.clone();
-            // There may be a million files. Without a thread they stay for the next host.
+            // There may be a million files. If no thread can be started, the folders are left for the next host.
             let _ = std::thread::Builder::new().spawn(move || sweep(&root));
         });
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = root.join(format!("{PREFIX}{}-{count}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
-                // Another host may take it for left behind until it is locked.
+                // Until it is locked, another host may treat it as left behind and remove it.
                 Ok(()) => {
                     if let Some(lock) = locked(&path)? {
                         return Ok(Self { path, lock });
                     }
                 }
-                // Of a process that died and had our number.
+                // The folder of an earlier process that had the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -61,9 +61,9 @@ impl Scratch {
         &self.path
     }
 
-    /// Removes it, before anything else happens: a process that ends with its call leaves nothing.
+    /// Removes the folder and waits for it, so that a process that exits right after its call leaves nothing behind.
     pub(super) async fn end(self) {
-        // Where it cannot be removed, the drop in there tries on.
+        // If it cannot be removed here, the drop of `scratch` tries again.
         let removed = tokio::task::spawn_blocking(move || {
             let mut scratch = self;
             if is_gone(&scratch.path) {
@@ -80,7 +80,8 @@ impl Drop for Scratch {
         if path.as_os_str().is_empty() || remove_dir(&path).is_ok() {
             return;
         }
-        // A command may have left a million files, and one that was cancelled may still be dying. Without a thread it stays.
+        // A command may have left a million files, and a cancelled command may still be dying. If no thread can be started, the folder is left for
+        // the next host.
         let _ = std::thread::Builder::new().spawn(move || {
             for _ in 0..50 {
                 if is_gone(&path) {
@@ -114,7 +115,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     Ok(is_it.then_some(folder))
 }
 
-/// Removes what hosts of this user have left behind that were killed.
+/// Removes the folders of killed hosts of this user.
 fn sweep(root: &Path) {
     let own = geteuid().as_raw();
     for entry in root.read_dir().into_iter().flatten().flatten() {
@@ -132,7 +133,7 @@ fn sweep(root: &Path) {
     }
 }
 
-/// Removes a folder, whatever modes a command left in it; whether nothing is left.
+/// Removes a folder, whatever modes a command has set in it; returns whether it is gone.
 fn is_gone(path: &Path) -> bool {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return true;

@@ -1,4 +1,4 @@
-//! From HTML to its main text as Markdown.
+//! Extracting the main text of an HTML page as Markdown.
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -14,19 +14,19 @@ use super::page::Link;
 use super::parse::{TooMuch, parse_until};
 use crate::Excerpt;
 
-/// Most links that are told.
+/// Maximum number of links in a result.
 const MOST_LINKS: usize = 100;
 
-/// The longest URL of a link in a result, in bytes. A part of a URL leads elsewhere, so longer ones are left out.
+/// Maximum length of a link's URL in a result, in bytes. Longer URLs are left out, because a truncated URL would lead elsewhere.
 pub(super) const LONGEST_URL: usize = 2_000;
 
-/// Where a page says its charset, if it does.
+/// How many bytes of a page are searched for its charset.
 const CHARSET_HEAD: usize = 1024;
 
-/// What is never the text of a page, even where there is hardly any other.
+/// Elements that are never the text of a page, even if it has hardly any other text.
 const NAVIGATION: &str = "nav, [role=navigation]";
 
-/// What is around the text of a page, or cannot be text.
+/// Elements that surround the text of a page or cannot be text.
 const AROUND: &str = "header, footer, aside, form, dialog, script, style, noscript, template, iframe, object, svg, math, canvas";
 
 /// The main text of a page.
@@ -37,10 +37,10 @@ pub(super) struct Article {
     pub(super) links: Vec<Link>,
 }
 
-/// Finds the main text as a browser's reader does. Where there is none (a list, a form, a start page), it is what is left of the page
-/// without what stands around the text.
+/// Finds the main text as a browser's reader mode does. If there is none (a list, a form, a start page), the text is the rest of the page without the
+/// elements that surround a text.
 ///
-/// Parsing stops at the deadline, because the call has ended by then.
+/// Parsing stops at the deadline, because the call times out then.
 pub(super) fn read(html: &str, url: &Url, deadline: Instant) -> Result<Article, TooMuch> {
     let document = parse_until(html, deadline)?;
     document.select(NAVIGATION).remove();
@@ -63,7 +63,7 @@ pub(super) fn read(html: &str, url: &Url, deadline: Instant) -> Result<Article, 
             ..Options::default()
         })
         .build();
-    // What was read a moment ago cannot fail to be read; no text is better than none at all.
+    // The HTML was just produced by the parser, so this does not fail; if it did, an empty text would be better than an error.
     let markdown = converter.convert(&main.html()).unwrap_or_default();
     Ok(Article {
         title: title.map(Excerpt::of),
@@ -84,7 +84,7 @@ fn rest(document: &Document) -> String {
     document.select_single("body").inner_html().to_string()
 }
 
-/// Makes the links whole, takes away those that lead nowhere on the web, and gives the others, each once.
+/// Makes the links absolute, removes those that do not lead to a web page, and returns the others, each once.
 fn links(document: &Document, base: &Url) -> Vec<Link> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();
@@ -109,13 +109,13 @@ fn links(document: &Document, base: &Url) -> Vec<Link> {
     all
 }
 
-/// A text on one line; `None` where there is none.
+/// Joins a text into one line; `None` if it is blank.
 pub(super) fn text_of(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// The charset that a page says of itself, as browsers look for it: in a `meta` element among its first bytes.
+/// The charset that a page declares, as browsers find it: in a `meta` element among its first bytes.
 pub(super) fn charset(html: &[u8]) -> Option<&'static Encoding> {
     let head = &html[..html.len().min(CHARSET_HEAD)];
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();
@@ -128,7 +128,7 @@ pub(super) fn charset(html: &[u8]) -> Option<&'static Encoding> {
             .split(['"', '\'', ';', ' ', '/'])
             .next()?;
         let said = Encoding::for_label(label.as_bytes())?;
-        // What could be read as ASCII so far is not in two bytes a character.
+        // The declaration was readable as ASCII, so the page cannot be UTF-16.
         Some(if said.is_ascii_compatible() {
             said
         } else {

@@ -1,4 +1,4 @@
-//! Which search engine a call asks, and with which key.
+//! Selection of the search engine of a call, and of its key.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use super::engines::{Brave, DuckDuckGo, SerpApi, Tavily};
 use super::search::SearchProvider;
 use crate::http::Http;
 
-/// The search engines that a host knows, given to [`search_web`](fn@super::search_web) with
+/// The search engines of a host, passed to [`search_web`](fn@super::search_web) with
 /// [`ToolContextBuilder::with`](tool_core::ToolContextBuilder::with).
 ///
-/// The variable `SEARCH_PROVIDER` of the call chooses one by its name, in capitals or not; where it is not set, the first one answers. It
-/// is no secret, because a secret's text would be masked in the result that names the engine. A context without this has the
+/// The variable `SEARCH_PROVIDER` of the call selects an engine by name, ignoring case; if it is not set, the first engine is used. It is not a
+/// secret, because a secret's text would be redacted from the result, which names the engine. A context without a `Search` uses the
 /// [default](Search::default).
 ///
 /// # Keys
 ///
-/// An engine has a secret of its own, `tavily_api_key`, `serpapi_api_key` or `brave_api_key`. Where that is not there, and for engines of
-/// a host's own, `search_api_key` is the key of the engine that is asked.
+/// Three engines have a separate secret: `tavily_api_key`, `serpapi_api_key` and `brave_api_key`. If that is not set, and for custom engines,
+/// `search_api_key` is the key of the selected engine.
 ///
-/// A name that no engine has, perhaps for a slip of the pen, chooses the first one too, but `search_api_key` may then be the key of the
-/// engine that was meant: it is sent to no other. So the first one is asked where its own secret is there or where it needs none, and
-/// else the call is unavailable, with the names that are known for the operator. A host whose queries must reach no other engine than
-/// its own gives that one [alone](Search::only).
+/// A name that no engine has, perhaps because of a typo, selects the first engine too. But then `search_api_key` may be the key of the intended
+/// engine, so it is not sent to the first one. The first engine is used only if its separate secret is set or it needs no key; otherwise the call is
+/// unavailable, and the error for the operator lists the known names. A host whose queries must not reach another engine sets its own as the
+/// [only](Search::only) one.
 ///
-/// Where an engine needs a key and the context has none, the tool is there and says that it cannot be used. A host that wants it hidden
-/// instead says so to its registry:
+/// If an engine needs a key and the context has none, the tool is listed, and calls return an error. To hide the tool instead, a host declares the
+/// secret to its registry:
 ///
 /// ```
 /// use tool_core::{Registry, Rules, ToolContext};
@@ -51,7 +51,7 @@ pub struct Search {
     pub(super) http: Http,
 }
 
-/// `tavily`, `serpapi`, `brave` and `duckduckgo`, in this order; `searxng` is somewhere else for everybody.
+/// `tavily`, `serpapi`, `brave` and `duckduckgo`, in this order; `searxng` has no common address, so it is not included.
 impl Default for Search {
     fn default() -> Self {
         Self::only(Tavily::new())
@@ -61,7 +61,7 @@ impl Default for Search {
     }
 }
 
-/// The names of its engines, and how they are reached. No secret is a part of this.
+/// Prints the names of the engines and the HTTP settings; a `Search` holds no secrets.
 impl fmt::Debug for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Search")
@@ -72,7 +72,7 @@ impl fmt::Debug for Search {
 }
 
 impl Search {
-    /// This one.
+    /// Uses this engine only.
     pub fn only(provider: impl SearchProvider) -> Self {
         Self {
             providers: vec![Arc::new(provider)],
@@ -80,7 +80,7 @@ impl Search {
         }
     }
 
-    /// This one as well. It takes the place of one that has its name.
+    /// Adds an engine. It replaces an engine of the same name.
     pub fn and(mut self, provider: impl SearchProvider) -> Self {
         let provider: Arc<dyn SearchProvider> = Arc::new(provider);
         let mut known = self.providers.iter_mut();
@@ -95,7 +95,7 @@ impl Search {
         self.providers.iter().map(|known| known.name())
     }
 
-    /// The engine that a name chooses, and whether it has that name; one that is empty is none.
+    /// The engine that a name selects, and whether that is its name. An empty name counts as none.
     pub(super) fn chosen(&self, name: Option<&str>) -> Option<(&dyn SearchProvider, bool)> {
         let name = name.map(str::trim).filter(|name| !name.is_empty());
         let meant = |known: &&Arc<dyn SearchProvider>| {
@@ -108,7 +108,7 @@ impl Search {
         }
     }
 
-    /// No engine has this name, and the first one cannot stand in for it.
+    /// The error for a name that no engine has, if the first engine cannot be used instead.
     pub(super) fn unknown(&self, name: &str) -> ToolError {
         let known = self.names().collect::<Vec<_>>().join("`, `");
         let name: String = name.chars().take(80).collect();
@@ -118,7 +118,7 @@ impl Search {
     }
 }
 
-/// The secrets of a call.
+/// The search keys among the secrets of a call.
 pub(super) struct Keys {
     pub(super) shared: Option<SecretString>,
     pub(super) tavily: Option<SecretString>,
@@ -127,7 +127,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// The key for an engine; the one that several may share only where it is `meant`.
+    /// Selects the key for an engine. The shared key is used only if the engine is `meant`.
     pub(super) fn of(
         self,
         engine: &dyn SearchProvider,

@@ -1,4 +1,4 @@
-//! The search engines.
+//! The built-in search engines: Tavily, `SerpApi`, Brave, `SearXNG` and `DuckDuckGo`.
 
 use ::http::header::{ACCEPT, AUTHORIZATION, HeaderName, HeaderValue};
 use futures::FutureExt as _;
@@ -10,10 +10,10 @@ use tool_core::{ErrorKind, ExposeSecret as _};
 use super::search::{Depth, SearchHit, SearchProvider, SearchQuery, ask, request};
 use crate::http::{Http, Method, Request};
 
-/// One more than the engines' own limits is an error there.
+/// Maximum number of results that the engines' APIs accept.
 const MOST: u32 = 20;
 
-/// Makes an engine of a struct with the URL of its API and a fn that asks it.
+/// Implements [`SearchProvider`] for a struct, from the URL of its API and a function that queries it.
 macro_rules! engine {
     ($type:ident, $name:literal, key: $key:literal, $url:literal, $ask:ident) => {
         impl Default for $type {
@@ -23,7 +23,7 @@ macro_rules! engine {
         }
 
         impl $type {
-            /// At its usual place, which has to pass the host's [`Guard`](crate::http::Guard) as any URL does.
+            /// Uses the engine's public address. The host's [`Guard`](crate::http::Guard) must allow it, like any URL.
             pub fn new() -> Self {
                 let (url, own) = (String::from($url), false);
                 Self(Place { url, own })
@@ -34,8 +34,8 @@ macro_rules! engine {
     };
     ($type:ident, $name:literal, key: $key:literal, $ask:ident) => {
         impl $type {
-            /// At another place, which the host names and which may be in its own network: of the host's
-            /// [`Guard`](crate::http::Guard) only what it [blocks](crate::http::Guard::block) keeps requests from it.
+            /// Uses an address that the host chooses, which may be in a private network. Of the host's [`Guard`](crate::http::Guard), only
+            /// [blocked](crate::http::Guard::block) names apply to it.
             pub fn at(url: impl Into<String>) -> Self {
                 let (url, own) = (url.into(), true);
                 Self(Place { url, own })
@@ -72,11 +72,11 @@ macro_rules! engine {
     };
 }
 
-/// Where an engine is.
+/// The address of an engine.
 #[derive(Clone, Debug)]
 struct Place {
     url: String,
-    /// The host has named it. A place that it has not named is no more than any other URL to its guard.
+    /// Whether the host has set the address. Otherwise the guard treats it like any other URL.
     own: bool,
 }
 
@@ -98,24 +98,24 @@ impl Place {
     }
 }
 
-/// Tavily, <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
+/// The search engine Tavily, <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
 #[derive(Clone, Debug)]
 pub struct Tavily(Place);
 
-/// Google by `SerpApi`, <https://serpapi.com/search-api>.
+/// Google by way of `SerpApi`, <https://serpapi.com/search-api>.
 #[derive(Clone, Debug)]
 pub struct SerpApi(Place);
 
-/// Brave, <https://api-dashboard.search.brave.com/app/documentation/web-search/get-started>.
+/// The search engine Brave, <https://api-dashboard.search.brave.com/app/documentation/web-search/get-started>.
 #[derive(Clone, Debug)]
 pub struct Brave(Place);
 
-/// A `SearXNG` of one's own, <https://docs.searxng.org/dev/search_api.html>; its settings have to allow the format `json`.
+/// A self-hosted `SearXNG`, <https://docs.searxng.org/dev/search_api.html>; its settings have to enable the format `json`.
 #[derive(Clone, Debug)]
 pub struct SearXng(Place);
 
-/// Instant answers of `DuckDuckGo`, <https://duckduckgo.com/api>: what it has of an API without a key. It knows topics and official
-/// sites, and nothing of most questions.
+/// Instant answers of `DuckDuckGo`, <https://duckduckgo.com/api>, its only API that needs no key. It finds topics and official sites, and has no
+/// results for most other queries.
 #[derive(Clone, Debug)]
 pub struct DuckDuckGo(Place);
 
@@ -219,7 +219,7 @@ async fn duckduckgo(
     Ok(all)
 }
 
-/// Topics, and those of groups of topics. The text of one begins with its title.
+/// Collects topics, including those in groups of topics. The text of a topic begins with its title.
 fn topics(list: &Value, all: &mut Vec<SearchHit>) {
     for topic in list.as_array().into_iter().flatten() {
         topics(&topic["Topics"], all);
@@ -235,7 +235,7 @@ fn topics(list: &Value, all: &mut Vec<SearchHit>) {
     }
 }
 
-/// A list of results. What is no result is left out; what an engine leaves out is empty.
+/// Reads a list of results. An entry without a URL is skipped; other missing fields are empty.
 fn hits(list: &Value, url: &str, snippet: &str) -> Vec<SearchHit> {
     let all = list.as_array().into_iter().flatten();
     all.filter_map(|found| {
@@ -249,7 +249,7 @@ fn hits(list: &Value, url: &str, snippet: &str) -> Vec<SearchHit> {
     .collect()
 }
 
-/// A text that is there and not empty.
+/// A field's text, if it is present and not empty.
 fn text(value: &Value, key: &str) -> Option<String> {
     let text = value[key].as_str()?;
     (!text.is_empty()).then(|| text.to_owned())

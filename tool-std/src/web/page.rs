@@ -1,4 +1,4 @@
-//! `fetch_webpage`.
+//! The `fetch_webpage` tool, which returns the main text of a web page.
 
 use std::time::Instant;
 
@@ -13,13 +13,13 @@ use crate::Excerpt;
 use crate::http::{HttpRead, Method, Request, Response};
 use crate::http::{cut_chars, decode, is_text, looks_like_text, media_type};
 
-/// Memory for the stack of the thread that reads a page, only touched where a page is deep.
+/// Stack size of the thread that reads a page. Memory is used only as far as a page is deeply nested.
 const STACK: usize = 64 << 20;
 
-/// Most pages that are read at the same time.
+/// Maximum number of pages that are read at the same time.
 const READERS: usize = 8;
 
-/// Characters of links that every page may have.
+/// How many characters of links a page may always have, even if `max_chars` is smaller.
 const LINKS: usize = 1_000;
 
 /// What a page says.
@@ -76,7 +76,7 @@ pub async fn fetch_webpage(
     #[arg(default = 20000, range = 100..=200000)]
     max_chars: u32,
 ) -> Result<Page, ToolError> {
-    // One limit for the answer and for what is made of it.
+    // One deadline for the response and for the extraction of its text.
     let deadline = Instant::now() + http.longest();
     let response = http.send(Request::new(Method::Get, url)).await?;
     if response.status() != 200 {
@@ -103,7 +103,7 @@ pub async fn fetch_webpage(
     Ok(page)
 }
 
-/// Leaves out the links behind so many characters; whether any are left out.
+/// Removes the links after `most` characters in total; returns whether any were removed.
 fn cut_links(links: &mut Vec<Link>, most: usize) -> bool {
     let mut chars = 0;
     let kept = links
@@ -140,7 +140,7 @@ fn refused(response: &Response) -> ToolError {
     }
 }
 
-/// What a response says to a reader.
+/// Extracts the text of a response.
 async fn text(response: &Response, deadline: Instant) -> Result<Article, ToolError> {
     if let Some(note) = response.note() {
         return Err(ToolError::new(format!("the page cannot be read: {note}")));
@@ -191,8 +191,8 @@ async fn text(response: &Response, deadline: Instant) -> Result<Article, ToolErr
     }
 }
 
-/// Runs in a thread with a stack of its own; `None` where that panics. A thread cannot be stopped from outside, so it keeps its place among
-/// [`READERS`] to its end, however long its call waits for it.
+/// Runs `work` in a thread with a large stack; `None` if it panics. A thread cannot be stopped from outside, so it occupies one of the [`READERS`]
+/// until it ends, even if its call has timed out.
 async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     static PLACES: Semaphore = Semaphore::const_new(READERS);
     let place = PLACES.acquire().await.ok()?;
@@ -217,13 +217,13 @@ fn looks_like_html(bytes: &[u8]) -> bool {
         || head.starts_with("<body")
 }
 
-/// A text that is no page: prose as it is, anything else as code.
+/// Markdown for a text that is not HTML: prose unchanged, anything else as a code block.
 fn as_it_is(text: String, essence: &str) -> String {
     let language = match essence.rsplit(['/', '+']).next().unwrap_or_default() {
         "plain" | "markdown" | "x-markdown" | "" | "octet-stream" => return text,
         language => language.trim_start_matches("x-"),
     };
-    // A fence is longer than any in the text.
+    // The fence must be longer than any in the text.
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}{language}\n{}\n{fence}", text.trim_end())

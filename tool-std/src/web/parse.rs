@@ -1,8 +1,8 @@
-//! HTML as a tree that cannot grow beyond all bounds.
+//! An HTML parser with limits on time, elements and nesting depth.
 //!
-//! A page may be made to take the time and the memory of whoever reads it: a parser of HTML looks through all open elements for many a
-//! tag, opens every unclosed `font` anew in each paragraph, and compares each attribute with all before it. So the page is fed to the
-//! parser bit by bit, and what has become of it is looked at in between.
+//! A page may be written to consume the time and memory of its reader: an HTML parser searches all open elements for many tags, reopens every
+//! unclosed `font` in each paragraph, and compares each attribute with all earlier ones. So the page is passed to the parser in small pieces, and the
+//! limits are checked after each one.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -15,28 +15,28 @@ use html5ever::tendril::{StrTendril, TendrilSink as _};
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{Attribute, ParseOpts, QualName, parse_document};
 
-/// How deep elements may stand in one another. Parts of what reads them call themselves for each level.
+/// Maximum nesting depth of elements. Parts of the code that reads them recurse once per level.
 const DEEPEST: u32 = 512;
 
-/// Most elements of a page.
+/// Maximum number of elements of a page.
 const MOST_ELEMENTS: usize = 60_000;
 
-/// How much of the page the parser gets at once, in bytes. A few tags, because each may open many elements.
+/// How many bytes of the page the parser gets at once: a few tags, because each one may open many elements.
 const BIT: usize = 32;
 
-/// The longest that the parser may take. The other bounds come first but for tags with many thousand attributes.
+/// Maximum time of the parser. The other limits are reached earlier, except for tags with many thousand attributes.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// A page that is too much to be read.
+/// The error for a page that exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooMuch;
 
-/// Parses a page.
+/// Parses a page with the default time limit.
 pub(super) fn parse(html: &str) -> Result<Document, TooMuch> {
     parse_until(html, Instant::now() + LONGEST)
 }
 
-/// Parses a page, for no longer than until the deadline.
+/// Parses a page until the deadline at the latest.
 pub(super) fn parse_until(html: &str, deadline: Instant) -> Result<Document, TooMuch> {
     let options = ParseOpts {
         tree_builder: TreeBuilderOpts {
@@ -57,7 +57,7 @@ pub(super) fn parse_until(html: &str, deadline: Instant) -> Result<Document, Too
         }
     }
     let document = parser.finish();
-    // What the parser moved about is not where it was put.
+    // Check again: the parser may have moved elements after they were counted.
     if is_too_deep(document.root()) {
         return Err(TooMuch);
     }
@@ -75,7 +75,7 @@ fn is_too_deep(root: NodeRef<'_>) -> bool {
     false
 }
 
-/// A document that counts.
+/// A document that counts its elements and their depth.
 #[derive(Default)]
 struct Bounded {
     document: Document,
@@ -99,7 +99,7 @@ impl Bounded {
     }
 }
 
-/// Everything as the document has it.
+/// Passes every call on to the document.
 impl TreeSink for Bounded {
     type Handle = NodeId;
     type Output = Document;
@@ -109,7 +109,7 @@ impl TreeSink for Bounded {
         self.document
     }
 
-    /// Not kept: there may be one for each byte.
+    /// Errors are dropped: there may be one for each byte.
     fn parse_error(&self, _: Cow<'static, str>) {}
 
     fn get_document(&self) -> NodeId {

@@ -1,4 +1,4 @@
-//! `search_web`.
+//! The `search_web` tool, which searches the web.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use super::parse::parse;
 use crate::Excerpt;
 use crate::http::{Http, Request, Response};
 
-/// How long a search engine is waited for.
+/// Timeout of a request to a search engine.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// How much of an engine's text marks are taken out of, in bytes: more than the longest excerpt, and little to parse.
+/// How many bytes of an engine's text are parsed to remove HTML: more than the longest excerpt, and quick to parse.
 const MOST_MARKED: usize = 16_384;
 
-/// What is searched for.
+/// A query for a search engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// The words.
+    /// The words to search for.
     pub query: String,
-    /// Most results.
+    /// Maximum number of results.
     pub limit: u32,
-    /// How thorough, where the engine knows a difference.
+    /// How thorough the search is, for engines that support it.
     pub depth: Option<Depth>,
 }
 
@@ -40,16 +40,16 @@ pub enum Depth {
     Advanced,
 }
 
-/// One thing that a search engine found, as it says it. HTML in it is taken out later.
+/// One result of a search engine, unchanged. HTML in it is removed later.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SearchHit {
-    /// Its title.
+    /// The title of the page.
     pub title: String,
-    /// Where it is.
+    /// The URL of the page.
     pub url: String,
-    /// A part of its text.
+    /// A part of the page's text.
     pub snippet: String,
-    /// How well it fits, where the engine says it.
+    /// How well the page matches, if the engine reports it.
     pub score: Option<f64>,
 }
 
@@ -95,13 +95,13 @@ pub struct SearchHit {
 /// # }
 /// ```
 pub trait SearchProvider: Send + Sync + 'static {
-    /// The name by which it is chosen.
+    /// The name that selects this engine.
     fn name(&self) -> &str;
 
-    /// Whether it can only be asked with a key: the secret `search_api_key`, or that of its own which [`Search`] tells of.
+    /// Whether requests need a key: the secret `search_api_key`, or the engine's separate secret (see [`Search`]).
     fn needs_key(&self) -> bool;
 
-    /// Asks it. Requests go through `http`, so that they pass its guard.
+    /// Sends a query to the engine. Requests must use `http`, so that its guard applies.
     fn search<'a>(
         &'a self,
         http: &'a Http,
@@ -197,7 +197,7 @@ pub async fn search_web(
     })
 }
 
-/// The hits that lead to a page, each page once, in the engine's order.
+/// The hits with the URL of a web page, each page once, in the engine's order.
 fn ranked(hits: Vec<SearchHit>, limit: u32) -> Vec<SearchResult> {
     let mut urls = std::collections::HashSet::new();
     let kept = hits.into_iter().filter(|hit| {
@@ -217,7 +217,7 @@ fn ranked(hits: Vec<SearchHit>, limit: u32) -> Vec<SearchResult> {
         .collect()
 }
 
-/// A text on one line, without the marks that engines put into it.
+/// A text on one line, without the HTML that engines put into it.
 fn plain(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(MOST_MARKED)];
     let said = if text.contains(['<', '&']) {
@@ -228,7 +228,7 @@ fn plain(text: &str) -> String {
     text_of(&said).unwrap_or_default()
 }
 
-/// What all engines have in common: the time they have, and what an answer other than 200 means.
+/// Sends a request and interprets the response, for all engines: a status other than 200 becomes an error for the model.
 pub(super) async fn ask(
     send: impl Future<Output = Result<Response, ToolError>>,
     engine: &str,
@@ -272,7 +272,7 @@ pub(super) async fn ask(
     })
 }
 
-/// A request to an engine.
+/// Creates a request to an engine, with the timeout of all engines.
 pub(super) fn request(method: crate::http::Method, url: &str) -> Request {
     Request::new(method, url).timeout(WAIT)
 }

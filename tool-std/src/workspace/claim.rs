@@ -1,7 +1,7 @@
-//! Which id a folder belongs to.
+//! Assignment of folder names to conversation ids.
 //!
-//! A file beside the folders holds the id. It appears with its content in one step and never changes, so of two ids that want a name at
-//! the same time, in any two processes, one has it. On a file system without case the file says the same of `A` and `a`.
+//! A file next to the folders contains the id. It is created atomically with its content and never changes, so if two ids want the same name at the
+//! same time, in any two processes, exactly one gets it. On a case-insensitive file system, the file also covers `A` and `a`.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use cap_std::fs::Dir;
 
 use super::{IDS, Replace, enter, name, open_root, replace};
 
-/// The name of the folder of an id.
+/// Returns the name of the folder of an id; assigns one if it has none.
 pub(super) fn folder(root: &Path, instance: &str, id: &str) -> io::Result<String> {
     let root = open_root(root)?;
     let ids = enter(&enter(&root, instance)?, IDS)?;
@@ -25,7 +25,7 @@ pub(super) fn folder(root: &Path, instance: &str, id: &str) -> io::Result<String
     ))
 }
 
-/// The name of the folder of an id that has one; nothing is taken.
+/// Returns the name of the folder of an id, if it has one; assigns none.
 pub(super) fn known(instance: &Dir, id: &str) -> io::Result<Option<String>> {
     let absent = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => Ok(None),
@@ -45,7 +45,7 @@ pub(super) fn known(instance: &Dir, id: &str) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Whether the name is this id's, taking it where it is nobody's.
+/// Assigns the name to the id if it is free; returns whether the name belongs to the id.
 fn take(ids: &Dir, name: &str, id: &str) -> io::Result<bool> {
     match ids.read(name) {
         Ok(owner) => return Ok(owner == id.as_bytes()),

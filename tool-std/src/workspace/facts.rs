@@ -1,4 +1,4 @@
-//! What the system says of something that is open, or of a name in a folder that is.
+//! Metadata of an open file or folder, or of an entry of an open folder.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use rustix::fs::AtFlags;
 
 use super::Trust;
 
-/// What it is, how many names it has and where it lies.
+/// Kind, size, mode, location and link count of a file, and fields that show whether it has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) kind: Kind,
@@ -20,7 +20,7 @@ pub(crate) struct Facts {
     changed: (i64, i64),
 }
 
-/// What something is.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Which file system it is on, and where the kernel tells it, by which mount: a folder that is mounted on another has the same device.
+/// The location of a file: its mount, if the kernel reports it, or else its device. A bind mount has the same device as its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     #[cfg(target_os = "linux")]
@@ -37,7 +37,7 @@ pub(crate) enum Place {
     Device(u64),
 }
 
-/// Why something is refused though it is there.
+/// Why an existing file is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     HardLinks,
@@ -45,22 +45,22 @@ pub(crate) enum Refused {
 }
 
 impl Facts {
-    /// Of something that is open.
+    /// Reads the facts of an open file or folder.
     pub(crate) fn of(open: impl AsFd) -> io::Result<Self> {
         facts(open, "", AtFlags::EMPTY_PATH)
     }
 
-    /// Of a name in a folder; a link is told, not followed.
+    /// Reads the facts of an entry of a folder. A link is reported as a link and not followed.
     pub(crate) fn at(dir: &Dir, name: &str) -> io::Result<Self> {
         facts(dir, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Whether it may be read or replaced in a workspace that lies at `home`.
+    /// Whether the file may be read or replaced in a workspace whose folder is at `home`.
     pub(crate) fn admit(&self, home: Place, trust: Trust) -> Result<(), Refused> {
         if self.place != home && !trust.other_devices {
             return Err(Refused::OtherDevice);
         }
-        // A folder has a link from each folder in it.
+        // The links of a folder are not counted: each of its subfolders adds one.
         if self.kind != Kind::Folder && self.links > 1 && !trust.hard_links {
             return Err(Refused::HardLinks);
         }
@@ -85,7 +85,7 @@ fn facts(at: impl AsFd, name: &str, flags: AtFlags) -> io::Result<Facts> {
 
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
     let stat = match statx(&at, name, flags, wanted) {
-        // A sandbox that does not know the call.
+        // A sandbox may not allow this system call.
         Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => return plain(at, name, flags),
         stat => stat?,
     };

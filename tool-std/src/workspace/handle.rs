@@ -1,4 +1,4 @@
-//! Workspaces as host values.
+//! Host values that give a tool its workspace.
 
 use std::ops::Deref;
 
@@ -6,15 +6,15 @@ use tool_core::{Effect, ErrorKind, FromContext, ToolContext, ToolError};
 
 use super::{Workspace, Workspaces};
 
-/// The caller's workspace, to read in: a host value with [`Effect::READ`].
+/// Read access to the caller's workspace: a host value with [`Effect::READ`].
 ///
-/// Made from the context's [`Workspace`] where it has one, else from its [`Workspaces`], instance and conversation.
+/// Created from the context's [`Workspace`] if it has one, else from its [`Workspaces`], instance and conversation.
 #[derive(Clone, Debug)]
 pub struct Reader(Workspace);
 
-/// The caller's workspace, to read and write in: a host value with [`Effect::READ`] and [`Effect::WRITE`].
+/// Read and write access to the caller's workspace: a host value with [`Effect::READ`] and [`Effect::WRITE`].
 ///
-/// Made as a [`Reader`] is.
+/// Created like a [`Reader`].
 #[derive(Clone, Debug)]
 pub struct Writer(Workspace);
 

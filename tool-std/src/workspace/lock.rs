@@ -1,4 +1,4 @@
-//! The lock of those that replace files of a workspace.
+//! The lock for replacing files of a workspace.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -13,7 +13,7 @@ use super::{IDS, Workspace, open_root};
 const WAIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Held from the look at a file until another one has its name, so that no change of another call in between is lost.
+/// Held from the check of a file until its replacement has its name, so that no change of another call in between is lost.
 #[derive(Debug)]
 pub(crate) struct WriteLock {
     #[expect(dead_code, reason = "held: dropping it releases the lock")]
@@ -23,8 +23,8 @@ pub(crate) struct WriteLock {
 impl Workspace {
     /// Waits for the other writers of this workspace, in this process and in others.
     ///
-    /// What is locked is the file that holds the id of the conversation, which no program of the workspace can open. There is none once the
-    /// instance was deleted; no other task writes then.
+    /// It locks the file that holds the id of the conversation, which no program of the workspace can open. If the instance was deleted, the file
+    /// does not exist and nothing is locked; no other task writes then.
     pub(crate) fn lock(&self, cancelled: impl Fn() -> bool) -> io::Result<WriteLock> {
         let file = match self.id_file() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -51,7 +51,7 @@ impl Workspace {
             .open_dir_nofollow(&inner.instance)?
             .open_dir_nofollow(IDS)?;
         let mut options = OpenOptions::new();
-        // NFS locks only what is open for writing.
+        // NFS can lock only files that are open for writing.
         options.write(true).follow(FollowSymlinks::No);
         Ok(ids.open_with(&inner.folder, &options)?.into_std())
     }
@@ -72,7 +72,7 @@ mod tests {
         let lock = open().lock(|| false).unwrap();
         let refused = open().lock(|| true).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ResourceBusy);
-        // The lock of another conversation is a different file.
+        // Another conversation has a different lock file.
         let other = Workspaces::new(root.path()).open("acme", "c2").unwrap();
         other.lock(|| true).unwrap();
         drop(lock);

@@ -1,12 +1,12 @@
-//! A folder for each conversation, which the tools of a turn cannot leave.
+//! Workspaces: a folder for each conversation, which the tools of a turn cannot leave.
 //!
 //! ```text
 //! {root}/{instance}/conversations/{conversation}/     the workspace
 //! {root}/{instance}/conversation-ids/{conversation}   a file that holds the id the folder belongs to
 //! ```
 //!
-//! A host puts [`Workspaces`] into its contexts. From the caller's instance and conversation a tool then gets its [`Reader`] or its
-//! [`Writer`], whose effects are part of the tool's:
+//! A host puts [`Workspaces`] into its contexts. A tool then gets a [`Reader`] or a [`Writer`] for the caller's instance and conversation, and has
+//! the effects of that handle:
 //!
 //! ```
 //! use tool_core::ToolContext;
@@ -26,16 +26,16 @@
 //!
 //! # Names
 //!
-//! The slug of an instance matches `^[a-z0-9][a-z0-9-]*$`. In the id of a conversation every character outside `[a-zA-Z0-9._-]` becomes
-//! `_`; `.`, `..` and the empty id are refused. Ids that become the same name do not share a folder: the first one has the name, and the
-//! file in `conversation-ids` says so; each other one has the name and a hash of its id. So do ids of more than 200 characters, and
-//! `.git`, which would be the repository of every folder beside it.
+//! The slug of an instance matches `^[a-z0-9][a-z0-9-]*$`. In the id of a conversation, every character outside of `[a-zA-Z0-9._-]` is replaced with
+//! `_`; `.`, `..` and the empty id are refused. Ids that map to the same name do not share a folder: the first one gets the name, which the file in
+//! `conversation-ids` records, and every other one gets the name with a hash of its id. The hash is also added for ids of more than 200 characters,
+//! and for `.git`, which git would treat as the repository of every folder next to it.
 //!
-//! # Two clocks
+//! # Lifetime
 //!
-//! A folder is made when a tool first needs it. [`Workspaces::delete_instance`] removes everything of an instance,
-//! [`Workspaces::delete_conversation`] the folder of one conversation and what packs keep of it; its id keeps its name. Nothing calls
-//! them but a host. Do not remove a folder by other means: the tokens of its repositories lie beside it and would stay.
+//! A folder is created when a tool first needs it. [`Workspaces::delete_instance`] removes everything of an instance, and
+//! [`Workspaces::delete_conversation`] the folder of one conversation and what packs store for it; the name stays assigned to its id. Only a host
+//! calls these functions. Do not remove a folder by other means: the tokens of its repositories are stored next to it and would be left behind.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,10 +67,10 @@ pub use path::{PathError, WorkspacePath};
 pub(crate) use remove::remove;
 pub(crate) use replace::{Replace, replace, spare_name};
 
-/// Where workspaces lie when nothing else is said.
+/// The default root of workspaces.
 pub const DEFAULT_ROOT: &str = "packages/engine/workspaces/";
 
-/// The environment variable that says where they lie.
+/// The environment variable that sets the root of workspaces.
 pub const ROOT_VARIABLE: &str = "WORKSPACES_ROOT";
 
 const CONVERSATIONS: &str = "conversations";
@@ -84,7 +84,7 @@ pub struct Workspaces {
     trust: Trust,
 }
 
-/// What the host takes in a workspace though it may lead out of it.
+/// Kinds of files that the host allows although they may lead out of a workspace.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trust {
     pub(crate) hard_links: bool,
@@ -92,7 +92,7 @@ pub(crate) struct Trust {
 }
 
 impl Workspaces {
-    /// The workspaces below `root`, which is made when it is needed. A relative path is taken from the current folder, now.
+    /// Creates the workspaces below `root`, which is created when it is needed. A relative path is resolved now, against the current directory.
     pub fn new(root: impl AsRef<Path>) -> Self {
         let root = root.as_ref();
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
@@ -102,38 +102,38 @@ impl Workspaces {
         }
     }
 
-    /// The workspaces below the folder that `WORKSPACES_ROOT` names, or below `packages/engine/workspaces/`. The variable is read
-    /// here and never again.
+    /// Creates the workspaces below the folder in the variable `WORKSPACES_ROOT`, by default below `packages/engine/workspaces/`. The variable is
+    /// read once, here.
     pub fn from_env() -> Self {
         let root = std::env::var_os(ROOT_VARIABLE).filter(|root| !root.is_empty());
         Self::new(root.map_or_else(|| PathBuf::from(DEFAULT_ROOT), PathBuf::from))
     }
 
-    /// Takes files with more than one hard link, which are refused otherwise: the other name may be outside. A package manager that
-    /// links files from its store needs this.
+    /// Allows files with more than one hard link. By default they are refused, because the other name may be outside. A package manager that links
+    /// files from its store needs this.
     #[must_use]
     pub fn allow_hard_links(mut self) -> Self {
         self.trust.hard_links = true;
         self
     }
 
-    /// Takes files and folders of other file systems that are mounted below a workspace, which are refused otherwise.
+    /// Allows files and folders of other file systems that are mounted below a workspace. By default they are refused.
     #[must_use]
     pub fn allow_other_devices(mut self) -> Self {
         self.trust.other_devices = true;
         self
     }
 
-    /// The root, absolute.
+    /// Returns the absolute path of the root.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The workspace of a conversation. Its name is taken now, its folder is made when it is needed.
+    /// Opens the workspace of a conversation. The name of its folder is assigned now; the folder is created when it is needed.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where the instance or the conversation cannot have a folder, or the root cannot be written.
+    /// [`WorkspaceError`] if the instance or the conversation has no valid name, or if the root cannot be written.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;
@@ -164,31 +164,31 @@ impl Workspaces {
         })))
     }
 
-    /// Removes everything of an instance: all its conversations, their repositories and the names they had. Says whether there was
-    /// anything. A [`Workspace`] that was opened before keeps a folder that is no more.
+    /// Removes everything of an instance: all its conversations, their repositories and their names. Returns whether there was anything to remove. A
+    /// [`Workspace`] that was opened before keeps a handle on the removed folder.
     ///
-    /// The tree is first moved aside, so that from then on nobody finds it, and tokens go before all else. What cannot be removed keeps
-    /// nothing else from going; it is left aside, and the next call for the same instance tries it again. No link is followed, what a
-    /// program made read-only goes as well, and what is mounted in the tree is neither emptied nor removed.
+    /// The tree is renamed first, so that it cannot be found from then on, and tokens are removed before everything else. If something cannot be
+    /// removed, the rest still is; the next call for the same instance tries it again. No link is followed, read-only files are removed too, and
+    /// mounts in the tree are neither emptied nor removed.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where the slug is none, or the first thing that could not be removed.
+    /// [`WorkspaceError`] if the slug is invalid, or for the first thing that could not be removed.
     pub fn delete_instance(&self, instance: &str) -> Result<bool, WorkspaceError> {
         name::check_instance(instance)?;
         remove::instance(&self.root, instance)
             .map_err(|source| WorkspaceError::io(&self.root.join(instance), source))
     }
 
-    /// Removes the folder of one conversation and what packs keep of it beside, as the tokens of its repositories. Says whether there was
-    /// anything. The id keeps its name: its next folder has the same path and is empty. As with
-    /// [`delete_instance`](Self::delete_instance), tokens go first, and what cannot be removed is tried again by the next call.
+    /// Removes the folder of one conversation and what packs store for it, such as the tokens of its repositories. Returns whether there was anything
+    /// to remove. The name stays assigned to the id: the next folder of the conversation has the same path and is empty. As with
+    /// [`delete_instance`](Self::delete_instance), tokens are removed first, and the next call tries again what could not be removed.
     ///
-    /// End the turns of the conversation before: what runs may make its folder again.
+    /// End the turns of the conversation first: a running tool may create the folder again.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where the instance or the conversation cannot have a folder, or the first thing that could not be removed.
+    /// [`WorkspaceError`] if the instance or the conversation has no valid name, or for the first thing that could not be removed.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;
@@ -215,7 +215,7 @@ impl Workspaces {
 
 /// The workspace of one conversation. Cheap to clone.
 ///
-/// A host that has only one puts it into the context itself: it is then used whatever the context's instance and conversation are.
+/// A host with a single workspace puts it into the context itself; it is then used for every instance and conversation.
 #[derive(Clone, Debug)]
 pub struct Workspace(Arc<Inner>);
 
@@ -235,16 +235,16 @@ struct Inner {
 }
 
 impl Workspace {
-    /// The folder, absolute. It may not be there yet: [`dir`](Workspace::dir) makes it.
+    /// Returns the absolute path of the folder. It may not exist yet: [`dir`](Workspace::dir) creates it.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// The folder, open. Made when it is not there; no part of it below the root may be a link.
+    /// Opens the folder and creates it if it does not exist. No part of its path below the root may be a link.
     ///
     /// # Errors
     ///
-    /// What the file system says.
+    /// The error of the file system.
     pub fn dir(&self) -> io::Result<&Dir> {
         let inner = &*self.0;
         if let Some(dir) = inner.dir.get() {
@@ -257,18 +257,18 @@ impl Workspace {
         Ok(inner.dir.get_or_init(|| dir))
     }
 
-    /// The slug of its instance.
+    /// Returns the slug of its instance.
     pub fn instance(&self) -> &str {
         &self.0.instance
     }
 
-    /// The id of its conversation.
+    /// Returns the id of its conversation.
     pub fn conversation(&self) -> &str {
         &self.0.conversation
     }
 
-    /// A folder for what a pack keeps of this conversation where no tool reaches it: beside the conversations, so that it goes with the
-    /// instance. Made when it is not there, for its owner alone.
+    /// Opens the folder in which a pack stores data of this conversation, out of reach of every tool: it is next to the folder of conversations, so
+    /// it is removed with the instance. Creates it for its owner only, if it does not exist.
     #[cfg(feature = "git")]
     pub(crate) fn beside(&self, pack: &str) -> io::Result<(Dir, PathBuf)> {
         let inner = &*self.0;
@@ -296,7 +296,7 @@ fn open_root(root: &Path) -> io::Result<Dir> {
     }
 }
 
-/// A folder of one name, made when it is not there. A link is not followed.
+/// Opens a subfolder and creates it if it does not exist. A link is not followed.
 pub(crate) fn enter(parent: &Dir, name: &str) -> io::Result<Dir> {
     match parent.open_dir_nofollow(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -310,7 +310,7 @@ pub(crate) fn enter(parent: &Dir, name: &str) -> io::Result<Dir> {
     }
 }
 
-/// A folder of one name that only its owner may enter, made so when it is not there. A link is not followed.
+/// Opens a subfolder; if it does not exist, creates it with access for its owner only. A link is not followed.
 #[cfg(feature = "git")]
 pub(crate) fn enter_private(parent: &Dir, name: &str) -> io::Result<Dir> {
     match create_private(parent, name) {
@@ -320,7 +320,7 @@ pub(crate) fn enter_private(parent: &Dir, name: &str) -> io::Result<Dir> {
     parent.open_dir_nofollow(name)
 }
 
-/// A new folder that only its owner may enter.
+/// Creates a folder that only its owner may enter.
 #[cfg(feature = "git")]
 pub(crate) fn create_private(parent: &Dir, name: &str) -> io::Result<()> {
     use cap_std::fs::{DirBuilder, DirBuilderExt as _};
@@ -330,11 +330,11 @@ pub(crate) fn create_private(parent: &Dir, name: &str) -> io::Result<()> {
     parent.create_dir_with(name, &owner_only)
 }
 
-/// Why there is no workspace.
+/// Why a workspace could not be opened or removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkspaceError {
-    /// The instance's name is no slug.
+    /// The instance's name is not a valid slug.
     #[error(
         "`{0}` is no slug of an instance, which has lower-case letters, digits and `-` and does not begin with `-`"
     )]
@@ -342,12 +342,12 @@ pub enum WorkspaceError {
     /// The conversation's id is empty, `.` or `..`.
     #[error("`{0}` cannot be the id of a conversation: it names no folder of its own")]
     Conversation(String),
-    /// The file system said no.
+    /// The file system reported an error.
     #[error("`{}`: {source}", path.display())]
     Io {
-        /// What was to be opened or removed.
+        /// The path to open or remove.
         path: PathBuf,
-        /// What the file system said.
+        /// The error of the file system.
         source: io::Error,
     },
 }

@@ -1,11 +1,11 @@
-//! From instances and conversations to names of folders.
+//! Names of folders for instances and conversations.
 
 use super::WorkspaceError;
 
-/// Most characters of an id that its name keeps: names of 255 bytes are the longest, and the hash needs some.
+/// Maximum number of characters of an id that are kept in its name: names have at most 255 bytes, and the hash needs some of them.
 const MOST: usize = 200;
 
-/// `^[a-z0-9][a-z0-9-]*$`
+/// Checks that a slug matches `^[a-z0-9][a-z0-9-]*$`.
 pub(super) fn check_instance(slug: &str) -> Result<(), WorkspaceError> {
     let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     if slug.is_empty() || slug.starts_with('-') || !slug.bytes().all(legal) {
@@ -21,12 +21,12 @@ pub(super) fn check_conversation(id: &str) -> Result<(), WorkspaceError> {
     Ok(())
 }
 
-/// The names that an id may have, in the order in which it takes them.
+/// The possible names for an id, in order of preference.
 pub(super) fn candidates(id: &str) -> impl Iterator<Item = String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let kept = |c: char| if legal(c) { c } else { '_' };
     let name: String = id.chars().take(MOST).map(kept).collect();
-    // A folder `.git` beside others would be taken for their repository.
+    // git would treat a folder `.git` as the repository of the folders next to it.
     let own = id.chars().nth(MOST).is_none() && !name.eq_ignore_ascii_case(".git");
     let hashed = format!("{name}-{:016x}", fnv(id));
     let again = hashed.clone();
@@ -36,7 +36,7 @@ pub(super) fn candidates(id: &str) -> impl Iterator<Item = String> {
         .chain((2..=64).map(move |n| format!("{again}-{n}")))
 }
 
-/// FNV-1a: the same on every machine and in every version. It parts names and guards nothing; the file of the id does.
+/// FNV-1a, which is the same on every machine and in every version. It only makes names differ; the file with the id ensures that a name has one owner.
 fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

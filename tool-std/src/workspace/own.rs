@@ -1,4 +1,4 @@
-//! Folders that are to go, opened so that they can be emptied.
+//! Opening folders for removal, even without permission to list or empty them.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -9,19 +9,19 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, fstat};
 use rustix::io::Errno;
 
-/// A folder of one name that its owner may list, enter and empty: a program may have taken that from it, as Go does from its cache.
-/// No link is followed, and what is mounted is not entered.
+/// Opens a subfolder and lets its owner list, enter and empty it: a program may have removed these permissions, as Go does in its cache. No link is
+/// followed, and a mount is not entered.
 pub(super) fn open(parent: &Dir, name: &OsStr) -> io::Result<Dir> {
     let folder = handle(parent, name)?;
     let mode = Mode::from_raw_mode(fstat(&folder)?.st_mode);
     if !mode.contains(Mode::RWXU) {
-        // Whether that was needed shows when it is emptied: the mode does not bind everybody.
+        // An error is ignored, because the mode may not matter, for root for example; if it does, emptying the folder fails.
         let _ = set_mode(&folder, mode | Mode::RWXU);
     }
     Ok(Dir::from_std_file(File::from(folder)))
 }
 
-/// The folder, whatever its mode.
+/// Opens the folder regardless of its mode.
 #[cfg(target_os = "linux")]
 fn handle(parent: &Dir, name: &OsStr) -> io::Result<OwnedFd> {
     use rustix::fs::{ResolveFlags, openat, openat2};
@@ -30,7 +30,7 @@ fn handle(parent: &Dir, name: &OsStr) -> io::Result<OwnedFd> {
     let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
     match openat2(parent, name, flags, Mode::empty(), within) {
         Err(Errno::XDEV) => Err(mounted()),
-        // A kernel or a sandbox that does not know the call.
+        // The kernel may not have this system call, or a sandbox may not allow it.
         Err(Errno::NOSYS | Errno::PERM) => {
             on_the_same_device(parent, openat(parent, name, flags, Mode::empty())?)
         }
@@ -38,7 +38,7 @@ fn handle(parent: &Dir, name: &OsStr) -> io::Result<OwnedFd> {
     }
 }
 
-/// A handle that is only a place takes no mode; its name in `/proc` leads to what it is of and nowhere else.
+/// An `O_PATH` handle does not support `fchmod`; its link in `/proc` leads to the same folder.
 #[cfg(target_os = "linux")]
 fn set_mode(folder: &OwnedFd, mode: Mode) -> rustix::io::Result<()> {
     use std::os::fd::AsRawFd as _;

@@ -1,17 +1,17 @@
-//! Names of files as a model writes them.
+//! Paths of files in a workspace, as models write them.
 
 use std::fmt;
 use std::path::Path;
 
 use super::Workspace;
 
-/// Most bytes of a name and of a path, as file systems have them.
+/// Maximum number of bytes of a name and of a path, as in common file systems.
 const NAME: usize = 255;
 const PATH: usize = 4096;
 
-/// A path in a workspace: relative, with `/` between its parts and neither `.` nor `..` among them. The workspace itself is `.`.
+/// A path in a workspace: relative, with `/` between its parts, and without `.` or `..` as a part. The workspace itself is `.`.
 ///
-/// It says nothing about what is there; only opening it below the workspace's handle does.
+/// The path need not exist, and a link on it may lead outside: only opening it below the workspace's handle checks that.
 ///
 /// ```
 /// use tool_std::workspace::WorkspacePath;
@@ -27,7 +27,7 @@ const PATH: usize = 4096;
 pub struct WorkspacePath(String);
 
 impl WorkspacePath {
-    /// A path as it is written, which has to be relative.
+    /// Parses and normalizes a relative path.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl WorkspacePath {
         let mut path = String::with_capacity(text.len());
         let mut rest = text;
         while !rest.is_empty() {
-            // Names are short: looking at one byte after the other is faster than to set a search up.
+            // Names are short, so a loop over bytes is faster than setting up `memchr`.
             let end = rest.bytes().position(|byte| byte == b'/');
             let (part, behind) = rest.split_at(end.unwrap_or(rest.len()));
             rest = behind.get(1..).unwrap_or_default();
@@ -69,7 +69,7 @@ impl WorkspacePath {
                 }
             }
         }
-        // What is taken can be written as it is: `./c:` is no way around.
+        // The normalized path must be valid input too, so `./c:` is refused like `c:`.
         if has_drive(&path) {
             return fault(Fault::Absolute);
         }
@@ -79,12 +79,12 @@ impl WorkspacePath {
         Ok(Self(path))
     }
 
-    /// The path as text; `.` for the workspace.
+    /// Returns the path as text; `.` for the workspace.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The folder that it is in and its last name; `None` for the workspace itself.
+    /// Returns the path's folder and its last name; `None` for the workspace itself.
     pub fn split(&self) -> Option<(&str, &str)> {
         match self.0.as_str() {
             "." => None,
@@ -92,7 +92,7 @@ impl WorkspacePath {
         }
     }
 
-    /// Its names, from the workspace on; none for the workspace itself.
+    /// Returns the names in the path, from the workspace on; none for the workspace itself.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.split('/').filter(|name| *name != ".")
     }
@@ -111,7 +111,7 @@ impl AsRef<Path> for WorkspacePath {
 }
 
 impl Workspace {
-    /// A path as a model writes it: relative, or absolute and inside this workspace, as tools that make folders return them.
+    /// Parses a path that a model has written: a relative one, or an absolute one inside of this workspace, such as one that `git_clone` returned.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl Workspace {
                 rest
             }))
         };
-        // The second form is what a program in there sees where a part of the root is a link.
+        // If a part of the root is a link, programs in the workspace see the canonical path.
         let inside = below(self.path()).or_else(|| below(&self.path().canonicalize().ok()?));
         let outside = PathError(shown(text), Fault::Outside);
         inside
@@ -153,7 +153,7 @@ impl Workspace {
     }
 }
 
-/// Why a text is no path in a workspace. Its text is for the model that wrote the path.
+/// Why a text is not a valid path in a workspace. The error's text is written for the model that wrote the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathError(String, Fault);
 
@@ -197,12 +197,12 @@ impl fmt::Display for PathError {
     }
 }
 
-/// `C:\`, `C:/` and `C:name`.
+/// Whether a path begins with a drive: `C:\`, `C:/` or `C:name`.
 fn has_drive(text: &str) -> bool {
     matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
-/// The path as a message shows it.
+/// The path in an error text: shortened, and with NUL escaped.
 fn shown(text: &str) -> String {
     let most = 200;
     let short: String = text.chars().take(most).collect();

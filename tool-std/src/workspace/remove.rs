@@ -1,6 +1,6 @@
-//! The end of an instance, and of one conversation.
+//! Removal of an instance or of one conversation.
 //!
-//! What packs keep beside the conversations goes first: tokens are there. Nothing that cannot be removed keeps the rest from going.
+//! The data that packs store next to the conversations is removed first, because it contains tokens. If something cannot be removed, the rest still is.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,32 +12,32 @@ use cap_std::fs::Dir;
 
 use super::{CONVERSATIONS, claim, own, spare_name};
 
-/// Folders of packs beside the conversations, each with one for each of these.
+/// The folders of packs next to the conversations. Each has a subfolder for each conversation.
 const KEPT: [&str; 2] = ["git-state", "git-work"];
 
-/// Removes the tree of an instance; whether there was one.
+/// Removes the tree of an instance; returns whether it existed.
 pub(super) fn instance(root: &Path, slug: &str) -> io::Result<bool> {
     let Some(root) = there(Dir::open_ambient_dir(root, ambient_authority()))? else {
         return Ok(false);
     };
-    // No slug begins with a dot.
+    // This cannot be the name of an instance, because no slug begins with a dot.
     let aside = format!(".deleted-{slug}");
     let mut done = Tally::default();
     let moved = move_aside(&root, slug, &aside);
     if moved.is_err() {
-        // It stays where it is, its tokens need not.
+        // The tree stays where it is, but its tokens can still be removed.
         let _ = remove_kept(&root, slug.as_ref(), None);
     }
     done.found(moved);
     remove_aside(&root, &aside, &mut done, |name| {
         let kept = remove_kept(&root, name, None);
-        // What was left of them may have gone with the rest.
+        // An error for a token matters only if the rest of the tree could not be removed either.
         remove(&root, name).map_err(|error| kept.err().unwrap_or(error))
     });
     done.end()
 }
 
-/// Removes the folder of a conversation and what packs keep of it; whether there was anything. Its name stays taken.
+/// Removes the folder of a conversation and what packs store for it; returns whether there was anything. Its name stays assigned.
 pub(super) fn conversation(root: &Path, slug: &str, id: &str) -> io::Result<bool> {
     let Some(root) = there(Dir::open_ambient_dir(root, ambient_authority()))? else {
         return Ok(false);
@@ -63,7 +63,7 @@ pub(super) fn conversation(root: &Path, slug: &str, id: &str) -> io::Result<bool
     done.end()
 }
 
-/// Removes what packs keep in an instance beside its conversations: of all of them, or of one. Whether there was anything.
+/// Removes what packs store next to the conversations of an instance, for all of them or for one. Returns whether there was anything.
 fn remove_kept(root: &Dir, instance: &OsStr, of: Option<&str>) -> io::Result<bool> {
     let Some(instance) = there(own::open(root, instance))? else {
         return Ok(false);
@@ -81,13 +81,13 @@ fn remove_kept(root: &Dir, instance: &OsStr, of: Option<&str>) -> io::Result<boo
     done.end()
 }
 
-/// Gives a tree a name by which nobody finds it: what it is called aside, and a spare name. Whether there was one.
+/// Renames a tree to `aside` and a spare name, so that it cannot be found any more. Returns whether it existed.
 fn move_aside(parent: &Dir, name: &str, aside: &str) -> io::Result<bool> {
     let moved = parent.rename(name, parent, format!("{aside}{}", spare_name()));
     Ok(there(moved)?.is_some())
 }
 
-/// Removes what was moved aside, now or by a call before.
+/// Removes the trees that this call or an earlier one has moved aside.
 fn remove_aside(
     parent: &Dir,
     aside: &str,
@@ -104,15 +104,15 @@ fn remove_aside(
             Err(error) => return done.note(Err(error)),
         };
         let rest = name.to_str().and_then(|name| name.strip_prefix(aside));
-        // `.~` begins the spare name, so `a` does not take what `a-b` left.
+        // The spare name begins with `.~`, so removing `a` does not remove the leftovers of `a-b`.
         if rest.is_some_and(|rest| rest.starts_with(".~")) {
             done.found(remove(&name).map(|()| true));
         }
     }
 }
 
-/// Removes a tree of any depth with two open folders: each folder in it is first moved to its top. What is mounted in it is neither
-/// emptied nor removed. What can be removed is, also where something cannot; the first error is told.
+/// Removes a tree of any depth with at most two open folders: each folder in it is first moved to its top level. Mounts in it are neither emptied nor
+/// removed. If something cannot be removed, the rest still is; the first error is returned.
 pub(crate) fn remove(parent: &Dir, name: &OsStr) -> io::Result<()> {
     if !parent.symlink_metadata(name)?.is_dir() {
         return parent.remove_file(name);
@@ -141,7 +141,7 @@ pub(crate) fn remove(parent: &Dir, name: &OsStr) -> io::Result<()> {
     }
 }
 
-/// Empties a folder at the top: files go, folders are moved beside it.
+/// Empties a folder at the top level: removes its files and moves its subfolders to the top level.
 fn flatten(top: &Dir, name: &OsStr, done: &mut Tally) -> io::Result<()> {
     let dir = own::open(top, name)?;
     for entry in dir.entries()? {
@@ -161,7 +161,7 @@ fn flatten(top: &Dir, name: &OsStr, done: &mut Tally) -> io::Result<()> {
 fn lift(dir: &Dir, name: &OsStr, top: &Dir) -> io::Result<()> {
     let spare = spare_name();
     match dir.rename(name, top, &spare) {
-        // A folder that is moved is written in: where its `..` leads.
+        // Moving a folder writes to the folder itself, because its `..` changes, so it needs write permission.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             own::open(dir, name)?;
             dir.rename(name, top, &spare)
@@ -170,7 +170,7 @@ fn lift(dir: &Dir, name: &OsStr, top: &Dir) -> io::Result<()> {
     }
 }
 
-/// What came of many steps.
+/// The result of many steps: whether anything changed, and the first error.
 #[derive(Default)]
 struct Tally {
     changed: bool,
@@ -182,11 +182,11 @@ impl Tally {
         self.found(step.map(|()| true));
     }
 
-    /// A step that may have had nothing to do.
+    /// Records a step that may have had nothing to do.
     fn found(&mut self, step: io::Result<bool>) {
         match step {
             Ok(changed) => self.changed |= changed,
-            // Somebody else removed it.
+            // Another process removed it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => _ = self.first.get_or_insert(error),
         }
@@ -197,7 +197,7 @@ impl Tally {
     }
 }
 
-/// What is there, or that nothing is.
+/// `None` if the result is [`io::ErrorKind::NotFound`].
 fn there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

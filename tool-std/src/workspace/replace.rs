@@ -1,4 +1,4 @@
-//! Files that appear with their content in one step.
+//! Atomic creation and replacement of files.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::fs::{Dir, OpenOptions, Permissions};
 
-/// What may happen to a file that has the name already.
+/// What to do with an existing file of the same name.
 #[derive(Clone, Debug)]
 pub(crate) enum Replace {
-    /// It stays, and the call fails with [`io::ErrorKind::AlreadyExists`].
+    /// Keep it, and fail with [`io::ErrorKind::AlreadyExists`].
     Never,
-    /// The new one takes its place and, where one is given, its mode.
+    /// Replace it; the new file gets the given mode, if any.
     #[cfg_attr(
         not(feature = "fs"),
         expect(dead_code, reason = "only tools that write files replace any")
@@ -20,10 +20,9 @@ pub(crate) enum Replace {
     Always(Option<Permissions>),
 }
 
-/// Writes a file under a spare name and gives it its own: nobody sees a part of it, and other names of a file that was there before
-/// keep the old content.
+/// Writes a file under a spare name and renames it: no reader sees a part of it, and other hard links of a replaced file keep the old content.
 ///
-/// `name` is one component. On an error nothing is left.
+/// `name` is one component. After an error, no file is left behind.
 pub(crate) fn replace(dir: &Dir, name: &str, content: &[u8], mode: Replace) -> io::Result<()> {
     let spare = spare_name();
     let mut options = OpenOptions::new();
@@ -39,13 +38,13 @@ pub(crate) fn replace(dir: &Dir, name: &str, content: &[u8], mode: Replace) -> i
         }
     });
     if done.is_err() {
-        // The error that is told is the first one.
+        // The caller gets the error of the write, not one of this removal.
         let _ = dir.remove_file(&spare);
     }
     done
 }
 
-/// A name that nobody has: `~` is in no name of a conversation, and no list shows what begins with a dot.
+/// Returns an unused name: no conversation's name contains `~`, and names with a leading dot are hidden from lists by default.
 pub(crate) fn spare_name() -> String {
     static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -59,7 +58,7 @@ fn rename_new(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
     use rustix::io::Errno;
 
     match renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
-        // A file system that cannot do it.
+        // Not all file systems support this flag.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => link_new(dir, from, to),
         done => done.map_err(io::Error::from),
     }
@@ -70,7 +69,7 @@ fn rename_new(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
     link_new(dir, from, to)
 }
 
-/// For a moment the file has two names.
+/// The file has both names for a moment.
 fn link_new(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
     dir.hard_link(from, dir, to)?;
     dir.remove_file(from)

@@ -17,7 +17,7 @@ macro_rules! columns {
     };
 }
 
-/// Whether a scope has open approvals whose time has passed.
+/// Query for whether a scope has open approvals that have expired.
 pub(super) fn expired(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "SELECT 1 FROM approval WHERE status IN ('pending', 'approved') AND expires <= ",
@@ -28,7 +28,7 @@ pub(super) fn expired(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> 
     query
 }
 
-/// Expires open approvals of a scope whose time has passed.
+/// Marks the open approvals of a scope whose time has passed as expired.
 pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE approval SET status = 'expired' WHERE status IN ('pending', 'approved') AND expires <= ",
@@ -38,7 +38,7 @@ pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// The query for the rows of a scope that a filter means.
+/// The query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM approval WHERE TRUE"));
     narrow_to_scope(&mut query, scope);
@@ -79,7 +79,7 @@ fn read(row: &SqliteRow) -> Result<ApprovalRow, StoreError> {
 pub(super) const WITHOUT_KEY: &str =
     "SELECT id, workspace, turn, call, parent FROM approval WHERE key IS NULL ORDER BY id";
 
-/// Computes the keys of the rows of [`WITHOUT_KEY`].
+/// Computes and stores the keys of the rows of [`WITHOUT_KEY`].
 pub(super) async fn fill_keys(db: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let rows = sqlx::query(WITHOUT_KEY).fetch_all(&mut *db).await?;
     for row in &rows {
@@ -102,7 +102,7 @@ pub(super) async fn fill_keys(db: &mut SqliteConnection) -> Result<(), sqlx::Err
     Ok(())
 }
 
-/// The model's id of the last call of a path `outer/number:inner`, as versions before 0.2 wrote it. Ids may have `/` and `:` in them.
+/// The model's id of the last call of a path `outer/number:inner`, as versions before 0.2 wrote it. Ids may contain `/` and `:`.
 fn last_of_path(path: &str) -> &str {
     let mut ids = path.rmatch_indices('/').filter_map(|(at, _)| {
         let (number, id) = path[at + 1..].split_once(':')?;
@@ -143,7 +143,7 @@ async fn find(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Writes what a step has made of a pending row.
+/// Stores the changed columns of a row.
 async fn save(db: &mut SqliteConnection, row: &ApprovalRow) -> Result<(), Fault> {
     let answer = row.answer.as_ref();
     let (verdict, edited) = answer.map(|answer| answer.verdict.columns()).unzip();
@@ -215,7 +215,7 @@ async fn open(db: &mut SqliteConnection, request: ApprovalRequest) -> Result<(),
 }
 
 impl SqliteStore {
-    /// Lets a row take a step that can fail, and gives what it has become.
+    /// Applies a fallible step to a row, and returns the new row.
     async fn settle(
         &self,
         workspace: &Workspace,
@@ -247,7 +247,7 @@ impl SqliteStore {
     ) -> Result<u64, Fault> {
         answer.only_denies()?;
         let at = answer.at.as_millis();
-        // One statement, so that the filter's limit counts what is expired, too.
+        // One statement, so that the filter's limit counts the expired rows, too.
         let mut denial = QueryBuilder::new(
             "UPDATE approval SET (status, verdict, approver, answer_reason, answered) = \
              (SELECT 'expired', NULL, NULL, NULL, NULL WHERE expires <= ",
@@ -371,7 +371,7 @@ impl ApprovalStore for SqliteStore {
 
     fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
         step(async move {
-            // As for lapsed effects.
+            // Most calls find nothing, and must not keep others from the write lock.
             if self.has_none(expired(scope, now)).await? {
                 return Ok(0);
             }

@@ -26,10 +26,10 @@ macro_rules! values {
     };
 }
 
-/// Removes one user's rows.
+/// Removes the rows of one user.
 pub(super) const ERASE: &str = "DELETE FROM audit WHERE principal = ? AND workspace = ?";
 
-/// Removes the rows of a scope that are older.
+/// Removes the rows of a scope that started before a time.
 pub(super) fn retention(scope: Scope<'_>, since: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new("DELETE FROM audit WHERE started < ");
     query.push_bind(since.as_millis());
@@ -37,7 +37,7 @@ pub(super) fn retention(scope: Scope<'_>, since: Timestamp) -> QueryBuilder<Sqli
     query
 }
 
-/// The query for the rows of a scope that a filter means.
+/// The query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM audit WHERE TRUE"));
     narrow_to_scope(&mut query, scope);
@@ -58,7 +58,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Sq
         .as_deref()
         .is_some_and(|outcome| outcome != "ok")
     {
-        // What the partial index of outcomes is about.
+        // The condition of the partial index on outcomes.
         query.push(" AND outcome <> 'ok'");
     }
     let after = filter.after.as_ref();
@@ -105,8 +105,8 @@ fn read(row: &SqliteRow) -> Result<AuditRow, StoreError> {
     })
 }
 
-/// Adds a row, or ends the one of its identity, unless that has its final outcome. Of columns that have an index only the outcome is set,
-/// and `ok` is in no index, so that no index is written a second time: `REPLACE` removes the row from all of them and adds it again.
+/// Inserts a row, or ends the row of the same identity unless its outcome is final. The outcome is the only indexed column that is set, and
+/// `ok` is in no index, so no index is written a second time: `REPLACE` would remove the row from all indexes and add it again.
 const END: &str = concat!(
     "INSERT INTO audit (",
     columns!(),
@@ -124,7 +124,7 @@ const END: &str = concat!(
     " AND (outcome IS NULL OR outcome IN (SELECT value FROM json_each(?29)))"
 );
 
-/// Puts a row in place of one of the same identity that has another caller, conversation, tool or time, unless that has its final outcome.
+/// Replaces a row of the same identity that has a different caller, conversation, tool or start time, unless its outcome is final.
 const REPLACE: &str = concat!(
     "REPLACE INTO audit (",
     columns!(),
@@ -134,7 +134,7 @@ const REPLACE: &str = concat!(
                         AND outcome IS NOT NULL AND outcome NOT IN (SELECT value FROM json_each(?29)))"
 );
 
-/// Writes a row in place of the one of its identity, unless that has its final outcome.
+/// Inserts a row, or replaces the row of the same identity unless its outcome is final.
 pub(super) async fn save(db: &mut SqliteConnection, row: &AuditRow) -> Result<(), Fault> {
     let notes = serde_json::to_string(&row.notes)
         .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
@@ -188,7 +188,7 @@ impl AuditSink for SqliteStore {
 
     fn write(&self, rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
         step(async move {
-            // The end of a call that has no row in the ledger goes before the beginnings that wait, like the end of one that has.
+            // The end of a call without a ledger row runs before waiting beginnings, like the end of a call that has one.
             let ends = rows.iter().any(|row| row.outcome.is_some());
             let turn = if ends { Turn::First } else { Turn::Ordinary };
             let written = self.writer.change(turn, |db| {

@@ -1,4 +1,4 @@
-//! Columns back into values. Whatever does not fit names its row and column.
+//! Reading columns as Rust values. Errors name the row and the column.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ use tool_core::store::{CallId, StoreError, Timestamp};
 pub(super) struct Columns<'r> {
     row: &'r SqliteRow,
     table: &'static str,
-    /// The column that names the row.
+    /// The column that identifies the row.
     key: &'static str,
 }
 
@@ -20,7 +20,7 @@ impl<'r> Columns<'r> {
         Self { row, table, key }
     }
 
-    /// A column's value. It has to have one: sqlx itself reads null as an empty text or zero.
+    /// The value of a column that must not be null: sqlx itself reads null as an empty text or zero.
     pub(super) fn get<T>(self, column: &str) -> Result<T, StoreError>
     where
         T: Decode<'r, Sqlite> + Type<Sqlite>,
@@ -29,7 +29,7 @@ impl<'r> Columns<'r> {
             .ok_or_else(|| self.corrupt(column, "null, where there has to be a value"))
     }
 
-    /// A column's value, or none.
+    /// The value of a column that may be null.
     pub(super) fn maybe<T>(self, column: &str) -> Result<Option<T>, StoreError>
     where
         T: Decode<'r, Sqlite> + Type<Sqlite>,
@@ -39,18 +39,18 @@ impl<'r> Columns<'r> {
             .map_err(|error| self.corrupt(column, error))
     }
 
-    /// A column's point in time.
+    /// The timestamp in a column.
     pub(super) fn time(self, column: &str) -> Result<Timestamp, StoreError> {
         self.get(column).map(Timestamp::from_millis)
     }
 
-    /// A column's point in time, or none.
+    /// The timestamp in a column that may be null.
     pub(super) fn maybe_time(self, column: &str) -> Result<Option<Timestamp>, StoreError> {
         let millis: Option<i64> = self.maybe(column)?;
         Ok(millis.map(Timestamp::from_millis))
     }
 
-    /// A column's word as the value that it stands for.
+    /// Reads the word in a column as an enum value.
     pub(super) fn word<T>(
         self,
         column: &str,
@@ -65,7 +65,7 @@ impl<'r> Columns<'r> {
         })
     }
 
-    /// A column's number, in the width that its record has.
+    /// Reads the integer in a column as the type of its field.
     pub(super) fn number<T: TryFrom<i64>>(self, column: &str) -> Result<T, StoreError> {
         let number: i64 = self.get(column)?;
         T::try_from(number)
@@ -83,7 +83,7 @@ impl<'r> Columns<'r> {
         }
     }
 
-    /// That a column does not hold what it should.
+    /// The error about a column with an invalid value.
     pub(super) fn corrupt(self, column: &str, why: impl Display) -> StoreError {
         let key = self.row.try_get(self.key).unwrap_or("?");
         let table = self.table;

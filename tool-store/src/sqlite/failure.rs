@@ -1,8 +1,8 @@
-//! Errors of SQLite and sqlx, with what the operator can do about them.
+//! Errors of SQLite and sqlx, with advice for the operator.
 
 use sqlx::error::DatabaseError;
 
-/// An error of the database, and what it means for whoever runs the host.
+/// An error of the database, with advice for the operator.
 #[derive(Debug, thiserror::Error)]
 #[error("{advice}: {cause}")]
 pub(super) struct Failure {
@@ -20,13 +20,13 @@ impl From<sqlx::Error> for Failure {
     }
 }
 
-/// The primary result code of an error of SQLite (<https://www.sqlite.org/rescode.html>): extended codes keep it in their low byte.
+/// The primary result code of a SQLite error (<https://www.sqlite.org/rescode.html>): the low byte of an extended code.
 pub(super) fn primary_code(error: &sqlx::Error) -> Option<u32> {
     let code = error.as_database_error().and_then(DatabaseError::code)?;
     Some(code.parse::<u32>().ok()? & 0xff)
 }
 
-/// `SQLITE_BUSY` and its extended codes.
+/// Whether the error is `SQLITE_BUSY` or one of its extended codes.
 pub(super) fn is_busy(error: &sqlx::Error) -> bool {
     primary_code(error) == Some(5)
 }

@@ -1,4 +1,4 @@
-//! Faults of the disk, the file and other connections: each fails the change that meets it, and none the changes after it.
+//! Tests of faults of the disk, the file and other connections: a fault fails the change that meets it, and no later change.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ fn row(id: &str, bytes: usize) -> AuditRow {
     }
 }
 
-/// The ids of the rows that are stored.
+/// The ids of the stored rows.
 async fn ids(store: &SqliteStore) -> Vec<String> {
     let rows = store
         .export(Scope::All, &AuditFilter::default())
@@ -46,7 +46,7 @@ async fn ids(store: &SqliteStore) -> Vec<String> {
         .collect()
 }
 
-/// That a change failed in a way that can be tried again, and that the text says why.
+/// Asserts that a change failed with an error that can be retried, and that its text contains `words`.
 fn is_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>, words: &str) {
     match answer {
         Err(error @ StoreError::Unavailable(_)) => {
@@ -72,7 +72,7 @@ pub(super) async fn stop_growth(store: &SqliteStore) {
     stopped.await.unwrap();
 }
 
-/// Lifts the limit of a database in memory, whose connection stays.
+/// Lifts the limit. Only needed for a database in memory, whose connection is not replaced.
 async fn lift(store: &SqliteStore) {
     let lifted = store.change(|db| {
         Box::pin(async move {
@@ -83,7 +83,7 @@ async fn lift(store: &SqliteStore) {
     lifted.await.unwrap();
 }
 
-// B1: a full disk does not stop later writes.
+// B1: a full disk does not prevent later writes.
 #[tokio::test]
 async fn full_database_takes_writes_again() {
     let (_folder, file) = folder();
@@ -133,7 +133,7 @@ fn rename(from: &Path, to: &Path) {
     }
 }
 
-// B1: a database that disappears is neither written to any more nor made anew, and is used again once it is back.
+// B1: a database that disappears is neither written to nor created again, and is used again once it is back.
 #[tokio::test]
 async fn missing_database_is_used_once_it_is_back() {
     let (folder, file) = folder();
@@ -154,7 +154,7 @@ async fn missing_database_is_used_once_it_is_back() {
     assert_eq!(ids(&store).await, ["a", "b"]);
 }
 
-// B1: a change during which the file disappears is not reported as done.
+// B1: a change is not reported as done if the file disappears during it.
 #[tokio::test]
 async fn change_whose_database_is_moved_is_rolled_back() {
     let (folder, file) = folder();
@@ -175,7 +175,7 @@ async fn change_whose_database_is_moved_is_rolled_back() {
     assert_eq!(ids(&store).await, ["b"]);
 }
 
-// B1: a database that was replaced is read and written; one that is no store of this program is refused.
+// B1: a database that was replaced is read and written; a file that is not a store of this version is refused.
 #[tokio::test]
 async fn replaced_database_is_used_where_it_is_a_store() {
     let (folder, file) = folder();
@@ -204,7 +204,7 @@ async fn replaced_database_is_used_where_it_is_a_store() {
     assert_eq!(ids(&store).await, ["b", "c", "copied"]);
 }
 
-// B1: to remove the write-ahead log under an open store loses nothing that was stored.
+// B1: removing the write-ahead log of an open store loses nothing that was stored.
 #[tokio::test]
 async fn removed_log_loses_nothing() {
     for suffix in ["-wal", "-shm"] {
@@ -220,7 +220,7 @@ async fn removed_log_loses_nothing() {
     }
 }
 
-// B1: a change whose caller goes away leaves nothing, however far it had come, and the next change succeeds.
+// B1: a change whose caller is dropped at any point leaves nothing half written, and the next change succeeds.
 #[tokio::test(flavor = "multi_thread")]
 async fn change_dropped_at_any_poll_leaves_nothing_half_written() {
     let (_folder, file) = folder();
@@ -229,7 +229,7 @@ async fn change_dropped_at_any_poll_leaves_nothing_half_written() {
         SqliteStore::in_memory().await.unwrap(),
     ] {
         let (mut ended, mut dropped) = (0, 0);
-        // How many polls a change takes depends on how soon its thread answers.
+        // The number of polls of a change depends on how soon its thread answers.
         for round in 0..150_usize {
             let polls = round % 30;
             let (one, two) = (format!("{round} one"), format!("{round} two"));

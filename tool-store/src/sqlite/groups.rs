@@ -1,4 +1,4 @@
-//! Changes that share a transaction: what they cost, and that none of them depends on what becomes of another.
+//! Tests of changes that share a transaction: their cost, and their independence of each other.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ async fn store() -> (TempDir, PathBuf, SqliteStore) {
     (folder, file, store)
 }
 
-/// A change that writes nothing and keeps its transaction open until the sender sends or is dropped. What is polled meanwhile shares it.
+/// A change that writes nothing and keeps its transaction open until the sender sends or is dropped. Changes polled meanwhile share it.
 fn holding(
     store: &SqliteStore,
 ) -> (
@@ -56,7 +56,7 @@ fn holding(
     (release, held)
 }
 
-/// Polls a change that holds the transaction until its body has begun.
+/// Polls the change that holds the transaction until its body has begun.
 async fn until_open(store: &SqliteStore, held: impl Future<Output = Result<(), Fault>> + Unpin) {
     let mut held = held;
     while !store.writer.has_members() {
@@ -73,7 +73,7 @@ fn row(id: &str, bytes: usize) -> AuditRow {
     }
 }
 
-/// The ids of the rows that are stored, sorted.
+/// The ids of the stored rows, sorted.
 async fn ids(store: &SqliteStore) -> Vec<String> {
     let filter = AuditFilter::default();
     let rows = store.export(Scope::All, &filter).await.unwrap();
@@ -82,7 +82,7 @@ async fn ids(store: &SqliteStore) -> Vec<String> {
     ids
 }
 
-// B11: changes that wait at the same time cost one `fsync`, and no transaction takes more than 32 of them.
+// B11: changes that wait at the same time cost one `fsync`, and a transaction takes at most 32 of them.
 #[tokio::test]
 async fn waiting_changes_share_commits() {
     let (_folder, file, store) = store().await;
@@ -106,7 +106,7 @@ async fn waiting_changes_share_commits() {
     assert_eq!(ids(&store).await.len(), 120);
 }
 
-// B11: a change that is refused fails for its caller and takes nothing from the others of its transaction.
+// B11: a refused change fails for its caller and does not affect the others of its transaction.
 #[tokio::test]
 async fn refused_change_leaves_the_others_of_its_transaction() {
     let (_folder, file, store) = store().await;
@@ -139,8 +139,8 @@ async fn refused_change_leaves_the_others_of_its_transaction() {
     assert_eq!(ids(&store).await, ["written"]);
 }
 
-// B11: a caller that goes away before its change has begun writes nothing. One that goes away while it runs the changes of others hands them
-// on.
+// B11: a change whose caller is dropped before it has begun writes nothing. If the dropped caller runs the changes of others, another
+// caller continues.
 #[tokio::test]
 async fn dropped_callers_take_no_change_of_others_with_them() {
     let (_folder, _file, store) = store().await;
@@ -152,14 +152,14 @@ async fn dropped_callers_take_no_change_of_others_with_them() {
     assert!(poll!(&mut stays).is_pending());
     assert!(poll!(&mut leaves).is_pending());
     drop(leaves);
-    // It runs the transaction.
+    // This caller runs the transaction.
     drop(held);
     release.send(()).unwrap();
     stays.await.unwrap();
     assert_eq!(ids(&store).await, ["stays"]);
 }
 
-// B11: a caller may go away at any time: what the others of its transaction were told is what is stored.
+// B11: callers may be dropped at any poll: the stored rows match what the other callers of the transaction were told.
 #[tokio::test(flavor = "multi_thread")]
 async fn callers_dropped_at_any_poll_leave_what_others_were_told() {
     let (_folder, _file, file_store) = store().await;
@@ -245,7 +245,7 @@ async fn full_disk_fails_the_change_that_meets_it() {
     store.write(vec![row("next", 3_000_000)]).await.unwrap();
 }
 
-// B1 B11: an error after which SQLite has rolled back by itself is an error for everybody whose change was in the transaction.
+// B1 B11: an error after which SQLite has rolled back by itself is reported to every change of the transaction.
 #[tokio::test]
 async fn error_that_ends_the_transaction_is_told_to_all_in_it() {
     let (_folder, _file, store) = store().await;
@@ -273,12 +273,12 @@ async fn error_that_ends_the_transaction_is_told_to_all_in_it() {
         let text = told.unwrap_err().to_string();
         assert!(text.contains("the disk failed"), "{text}");
     }
-    // In the next transaction.
+    // It ran in the next transaction.
     later.unwrap();
     assert_eq!(ids(&store).await, ["later"]);
 }
 
-// B11: in a saturated store the end of a call and its lease pass the calls that wait to begin, within a transaction, too.
+// B11: in a saturated store, ends of calls and lease renewals run before calls that wait to begin, even within a transaction.
 #[tokio::test]
 async fn ends_run_before_waiting_beginnings() {
     let (_folder, _file, store) = store().await;
@@ -320,12 +320,12 @@ async fn ends_run_before_waiting_beginnings() {
     let (held, before, all) = futures::join!(held, ends, join_all(waiting));
     held.unwrap();
     all.into_iter().for_each(Result::unwrap);
-    // They share its transaction; none of the next one came before.
+    // The ends share the running transaction; no change of the next one ran before them.
     assert!(before < 32, "{before} of 100 changes ran before the end");
     assert_eq!(*order.lock().unwrap(), (0..100).collect::<Vec<_>>());
 }
 
-// B11: a change that passes others runs before them, not only before their commit.
+// B11: a change with priority runs before the others, instead of only being committed before them.
 #[tokio::test]
 async fn first_changes_run_first() {
     let (_folder, _file, store) = store().await;
@@ -373,7 +373,7 @@ async fn change_that_waited_too_long_is_not_made() {
     assert!(ids(&store).await.is_empty());
 }
 
-// B11: a runtime that shuts down while one of its callers runs the changes of others does not keep them waiting.
+// B11: when the runtime of the caller that runs the changes of others shuts down, the others do not hang.
 #[tokio::test]
 async fn runtime_that_shuts_down_blocks_nobody() {
     let (_folder, _file, store) = store().await;
@@ -419,7 +419,7 @@ async fn panic_in_a_change_rolls_its_transaction_back() {
     assert_eq!(ids(&store).await, ["later"]);
 }
 
-// B11: to close the store waits for the transaction that is under way, and its changes are stored.
+// B11: `close` waits for the running transaction, whose changes are stored.
 #[tokio::test]
 async fn close_waits_for_the_transaction() {
     let (_folder, file, store) = store().await;

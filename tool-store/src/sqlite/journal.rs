@@ -1,4 +1,4 @@
-//! Changes of several stores in one transaction.
+//! Batches: changes of several stores in one transaction.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ impl BatchStore for SqliteStore {
                 message.check()?;
             }
             if batch.begin.is_some() {
-                // It begins work.
+                // A batch that begins work waits in order of arrival; others run first.
                 self.change(|db| Box::pin(write(db, batch))).await
             } else {
                 self.change_first(|db| Box::pin(write(db, batch))).await

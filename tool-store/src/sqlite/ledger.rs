@@ -17,7 +17,7 @@ macro_rules! columns {
     };
 }
 
-/// Whether a scope has running rows whose lease is over.
+/// Query for whether a scope has running rows with an expired lease.
 pub(super) fn lapsed(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query =
         QueryBuilder::new("SELECT 1 FROM effect WHERE state = 'running' AND lease_until <= ");
@@ -27,7 +27,7 @@ pub(super) fn lapsed(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Turns running rows of a scope whose lease is over to ambiguous.
+/// Makes running rows of a scope whose lease has expired ambiguous.
 pub(super) fn sweeping(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE effect SET state = 'ambiguous' WHERE state = 'running' AND lease_until <= ",
@@ -38,7 +38,7 @@ pub(super) fn sweeping(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite>
     query
 }
 
-/// The query for the rows of a scope that a filter means.
+/// The query for the rows of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!(
         "SELECT ",
@@ -47,7 +47,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<S
     ));
     narrow_to_scope(&mut query, scope);
     if let Some(state) = filter.state {
-        // A literal, because SQLite takes a partial index only for what it knows when it plans.
+        // A literal instead of a parameter: SQLite uses a partial index only for values known at planning time.
         query.push(format_args!(" AND state = '{}'", state.as_str()));
     }
     narrow(&mut query, "tool", filter.tool.as_deref());
@@ -94,7 +94,7 @@ fn rows(rows: &[SqliteRow]) -> Result<Vec<EffectRow>, StoreError> {
     rows.iter().map(|row| Ok(read(row)?.row)).collect()
 }
 
-/// The row of a key, or else the first that was begun with it as the earlier key.
+/// The row of a key, or else the first row that was begun with it as the earlier key.
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     columns!(),
@@ -121,7 +121,7 @@ async fn find(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Writes a row in place of the one of its key.
+/// Inserts a row, or replaces the row with the same key.
 async fn save(db: &mut SqliteConnection, claim: &EffectClaim) -> Result<(), Fault> {
     let EffectClaim { row, released } = claim;
     let intent = &row.intent;
@@ -157,7 +157,7 @@ async fn save(db: &mut SqliteConnection, claim: &EffectClaim) -> Result<(), Faul
     Ok(())
 }
 
-/// Ends a row. An end that is refused leaves the row as it was.
+/// Ends a row. If the end is refused, the row stays unchanged.
 pub(super) async fn end(
     db: &mut SqliteConnection,
     key: &CallKey,
@@ -197,7 +197,7 @@ impl SqliteStore {
     }
 }
 
-/// Lets the claim of an intent's key, or of its earlier key, take a first step.
+/// Applies `step` to the claim of an intent's key, or of its earlier key.
 async fn claim(
     db: &mut SqliteConnection,
     intent: Intent,
@@ -224,7 +224,7 @@ async fn claim(
     Ok(begun)
 }
 
-/// Lets the claim of a key take a step. What the step refuses is an output, because it may have marked the row.
+/// Applies `step` to the claim of a key. A refusal is part of the output, because the step may have changed the row nevertheless.
 async fn step_claim<R>(
     db: &mut SqliteConnection,
     key: &CallKey,
@@ -234,7 +234,7 @@ async fn step_claim<R>(
     let before = claim.ok_or_else(|| EffectClaim::missing(key))?;
     let mut claim = before.clone();
     let done = step(&mut claim);
-    // The end of a run that was given up for dead fails and marks the row.
+    // A run that was presumed dead gets an error for its late end, and the row records the late end.
     if done.is_ok() || claim != before {
         save(db, &claim).await?;
     }
@@ -340,7 +340,7 @@ impl EffectLedger for SqliteStore {
 
     fn sweep<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, Vec<EffectRow>> {
         step(async move {
-            // Most sweeps find nothing, and must not take the write lock from calls.
+            // Most sweeps find nothing, and must not keep calls from the write lock.
             if self.has_none(lapsed(scope, now)).await? {
                 return Ok(Vec::new());
             }
@@ -349,7 +349,7 @@ impl EffectLedger for SqliteStore {
                 .change(|db| Box::pin(async move { Ok(sweeping.build().fetch_all(db).await?) }));
             let swept = swept.await?;
             let mut swept = rows(&swept)?;
-            // `RETURNING` keeps no order.
+            // `RETURNING` guarantees no order.
             swept.sort_by_cached_key(EffectRow::place);
             Ok(swept)
         })

@@ -9,14 +9,14 @@ use tool_core::store::{
 
 use super::{Fault, SqliteStore, audit, step, switch};
 
-/// Blanks the results of the effects of an erasure.
+/// Clears the results of the effects that an erasure covers.
 pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new("UPDATE effect SET result = NULL WHERE result IS NOT NULL");
     narrow_to_erased(&mut query, of);
     query
 }
 
-/// Blanks the approvals of an erasure, and withdraws open ones.
+/// Clears the contents of the approvals that an erasure covers, and withdraws open ones.
 pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "UPDATE approval SET status = iif(status IN ('pending', 'approved'), 'withdrawn', status), \
@@ -47,7 +47,7 @@ fn narrow_to_erased(query: &mut QueryBuilder<Sqlite>, of: Erasure<'_>) {
     query.push_bind(value.to_owned());
 }
 
-/// Removes settled effects that ended long ago and that neither a message nor an approval can name.
+/// Removes settled effects that ended before `since` and that no message and no approval can refer to.
 pub(super) fn old_effects(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM effect WHERE rowid IN (SELECT e.rowid FROM effect e \
@@ -63,7 +63,7 @@ pub(super) fn old_effects(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes approvals that were asked for long ago and that nobody can answer or use any more.
+/// Removes closed approvals that were requested before `since`.
 pub(super) fn old_approvals(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM approval WHERE rowid IN (SELECT rowid FROM approval \
@@ -74,7 +74,7 @@ pub(super) fn old_approvals(since: Timestamp, most: u32) -> QueryBuilder<Sqlite>
     query
 }
 
-/// Removes audit rows of calls that arrived long ago.
+/// Removes audit rows of calls that started before `since`.
 pub(super) fn old_audit(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM audit WHERE rowid IN (SELECT rowid FROM audit WHERE started < ",
@@ -84,7 +84,7 @@ pub(super) fn old_audit(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes spilled outputs that have expired, and with them their chunks.
+/// Removes expired spilled outputs and their chunks.
 pub(super) fn old_spills(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(
         "DELETE FROM spill WHERE rowid IN (SELECT rowid FROM spill WHERE expires <= ",
@@ -94,7 +94,7 @@ pub(super) fn old_spills(now: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Removes runs that ended long ago.
+/// Removes runs that ended before `since`.
 pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     let mut query =
         QueryBuilder::new("DELETE FROM run WHERE rowid IN (SELECT rowid FROM run WHERE ended < ");
@@ -112,12 +112,12 @@ fn old_unassigned(since: Timestamp, most: u32) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// Threads whose last message is old. The last number of a thread names its last message.
+/// Threads whose last message is old. `thread.last` is the number of the last message.
 const OLD_THREADS: &str = "SELECT t.workspace, t.conversation, t.last FROM thread t \
      JOIN message m ON m.workspace = t.workspace AND m.conversation = t.conversation AND m.seq = t.last \
      WHERE m.at < ? LIMIT ?";
 
-/// Removes the messages of a thread to which nothing was written meanwhile.
+/// Removes the messages of a thread, unless another message was added since it was found.
 const REMOVE_THREAD: &str = "DELETE FROM message WHERE workspace = ?1 AND conversation = ?2
      AND EXISTS (SELECT 1 FROM thread WHERE workspace = ?1 AND conversation = ?2 AND last = ?3)";
 
@@ -126,7 +126,7 @@ async fn rows(db: &mut SqliteConnection, mut query: QueryBuilder<Sqlite>) -> Res
     Ok(done.rows_affected())
 }
 
-/// Runs a statement where there is one, and returns how many rows it met.
+/// Runs a statement, if there is one, and returns the number of rows it changed.
 async fn removed(
     db: &mut SqliteConnection,
     query: Option<Query<'static, Sqlite, SqliteArguments>>,
@@ -173,7 +173,7 @@ impl SqliteStore {
         Ok(erased)
     }
 
-    /// One change for each table, so that calls can come between.
+    /// Purges each table in a change of its own, so that calls can run in between.
     async fn purge_rows(
         &self,
         retention: &Retention,
@@ -192,7 +192,7 @@ impl SqliteStore {
         purged.runs = self.remove(runs).await?;
         let approvals = since(retention.approvals).map(|since| old_approvals(since, most));
         purged.approvals = self.remove(approvals).await?;
-        // After what can name them.
+        // Effects follow messages and approvals, which may refer to them.
         let effects = since(retention.effects).map(|since| old_effects(since, most));
         purged.effects = self.remove(effects).await?;
         let audit = since(retention.audit).map(|since| old_audit(since, most));
@@ -225,7 +225,7 @@ impl SqliteStore {
     }
 
     async fn remove_threads(&self, since: Timestamp, most: u32) -> Result<u64, Fault> {
-        // Found by a reader, because that looks at every thread, and removed where nothing was written since.
+        // Found by a reader, because the search reads every thread, and removed only if nothing was written since.
         let found = sqlx::query(OLD_THREADS)
             .bind(since.as_millis())
             .bind(most)

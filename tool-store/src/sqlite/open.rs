@@ -1,4 +1,4 @@
-//! Opening a database and bringing it to this program's tables.
+//! Opening and migrating a database file.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -18,24 +18,24 @@ use super::watch::Watch;
 use super::writer::Writer;
 use super::{Fault, SqliteStore};
 
-/// How long a writer waits for another process to let go of the file.
+/// How long a writer waits for another process to release the lock.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Readers of one process at once; more wait.
+/// The number of concurrent readers in one process; more readers wait.
 const READERS: u32 = 4;
 
-/// Why a database could not be opened.
+/// The error of opening a database.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// There is no such folder, no right to it, or no SQLite database in the file.
+    /// The folder does not exist, permission is missing, or the file is not a SQLite database.
     #[error(
         "`{location}` cannot be opened as a SQLite database, give a file in a folder that exists and may be written: {cause}"
     )]
     Unopenable {
-        /// What was to be opened.
+        /// The path or URL that was to be opened.
         location: String,
-        /// What SQLite says.
+        /// The error of SQLite.
         cause: sqlx::Error,
     },
     /// The file was written by a later version of this crate.
@@ -43,23 +43,23 @@ pub enum OpenError {
         "`{location}` has migration {migration}, which this program does not know, run a program at least as new as the one that wrote it"
     )]
     Newer {
-        /// What was to be opened.
+        /// The path or URL that was to be opened.
         location: String,
         /// The number of the unknown migration.
         migration: i64,
     },
-    /// The file's tables could not be brought to this program's.
+    /// The tables of the file could not be migrated to those of this version.
     #[error("`{location}` cannot be migrated, restore it from a copy: {cause}")]
     Migration {
-        /// What was to be opened.
+        /// The path or URL that was to be opened.
         location: String,
-        /// What went wrong.
+        /// The error of the migration.
         cause: MigrateError,
     },
 }
 
 impl SqliteStore {
-    /// Opens a database file, which is made where it is missing, and brings its tables to this program's.
+    /// Opens a database file, creates it if it is missing, and migrates its tables to those of this version.
     ///
     /// Takes a path, or a URL such as `sqlite:state.db` or `sqlite:///var/lib/host/state.db`. `sqlite::memory:` and `mode=memory` are
     /// [`in_memory`](Self::in_memory). Many processes may open one file at once.
@@ -67,7 +67,7 @@ impl SqliteStore {
         Self::open_with(location.as_ref(), PATIENCE).await
     }
 
-    /// Opens a file whose writers wait so long for another process.
+    /// Opens a file. `patience` limits how long its writers wait for another process.
     pub(super) async fn open_with(location: &Path, patience: Duration) -> Result<Self, OpenError> {
         let name = location.display().to_string();
         let url = location.to_str().filter(|text| text.starts_with("sqlite:"));
@@ -85,7 +85,7 @@ impl SqliteStore {
         migrate(&mut connection, &name).await?;
         let path = path(&mut connection).await;
         let path = path.map_err(|cause| unopenable(&name, cause))?;
-        // From here on a missing file is a fault. A new one would be empty: what was stored would be forgotten without a word.
+        // From here on a missing file is a fault. A new file would be empty, and everything that was stored would silently be lost.
         let options = options.filename(&path).create_if_missing(false);
         let watch = Arc::new(Watch::new(path));
         let watched = Arc::clone(&watch);
@@ -104,7 +104,7 @@ impl SqliteStore {
         })
     }
 
-    /// A database that lives as long as the store and its clones, for tests.
+    /// Opens a database in memory, for tests. It lives as long as the store and its clones.
     pub async fn in_memory() -> Result<Self, OpenError> {
         let name = "sqlite::memory:";
         let pool = SqlitePoolOptions::new()
@@ -125,15 +125,15 @@ impl SqliteStore {
         })
     }
 
-    /// Waits for what is under way, then closes the file for this store and its clones. Whatever is asked of them later fails.
+    /// Waits for running changes, then closes the file for this store and its clones. All later calls fail.
     pub async fn close(self) {
         self.readers.close().await;
         self.writer.close().await;
     }
 }
 
-/// Applies the migrations that the file lacks, under the write lock: of many processes one does it. sqlx's own lock of the migrator
-/// does nothing for SQLite.
+/// Applies the missing migrations under the write lock, so that only one of many processes does it. The lock of sqlx's own migrator does
+/// nothing for SQLite.
 async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<(), OpenError> {
     let failed = |cause: MigrateError| match cause {
         MigrateError::VersionMissing(migration) => OpenError::Newer {
@@ -152,7 +152,7 @@ async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<()
         .run_direct(None, &mut *change, false)
         .await
         .map_err(failed)?;
-    // On a database that may only be read, the lock is a reader's, and no error: the first write fails.
+    // On a read-only database, `BEGIN IMMEDIATE` takes only a read lock and succeeds; the first write fails.
     let write = "UPDATE _sqlx_migrations SET success = success WHERE FALSE";
     let written = change.execute(write).await;
     written.map_err(|cause| unopenable(location, cause))?;
@@ -162,7 +162,7 @@ async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<()
     committed.map_err(|cause| unopenable(location, cause))
 }
 
-/// Where SQLite has the file, whatever the URL and the current folder were.
+/// The path of the file as SQLite resolved it, whatever the URL and the current folder were.
 async fn path(connection: &mut SqliteConnection) -> Result<PathBuf, sqlx::Error> {
     let path: String =
         sqlx::query_scalar("SELECT file FROM pragma_database_list WHERE name = 'main'")
@@ -174,7 +174,7 @@ async fn path(connection: &mut SqliteConnection) -> Result<PathBuf, sqlx::Error>
     Ok(path.into())
 }
 
-/// Opens the file again, which has to hold the tables of this program.
+/// Opens the file again and checks that it holds the tables of this version.
 pub(super) async fn connect(
     options: &SqliteConnectOptions,
     watch: &Watch,
@@ -186,7 +186,7 @@ pub(super) async fn connect(
         StoreError::Unavailable(text.into())
     };
     let mut connection = options.connect().await.map_err(unavailable)?;
-    // The first statement that reads also makes the files of the write-ahead log.
+    // The first read also creates the files of the write-ahead log.
     let applied: Vec<i64> =
         sqlx::query_scalar("SELECT version FROM _sqlx_migrations ORDER BY version")
             .fetch_all(&mut connection)
@@ -245,7 +245,7 @@ fn migrations() -> Migrator {
     Migrator::with_migrations(all.collect())
 }
 
-/// What every connection has.
+/// The options that all connections share.
 fn common(options: SqliteConnectOptions) -> SqliteConnectOptions {
     options
         .busy_timeout(PATIENCE)
@@ -255,8 +255,8 @@ fn common(options: SqliteConnectOptions) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// The first connection, which makes the file where it is missing and puts it into its journal mode. That takes an exclusive lock for
-/// which SQLite does not wait (<https://www.sqlite.org/wal.html#busy>), so that of two processes which make a file at once one has to
+/// The first connection. It creates the file if it is missing and sets the journal mode. Setting the mode takes an exclusive lock for which
+/// SQLite does not wait (<https://www.sqlite.org/wal.html#busy>), so of two processes that create a file at the same time one has to
 /// try again.
 async fn first_connection(
     options: &SqliteConnectOptions,

@@ -1,8 +1,8 @@
-//! The queue of changes that wait for the writing connection, and who runs them.
+//! The queue of changes that wait for the writing connection, and the leader that runs them.
 //!
-//! Changes that wait at the same time share a transaction, a group. One caller, the leader, polls the future of the whole group within its
-//! own future: there is no task, so that a change alone costs no more than its statements, and needs no runtime to outlive its caller. When
-//! the leader goes away, the future moves to another caller that waits; only when there is none is it dropped, and rolled back.
+//! Changes that wait at the same time share a transaction and form a group. One caller, the leader, polls the future of the whole group within
+//! its own future: there is no task, so a single change costs no more than its statements, and no runtime has to outlive its caller. If
+//! the leader is dropped, the future moves to another waiting caller; only if there is none, it is dropped and rolled back.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -19,18 +19,18 @@ use tool_core::store::StoreError;
 use super::Fault;
 use super::writer::{Inner, group};
 
-/// Work on the writing connection.
+/// The future of a change's statements on the writing connection.
 pub(super) type Step<'c, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'c>>;
 
-/// A group of changes. Its output is nothing: each caller has its answer.
+/// The future that runs a group of changes. It has no output: each caller receives its own answer.
 pub(super) type Group = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Which changes go first.
+/// The priority of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// In order of arrival.
     Ordinary,
-    /// Before all that wait for an ordinary turn. For changes that end work or keep it up: while they wait, leases run out.
+    /// Before all ordinary changes. For changes that end work or renew a lease: leases expire while they wait.
     First,
 }
 
@@ -43,10 +43,10 @@ pub(super) enum Scope {
     Alone,
 }
 
-/// Tells a caller that its change is on the disk, or why it is not.
+/// Sends the result to the caller: its change is on disk, or an error.
 pub(super) type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// A change that has failed: why, and the caller that is to be told.
+/// A change that failed: its error, and the caller that waits for the answer.
 pub(super) struct Refused {
     pub(super) error: StoreError,
     pub(super) caller: Box<dyn FnOnce(StoreError) + Send>,
@@ -57,7 +57,7 @@ impl Refused {
         (self.caller)(self.error);
     }
 
-    /// Tells the caller when the other changes of the transaction are on the disk.
+    /// Sends the error to the caller once the other changes of the transaction are on disk.
     pub(super) fn later(self) -> Answer {
         Box::new(|written| (self.caller)(written.err().unwrap_or(self.error)))
     }
@@ -74,7 +74,7 @@ pub(super) trait Job: Send {
     fn refuse(self: Box<Self>, error: StoreError);
 }
 
-/// The statements of a change, and the caller that waits for what they return.
+/// The statements of a change, and the caller that waits for their result.
 struct Statements<T, F> {
     body: F,
     caller: oneshot::Sender<Result<T, StoreError>>,
@@ -91,7 +91,7 @@ where
     ) -> Pin<Box<dyn Future<Output = Result<Answer, Refused>> + Send + '_>> {
         let Self { body, caller } = *self;
         let step = body(db);
-        // A caller that went away wants no answer.
+        // Sending fails if the caller was dropped; it needs no answer then.
         Box::pin(async move {
             match step.await {
                 Ok(value) => Ok(Box::new(move |written: Result<(), StoreError>| {
@@ -120,9 +120,9 @@ pub(super) struct Ticket {
 
 struct Slot {
     job: Option<Box<dyn Job>>,
-    /// A group has taken the change.
+    /// Whether a group has taken the change.
     is_picked: bool,
-    /// The caller has gone away.
+    /// Whether the caller was dropped or has withdrawn the change.
     is_gone: bool,
     /// The group that the caller is to lead.
     group: Option<Group>,
@@ -138,14 +138,14 @@ impl Ticket {
         lock(&self.slot)
     }
 
-    /// Takes the change into a group; false where its caller has gone away.
+    /// Takes the change into a group. Returns false if its caller was dropped.
     fn pick(&self) -> bool {
         let mut slot = self.slot();
         slot.is_picked = !slot.is_gone;
         slot.is_picked
     }
 
-    /// What is to be run; `None` where the caller has gone away, and then nothing is written.
+    /// Takes the job. `None` if the caller was dropped, in which case nothing is written.
     pub(super) fn begin(&self) -> Option<Box<dyn Job>> {
         self.slot().job.take()
     }
@@ -157,7 +157,7 @@ impl Ticket {
         }
     }
 
-    /// Makes the caller the leader of a group. Gives it back where the caller has gone away.
+    /// Makes the caller the leader of a group. Returns the group if the caller was dropped.
     fn lead(&self, group: Group) -> Result<(), Group> {
         let mut slot = self.slot();
         if slot.is_gone {
@@ -172,7 +172,7 @@ impl Ticket {
         Ok(())
     }
 
-    /// The group that the caller is to lead, or else wakes the caller when there is one.
+    /// Takes the group that the caller is to lead. If there is none, stores the waker, which is called when there is one.
     fn led(&self, waker: &Waker) -> Option<Group> {
         let mut slot = self.slot();
         let group = slot.group.take();
@@ -182,7 +182,7 @@ impl Ticket {
         group
     }
 
-    /// Whether the caller gave up before a group has taken its change. No group takes it any more.
+    /// Withdraws the change if no group has taken it yet. Returns whether it is withdrawn.
     fn give_up(&self) -> bool {
         let mut slot = self.slot();
         slot.is_gone |= !slot.is_picked;
@@ -205,14 +205,14 @@ impl Queue {
 struct Waiting {
     first: VecDeque<Arc<Ticket>>,
     ordinary: VecDeque<Arc<Ticket>>,
-    /// Those whose statements are in the transaction that is under way.
+    /// Changes whose statements are in the running transaction.
     members: Vec<Arc<Ticket>>,
-    /// There is a group, so that others wait.
+    /// Whether a group exists, so that new changes have to wait.
     is_busy: bool,
 }
 
 impl Waiting {
-    /// The next change that fits and whose caller still waits.
+    /// Removes the next change that passes `wanted` and whose caller still waits.
     fn next(&mut self, wanted: impl Fn(&Ticket) -> bool) -> Option<Arc<Ticket>> {
         loop {
             let line = if self.first.is_empty() {
@@ -232,7 +232,7 @@ impl Waiting {
     }
 }
 
-/// The right to run changes. Dropped, it passes to the next that waits.
+/// The right to run changes. When it is dropped, it passes to the next waiting change.
 pub(super) struct Seat(Arc<Inner>);
 
 impl Seat {
@@ -240,12 +240,12 @@ impl Seat {
         &self.0
     }
 
-    /// The next change that waits, if it shares transactions.
+    /// The next waiting change, if it may share a transaction.
     pub(super) fn join(&self) -> Option<Arc<Ticket>> {
         lock(&self.0.queue.0).next(|ticket| ticket.scope == Scope::Shared)
     }
 
-    /// Notes a change whose statements are in the transaction, so that its caller leads when the leader goes away.
+    /// Records a change whose statements are in the transaction, so that its caller can take over if the leader is dropped.
     pub(super) fn admit(&self, ticket: Arc<Ticket>) {
         lock(&self.0.queue.0).members.push(ticket);
     }
@@ -268,7 +268,7 @@ impl Drop for Seat {
     }
 }
 
-/// Finds another leader for a group. Where nobody waits for it, it is dropped.
+/// Finds another leader for a group. If no caller waits for the group, it is dropped.
 fn pass(inner: &Inner, mut group: Group) {
     loop {
         let next = {
@@ -287,11 +287,11 @@ fn pass(inner: &Inner, mut group: Group) {
     }
 }
 
-/// A caller that waits for its change. Dropped before the change has begun, nothing is written.
+/// A caller that waits for its change. If it is dropped before the change has begun, nothing is written.
 struct Caller {
     inner: Arc<Inner>,
     ticket: Arc<Ticket>,
-    /// The group that it leads.
+    /// The group that this caller leads.
     group: Option<Group>,
 }
 
@@ -327,11 +327,11 @@ impl Caller {
         }
     }
 
-    /// Leads a group on, where the caller leads one.
+    /// Polls the group that the caller leads, if any.
     fn lead(&mut self, cx: &mut Context<'_>) {
-        // The end of a group may make the caller the leader of the next.
+        // The end of a group may make the caller the leader of the next one.
         while let Some(mut group) = self.group.take().or_else(|| self.ticket.led(cx.waker())) {
-            // Not held meanwhile: a panic drops the group, which answers its other callers.
+            // The group is not in `self` while it is polled, so a panic drops it, and its other callers get an error.
             if group.as_mut().poll(cx).is_pending() {
                 self.group = Some(group);
                 return;
@@ -353,7 +353,7 @@ impl Drop for Caller {
     }
 }
 
-/// Runs a change when its turn comes, and returns when it is on the disk.
+/// Queues a change, and returns when it is on disk.
 pub(super) async fn wait<T: Send + 'static>(
     inner: &Arc<Inner>,
     turn: Turn,
@@ -388,7 +388,7 @@ pub(super) async fn wait<T: Send + 'static>(
     Ok(answer.await?)
 }
 
-/// The group was dropped: one of its changes has panicked.
+/// The error of the other changes of a group that was dropped because one of its changes panicked.
 fn lost() -> StoreError {
     let text = "another change of the same transaction panicked, so that it was rolled back";
     StoreError::Unavailable(text.into())

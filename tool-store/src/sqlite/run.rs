@@ -17,21 +17,21 @@ macro_rules! columns {
     };
 }
 
-/// The run of a thread that goes on.
+/// The running run of a thread.
 pub(super) const FIND_RUNNING: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM run WHERE workspace = ? AND conversation = ? AND state = 'running'"
 );
 
-/// One run.
+/// One run by its number.
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM run WHERE workspace = ? AND conversation = ? AND number = ?"
 );
 
-/// The query for the runs of a scope that pass a filter.
+/// The query for the runs of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM run WHERE TRUE"));
     narrow_to_scope(&mut query, scope);
@@ -54,7 +54,7 @@ pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Sqli
     query
 }
 
-/// A number as SQLite stores it.
+/// A number as an SQLite integer.
 fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -100,7 +100,7 @@ async fn find(db: &mut SqliteConnection, id: &RunId) -> Result<Option<RunRow>, F
     Ok(row.as_ref().map(read).transpose()?)
 }
 
-/// Writes a row in place of the one of its id.
+/// Inserts a row, or replaces the row of the same id.
 async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
     let usage = row.progress.usage;
     sqlx::query(concat!(
@@ -130,7 +130,7 @@ async fn save(db: &mut SqliteConnection, row: &RunRow) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Lets a row take a step. Returns what the step returned, and the row after it, which is written where the step returned true.
+/// Applies `step` to a row. Returns the step's result and the new row, which is written if the step returned true.
 pub(super) async fn change_row(
     db: &mut SqliteConnection,
     id: &RunId,
@@ -147,7 +147,7 @@ pub(super) async fn change_row(
 }
 
 impl SqliteStore {
-    /// [`change_row`] before all other changes that wait: leases run out meanwhile.
+    /// [`change_row`] before all other waiting changes, because leases expire meanwhile.
     async fn step_run(
         &self,
         id: &RunId,
@@ -159,7 +159,7 @@ impl SqliteStore {
     }
 }
 
-/// What [`RunStore::begin_run`] does.
+/// Implements [`RunStore::begin_run`].
 pub(super) async fn begin(db: &mut SqliteConnection, new: NewRun) -> Result<RunBegun, Fault> {
     let thread = new.thread.clone();
     let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());

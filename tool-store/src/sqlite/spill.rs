@@ -1,4 +1,4 @@
-//! Spills in SQLite: a row for each, and its text in chunks.
+//! Spilled outputs in SQLite: one row each, with the text in chunks.
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
@@ -9,10 +9,10 @@ use tool_core::store::{
 use super::columns::Columns;
 use super::{Fault, SqliteStore, narrow_to_scope, step};
 
-/// Bytes of a chunk, less what its last character would exceed it by.
+/// The largest size of a chunk in bytes. A chunk ends earlier if its last character would exceed it.
 const CHUNK: usize = 64 * 1024;
 
-/// Removes the texts of a scope whose time has passed, and with them their chunks.
+/// Removes the expired texts of a scope and their chunks.
 pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new("DELETE FROM spill WHERE expires <= ");
     query.push_bind(now.as_millis());
@@ -20,7 +20,7 @@ pub(super) fn expiry(scope: Scope<'_>, now: Timestamp) -> QueryBuilder<Sqlite> {
     query
 }
 
-/// A place or length as SQLite counts; no text is longer than the largest.
+/// A byte position or length as an SQLite integer; no text is longer than the largest one.
 fn place(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
@@ -29,7 +29,7 @@ fn length(text: &str) -> u64 {
     u64::try_from(text.len()).unwrap_or(u64::MAX)
 }
 
-/// The part that is wanted, out of the chunks that hold it: the first holds the byte `from`, or is the last there is.
+/// The requested part, from the chunks that hold it: the first chunk holds the byte `from`, or is the last chunk.
 fn part(rows: &[SqliteRow], from: u64, most: u64) -> Result<Option<SpillPart>, StoreError> {
     let Some(first) = rows.first() else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Switches in SQLite.
+//! Kill switches, disables and enablement in SQLite.
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
@@ -30,7 +30,7 @@ pub(super) const IN_FORCE: &str = concat!(
     order!()
 );
 
-/// The enablement rows of every workspace, then those of one.
+/// The enablement rows for all workspaces, then those of one workspace.
 pub(super) const ENABLEMENT: &str = concat!(
     "SELECT ",
     columns!(),
@@ -40,7 +40,7 @@ pub(super) const ENABLEMENT: &str = concat!(
     order!()
 );
 
-/// The query for the switches of a scope that a filter means.
+/// The query for the switches of a scope that match a filter.
 pub(super) fn listing(scope: Scope<'_>, filter: &SwitchFilter) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM switch WHERE TRUE"));
     narrow_to_own(&mut query, scope);
@@ -77,7 +77,7 @@ pub(super) fn retirement(scope: Scope<'_>, since: Timestamp, most: u32) -> Query
     query
 }
 
-/// Narrows a query that ends in a condition to the switches that belong to the workspace of a scope.
+/// Narrows a query that ends in a condition to the switches of a scope's workspace.
 fn narrow_to_own(query: &mut QueryBuilder<Sqlite>, scope: Scope<'_>) {
     if let Some(workspace) = scope.workspace() {
         query.push(" AND reach = 1");
@@ -85,7 +85,7 @@ fn narrow_to_own(query: &mut QueryBuilder<Sqlite>, scope: Scope<'_>) {
     }
 }
 
-/// The columns `reach` and `workspace` of a key.
+/// The values of a key for the columns `reach` and `workspace`.
 fn place(key: &SwitchKey) -> (i64, &str) {
     match &key.workspace {
         None => (0, ""),

@@ -1,4 +1,4 @@
-//! What the statements and connections are like inside.
+//! Tests of query plans, indexes and connection settings.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use tool_core::store::{
 
 use super::{SqliteStore, approval, audit, ledger, maintenance, run, switch};
 
-/// How SQLite would find the rows of a statement.
+/// The query plan of a statement.
 async fn plan(store: &SqliteStore, sql: &str) -> String {
     let explained = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
     let rows = sqlx::query(explained)
@@ -22,7 +22,7 @@ async fn plan(store: &SqliteStore, sql: &str) -> String {
     steps.join("; ")
 }
 
-/// That an index narrows a statement to its rows, already in their order.
+/// Asserts that an index narrows a statement to its rows, already in order.
 async fn is_narrowed(store: &SqliteStore, sql: &str) {
     let plan = plan(store, sql).await;
     assert!(
@@ -174,7 +174,7 @@ async fn a_list_of_everything_is_read_in_order() {
     }
 }
 
-// B11: the list of one tool has no index of its own. It is read by time, and stops at its limit.
+// B11: the list of one tool has no index of its own. It is read by time and stops at its limit.
 #[tokio::test]
 async fn list_of_one_tool_is_read_by_time() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -188,7 +188,7 @@ async fn list_of_one_tool_is_read_by_time() {
     assert!(!plan.contains("TEMP B-TREE"), "{plan}");
 }
 
-// B11: an index that no statement uses is written for nothing.
+// B11: every index of the audit is used by a statement; an unused one would only cost writes.
 #[tokio::test]
 async fn every_index_of_the_audit_serves_a_statement() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -234,7 +234,7 @@ async fn every_index_of_the_audit_serves_a_statement() {
     assert_eq!(indexes, names);
 }
 
-// B11: the row of a call, written when it begins and when it ends, cost 72 to 146 KB of write-ahead log.
+// B11: an audit row, written when its call begins and when it ends, costs few pages; it used to cost 72 to 146 KB of write-ahead log.
 #[tokio::test]
 async fn audit_row_costs_few_pages() {
     const CALLS: u64 = 50;
@@ -288,7 +288,7 @@ async fn what_time_removes_is_found_by_its_time() {
     is_narrowed(&store, audit::ERASE).await;
 }
 
-// B10: pages are read in order from an index, in both directions, whatever narrows them
+// B10: pages are read in order from an index, in both directions, with every filter
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a table of filters")]
 async fn every_page_is_read_from_an_index() {
@@ -400,7 +400,7 @@ async fn every_page_is_read_from_an_index() {
     }
 }
 
-// B10: erasure and retention look at no more rows than they change, but for a user's effects, which are looked for in their workspace
+// B10: erasure and retention read only the rows that they change, except a user's effects, which are searched in their workspace
 #[tokio::test]
 async fn what_is_erased_or_purged_is_found_by_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -427,7 +427,7 @@ async fn what_is_erased_or_purged_is_found_by_an_index() {
     }
 }
 
-// B9: switches are read when calls begin, among many enablement rows
+// B9: switches, which are read whenever a call begins, are found by an index among many enablement rows
 #[tokio::test]
 async fn switches_are_found_by_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
@@ -466,7 +466,7 @@ async fn switches_are_found_by_an_index() {
     }
 }
 
-// A file of a version before 0.2 is looked through once, not at each start.
+// A file of a version before 0.2 is scanned for rows without a key once, not at every start.
 #[tokio::test]
 async fn rows_without_a_key_are_found_by_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();

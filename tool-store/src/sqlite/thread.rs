@@ -30,7 +30,7 @@ fn read(row: &SqliteRow) -> Result<Message, StoreError> {
     })
 }
 
-/// Stores a message that was [checked](NewMessage::check) at the end of its thread.
+/// Appends a message to its thread. The caller has [checked](NewMessage::check) the message.
 pub(super) async fn append(db: &mut SqliteConnection, message: &NewMessage) -> Result<u64, Fault> {
     let (workspace, conversation) = (
         message.thread.workspace().as_str(),
@@ -92,7 +92,7 @@ impl ThreadStore for SqliteStore {
 
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
         step(async move {
-            // Before the write lock is taken.
+            // Checked before the write lock is taken.
             message.check()?;
             self.change(|db| Box::pin(async move { append(db, &message).await }))
                 .await
@@ -105,7 +105,7 @@ impl ThreadStore for SqliteStore {
         after: Option<u64>,
     ) -> StoreFuture<'a, Vec<Message>> {
         step(async move {
-            // No thread is longer than this.
+            // No sequence number is larger than `i64::MAX`.
             let after = i64::try_from(after.unwrap_or(0)).unwrap_or(i64::MAX);
             let rows = sqlx::query(
                 "SELECT workspace, conversation, seq, role, call_message, call_position, turn, content, at

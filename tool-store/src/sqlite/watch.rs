@@ -1,6 +1,6 @@
-//! Notices that the files of an open database were removed or replaced.
+//! Detection of removed or replaced database files.
 //!
-//! SQLite keeps writing to a file that was unlinked, and reports success: everything that is written is gone when the process ends
+//! SQLite keeps writing to a file that was unlinked, and reports success. All of it is lost when the process ends
 //! (<https://www.sqlite.org/howtocorrupt.html#unlink>). SQLite checks for it in rollback journal mode only.
 
 use std::io;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tool_core::env;
 
-/// The identity of one file, which a file of the same name does not share.
+/// The identity of a file, which differs from that of another file with the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileId {
     device: u64,
@@ -28,7 +28,7 @@ impl FileId {
         })
     }
 
-    /// Windows does not let anybody remove or rename a file that SQLite has open, so that its existence is enough.
+    /// Windows does not allow removing or renaming a file that SQLite has open, so its existence is enough.
     #[cfg(not(unix))]
     fn of(path: &Path) -> io::Result<Self> {
         std::fs::metadata(path)?;
@@ -39,11 +39,11 @@ impl FileId {
     }
 }
 
-/// The database, its write-ahead log and the log's index. All three exist, unchanged, for as long as a connection is open.
+/// The database, its write-ahead log and the log's index. All three exist, unchanged, as long as a connection is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Files([FileId; 3]);
 
-/// The path of an open database, and since when the file there has been the same.
+/// The path of an open database, and the time since when the file there has been the same.
 #[derive(Debug)]
 pub(super) struct Watch {
     path: PathBuf,
@@ -69,7 +69,7 @@ impl Watch {
         &self.path
     }
 
-    /// The identities of the files as they are now.
+    /// The current identities of the files.
     pub(super) fn files(&self) -> io::Result<Files> {
         let beside = |suffix: &str| {
             let mut name = self.path.clone().into_os_string();
@@ -92,7 +92,7 @@ impl Watch {
         now.checked_sub(age).is_none_or(|born| born < seen.since)
     }
 
-    /// Makes every connection that was opened before stale.
+    /// Marks every connection opened so far as stale.
     pub(super) fn renew(&self) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.database = FileId::of(&self.path).ok();

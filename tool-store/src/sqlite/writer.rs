@@ -1,7 +1,7 @@
-//! The writing connection: its transactions, which changes share, and its replacement after a fault.
+//! The writing connection: transactions that changes share, and the replacement of the connection after a fault.
 //!
 //! `BEGIN`, `COMMIT` and `ROLLBACK` are plain statements here. sqlx counts the depth of its own transactions and keeps the count when
-//! `ROLLBACK` fails, which it does after every error that made SQLite roll back by itself (a full disk, an I/O error, no memory:
+//! `ROLLBACK` fails. It fails after every error that made SQLite roll back by itself (a full disk, an I/O error, no memory:
 //! <https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction>). From then on that connection refuses to
 //! begin a transaction.
 
@@ -26,15 +26,15 @@ use super::open::connect;
 use super::queue::{self, Answer, Group, Queue, Scope, Seat, Step, Ticket, Turn};
 use super::watch::{Files, Watch};
 
-/// How many changes share a transaction at most. The first of them waits for the statements of all.
+/// The largest number of changes in a transaction. The first of them waits for the statements of all.
 const MOST: usize = 32;
 
-/// Separates the changes of one transaction.
+/// Savepoint statements that separate the changes of one transaction.
 const SAVEPOINT: &str = "SAVEPOINT one_change";
 const RELEASE: &str = "RELEASE one_change";
 const UNDO: &str = "ROLLBACK TO one_change; RELEASE one_change";
 
-/// The right to write: changes of one process run one after the other, and those that wait together share a transaction.
+/// Handle on the writing connection. Changes of one process run one after the other, and waiting changes share a transaction.
 #[derive(Clone)]
 pub(super) struct Writer(Arc<Inner>);
 
@@ -42,7 +42,7 @@ pub(super) struct Inner {
     database: Database,
     pub(super) queue: Queue,
     state: Arc<Mutex<State>>,
-    /// Whether a transaction may have begun that was not committed.
+    /// Whether a transaction may have begun and not been committed.
     dirty: AtomicBool,
     /// How long a change waits for its turn.
     pub(super) patience: Duration,
@@ -56,7 +56,7 @@ impl fmt::Debug for Writer {
     }
 }
 
-/// Where the connection comes from.
+/// The source of the connection.
 #[derive(Debug)]
 enum Database {
     File {
@@ -64,11 +64,11 @@ enum Database {
         watch: Arc<Watch>,
         readers: SqlitePool,
     },
-    /// The only connection, which readers share. To close it is to lose what is stored.
+    /// The only connection, which readers share. Closing it loses everything that is stored.
     Memory(SqlitePool),
 }
 
-/// The connection to a file, and which files it has open.
+/// The connection to a file, and the identities of the files it has open.
 #[derive(Debug, Default)]
 struct State {
     connection: Option<SqliteConnection>,
@@ -77,7 +77,7 @@ struct State {
 }
 
 impl Writer {
-    /// Writes to a file through a connection that is open. The options open the connections that replace it.
+    /// A writer for a file with an open connection. `options` are used for the connections that replace it.
     pub(super) fn file(
         connection: SqliteConnection,
         options: SqliteConnectOptions,
@@ -113,14 +113,15 @@ impl Writer {
         }))
     }
 
-    /// What all clones share.
+    /// The state that all clones share.
     pub(super) fn shared(&self) -> &Arc<impl Sized + use<>> {
         &self.0
     }
 
-    /// Runs statements in a transaction that holds the write lock, and returns when it is on the disk. An error leaves nothing of them.
+    /// Runs statements in a transaction that holds the write lock, and returns when it is on disk. After an error nothing of it is stored.
     ///
-    /// Dropped before the statements have begun, nothing is written. Dropped later, they are written or rolled back as a whole.
+    /// If the future is dropped before the statements have begun, nothing is written. If it is dropped later, they are written or rolled back as a
+    /// whole.
     pub(super) async fn change<T: Send + 'static>(
         &self,
         turn: Turn,
@@ -146,12 +147,12 @@ impl Writer {
         self.0.queue.has_members()
     }
 
-    /// Waits for the change that is under way, then closes the connection.
+    /// Waits for the running change, then closes the connection.
     pub(super) async fn close(&self) {
         let mut state = self.0.state.lock().await;
         state.closed = true;
         if let Some(connection) = state.connection.take() {
-            // The connection is closed whether or not this fails.
+            // An error is ignored: the connection is closed in any case.
             let _ = connection.close().await;
         }
         if let Database::Memory(pool) = &self.0.database {
@@ -160,7 +161,7 @@ impl Writer {
     }
 }
 
-/// Runs a change, and in the same transaction those that wait.
+/// Runs a change, and the waiting changes in the same transaction.
 pub(super) fn group(seat: Seat, first: Arc<Ticket>) -> Group {
     Box::pin(async move {
         match seat.inner().hold().await {
@@ -192,7 +193,7 @@ async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Ar
     for _ in 0..MOST {
         let mut ticket = next.take().or_else(|| seat.join());
         if ticket.is_none() {
-            // What else is ready to be polled, in the same task or on the same thread, comes in time for this commit.
+            // Changes that are ready to be polled in the same task or on the same thread can still join this commit.
             breathe().await;
             ticket = seat.join();
         }
@@ -203,7 +204,7 @@ async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Ar
             continue;
         };
         seat.admit(ticket);
-        // Alone in the transaction, a change needs no savepoint.
+        // The first change needs no savepoint.
         let is_first = written.is_empty();
         if !is_first && let Err(error) = change.execute(SAVEPOINT).await {
             drop(change);
@@ -228,13 +229,13 @@ async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Ar
                     drop(change);
                     return refused.tell();
                 }
-                // Fails where SQLite has rolled back the whole transaction by itself, which no other error shows.
+                // This fails if SQLite has rolled back the whole transaction by itself. No other error reveals that.
                 if change.execute(UNDO).await.is_err() {
                     drop(change);
                     undone(written, &refused.error.to_string());
                     return refused.tell();
                 }
-                // What refused it may be what the others have written, which counts when it is on the disk.
+                // The other changes may have caused the refusal, so it is reported only once they are on disk.
                 written.push(refused.later());
                 if is_fault {
                     is_sound = false;
@@ -260,7 +261,7 @@ async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Ar
     }
 }
 
-/// Waits one poll.
+/// Yields once.
 async fn breathe() {
     let mut waited = false;
     poll_fn(|cx| {
@@ -273,7 +274,7 @@ async fn breathe() {
     .await;
 }
 
-/// Tells the callers of changes that their transaction was rolled back.
+/// Reports to the callers that their transaction was rolled back.
 fn undone(changes: impl IntoIterator<Item = Answer>, why: &str) {
     for change in changes {
         let text = format!("a transaction of several changes was rolled back: {why}");
@@ -282,7 +283,7 @@ fn undone(changes: impl IntoIterator<Item = Answer>, why: &str) {
 }
 
 impl Inner {
-    /// Waits for a connection that works.
+    /// Waits for a working connection.
     async fn hold(&self) -> Result<(Held, Option<Files>), Fault> {
         let mut state = Arc::clone(&self.state).lock_owned().await;
         if state.closed {
@@ -314,8 +315,8 @@ impl Inner {
         }
     }
 
-    /// Replaces the connection to a file where it is missing, where its files were moved, or where the last change was not committed:
-    /// nothing says whether a fault was the cause, and whether the fault has left the connection usable.
+    /// Replaces the connection to a file if there is none, if its files were moved, or if the last change was not committed: nothing says whether
+    /// a fault was the cause and whether it left the connection usable.
     async fn ready(
         &self,
         state: &mut State,
@@ -328,8 +329,8 @@ impl Inner {
             return Ok(());
         }
         if !in_place {
-            // Connections of one process share what they know of the log, so that those to the files before have to go first. The last
-            // one to close brings the content of its log into the database, even of a log that was removed.
+            // Connections of one process share their view of the log, so those to the old files must be closed first. The last one to close
+            // writes the content of its log into the database, even of a log that was removed.
             watch.renew();
             if let Some(connection) = state.connection.take() {
                 let _ = connection.close().await;
@@ -342,12 +343,12 @@ impl Inner {
             Ok(connection) => {
                 state.files = watch.files().ok();
                 self.dirty.store(false, Ordering::Release);
-                // The old connection closes in its own thread, which may still wait for a lock that nobody wants any more.
+                // The old connection closes on its own thread, which may still wait for a lock.
                 state.connection = Some(connection);
                 Ok(())
             }
             Err(error) => {
-                // A full disk may have no room for what another connection needs, while the old connection can go on.
+                // A full disk may leave no room for another connection, although the old connection still works.
                 if in_place
                     && let Some(connection) = &mut state.connection
                     && self.settle(connection).await.is_ok()
@@ -363,7 +364,7 @@ impl Inner {
 
     /// Makes sure that a connection is in no transaction and can begin one.
     async fn settle(&self, connection: &mut SqliteConnection) -> Result<(), Fault> {
-        // Fails where there is none. There may be one of this very function, whose caller went away half way.
+        // Fails if there is no transaction. An earlier call of this function may have left one, if it was dropped midway.
         let _ = connection.execute("ROLLBACK").await;
         connection.execute("BEGIN").await?;
         connection.execute("ROLLBACK").await?;
@@ -372,7 +373,7 @@ impl Inner {
     }
 }
 
-/// The connection of whoever has the turn.
+/// The connection, held by the change whose turn it is.
 enum Held {
     File(OwnedMappedMutexGuard<State, SqliteConnection>),
     Memory {
@@ -390,7 +391,7 @@ impl Held {
     }
 }
 
-/// A transaction that holds the write lock; dropped, it is rolled back.
+/// A transaction that holds the write lock. It is rolled back when dropped.
 struct Change {
     connection: Held,
     files: Option<Files>,
@@ -405,7 +406,7 @@ impl Change {
         files: Option<Files>,
     ) -> Result<Self, sqlx::Error> {
         inner.dirty.store(true, Ordering::Release);
-        // Made before the statement is sent: to drop this future half way is to drop a change, which is rolled back.
+        // Created before the statement is sent, so that dropping this future midway drops a change, which is rolled back.
         let mut change = Self {
             connection,
             files,
@@ -414,14 +415,14 @@ impl Change {
         };
         let begun = change.execute("BEGIN IMMEDIATE").await;
         if begun.as_ref().is_err_and(is_busy) {
-            // No transaction began, and the connection is sound.
+            // No transaction began, and the connection is usable.
             change.end();
         }
         begun?;
         Ok(change)
     }
 
-    /// Writes the transaction to the disk. A connection that is not sound is replaced before the next.
+    /// Commits the transaction to disk. If `is_sound` is false, the next change replaces the connection.
     async fn commit(mut self, is_sound: bool) -> Result<(), StoreError> {
         if let Database::File { watch, .. } = &self.inner.database
             && watch.files().ok() != self.files
@@ -434,7 +435,7 @@ impl Change {
         Ok(())
     }
 
-    /// There is no transaction any more.
+    /// Marks the transaction as ended.
     fn end(&mut self) {
         self.is_open = false;
         self.inner.dirty.store(false, Ordering::Release);
@@ -444,8 +445,8 @@ impl Change {
 impl Drop for Change {
     fn drop(&mut self) {
         if self.is_open {
-            // The first poll sends the statement to the connection's own thread. So it needs no runtime, and other processes can write
-            // at once. The next change replaces the connection, or looks whether this succeeded.
+            // The first poll sends the statement to the connection's own thread. So no runtime is needed, and other processes can write
+            // at once. The next change replaces the connection, or checks that the rollback succeeded.
             let rollback = pin!(self.execute("ROLLBACK"));
             let _ = rollback.poll(&mut Context::from_waker(Waker::noop()));
         }

@@ -1,4 +1,4 @@
-//! What is written, held against what has happened.
+//! Checks that the stored records agree with the real effects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,7 +10,7 @@ use tool_core::store::*;
 
 use crate::host::{self, Planned, World};
 
-/// The files of a host at a moment when no process is at work on them.
+/// The files of a host at a moment when no process uses them.
 pub(crate) struct Snapshot {
     effects: Vec<(String, u32)>,
     reads: Vec<String>,
@@ -58,7 +58,7 @@ impl Snapshot {
         rows.find(|row| row.intent.identity.place() == Some(place))
     }
 
-    /// The results that are stored: the call, its tool and the word of the error.
+    /// The stored results: the call, its tool and the kind of error.
     fn results(&self) -> impl Iterator<Item = (CallPlace, String, Option<String>)> {
         let results = self.messages.iter().filter(|m| m.role == Role::Tool);
         results.map(|message| {
@@ -69,7 +69,7 @@ impl Snapshot {
         })
     }
 
-    /// The place of a planned call, in the thread.
+    /// The place of a planned call in the thread.
     fn place(&self, planned: &Planned) -> CallPlace {
         let mut said = self.messages.iter().filter(|m| m.role == Role::Assistant);
         CallPlace {
@@ -83,7 +83,7 @@ impl Snapshot {
         row.is_some_and(|row| states.contains(&row.state))
     }
 
-    /// What has to be true at every moment.
+    /// Asserts the invariants of every moment.
     pub(crate) fn holds(&self) {
         use EffectState::{Ambiguous, Running, Succeeded};
         for (key, amount) in &self.effects {
@@ -102,7 +102,7 @@ impl Snapshot {
                 self.was_allowed(row, *amount);
             }
         }
-        // Nothing is claimed that did not happen.
+        // No effect is claimed that did not happen.
         for (key, row) in &self.rows {
             if row.state == Succeeded {
                 assert_eq!(self.happened(key), 1, "{row:?}");
@@ -111,7 +111,7 @@ impl Snapshot {
         for row in self.audit.values() {
             let is_word = row.notes.iter().any(|note| note.action == "effect.resolve");
             if row.outcome.as_deref() == Some("ok") && row.tool != "look" && !is_word {
-                // A later attempt has a row of its own, and the key of the call.
+                // A later attempt has a row of its own, and the effect the key of the call.
                 let key = key_of(&row.identity.attempt(1));
                 assert_eq!(self.happened(&key), 1, "{row:?}");
             }
@@ -131,7 +131,7 @@ impl Snapshot {
         }
     }
 
-    /// An approval of this very call was given and is used up, and what ran is what was approved.
+    /// Asserts that an approval of this call was given and used, and that the approved arguments ran.
     fn was_allowed(&self, row: &EffectRow, amount: u32) {
         let intent = &row.intent;
         let mut own = self.approvals.iter().filter(|approval| {
@@ -148,7 +148,7 @@ impl Snapshot {
         assert_eq!(*granted, format!(r#"{{"amount":{amount}}}"#));
     }
 
-    /// When the leases are over, exactly what was under way is ambiguous.
+    /// Asserts that exactly the running effects become ambiguous when their leases expire.
     pub(crate) async fn lapses(&mut self, folder: &Path) {
         let running = |row: &&EffectRow| row.state == EffectState::Running;
         let doubtful: Vec<_> = self.rows.values().filter(running).cloned().collect();
@@ -174,7 +174,7 @@ impl Snapshot {
         }
     }
 
-    /// Nothing that was there before is lost, changed or done again.
+    /// Asserts that no record of `before` is lost, changed or repeated.
     pub(crate) fn follows(&self, before: &Self) {
         assert!(self.effects.starts_with(&before.effects));
         assert!(self.messages.starts_with(&before.messages));
@@ -200,7 +200,7 @@ impl Snapshot {
         key_of(&row.unwrap().identity)
     }
 
-    /// Every call of the script has its result. Says what became of each.
+    /// Asserts that every call of the script has its result. Returns the outcome of each.
     pub(crate) fn is_whole(&self, script: u64) -> Vec<String> {
         let results: BTreeMap<_, _> = self
             .results()

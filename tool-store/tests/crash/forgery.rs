@@ -1,4 +1,4 @@
-//! Several processes with one token, at once and one after the other.
+//! Several processes that submit one approval token, at once and one after the other.
 
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::Path;
@@ -17,14 +17,14 @@ use crate::store::Deadly;
 
 const JOB: &str = "TOOL_STORE_TEST_TOKENS";
 
-/// How often two processes meet.
+/// How often two processes submit the same token at once.
 const ROUNDS: u32 = 60;
 
 fn wire(id: &str, amount: u32) -> ToolCall {
     ToolCall::new(id, "wire", format!(r#"{{"amount":{amount}}}"#))
 }
 
-/// A process that has just begun.
+/// A process that has just started.
 struct Start {
     store: Deadly,
     gate: Gate,
@@ -43,7 +43,7 @@ impl Start {
         Self::with(folder, &KEY).await
     }
 
-    /// A context for the first call of a message, by its sequence number.
+    /// A context for the first call of the message with this sequence number.
     fn context(&self, folder: &Path, message: u64) -> ToolContext {
         let call = CallId::in_thread(&host::thread(), message, 0);
         host::context(folder, &self.store).for_call(call)
@@ -75,7 +75,7 @@ impl Start {
     }
 }
 
-/// A child: submits what it is told, line by line, and says what came of it.
+/// The child process: submits the tokens that it reads, line by line, and prints the results.
 #[tokio::test]
 #[ignore = "a child process of other tests"]
 async fn submits() {
@@ -101,7 +101,7 @@ async fn submits() {
     }
 }
 
-/// Such a child, from its parent's side.
+/// The parent's handle on a submitting child.
 struct Submitter {
     child: Child,
     input: ChildStdin,
@@ -152,7 +152,7 @@ impl Submitter {
     }
 }
 
-// M5: two processes submit one approved call at once, by its token and by its identity.
+// M5: when two processes submit one approved call at once, by its token or by its identity, one runs it.
 #[tokio::test]
 async fn of_two_processes_with_one_approval_one_runs() {
     let folder = tempfile::tempdir().unwrap();
@@ -191,7 +191,7 @@ async fn of_two_processes_with_one_approval_one_runs() {
     println!("{ran} rounds, in {met} of them one process met the other at work");
 }
 
-// M5: a process that starts later gives the stored result.
+// M5: a process that starts later returns the stored result.
 #[tokio::test]
 async fn a_token_that_was_used_gives_the_stored_result_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
@@ -214,7 +214,7 @@ async fn a_token_that_was_used_gives_the_stored_result_after_a_restart() {
     assert_eq!(World::of(folder).effects().len(), 1);
 }
 
-// M5: what one process asked, another answers and a third runs, as long as they have the key.
+// M5: one process requests an approval, another answers it and a third runs the call, as long as they have the same key.
 #[tokio::test]
 async fn a_token_lives_as_long_as_its_key() {
     let folder = tempfile::tempdir().unwrap();
@@ -257,7 +257,7 @@ async fn a_token_lives_as_long_as_its_key() {
     assert_eq!(World::of(folder).effects().len(), 1);
 }
 
-// S2-15: the turn that asked goes on in another process, under the same id.
+// S2-15: the turn that requested the approval goes on in another process, under the same id.
 #[tokio::test]
 async fn a_turn_goes_on_in_another_process() {
     let folder = tempfile::tempdir().unwrap();
@@ -270,7 +270,7 @@ async fn a_turn_goes_on_in_another_process() {
     };
     first.store.0.close().await;
 
-    // A console knows nothing but the thread.
+    // A console knows only the thread.
     let console = Start::on(folder).await;
     let approvals = console.gate.approvals().unwrap();
     let waiting = approvals.waiting(&host::thread()).await.unwrap();
@@ -296,7 +296,7 @@ async fn a_turn_goes_on_in_another_process() {
     }
 }
 
-/// The place of a call of the first message, by the model's id of it.
+/// The place of a call of the first message, found by the model's id.
 fn asked_at(messages: &[Message], call: &str) -> CallPlace {
     let mut said = messages.iter().filter(|m| m.role == Role::Assistant);
     let said = said.next().unwrap();

@@ -1,4 +1,4 @@
-//! A host with a scripted model, tools that write into the world, and an operator who looks there.
+//! A host with a scripted model, tools with visible effects, and an operator who checks the effects.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -20,20 +20,20 @@ use tool_store::SqliteStore;
 use crate::kill::point;
 use crate::store::Deadly;
 
-/// How long a dead process counts as running.
+/// The lease of a run, after which a dead process no longer counts as running.
 const LEASE: Duration = Duration::from_millis(150);
 
-/// Where effects are seen: a file that no store knows.
+/// The file that records real effects. No store knows it.
 #[derive(Clone)]
 pub(crate) struct World(PathBuf);
 tool_core::host_value!(World, Effect::WRITE);
 
-/// Where reading is noted, for the tests alone.
+/// The file that records reads, for the tests only.
 #[derive(Clone)]
 struct Window(PathBuf);
 tool_core::host_value!(Window, Effect::READ);
 
-/// A line that is on the disk when this returns.
+/// Appends a line, which is on disk when this returns.
 fn write(file: &Path, line: &str) {
     let mut file = OpenOptions::new()
         .create(true)
@@ -61,7 +61,7 @@ impl World {
         said(amount)
     }
 
-    /// Keys and amounts, in order.
+    /// The keys and amounts of all effects, in order.
     pub(crate) fn effects(&self) -> Vec<(String, u32)> {
         lines(&self.0)
             .map(|line| {
@@ -137,7 +137,7 @@ async fn look(
     Bounded::from("rain ".repeat(amount as usize + 50))
 }
 
-/// What the approver says to an amount.
+/// The approver's reply, which depends on the amount.
 pub(crate) fn reply(amount: u32) -> Reply {
     match amount % 3 {
         0 => Reply::Deny,
@@ -149,7 +149,7 @@ pub(crate) fn reply(amount: u32) -> Reply {
 /// A call of a script.
 #[derive(Clone)]
 pub(crate) struct Planned {
-    /// The message, from 0 on.
+    /// The number of the message, counted from 0.
     pub(crate) step: usize,
     /// The position in the message.
     pub(crate) position: u32,
@@ -158,7 +158,7 @@ pub(crate) struct Planned {
     pub(crate) amount: u32,
 }
 
-/// The calls of each message, in an order of the script's own.
+/// The calls of each message of a script.
 pub(crate) fn plan(script: u64) -> Vec<Vec<Planned>> {
     let tools = [
         [("post", 1), ("wire", 2), ("look", 3), ("wire", 4)],
@@ -169,7 +169,7 @@ pub(crate) fn plan(script: u64) -> Vec<Vec<Planned>> {
         let call = |((tool, amount), position): (_, u32)| Planned {
             step,
             position,
-            // As models do: ids repeat from message to message.
+            // Ids repeat in every message, as real models do.
             call: format!("call_{position}"),
             tool,
             amount,
@@ -204,7 +204,7 @@ impl Model for Script {
     }
 }
 
-/// A gate as a host has it after each start: the same keys, the same file.
+/// A gate as after each start of the host: the same keys, the same file.
 pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
     let keys = KeyRing::new("k-1", key.to_vec()).unwrap();
     let approvals = Approvals::builder(store.clone()).keys(keys);
@@ -213,7 +213,7 @@ pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
         .ledger(store.clone())
         .lease(LEASE)
         .audit(Audit::required(store.clone()))
-        // A sweep at a time would be another point of the script in each process.
+        // A background sweep would add points of the script at random times.
         .sweeper(Sweeper::off())
         .build()
 }
@@ -246,10 +246,10 @@ pub(crate) async fn open(folder: &Path) -> Deadly {
     )
 }
 
-/// The key of every start.
+/// The approval key of every start.
 pub(crate) const KEY: [u8; 32] = [7; 32];
 
-/// Drives a script to its end, from wherever an earlier process has left it. The stores of every other script are one database.
+/// Drives a script to its end, from where an earlier process left it. In odd scripts the stores are one database with a journal.
 pub(crate) async fn work(script: u64, folder: &Path) {
     let mut store = open(folder).await;
     if script % 2 == 1 {
@@ -273,7 +273,7 @@ pub(crate) async fn work(script: u64, folder: &Path) {
                 }
             }
             Outcome::Unsettled(row) => settle(&gate, &World::of(folder), &row).await,
-            // The run of a process that was killed: its lease runs out.
+            // A run of a killed process, whose lease has not expired yet.
             Outcome::Busy(_) => tokio::time::sleep(LEASE / 3).await,
             outcome => panic!("{outcome:?}"),
         }
@@ -304,11 +304,11 @@ pub(crate) async fn answer(gate: &Gate, tools: &Toolset, ticket: &Ticket) {
         .unwrap();
 }
 
-/// What an operator does about a call whose end nobody has written.
+/// Settles a call without a recorded end, as an operator would.
 async fn settle(gate: &Gate, world: &World, row: &EffectRow) {
     let key = &row.intent.identity.key();
     if row.state == EffectState::Running {
-        // Its process is dead, or it is not: the lease tells.
+        // Whether its process is dead is known once the lease has expired.
         let left = row.intent.lease_until.as_millis() - Timestamp::now().as_millis();
         tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
         gate.effects()

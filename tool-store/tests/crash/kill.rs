@@ -1,4 +1,4 @@
-//! The death of a process, at a point that is given.
+//! Killing the process at a chosen point.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use tool_core::store::StoreFuture;
 
-/// When to die.
+/// The point at which the process dies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Death {
     kind: Kind,
-    /// The first is 1.
+    /// Counts from 1.
     pub(crate) number: usize,
 }
 
@@ -24,24 +24,24 @@ enum Kind {
 }
 
 impl Death {
-    /// At the n-th named point.
+    /// Dies at the n-th named point.
     pub(crate) fn at_point(number: usize) -> Self {
         let kind = Kind::Point;
         Self { kind, number }
     }
 
-    /// When a store makes its caller wait for the n-th time: the database is at work on the change.
+    /// Dies when a store makes its caller wait for the n-th time, while the database is working on the change.
     pub(crate) fn at_wait(number: usize) -> Self {
         let kind = Kind::Wait;
         Self { kind, number }
     }
 
-    /// The same, at another number.
+    /// The same kind of point with another number.
     pub(crate) fn at(self, number: usize) -> Self {
         Self { number, ..self }
     }
 
-    /// Reads what `Display` writes, and gives what stands after it.
+    /// Parses the output of `Display`, and returns the rest of the text.
     pub(crate) fn read(text: &str) -> (Self, &str) {
         let mut parts = text.splitn(3, ' ');
         let (kind, number) = (parts.next().unwrap(), parts.next().unwrap());
@@ -69,7 +69,7 @@ static DEATH: OnceLock<Death> = OnceLock::new();
 static POINTS: AtomicUsize = AtomicUsize::new(0);
 static WAITS: AtomicUsize = AtomicUsize::new(0);
 
-/// Lets this process die later. One that is not armed lives.
+/// Sets the point at which this process dies. Without it the process lives.
 pub(crate) fn arm(death: Death) {
     DEATH.set(death).unwrap();
 }
@@ -81,7 +81,7 @@ fn is_due(kind: Kind, count: &AtomicUsize) -> bool {
         .is_some_and(|death| death.kind == kind && death.number == number)
 }
 
-/// A place between two steps.
+/// A named point between two steps.
 pub(crate) fn point(side: &str, name: &str) {
     if is_due(Kind::Point, &POINTS) {
         die(&format!("{side} {name}"));
@@ -90,7 +90,7 @@ pub(crate) fn point(side: &str, name: &str) {
 
 fn wait(name: &str) {
     if is_due(Kind::Wait, &WAITS) {
-        // The database's own thread goes on for a moment, longer from death to death.
+        // The database's own thread works on for a moment, whose length differs from death to death.
         let number = DEATH.get().map_or(0, |death| death.number);
         let pause = Duration::from_micros(number as u64 * 37 % 400);
         let begun = Instant::now();
@@ -101,7 +101,7 @@ fn wait(name: &str) {
     }
 }
 
-/// A call of a store, with a point on either side and wherever it waits.
+/// Wraps a call of a store with a point before, a point after, and one wherever it waits.
 pub(crate) fn around<'a, T: 'a>(
     name: &'static str,
     mut call: StoreFuture<'a, T>,
@@ -121,7 +121,7 @@ pub(crate) fn around<'a, T: 'a>(
     })
 }
 
-/// One line to the parent. The test harness prints lines of its own, hence the mark.
+/// Prints one line for the parent. The mark separates it from the lines of the test harness.
 pub(crate) fn say(words: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\nchild: {words}").unwrap();

@@ -1,8 +1,8 @@
-//! A host that is killed at every point between two of its steps, and goes on in another process.
+//! Crash tests: a host is killed at every point between two of its steps, and another process continues.
 //!
-//! This program starts itself as its children. A child drives a scripted model through the whole gate on a SQLite file, and kills
+//! This program starts itself as its child processes. A child drives a scripted model through the whole gate on a SQLite file, and kills
 //! itself (SIGKILL) at the n-th point: before and after every call of a store, at the n-th time that a store makes it wait, and inside
-//! the tools. What really happened stands in a file that the tools write themselves.
+//! the tools. The tools write their real effects into a file of their own.
 
 #![cfg(unix)]
 #![allow(
@@ -36,10 +36,10 @@ use kill::Death;
 
 const JOB: &str = "TOOL_STORE_TEST_JOB";
 
-/// Rounds at once.
+/// The number of parallel rounds.
 const WORKERS: usize = 3;
 
-/// A child: drives a script on the files of a folder until it ends or dies.
+/// The child process: drives a script on the files of a folder until it ends or dies.
 #[tokio::test]
 #[ignore = "a child process of other tests"]
 async fn child() {
@@ -51,7 +51,7 @@ async fn child() {
     kill::say("done");
 }
 
-/// Where a child died; `None` where it came to its end.
+/// Runs a child. Returns the point where it died, or `None` if it came to its end.
 fn start(death: Death, script: u64, folder: &Path) -> Option<String> {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--nocapture", "--ignored"])
@@ -75,7 +75,7 @@ fn start(death: Death, script: u64, folder: &Path) -> Option<String> {
     None
 }
 
-/// What is counted over all rounds.
+/// The counts over all rounds.
 #[derive(Default)]
 struct Counts {
     kills: usize,
@@ -90,7 +90,7 @@ impl Counts {
     }
 }
 
-/// One script, killed at one point; whether it came that far.
+/// Runs one script that is killed at one point. Returns whether it reached that point.
 async fn round(death: Death, script: u64, template: &Path, counts: &Mutex<Counts>) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -104,7 +104,7 @@ async fn round(death: Death, script: u64, template: &Path, counts: &Mutex<Counts
     if death.number.is_multiple_of(2) {
         seen.lapses(folder).await;
     }
-    // The next process goes on, and dies somewhere else.
+    // The next process continues, and dies at another point.
     let other = death.at(death.number * 7 % 31 + 1);
     if let Some(at) = start(other, script, folder) {
         counts.lock().unwrap().died(at);
@@ -125,7 +125,7 @@ async fn round(death: Death, script: u64, template: &Path, counts: &Mutex<Counts
     true
 }
 
-/// Kills a script at its first point, at its second, and so on, until it is through before it dies.
+/// Kills a script at its first point, at its second, and so on, until it ends before it dies.
 fn at_every_point(first: Death, step: usize, script: u64, template: &Path, counts: &Mutex<Counts>) {
     let next = AtomicUsize::new(first.number);
     std::thread::scope(|scope| {
@@ -152,7 +152,8 @@ async fn template(folder: &Path) -> PathBuf {
     file
 }
 
-// M5, M6, S0-24, S2-15, S4-62, S4-63, S4-64
+// M5, M6, S0-24, S2-15, S4-62, S4-63, S4-64: wherever a process dies, no effect happens twice, none is claimed that did not happen, and the turn goes
+// on.
 #[test]
 fn no_death_doubles_or_invents_an_effect() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What the files of a database hold of messages and secrets.
+//! Message bodies and secrets in database files.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::support::{Script, approvals, count, files};
 
 const KEY: &str = "sk-sentinel-4711";
 const BODY: &str = "Dear Bob, the sentinel of this body is 4712.";
-/// A part of the body that no cut separates from the rest.
+/// A part of the body that would not be split by a cut.
 const BODY_PART: &str = "sentinel of this body";
 
 /// Sends a letter.
@@ -59,7 +59,7 @@ fn context() -> ToolContext {
         .build()
 }
 
-/// That none of these texts is in a file of the folder, and that `proof`, which was stored, is.
+/// Asserts that none of these texts is in a file of the folder, and that `proof`, which was stored, is.
 #[track_caller]
 fn are_absent(folder: &Path, texts: &[&str], proof: &str) {
     let files = files(folder);
@@ -75,7 +75,7 @@ fn are_absent(folder: &Path, texts: &[&str], proof: &str) {
     }
 }
 
-// S1-22: message bodies and secrets that are passed to tools are nowhere in the files of the audit, its write-ahead log included.
+// S1-22: message bodies and secrets that are passed to tools are nowhere in the files of the audit, including its write-ahead log.
 #[tokio::test]
 async fn no_body_and_no_secret_is_in_the_files_of_the_audit() {
     for required in [true, false] {
@@ -126,7 +126,7 @@ async fn no_body_and_no_secret_is_in_the_files_of_the_audit() {
     }
 }
 
-// S1-22: no secret is in the files of a database that holds everything: ledger, approvals, audit and the messages of the thread.
+// S1-22: no secret is in the files of a database with ledger, approvals, audit and messages of the thread.
 #[tokio::test]
 async fn no_secret_is_in_the_files_of_any_store() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A database that goes away under a host and comes back.
+//! Audit rows while the database is unavailable, and after it is back.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ async fn echo(
     number
 }
 
-/// Keeps warnings as `message field=value…`.
+/// Collects warnings as `message field=value…`.
 #[derive(Clone, Default)]
 struct Warnings(Arc<Mutex<Vec<String>>>);
 
@@ -58,8 +58,8 @@ fn moved(from: &Path, to: &Path) {
     }
 }
 
-// S1-26: while the database is away, 600 calls run as usual; of their rows the newest 500 are there once it is back, and a warning counts
-// the other 100.
+// S1-26: while the database is unavailable, 600 calls run as usual; of their rows the newest 500 are stored once it is back, and a warning
+// counts the other 100.
 #[tokio::test]
 async fn newest_rows_arrive_when_the_database_is_back() {
     let warnings = Warnings::default();
@@ -116,7 +116,8 @@ async fn nap() -> &'static str {
     "rested"
 }
 
-// S1-26, B12: 600 callers of a tool of two milliseconds lost 2,535 of 3,600 rows, and a tight loop 19,501 of 20,001, on a database that was well
+// S1-26, B12: 600 callers lose no row to a healthy database; a tool of two milliseconds used to lose 2,535 of 3,600 rows, a tight loop 19,501 of
+// 20,001
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_row_is_lost_while_the_database_is_well() {
     let folder = tempfile::tempdir().unwrap();

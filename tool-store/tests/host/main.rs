@@ -1,4 +1,4 @@
-//! A whole host on SQLite files: its gate, its audit, its approvals and its turns.
+//! A whole host on SQLite files: gate, audit, approvals and turns.
 
 #![allow(
     clippy::unwrap_used,

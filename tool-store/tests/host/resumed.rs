@@ -1,4 +1,4 @@
-//! A process that dies between two calls of one message, and another that goes on.
+//! Resuming a message in another process after the first one died between two of its calls.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -16,11 +16,11 @@ use crate::support::Script;
 
 const JOB: &str = "TOOL_STORE_TEST_RESUMED";
 
-/// Where bodies note that they began: a file that no store knows.
+/// The file in which bodies record that they began. No store knows it.
 #[derive(Clone)]
 struct Effects {
     file: PathBuf,
-    /// The process dies when this call begins.
+    /// The call at whose begin the process dies.
     dies_at: Option<u32>,
 }
 tool_core::host_value!(Effects, Effect::WRITE);
@@ -66,7 +66,7 @@ fn script() -> Script {
     Script::new(vec![ModelMessage::calls([call(1), call(2)])])
 }
 
-/// Drives the thread of a folder; `end` names where the process dies, or nothing.
+/// Drives the thread of a folder. `end` names the point where the process dies, if it does.
 async fn drive(folder: &Path, ledger: bool, end: &str) -> (Outcome, usize) {
     let store = SqliteStore::open(folder.join("state.db")).await.unwrap();
     let mut tools = toolset![act];
@@ -83,7 +83,7 @@ async fn drive(folder: &Path, ledger: bool, end: &str) -> (Outcome, usize) {
         .with(effects)
         .build();
     let dies = end == "after the first result";
-    // The process that goes on waits until the lease of the one that died is over.
+    // The process that continues waits until the lease of the dead one has expired.
     let lease = Duration::from_secs(1);
     let turns = Turns::new(store.clone())
         .lease(lease)
@@ -125,7 +125,7 @@ async fn results(folder: &Path) -> Vec<String> {
     results.map(|message| message.content).collect()
 }
 
-// S4-63: the result of the first of two calls is stored before the second begins, so a process that goes on after a crash does not run
+// S4-63: the result of the first of two calls is stored before the second begins, so a process that continues after a crash does not run
 // the first one again.
 #[tokio::test]
 async fn first_call_is_not_run_again_after_a_crash() {

@@ -1,4 +1,4 @@
-//! How many steps a run takes when its tools fail.
+//! The number of steps of a run whose tools fail.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use tool_store::SqliteStore;
 
 use crate::support::Script;
 
-/// How often the body of each way to fail has begun.
+/// How often the body has begun for each way to fail.
 #[derive(Clone, Default)]
 struct Begun(Arc<Mutex<BTreeMap<String, usize>>>);
 tool_core::host_value!(Begun, Effect::READ);
@@ -47,7 +47,7 @@ async fn store(folder: &tempfile::TempDir) -> SqliteStore {
     SqliteStore::open(file).await.unwrap()
 }
 
-// S1-68: each failure is one message to the model and one step of the run, also where the gate tries the tool several times.
+// S1-68: each failure is one message to the model and one step of the run, even if the gate tries the tool several times.
 #[tokio::test]
 async fn retries_take_no_steps() {
     for attempts in [1, 3] {
@@ -71,7 +71,7 @@ async fn retries_take_no_steps() {
         let driven = turns.drive(&mut model, |_| tools.clone(), &cx);
         let outcome = driven.await.unwrap();
         assert!(matches!(outcome, Outcome::Said(text) if text == "done"));
-        // One request for each message and one that reads the last result.
+        // One request for each message, and one that reads the last result.
         assert_eq!(model.requests(), WAYS.len() + 1, "{attempts}");
         let thread = ThreadId::new("acme", "main").unwrap();
         let messages = ThreadStore::read(&store, &thread, None).await.unwrap();

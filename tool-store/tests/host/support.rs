@@ -1,4 +1,4 @@
-//! Scripted models, and what lies in a folder.
+//! Scripted models, and reading the files of a folder.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tool_core::turn::{Model, ModelMessage, Request};
 use tool_core::{Approvals, KeyRing};
 use tool_store::SqliteStore;
 
-/// A model that writes these messages, one at each request, and counts the requests.
+/// A model that returns these messages, one for each request, and counts the requests.
 #[derive(Clone)]
 pub(crate) struct Script {
     messages: Arc<Vec<ModelMessage>>,
@@ -43,14 +43,14 @@ impl Model for Script {
     }
 }
 
-/// Approvals in a store that outlives the process, whose tokens have a key of their own.
+/// Approvals in a durable store, whose tokens are signed with a fixed key.
 pub(crate) fn approvals(store: &SqliteStore) -> Approvals {
     let keys = KeyRing::new("k-1", vec![7; 32]).unwrap();
     let approvals = Approvals::builder(store.clone()).keys(keys);
     approvals.build().unwrap()
 }
 
-/// The bytes of every file in a folder, each with its name.
+/// The name and the bytes of every file in a folder.
 pub(crate) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()

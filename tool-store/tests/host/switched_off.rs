@@ -1,4 +1,4 @@
-//! The catalogue of a host, with tools that are switched off and tools that are not in it.
+//! The catalogue of a host with disabled tools and tools that are not in it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use tool_core::store::Catalogue;
 use tool_core::{AgentTool, Effect, Enablement, ErrorKind, Layer, Rules};
 use tool_store::SqliteStore;
 
-/// How often the tool ran.
+/// Counts the runs of the tool.
 #[derive(Clone, Default)]
 struct Runs(Arc<AtomicUsize>);
 tool_core::host_value!(Runs, Effect::READ);
@@ -31,8 +31,8 @@ async fn names(store: &SqliteStore) -> Vec<String> {
     entries.into_iter().map(|entry| entry.name).collect()
 }
 
-// S3-16: a tool that is switched off keeps its entry in the catalogue and its row of the instance, is in no list, and is refused when it
-// is called. `explain` gives another reason for it than for a tool without a row. A row is on unless it says otherwise.
+// S3-16: a disabled tool keeps its entry in the catalogue and its enablement row, is in no list, and is refused when it is
+// called. `explain` gives a reason different from that for a tool without a row. A row is on unless it says otherwise.
 #[tokio::test]
 async fn tool_that_is_switched_off_keeps_its_rows() {
     let folder = tempfile::tempdir().unwrap();
@@ -65,14 +65,14 @@ async fn tool_that_is_switched_off_keeps_its_rows() {
     assert_eq!(unbound.explain("look").layer(), Some(Layer::Enablement));
     assert_eq!(runs.0.load(Ordering::SeqCst), 1);
 
-    // A restart changes nothing, and the row that was there all the time is enough to have the tool again.
+    // A restart changes nothing, and the remaining row is enough to enable the tool again.
     builder().boot(&store).await.unwrap();
     assert_eq!(Catalogue::entries(&store).await.unwrap(), before);
     assert!(of(bound()).names().eq(["listen", "look"]));
     store.close().await;
 }
 
-// S1-60: the tool that asks an agent is in no registry and in no catalogue, and the catalogue's sweep at the next start leaves it alone.
+// S1-60: the tool that asks an agent is in no registry and no catalogue, and syncing the catalogue at the next start does not affect it.
 #[tokio::test]
 async fn tool_that_asks_an_agent_is_in_no_catalogue() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,7 +91,7 @@ async fn tool_that_asks_an_agent_is_in_no_catalogue() {
             Registry::builder().tool::<look>().tool::<listen>(),
             &["listen", "look"][..],
         ),
-        // The second start sweeps what is gone, the third sweeps all.
+        // The second start removes the missing tool from the catalogue, the third removes all.
         (Registry::builder().tool::<look>(), &["look"]),
         (Registry::builder(), &[]),
     ];

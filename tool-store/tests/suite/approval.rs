@@ -30,7 +30,7 @@ both! {
         assert_eq!(store.get(&acme(), "c").await.unwrap(), None);
     }
 
-    // S2-13: an unknown id is an error, an answer is single-use.
+    // S2-13: an unknown id is an error, and an answer is single-use.
     #[test]
     async fn an_answer_counts_once(store: impl ApprovalStore) {
         missing(store.answer(&acme(), "a", says(Verdict::Approve)).await);
@@ -51,7 +51,7 @@ both! {
         }
     }
 
-    // S2-13: of 32 answers at once one counts, and the row says which.
+    // S2-13: of 32 concurrent answers one counts, and the row says which.
     #[test]
     async fn of_many_answers_at_once_one_counts(store: impl ApprovalStore + Clone) {
         store.open(request("a")).await.unwrap();
@@ -93,7 +93,7 @@ both! {
         assert_eq!(store.answer(&acme(), "b", own).await.unwrap().status, ApprovalStatus::Approved);
     }
 
-    // A12: an answer by an approver without a name is refused, also where it denies many requests.
+    // A12: an answer by an approver without a name is refused, also in a bulk denial.
     #[test]
     async fn an_approver_without_a_name_is_refused(store: impl ApprovalStore) {
         store.open(request("a")).await.unwrap();
@@ -136,7 +136,7 @@ both! {
         assert!(!store.spend(&acme(), "b", "nonce", at(300)).await.unwrap(), "denied");
     }
 
-    // M5: of 32 tasks that spend one approval one may run.
+    // M5: of 32 tasks that spend one approval, one succeeds.
     #[test]
     async fn of_many_that_spend_one_may_run(store: impl ApprovalStore + Clone) {
         store.open(request("a")).await.unwrap();

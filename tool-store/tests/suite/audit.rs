@@ -62,7 +62,7 @@ both! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), expected);
     }
 
-    // A1: the same among the rows of one write.
+    // A1: the same applies among the rows of one write.
     #[test]
     async fn a_final_row_is_kept_within_one_write(store: impl AuditSink) {
         let row = |outcome: &str| AuditRow { outcome: Some(outcome.into()), ..audit("a") };
@@ -72,7 +72,7 @@ both! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), [row("ok"), other]);
     }
 
-    // S1-25: calls of one tool that run at once keep their own durations.
+    // S1-25: parallel calls of one tool keep their own durations.
     #[test]
     async fn calls_at_once_keep_their_own_durations(store: impl AuditSink + Clone) {
         at_once(|task| {

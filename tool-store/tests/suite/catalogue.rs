@@ -1,4 +1,4 @@
-//! The catalogue.
+//! The catalogue of tools.
 
 use tool_core::store::*;
 

@@ -1,4 +1,4 @@
-//! Runs of `Turns`: their leases, how they are stopped, and what their rows say.
+//! Runs of `Turns`: leases, stopping, interruption, and their stored rows.
 
 use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use crate::records::{acme, thread};
 trait Both: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone {}
 impl<T: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone> Both for T {}
 
-/// What tools did, and what they wait for.
+/// Counts the work of tools, and blocks the slow ones until a test lets them go.
 #[derive(Clone, Default)]
 struct Desk {
     done: Arc<AtomicUsize>,
@@ -126,7 +126,7 @@ fn calls(names: &[&str]) -> ModelMessage {
     ModelMessage::calls(calls.map(|(id, name)| ToolCall::new(format!("c{id}"), *name, "{}")))
 }
 
-/// A model that says what is written, and then never answers.
+/// A model that returns its scripted messages, and then never answers.
 #[derive(Clone, Default)]
 struct Script {
     says: Arc<Mutex<Vec<ModelMessage>>>,
@@ -170,7 +170,7 @@ async fn drive(turns: &Turns, model: &Script, cx: &ToolContext) -> Outcome {
     turns.drive(&mut model, |_| tools(), cx).await.unwrap()
 }
 
-/// Drives in the background.
+/// Drives a run in the background.
 fn start(turns: &Turns, model: &Script, cx: &ToolContext) -> tokio::task::JoinHandle<Outcome> {
     let (turns, model, cx) = (turns.clone(), model.clone(), cx.clone());
     tokio::spawn(async move { drive(&turns, &model, &cx).await })
@@ -202,7 +202,7 @@ fn said(outcome: &Outcome) -> &str {
     }
 }
 
-/// A run of a host that has died, and whose clock was an hour ahead.
+/// A run of a dead host whose clock was an hour ahead.
 async fn ahead(store: &impl Both) -> RunRow {
     let now = Timestamp::now();
     let new = NewRun {
@@ -219,7 +219,7 @@ async fn ahead(store: &impl Both) -> RunRow {
     }
 }
 
-/// A sink that cannot be written.
+/// A sink that panics on every write.
 struct Away;
 
 impl AuditSink for Away {
@@ -238,7 +238,7 @@ impl AuditSink for Away {
 }
 
 both! {
-    // A3: a second drive runs neither calls nor a model request
+    // A3: a second drive of a thread runs neither calls nor model requests
     #[test]
     async fn a_second_drive_is_busy(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -269,12 +269,12 @@ both! {
         assert_eq!((row.state, row.cause), (RunState::Ended, Some(RunCause::Replied)));
         assert_eq!(row.progress, RunProgress { steps: 2, usage: used });
         assert!(row.ended >= Some(row.started));
-        // Nothing is left to answer, so this is not another run.
+        // No message is left to answer, so no new run begins.
         assert_eq!(said(&drive(&turns, &second, &cx).await), "done");
         assert_eq!(rows(&turns).await.len(), 1);
     }
 
-    // A3: the lease is renewed during a long model request, and a run of another workspace is not concerned
+    // A3: the lease is renewed during a long model request, and runs of other workspaces are not affected
     #[test]
     async fn a_long_model_request_keeps_its_run(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -290,7 +290,7 @@ both! {
         running.abort();
     }
 
-    // A3: a client that goes away does not keep others waiting for the lease
+    // A3: dropping a drive frees its run at once, so that others do not wait for the lease
     #[test]
     async fn a_dropped_drive_frees_its_run(store: impl Both) {
         let (turns, desk) = (Turns::new(store.clone()), Desk::default());
@@ -310,7 +310,7 @@ both! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Cancelled)]);
     }
 
-    // A3: the run of a process that died is taken over, and a driver that lost its run stops
+    // A3: the run of a dead process is taken over, and a driver that lost its run stops
     #[test]
     async fn a_driver_that_lost_its_run_runs_nothing_more(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -324,7 +324,7 @@ both! {
         desk.began.notified().await;
         let row = turns.run_row(&dead.id).await.unwrap().unwrap();
         assert_eq!((row.attempt, row.state), (2, RunState::Running));
-        // Another host, whose clock is an hour ahead, takes the run over.
+        // Another host, whose clock is an hour ahead, takes over the run.
         let later = Timestamp::now().plus(Duration::from_hours(1));
         let taken = NewRun { lease_until: later.plus(Duration::from_mins(1)), owner: "ahead".to_owned(), ..lapsed(later) };
         assert!(matches!(store.begin_run(taken).await.unwrap(), RunBegun::Begun(_)));
@@ -335,7 +335,7 @@ both! {
         assert_eq!(turns.run_row(&dead.id).await.unwrap().unwrap().owner, "ahead");
     }
 
-    // B8: a run whose host died while its clock was ahead blocks its thread for as long as that
+    // B8: a run whose host died while its clock was ahead blocks its thread only until its lease is not renewed in time
     #[test]
     async fn run_with_a_lease_in_the_future_is_given_up(store: impl Both) {
         let (desk, turns) = (Desk::default(), turns(&store));
@@ -344,14 +344,14 @@ both! {
         turns.say("hi", &cx(&desk)).await.unwrap();
         let busy = drive(&turns, &model, &cx(&desk)).await;
         assert!(matches!(busy, Outcome::Busy(ref id) if *id == dead.id), "{busy:?}");
-        // A driver renews its lease in this time, as long as it lives.
+        // A living driver would renew its lease within this time.
         tokio::time::sleep(Duration::from_millis(200)).await;
         let said = drive(&turns, &model, &cx(&desk)).await;
         assert!(matches!(said, Outcome::Said(ref text) if text == "hello"), "{said:?}");
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Cancelled)]);
     }
 
-    // B8: a driver whose clock is ahead and who renews its lease keeps its run
+    // B8: a driver whose clock is ahead keeps its run as long as it renews the lease
     #[test]
     async fn run_with_a_lease_in_the_future_is_kept_while_it_is_renewed(store: impl Both) {
         let (desk, turns) = (Desk::default(), turns(&store));
@@ -369,7 +369,7 @@ both! {
         assert_eq!(causes(&turns).await, [None]);
     }
 
-    // B8: an operator ends a run whose host is dead, and the audit says so
+    // B8: an operator ends the run of a dead host, and the audit records it
     #[test]
     async fn operator_ends_a_run_whatever_its_lease(store: impl Both) {
         let (desk, turns) = (Desk::default(), turns(&store));
@@ -404,7 +404,7 @@ both! {
         assert_eq!(causes(&turns).await, [None]);
     }
 
-    // A3: a run that is lost during a request to the model ends
+    // A3: a model request ends when its run is lost
     #[test]
     async fn a_model_request_of_a_lost_run_is_dropped(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -419,7 +419,7 @@ both! {
         assert!(matches!(lost, Outcome::Busy(_)), "{lost:?}");
     }
 
-    // A6: a run is cancelled from another process, during a request to the model
+    // A6: a run can be cancelled from another process, during a model request
     #[test]
     async fn cancel_ends_a_model_request(store: impl Both) {
         for elsewhere in [true, false] {
@@ -440,7 +440,7 @@ both! {
         assert_eq!(turns.cancel(&RunId::new(ThreadId::new("globex", "t").unwrap(), 1)).await.unwrap(), None);
     }
 
-    // A6: a cancelled run cancels its calls, and the calls after them get a result that says so
+    // A6: cancelling a run cancels its calls, and the remaining calls get a result that says so
     #[test]
     async fn cancel_ends_calls_and_answers_the_open_ones(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -459,7 +459,7 @@ both! {
         assert!(!token.is_cancelled(), "the host's own token is left alone");
     }
 
-    // A6: after cancellation the model is not asked again
+    // A6: after cancellation no further model request is made
     #[test]
     async fn the_token_of_the_context_stops_before_the_next_request(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -476,7 +476,7 @@ both! {
         assert_eq!(model.asked(), 1);
     }
 
-    // A6: the deadline ends a request to the model, and leaves open what had not begun
+    // A6: the deadline ends a model request, and leaves calls open that had not begun
     #[test]
     async fn the_deadline_stops_a_run_and_leaves_calls_open(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -488,7 +488,7 @@ both! {
         let outcome = drive(&turns, &model, &soon()).await;
         assert!(matches!(outcome, Outcome::Deadline), "{outcome:?}");
         assert_eq!((model.asked(), desk.done(), results(&store).await.len()), (1, 0, 1));
-        // The next drive runs what is open.
+        // The next drive runs the open call.
         let model = Script::new([ModelMessage::text("done")]);
         assert_eq!(said(&drive(&turns, &model, &cx(&desk)).await), "done");
         assert_eq!((desk.done(), results(&store).await.len()), (1, 2));
@@ -496,7 +496,7 @@ both! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), deadline, deadline]);
     }
 
-    // A6: during drain no model is asked, and a call that reads stays open and runs at the next drive
+    // A6: during a drain no model request is made, and a read stays open and runs at the next drive
     #[test]
     async fn drain_stops_a_run_and_leaves_reads_open(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -526,7 +526,7 @@ both! {
         assert!(results.iter().all(|result| !result.contains("cancelled")), "{results:?}");
     }
 
-    // A6: drain ends a request to the model that is in flight
+    // A6: a drain ends a running model request
     #[test]
     async fn drain_ends_a_model_request(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -543,7 +543,7 @@ both! {
         assert!(matches!(outcome.as_ref().unwrap(), Outcome::Draining), "{outcome:?}");
     }
 
-    // A6: a run ends when its tokens are used up
+    // A6: a run ends when its token budget is used up
     #[test]
     async fn a_run_ends_at_its_budget(store: impl Both) {
         let (turns, desk) = (turns(&store).most_tokens(25), Desk::default());
@@ -559,7 +559,7 @@ both! {
         assert_eq!((row.cause, row.progress.usage.total_tokens()), (Some(RunCause::Budget), 26));
     }
 
-    // A6: a model that fails ends its run as failed
+    // A6: a run whose model fails has failed
     #[test]
     async fn a_run_whose_model_fails_has_failed(store: impl Both) {
         struct Broken;
@@ -575,7 +575,7 @@ both! {
         assert_eq!(said(&drive(&turns, &model, &cx(&desk)).await), "done");
     }
 
-    // A message that arrives while a run goes on waits: the run reads it with its next request
+    // A message that arrives during a run is read with the run's next model request
     #[test]
     async fn a_message_waits_for_the_next_request(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -600,7 +600,7 @@ both! {
         let model = Script::new([calls(&["slow", "quick"])]);
         let running = start(&driving, &model, &cx);
         desk.began.notified().await;
-        // Said in another process.
+        // Another process stores the message.
         turns(&store).arrival(Arrival::Interrupt).say("Stop that.", &cx).await.unwrap();
         desk.go.notify_one();
         let outcome = running.await.unwrap();
@@ -616,7 +616,7 @@ both! {
         assert_eq!(causes(&driving).await, [Some(RunCause::Replied), Some(RunCause::Interrupted)]);
     }
 
-    // A message interrupts a request to the model
+    // A message interrupts a model request
     #[test]
     async fn a_message_interrupts_a_model_request(store: impl Both) {
         let (turns, desk) = (turns(&store).arrival(Arrival::Interrupt), Desk::default());
@@ -632,10 +632,10 @@ both! {
         assert_eq!(said(&drive(&turns, &model, &cx).await), "this");
     }
 
-    // B11: a message is stored and answered by one call
+    // B11: one call of `respond` stores a message and answers it
     #[test]
     async fn respond_stores_a_message_and_answers_it(store: impl Both) {
-        // Threads and runs in one database, and in two.
+        // With threads and runs in one database, and in two.
         let runs = Arc::new(MemoryStore::default());
         for (turns, earlier) in [(turns(&store), 0), (Turns::shared(Arc::new(store.clone()), runs), 4)] {
             let (desk, model) = (Desk::default(), Script::new([calls(&["quick"]), ModelMessage::text("done")]));
@@ -648,7 +648,7 @@ both! {
         }
     }
 
-    // B11: a message that no provider takes is not stored, and begins no run
+    // B11: a message that no provider accepts is not stored, and begins no run
     #[test]
     async fn respond_to_a_wrong_message_begins_nothing(store: impl Both) {
         let (turns, model) = (turns(&store), Script::default());
@@ -658,7 +658,7 @@ both! {
         assert!(ThreadStore::read(&store, &thread("t"), None).await.unwrap().is_empty());
     }
 
-    // B11: where a run of the thread goes on, the message waits for it as one of `say` does
+    // B11: `respond` stores the message for the run that is active, as `say` does
     #[test]
     async fn respond_to_a_busy_thread_stores_the_message(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -680,7 +680,7 @@ both! {
         assert_eq!(rows(&turns).await.len(), 1);
     }
 
-    // B11: where a run of the thread goes on, the message interrupts it as one of `say` does
+    // B11: `respond` interrupts the run that is active, as `say` does
     #[test]
     async fn respond_interrupts_the_run_of_a_busy_thread(store: impl Both) {
         let (turns, desk) = (turns(&store).arrival(Arrival::Interrupt), Desk::default());
@@ -694,7 +694,7 @@ both! {
         let interrupted = running.await.unwrap();
         assert!(matches!(interrupted, Outcome::Interrupted), "{interrupted:?}");
         let outcome = match outcome {
-            // The run had not ended yet.
+            // The interrupted run had not ended yet.
             Outcome::Busy(_) => drive(&turns, &second, &cx).await,
             outcome => outcome,
         };
@@ -704,7 +704,7 @@ both! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Interrupted)]);
     }
 
-    // A13: a later call runs before an earlier one that waits
+    // A13: calls after one that waits for approval are asked about and do not run
     #[test]
     async fn calls_behind_one_that_waits_are_asked_about_and_not_run(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -713,7 +713,7 @@ both! {
         let waits = ids(through(&turns, &gate, &model, &cx).await);
         assert_eq!((waits.len(), desk.done()), (2, 1), "both are asked at once, and only the first call has run");
         assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits, "nobody is asked twice");
-        // The later one is approved first, and does not run before the earlier one.
+        // The later call is approved first, and does not run before the earlier one.
         approve(&gate, &waits[1]).await;
         assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits[..1]);
         assert_eq!(desk.done(), 1);
@@ -722,7 +722,7 @@ both! {
         assert_eq!(desk.done(), 4);
     }
 
-    // A13: the order can be relaxed
+    // A13: with relaxed order, later calls run while an earlier one waits
     #[test]
     async fn relaxed_order_runs_past_a_call_that_waits(store: impl Both) {
         let (turns, desk) = (turns(&store).relaxed_order(), Desk::default());
@@ -732,7 +732,7 @@ both! {
         assert_eq!(desk.done(), 1);
     }
 
-    // A13: an expired approval is asked again at each drive, a new row each
+    // A13: an expired approval is requested again once, not at each drive
     #[test]
     async fn an_expired_approval_is_asked_again_once(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -746,11 +746,11 @@ both! {
         let acme = acme();
         let rows = ApprovalStore::list(&store, Scope::Workspace(&acme), &ApprovalFilter::default()).await.unwrap();
         let found: Vec<_> = rows.iter().map(|row| (&row.request.id, row.status)).collect();
-        // Stored, so that a clock that is set back does not make the first one valid again.
+        // The expiry is stored, so that setting the clock back does not make the first approval valid again.
         assert_eq!(found, [(&first[0], ApprovalStatus::Expired), (&second[0], ApprovalStatus::Pending)]);
     }
 
-    // A13: 500 questions of one kind open 500 approvals
+    // A13: the number of open approvals of a conversation is limited
     #[test]
     async fn open_approvals_of_a_conversation_are_limited(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
@@ -760,12 +760,12 @@ both! {
         let results = results(&store).await;
         assert_eq!(results.len(), 17);
         assert!(results.iter().all(|result| result.contains("rate_limited") && result.contains("wait for a person")), "{results:?}");
-        // Another conversation has its own.
+        // Another conversation has its own limit.
         let other = builder(&desk).conversation("u").build();
         assert_eq!(ids(through(&turns, &gate, &Script::new([calls(&["asked"])]), &other).await).len(), 1);
     }
 
-    // A13: a plan is shown with the last of two equal keys
+    // A13: a plan with a duplicate key is refused
     #[test]
     async fn a_plan_with_a_key_twice_is_refused(store: impl Both) {
         let gate = gate(&store, Duration::from_hours(1), 50);

@@ -72,7 +72,7 @@ both! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap().len(), calls.len());
     }
 
-    // A1: one identity is one call: nothing else about it may differ.
+    // A1: an identity belongs to one call: no other field may differ.
     #[test]
     async fn one_identity_is_one_call(store: impl EffectLedger) {
         let identity = CallId::in_thread(&thread("main"), 4, 0);
@@ -139,7 +139,7 @@ both! {
         conflict(store.begin(elsewhere, None).await, "another workspace");
     }
 
-    // A1: an effect of an earlier version that an operator released is under the new key after its rerun, and only there.
+    // A1: an effect of an earlier version that an operator released is stored under the new key after its rerun, and only there.
     #[test]
     async fn a_rerun_moves_an_earlier_effect_to_its_new_key(store: impl EffectLedger) {
         is_new(&store, old("k")).await;
@@ -151,14 +151,14 @@ both! {
         assert_eq!((row.attempt, row.resolved_by.as_deref()), (2, Some("olga")));
         assert_eq!(row.intent.identity, next.identity);
         assert_eq!(all(&store).await, std::slice::from_ref(&row));
-        // The first attempt has no row any more that it could end. That it ended is noted.
+        // The first attempt has no row left to end. The row records that it ended.
         conflict(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 550)).await, "owner");
         let row = EffectRow { late: true, ..row };
         assert_eq!(all(&store).await, std::slice::from_ref(&row));
         assert_eq!(replayed(&store, next).await, row);
     }
 
-    // A1, M5: a call that was begun under its new key is not run again by whoever knows its earlier key, as the token of an approval
+    // A1, M5: a call that was begun under its new key does not run again under its earlier key, for example by an approval token
     // that a version before 0.2 stored.
     #[test]
     async fn a_call_is_found_by_its_earlier_key(store: impl EffectLedger) {
@@ -176,7 +176,7 @@ both! {
         assert_eq!(store.get(&CallKey::new("umbrella", "k")).await.unwrap(), None);
     }
 
-    // A1: an operator's rerun of an earlier effect is begun under the earlier key too, by an agent that the old row does not name.
+    // A1: an operator's rerun of an earlier effect also begins under the earlier key, by an agent that the old row does not name.
     #[test]
     async fn an_earlier_effect_is_rerun_under_its_own_key(store: impl EffectLedger) {
         is_new(&store, old("k")).await;
@@ -187,7 +187,7 @@ both! {
         assert_eq!((row.attempt, row.intent), (2, resumed));
     }
 
-    // A1: two calls of one old message had one key where the model repeated an id. They are two calls.
+    // A1: two calls of one old message shared a key if the model repeated an id. They are two calls now.
     #[test]
     async fn calls_that_shared_an_earlier_key_are_two(store: impl EffectLedger) {
         is_new(&store, again("k", 0)).await;

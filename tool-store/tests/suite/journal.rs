@@ -26,7 +26,7 @@ async fn begin(store: &impl RunStore, conversation: &str) -> RunId {
     }
 }
 
-/// The end of everything about the call of a name: effect, audit row, result and run.
+/// A batch with the end of everything about the named call: effect, audit row, result and run.
 fn whole(name: &str, run: &RunId) -> Batch {
     Batch {
         effect: Some(EndedEffect {
@@ -49,7 +49,7 @@ fn whole(name: &str, run: &RunId) -> Batch {
     }
 }
 
-/// What a store holds of the call of a name: the state of its effect, its audit rows, messages of the thread, and the run's end.
+/// The records of the named call: the state of its effect, the numbers of its audit rows and thread messages, and whether the run has ended.
 async fn held(store: &impl Parts, name: &str, run: &RunId) -> (EffectState, usize, usize, bool) {
     let effect = EffectLedger::get(store, &key(name)).await.unwrap().unwrap();
     let rows = store.export(Scope::All, &AuditFilter::default()).await;
@@ -60,7 +60,7 @@ async fn held(store: &impl Parts, name: &str, run: &RunId) -> (EffectState, usiz
 }
 
 both! {
-    // B11: a batch does what the single stores do
+    // B11: a batch has the same effect as the single writes
     #[test]
     async fn batch_writes_every_part(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();
@@ -73,7 +73,7 @@ both! {
         assert_eq!(store.write_batch(Batch::default()).await.unwrap(), Batched::default());
     }
 
-    // B11: a batch of which one part is refused writes nothing
+    // B11: a batch with a refused part writes nothing
     #[test]
     async fn batch_that_is_refused_writes_nothing(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();
@@ -105,7 +105,7 @@ both! {
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 2, true));
     }
 
-    // B11: a run of another owner stays, and the other parts are written
+    // B11: a batch does not end a run of another owner, and its other parts are written
     #[test]
     async fn batch_does_not_end_the_run_of_another(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();
@@ -116,7 +116,7 @@ both! {
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, false));
     }
 
-    // B11: a message is stored in the transaction that begins its run, and also where another run goes on
+    // B11: a message is stored in the transaction that begins its run, and also if another run is active
     #[test]
     async fn batch_begins_a_run(store: impl Parts) {
         let batch = || Batch {
@@ -130,7 +130,7 @@ both! {
         let other = NewRun { owner: "behind".to_owned(), ..run("t") };
         let done = store.write_batch(Batch { begin: Some(other), ..batch() }).await.unwrap();
         assert_eq!((done.message, done.begun), (Some(2), Some(RunBegun::Busy(row.clone()))));
-        // A message that is refused begins no run.
+        // A refused message begins no run.
         let foreign = Batch { message: Some(message("u", Role::Tool, None)), begin: Some(run("u")), ..Batch::default() };
         conflict(store.write_batch(foreign).await, "answers a call");
         assert_eq!(store.list_runs(Scope::All, &RunFilter::default()).await.unwrap(), [*row]);
@@ -150,7 +150,7 @@ both! {
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, true));
     }
 
-    // B11: the parts of one database have one journal, those of two have two
+    // B11: the stores of one database have the same journal, those of two databases have different ones
     #[test]
     async fn parts_of_one_database_have_one_journal(store: impl Parts) {
         let journal = EffectLedger::journal(&store).unwrap();

@@ -34,7 +34,7 @@ both! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap().len(), 1);
     }
 
-    // M6: what was begun is answered from the ledger, in every state, and not begun again.
+    // M6: an effect that was begun is answered from the ledger, in every state, and not begun again.
     #[test]
     async fn a_key_is_begun_once(store: impl EffectLedger + AuditSink) {
         for (name, state) in [("k", EffectState::Succeeded), ("l", EffectState::Failed), ("m", EffectState::Ambiguous)] {
@@ -47,11 +47,11 @@ both! {
             assert_eq!(store.begin(again, Some(audit(name))).await.unwrap(), Begun::Replay(ended.clone()));
             assert_eq!(row(&store, name).await, ended);
         }
-        // The first attempt's audit row is not written over.
+        // The first attempt's audit row is not overwritten.
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), []);
     }
 
-    // M6: of 32 tasks that begin one effect one runs it.
+    // M6: of 32 tasks that begin one effect, one runs it.
     #[test]
     async fn of_many_that_begin_one_runs(store: impl EffectLedger + AuditSink + Clone) {
         let begun = at_once(|task| {
@@ -112,7 +112,7 @@ both! {
         assert!(!store.renew(&key("k"), "run-1", at(2000)).await.unwrap());
     }
 
-    // M6: a late end is recorded, and as late.
+    // M6: a late end is recorded and marked as late.
     #[test]
     async fn a_late_end_counts_and_is_late(store: impl EffectLedger) {
         for (name, swept) in [("k", false), ("l", true)] {
@@ -125,7 +125,7 @@ both! {
             assert_eq!((ended.state, ended.late), (EffectState::Succeeded, true));
             assert_eq!(ended.result, end(EffectState::Succeeded, 500).result);
         }
-        // Dropped after it began: ambiguous in time, then known after all.
+        // The call is dropped after it began: ambiguous in time, then its end is recorded after all.
         store.begin(intent("m"), None).await.unwrap();
         assert_eq!(store.end(&key("m"), "run-1", end(EffectState::Ambiguous, 300)).await.unwrap(), Ended::InTime);
         assert_eq!(store.end(&key("m"), "run-1", end(EffectState::Failed, 400)).await.unwrap(), Ended::Late);
@@ -144,7 +144,7 @@ both! {
         assert_eq!(row(&store, "k").await.result, None);
     }
 
-    // M6: a doubt is settled by somebody's word, and the ledger names them.
+    // M6: an operator settles an ambiguous effect, and the ledger names the operator.
     #[test]
     async fn a_doubt_is_settled_by_an_operator(store: impl EffectLedger) {
         missing(store.resolve(&key("k"), Resolution::Rerun, "olga", at(900)).await);
@@ -192,7 +192,7 @@ both! {
         assert_eq!(store.end(&key("k"), "run-2", end(EffectState::Succeeded, 1100)).await.unwrap(), Ended::InTime);
     }
 
-    // A1: the audit row of a later attempt is stored with it, beside the row of the first attempt, whose outcome stays.
+    // A1: the audit row of a later attempt is stored in addition to the row of the first attempt, whose outcome is kept.
     #[test]
     async fn later_attempt_has_an_audit_row_of_its_own(store: impl EffectLedger + AuditSink) {
         let ended = AuditRow { outcome: Some("timed_out".into()), ..audit("k") };
@@ -211,7 +211,7 @@ both! {
         }
     }
 
-    // B11: an operator settles a call while its body runs, and the row says that the body ended in another way
+    // B11: when an operator settles a call while its body runs, and the body ends otherwise, the row records that
     #[test]
     async fn end_that_contradicts_an_operator_leaves_a_trace(store: impl EffectLedger) {
         for (name, ended, late) in [("k", EffectState::Succeeded, true), ("l", EffectState::Failed, false)] {
@@ -224,7 +224,7 @@ both! {
         }
     }
 
-    // A4: a call that only waits is released with its end, in one write: nothing is in doubt, and it goes on as the same attempt.
+    // A4: a call that only waits is released with its end in one write: it is not ambiguous, and continues as the same attempt.
     #[test]
     async fn end_of_a_call_that_waits_releases_its_key(store: impl EffectLedger + AuditSink + Clone) {
         let waits = |at| EffectEnd { released: true, ..end(EffectState::Failed, at) };
@@ -254,7 +254,7 @@ both! {
                 missing(store.resolve(&key(name), Resolution::Rerun, "olga", at(ends + 1)).await);
                 assert_eq!(store.sweep(Scope::All, at(ends + 900)).await.unwrap(), []);
             }
-            // A rerun that an operator allows counts, and what waits after it is the same attempt.
+            // A rerun that an operator allows is a new attempt; waiting after it does not begin another.
             begun = Intent { owner: "run-3".into(), at: at(3000), lease_until: at(3100), ..begun };
             store.begin(begun.clone(), None).await.unwrap();
             store.resolve(&key(name), Resolution::Rerun, "olga", at(3200)).await.unwrap();
@@ -268,14 +268,14 @@ both! {
         }
     }
 
-    // A4: the key of a call that must not run any more is closed in one write, so that no crash leaves in doubt what never ran.
+    // A4: the key of a call that must not run is closed in one write, so that no crash leaves a call ambiguous that never ran.
     #[test]
     async fn closed_key_has_failed_and_begins_no_more(store: impl EffectLedger + AuditSink) {
         let result = || Some("refused".to_owned());
         assert_eq!(store.close_call(intent("k"), result()).await.unwrap(), Begun::New);
         let closed = EffectRow { state: EffectState::Failed, result: result(), ended: Some(at(100)), ..fresh(intent("k")) };
         assert_eq!(row(&store, "k").await, closed);
-        // It is over for everybody, also for whoever closes it once more.
+        // A closed key is final for every caller, also for one that closes it again.
         let again = Intent { owner: "run-2".into(), ..intent("k") };
         for begun in [store.begin(again.clone(), None).await, store.close_call(again, Some("other".into())).await] {
             assert_eq!(begun.unwrap(), Begun::Replay(closed.clone()));
@@ -283,7 +283,7 @@ both! {
         assert_eq!(store.sweep(Scope::All, at(9000)).await.unwrap(), []);
         conflict(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 200)).await, "failed already");
 
-        // A call that runs is left to run, and one whose lease is over is in doubt.
+        // A running call is left running; one whose lease has expired is ambiguous.
         store.begin(intent("l"), None).await.unwrap();
         let late = |at: Timestamp| Intent { owner: "run-2".into(), at, ..intent("l") };
         assert_eq!(store.close_call(late(at(150)), result()).await.unwrap(), Begun::Replay(fresh(intent("l"))));
@@ -291,7 +291,7 @@ both! {
         assert_eq!(store.close_call(late(at(9000)), result()).await.unwrap(), Begun::Replay(doubt.clone()));
         assert_eq!(row(&store, "l").await, doubt);
 
-        // The key of another call stays that call's, and a rerun that an operator allowed is closed as the attempt that it is.
+        // The key of another call is not closed. A rerun that an operator allowed is closed as a new attempt.
         let other = Intent { arguments_hash: "other".into(), ..late(at(9100)) };
         conflict(store.close_call(other, result()).await, "arguments");
         store.resolve(&key("l"), Resolution::Rerun, "olga", at(9200)).await.unwrap();
@@ -301,7 +301,7 @@ both! {
         assert_eq!((row.state, row.attempt, row.ended), (EffectState::Failed, 2, Some(at(9300))));
     }
 
-    // B8: a row whose lease lies in the future is settled by force, and by nothing else.
+    // B8: a row whose lease is far in the future can be settled by force only.
     #[test]
     async fn running_row_is_settled_by_force(store: impl EffectLedger) {
         missing(store.force(&key("k"), Resolution::Rerun, "olga", at(200)).await);
@@ -320,7 +320,7 @@ both! {
         assert_eq!(store.begin(next, None).await.unwrap(), Begun::Again { attempt: 2, operator: "olga".into() });
     }
 
-    // B11: a run that was given up for dead, and ends after the next one has begun, leaves a trace.
+    // B11: when a run that was presumed dead ends after the next one has begun, the row records that.
     #[test]
     async fn end_of_an_earlier_run_is_noted(store: impl EffectLedger) {
         for (name, first_ends_last) in [("k", true), ("l", false)] {
@@ -343,7 +343,7 @@ both! {
         }
     }
 
-    // M6: the first attempt ends after all, before the second began: it is not begun again.
+    // M6: if the first attempt ends before a released second attempt has begun, the second one does not begin.
     #[test]
     async fn a_late_end_takes_a_release_back(store: impl EffectLedger) {
         store.begin(intent("k"), None).await.unwrap();

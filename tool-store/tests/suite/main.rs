@@ -1,4 +1,4 @@
-//! What every store promises, on the stores in memory and on a SQLite file.
+//! The contract of the store traits, tested on the memory store and on a SQLite file.
 
 #![allow(
     clippy::unwrap_used,
@@ -28,7 +28,7 @@ mod switch;
 mod thread;
 mod workspaces;
 
-/// Each test as two: `memory` and `sqlite`.
+/// Turns each test into two: `memory` and `sqlite`.
 macro_rules! both {
     ($($(#[doc = $doc:literal])* #[test] async fn $name:ident($store:ident: $bound:ty) $body:block)+) => {
         $($(#[doc = $doc])* mod $name {
@@ -53,7 +53,7 @@ macro_rules! both {
 }
 use both;
 
-/// Runs something in 32 tasks at once, and returns what each said.
+/// Runs `work` in 32 parallel tasks, and returns their results.
 async fn at_once<T: Send + 'static, F>(work: impl Fn(u32) -> F) -> Vec<T>
 where
     F: Future<Output = T> + Send + 'static,
@@ -66,7 +66,7 @@ where
     said
 }
 
-/// That a store refused, and which words say why.
+/// Asserts that the store refused with a conflict whose text contains `words`.
 fn conflict<T: std::fmt::Debug>(answer: Result<T, tool_core::store::StoreError>, words: &str) {
     match answer {
         Err(tool_core::store::StoreError::Conflict(text)) if text.contains(words) => {}
@@ -74,7 +74,7 @@ fn conflict<T: std::fmt::Debug>(answer: Result<T, tool_core::store::StoreError>,
     }
 }
 
-/// That a store knows no such row.
+/// Asserts that the store reported a missing row.
 fn missing<T: std::fmt::Debug>(answer: Result<T, tool_core::store::StoreError>) {
     assert!(
         matches!(answer, Err(tool_core::store::StoreError::Missing(_))),

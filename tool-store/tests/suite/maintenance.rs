@@ -1,4 +1,4 @@
-//! Erasure, retention and pages.
+//! Erasure, retention and paging.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn answered(verdict: Verdict) -> Answer {
     }
 }
 
-/// A store with effects, approvals, messages and audit rows in two threads.
+/// Fills a store with effects, approvals, messages and audit rows in two threads.
 async fn filled(
     store: &(impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore),
 ) {
@@ -67,7 +67,7 @@ async fn approval(store: &impl ApprovalStore, name: &str) -> ApprovalRow {
     store.get(&acme(), name).await.unwrap().unwrap()
 }
 
-/// Purges until nothing is left to purge, and returns how many effects went.
+/// Purges until nothing is left to purge, and returns the sums.
 async fn purge(store: &impl Maintenance, retention: Retention, now: i64) -> Purged {
     let mut all = Purged::default();
     loop {
@@ -88,11 +88,11 @@ async fn purge(store: &impl Maintenance, retention: Retention, now: i64) -> Purg
     }
 }
 
-/// Rows that are older than this go.
+/// Rows older than this are purged.
 const AGE: Option<Duration> = Some(Duration::from_millis(100));
 
 both! {
-    // B10: erasure of a thread blanks contents, and keeps key, state and times.
+    // B10: erasing a thread clears contents, and keeps keys, states and times.
     #[test]
     async fn thread_is_erased_and_its_effects_are_known(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -112,7 +112,7 @@ both! {
         blank.request.reason = None;
         blank.answer = Some(Answer { reason: None, ..answered(Verdict::Edit(ApprovalRequest::BLANK.to_owned())) });
         assert_eq!(approval(&store, "a").await, blank);
-        // What nobody has answered can be answered no more.
+        // A pending approval is withdrawn.
         let mut withdrawn = open;
         ApprovalRequest::BLANK.clone_into(&mut withdrawn.request.arguments);
         withdrawn.request.reason = None;
@@ -129,7 +129,7 @@ both! {
         assert_eq!(store.erase_contents(Erasure::Thread(&main)).await.unwrap(), Erased::default());
     }
 
-    // B10: erasure of a user.
+    // B10: erasing a user clears the contents of that user.
     #[test]
     async fn user_is_erased(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -148,7 +148,7 @@ both! {
         assert_eq!(effect(&store, "c").await.state, EffectState::Succeeded);
     }
 
-    // B10: an effect outlives every thread and approval that can name it.
+    // B10: an effect is kept as long as a thread or an approval can refer to it.
     #[test]
     async fn effects_outlive_what_can_name_them(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -159,22 +159,22 @@ both! {
         store.begin(in_thread("alone", "gone"), None).await.unwrap();
         EffectLedger::end(&store, &key("alone"), "run-1", end(EffectState::Failed, 300)).await.unwrap();
         let effects = Retention { effects: AGE, ..Retention::default() };
-        // Nothing is old enough, then only what neither a message nor an approval names.
+        // At first no effect is old enough, then only the one is purged that no message and no approval refers to.
         assert_eq!(purge(&store, effects, 400).await.effects, 0);
         assert_eq!(purge(&store, effects, 10_000).await.effects, 1);
         assert_eq!(EffectLedger::get(&store, &key("alone")).await.unwrap(), None);
         let threads = Retention { threads: AGE, ..effects };
         let purged = purge(&store, threads, 10_000).await;
         assert_eq!((purged.threads, purged.effects), (2, 0));
-        // A thread begins after its last number.
+        // The thread continues after its last number.
         assert_eq!(store.append(message("main", Role::User, None)).await.unwrap(), 2);
         ApprovalStore::expire(&store, Scope::All, at(10_000)).await.unwrap();
         let approvals = Retention { approvals: AGE, ..effects };
         let purged = purge(&store, approvals, 10_000).await;
-        // Those of the thread that was written into again stay.
+        // The effects of the thread that has a new message are kept.
         assert_eq!((purged.approvals, purged.effects), (3, 1));
         assert_eq!(effect(&store, "a").await.state, EffectState::Succeeded);
-        // Nobody has settled this one.
+        // This effect is still ambiguous.
         assert_eq!(effect(&store, "doubt").await.state, EffectState::Ambiguous);
     }
 
@@ -189,7 +189,7 @@ both! {
         let audit = Retention { audit: AGE, ..Retention::default() };
         assert_eq!(purge(&store, audit, 200).await.audit, 0);
         let purged = purge(&store, audit, 10_000).await;
-        // A spilled output goes when it has expired, whatever the retention.
+        // An expired spilled output is removed, whatever the retention.
         assert_eq!((purged.audit, purged.spills), (3, 1));
         // An open approval stays until it has expired.
         let approvals = Retention { approvals: AGE, ..Retention::default() };
@@ -227,7 +227,7 @@ both! {
         assert_eq!(next.id.number(), 4);
     }
 
-    // B10: pages, newest first, are the whole list, also while rows are added.
+    // B10: pages, newest first, make up the whole list, even while rows are added.
     #[test]
     async fn pages_of_effects_skip_and_repeat_nothing(store: impl EffectLedger) {
         for n in 0..9 {
@@ -313,7 +313,7 @@ both! {
         }
     }
 
-    // B10: the approvals that wait, newest first.
+    // B10: pending approvals are read newest first.
     #[test]
     async fn pages_of_approvals_are_newest_first(store: impl ApprovalStore) {
         for n in 0..5 {

@@ -1,4 +1,4 @@
-//! What `Turns` store in a thread comes back as it was said.
+//! Messages that `Turns` store in a thread are read back unchanged.
 
 use tool_core::store::*;
 use tool_core::turn::{MessageError, ModelMessage, Turn, TurnError, Turns, UserMessage};
@@ -31,7 +31,7 @@ fn drawn(_: &Vec<u8>) -> ModelOutput {
     ModelOutput::parts([Part::text("a chart"), picture()])
 }
 
-/// Roles and contents of a conversation.
+/// The roles and contents of a conversation.
 async fn contents(store: &impl Both, conversation: &str) -> Vec<(Role, String)> {
     let messages = store.read(&thread(conversation), None).await.unwrap();
     let messages = messages.into_iter();
@@ -41,7 +41,7 @@ async fn contents(store: &impl Both, conversation: &str) -> Vec<(Role, String)> 
 }
 
 both! {
-    // A14: system messages, parts of users and of results, and reasoning survive, each in its own conversation
+    // A14: system messages, parts of users and of results, and reasoning are read back unchanged, each in its own conversation
     #[test]
     async fn system_messages_parts_and_reasoning_come_back_as_they_were_said(store: impl Both) {
         let turns = Turns::new(store.clone());
@@ -79,7 +79,7 @@ both! {
         }
     }
 
-    // A14: what no provider takes is not stored
+    // A14: a message that no provider accepts is not stored
     #[test]
     async fn a_message_that_no_provider_takes_is_not_stored(store: impl Both) {
         let turns = Turns::new(store.clone());

@@ -1,4 +1,4 @@
-//! Random operations get the same answers from the store in memory and from SQLite.
+//! Property test: the memory store and the SQLite store give the same answers to random operations.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -8,7 +8,7 @@ use tool_store::SqliteStore;
 
 use crate::records::{at, audit, intent, message, named_in, request, spill};
 
-/// One call of a store. Names and times come from small sets, so that calls meet.
+/// One call of a store. Names and times come from small sets, so that steps affect the same records.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a few dozen steps live at once")]
 pub(crate) enum Step {
@@ -47,7 +47,7 @@ fn scope(within: &Within) -> Scope<'_> {
     within.as_ref().map_or(Scope::All, Scope::Workspace)
 }
 
-/// What a store says to a step, comparable.
+/// Runs a step. Returns the store's answer as text, for comparison.
 pub(crate) async fn said(store: &(impl Store + ?Sized), step: Step) -> String {
     fn text<T: std::fmt::Debug>(answer: Result<T, StoreError>) -> String {
         if let Err(error @ (StoreError::Unavailable(_) | StoreError::Corrupt(_))) = &answer {
@@ -365,7 +365,7 @@ pub(crate) fn texts() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Steps on both stores, then everything that they hold.
+/// Runs the steps on both stores, then compares all their records.
 fn agree(steps: Vec<Step>) -> Result<(), TestCaseError> {
     let everything = [
         Step::List(None, ApprovalFilter::default()),

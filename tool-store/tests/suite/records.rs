@@ -1,4 +1,4 @@
-//! Records to store, plain but for what a test changes.
+//! Sample records, whose fields the tests override.
 
 use tool_core::store::*;
 
@@ -19,7 +19,7 @@ pub(crate) fn thread(conversation: &str) -> ThreadId {
     ThreadId::new("acme", conversation).unwrap()
 }
 
-/// An identity whose key is the given name: a call outside of a thread, in `acme`.
+/// An identity with the given name as its key: a call outside of a thread, in `acme`.
 pub(crate) fn named(name: &str) -> CallId {
     named_in("acme", name)
 }
@@ -40,7 +40,7 @@ pub(crate) fn key_of(row: &AuditRow) -> String {
     row.identity.key().as_str().to_owned()
 }
 
-/// Asked at 100, expires at 1000.
+/// An approval request created at 100 that expires at 1000.
 pub(crate) fn request(id: &str) -> ApprovalRequest {
     ApprovalRequest {
         id: text(id),
@@ -64,7 +64,7 @@ pub(crate) fn request(id: &str) -> ApprovalRequest {
     }
 }
 
-/// Said at 200 by `eve`.
+/// An answer given at 200 by `eve`.
 pub(crate) fn says(verdict: Verdict) -> Answer {
     Answer {
         verdict,
@@ -74,7 +74,7 @@ pub(crate) fn says(verdict: Verdict) -> Answer {
     }
 }
 
-/// Begun at 100 with a lease until 500 by `run-1`.
+/// An intent begun at 100 by `run-1`, with a lease until 500.
 pub(crate) fn intent(key: &str) -> Intent {
     Intent {
         identity: named(key),
@@ -101,7 +101,7 @@ pub(crate) fn end(state: EffectState, millis: i64) -> EffectEnd {
     }
 }
 
-/// Every column set. The outcome is not final, so that the row can be replaced.
+/// An audit row with every column set. The outcome is not final, so that the row can be replaced.
 pub(crate) fn audit(id: &str) -> AuditRow {
     AuditRow {
         identity: named(id),
@@ -136,7 +136,7 @@ pub(crate) fn audit(id: &str) -> AuditRow {
     }
 }
 
-/// A message in a conversation of `acme`; a tool's message answers a call of message 1, by its position.
+/// A message in a conversation of `acme`; a tool's message answers the call at this position of message 1.
 pub(crate) fn message(conversation: &str, role: Role, position: Option<u32>) -> NewMessage {
     NewMessage {
         thread: thread(conversation),
@@ -151,7 +151,7 @@ pub(crate) fn message(conversation: &str, role: Role, position: Option<u32>) -> 
     }
 }
 
-/// Of `ann` at `acme`, expires at 1000.
+/// A spilled output of `ann` at `acme` that expires at 1000.
 pub(crate) fn spill(handle: &str, content: &str) -> Spill {
     Spill {
         handle: text(handle),

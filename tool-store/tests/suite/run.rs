@@ -1,4 +1,4 @@
-//! Runs.
+//! Runs of threads.
 
 use tool_core::store::*;
 
@@ -49,7 +49,7 @@ fn progress(steps: u32) -> RunProgress {
 }
 
 both! {
-    // A3: a second drive of a thread is busy, and runs are numbered by the store
+    // A3: a second drive of a thread is busy, and the store numbers the runs
     #[test]
     async fn a_thread_has_one_running_run(store: impl RunStore) {
         let first = begin(&store, "t", "one", 0).await;
@@ -57,9 +57,9 @@ both! {
         assert_eq!((first.principal.as_deref(), first.agent.as_deref()), (Some("ann"), Some("clerk")));
         let busy = store.begin_run(new("t", "other", 99)).await.unwrap();
         assert_eq!(busy, RunBegun::Busy(Box::new(first.clone())));
-        // Asked again by the same driver, whose first answer was lost.
+        // The same driver asks again because its first answer was lost.
         assert_eq!(begin(&store, "t", "one", 1).await, first);
-        // Other threads are not concerned.
+        // Other threads are not affected.
         assert_eq!(begin(&store, "u", "other", 0).await.id.number(), 1);
         let foreign = NewRun { thread: ThreadId::new("umbrella", "t").unwrap(), ..new("t", "other", 0) };
         assert_eq!(row(store.begin_run(foreign).await.unwrap()).id.number(), 1);
@@ -74,7 +74,7 @@ both! {
         assert_eq!(store.get_run(&RunId::new(thread("nobody's"), 1)).await.unwrap(), None);
     }
 
-    // A3: the run of a process that died is taken over when its lease is over, and the old driver notices
+    // A3: the run of a dead process is taken over when its lease has expired, and the old driver notices
     #[test]
     async fn a_lapsed_lease_is_taken_over(store: impl RunStore) {
         let id = begin(&store, "t", "one", 0).await.id;
@@ -150,7 +150,7 @@ both! {
         }
         assert_eq!(paged, all);
 
-        // Runs that ended can be removed; numbers are not given again.
+        // Ended runs can be removed; their numbers are not used again.
         assert_eq!(store.retain_runs(own, at(301)).await.unwrap(), 3);
         assert_eq!(names(&store.list_runs(own, &RunFilter::default()).await.unwrap()), ["v1", "t3", "u2"]);
         assert_eq!(store.retain_runs(own, at(9000)).await.unwrap(), 2);

@@ -1,4 +1,4 @@
-//! Spills.
+//! Spilled outputs.
 
 use tool_core::store::*;
 
@@ -13,7 +13,7 @@ async fn part(store: &impl SpillStore, handle: &str, from: u64, most: u64) -> Sp
         .unwrap()
 }
 
-/// What [`SpillStore::read`] promises, said on the text itself.
+/// The result that [`SpillStore::read`] promises, computed from the text itself.
 fn promised(text: &str, from: u64, most: u64) -> SpillPart {
     let starts: Vec<usize> = text
         .char_indices()
@@ -38,7 +38,7 @@ fn promised(text: &str, from: u64, most: u64) -> SpillPart {
 }
 
 both! {
-    // M17: what is read on is whole characters, wherever one asks.
+    // M17: a part consists of whole characters, wherever the read begins.
     #[test]
     async fn parts_are_whole_characters(store: impl SpillStore) {
         let text = "aäb€c😀d";
@@ -52,14 +52,14 @@ both! {
         }
     }
 
-    // M17: a long output is read on to its end, in parts that fit.
+    // M17: a long output is read to its end, in parts of limited size.
     #[test]
     async fn a_long_text_is_read_on_to_its_end(store: impl SpillStore) {
         let text: String = (0..40_000).map(|n| ["a", "ä", "€", "😀"][n % 4]).chain(["\0", "end"]).collect();
         store.put(spill("s", &text)).await.unwrap();
         for most in [5, 4096, 70_000, 1_000_000] {
             let mut read = String::new();
-            // Every step of a small page would take long: it reads the seams of the first chunks only.
+            // Reading everything in tiny parts would take long, so that case covers only the boundaries of the first chunks.
             let stop = if most == 5 { 0..200 } else { 0..usize::MAX };
             for _ in stop {
                 let from = read.len() as u64;
@@ -81,7 +81,7 @@ both! {
         }
     }
 
-    // M17: a handle is worth nothing to another tenant or user.
+    // M17: a handle gives nothing to another tenant or user.
     #[test]
     async fn a_text_is_its_readers(store: impl SpillStore) {
         store.put(spill("s", "text")).await.unwrap();

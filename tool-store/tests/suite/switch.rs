@@ -40,7 +40,7 @@ async fn all(store: &impl SwitchStore) -> Vec<Switch> {
 }
 
 both! {
-    // B9: a switch is a row with who, when and why, also after it was turned off.
+    // B9: a switch is a row with who, when and why, even after it was turned off.
     #[test]
     async fn a_switch_says_who_set_it(store: impl SwitchStore) {
         let kill = switch(Some("acme"), SwitchKind::Kill, "send");
@@ -53,7 +53,7 @@ both! {
         assert!(!store.set(revived.clone()).await.unwrap());
         assert_eq!(all(&store).await, [revived]);
         assert_eq!(store.in_force().await.unwrap(), []);
-        // One that was never on is off.
+        // A switch that was never on is off.
         let never = off(&switch(None, SwitchKind::Disable, "send"), 300);
         assert!(!store.set(never).await.unwrap());
     }
@@ -142,7 +142,7 @@ both! {
         }
     }
 
-    // B10: what was turned off long ago goes, a few rows at a time; what is on and enablement stay.
+    // B10: switches that were turned off long ago are removed, a few at a time; switches that are on, and enablement, are kept.
     #[test]
     async fn switches_turned_off_long_ago_are_retired(store: impl SwitchStore) {
         let on = switch(Some("acme"), SwitchKind::Kill, "on");

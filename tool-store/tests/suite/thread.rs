@@ -1,4 +1,4 @@
-//! Threads.
+//! Threads and their messages.
 
 use tool_core::store::*;
 
@@ -33,7 +33,7 @@ both! {
         assert_eq!(store.read(&thread("nobody's"), None).await.unwrap(), []);
     }
 
-    // A call's result is stored once; a call at another position, of another message or thread has its own.
+    // A call has one stored result; a call at another position, or of another message or thread, has its own.
     #[test]
     async fn a_call_has_one_result(store: impl ThreadStore) {
         let result = message("t", Role::Tool, Some(1));
@@ -51,7 +51,7 @@ both! {
         assert_eq!(sequence(&store, "t").await, [1, 2, 3]);
     }
 
-    // A3: of two runs in one thread only one goes on
+    // A3: a message of the model is stored only if it follows the last message, so of two runs in one thread only one goes on
     #[test]
     async fn a_message_of_the_model_follows_the_last_one(store: impl ThreadStore) {
         let said = |follows| NewMessage { follows, ..message("t", Role::Assistant, None) };
@@ -62,7 +62,7 @@ both! {
         assert_eq!(store.append(said(Some(2))).await.unwrap(), 4);
         conflict(store.append(said(Some(3))).await, "newer message of the model");
         assert_eq!(store.append(said(None)).await.unwrap(), 5);
-        // Another thread is another thread.
+        // A thread of the same name in another workspace is a different thread.
         let other = NewMessage { thread: ThreadId::new("umbrella", "t").unwrap(), ..said(Some(0)) };
         assert_eq!(store.append(other).await.unwrap(), 1);
         store.erase(&thread("t")).await.unwrap();
@@ -82,7 +82,7 @@ both! {
         assert_eq!(sequence(&store, "t").await, (1..=33).collect::<Vec<u64>>());
     }
 
-    // A1: sequence numbers are not given again after a thread was erased, so that a new call has a new identity.
+    // A1: sequence numbers are not used again after a thread was erased, so that a new call has a new identity.
     #[test]
     async fn an_erased_thread_counts_on(store: impl ThreadStore) {
         store.append(message("t", Role::User, None)).await.unwrap();

@@ -1,8 +1,8 @@
-//! What is written to the disk, as the write-ahead log shows it.
+//! Counting the transactions in the write-ahead log.
 
 use std::path::{Path, PathBuf};
 
-/// How many transactions the write-ahead log holds. A frame that ends one names the size of the database in the second word of its header
+/// The number of transactions in the write-ahead log. A frame that ends one names the size of the database in the second word of its header
 /// (<https://www.sqlite.org/fileformat2.html#wal_file_format>). With `synchronous = FULL` each costs one `fsync`.
 pub(crate) fn commits(database: &Path) -> usize {
     let mut name = database.as_os_str().to_owned();
@@ -10,7 +10,7 @@ pub(crate) fn commits(database: &Path) -> usize {
     let log = std::fs::read(PathBuf::from(name)).unwrap();
     let word = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().unwrap());
     let page = usize::try_from(word(8)).unwrap();
-    // Frames of the log's current salt; a checkpoint leaves older ones behind.
+    // Only frames with the log's current salt count; a checkpoint leaves older ones behind.
     let frames = (32..log.len()).step_by(24 + page);
     frames
         .filter(|at| word(at + 8) == word(16) && word(at + 4) != 0)

@@ -1,4 +1,4 @@
-//! Workspaces: no method reads or changes a record of another workspace.
+//! Isolation of workspaces: no method reads or changes a record of another workspace.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn call_in(workspace: &Workspace, call: &CallId) -> CallId {
     CallId::from_column(workspace, &call.to_column()).unwrap()
 }
 
-/// The same step with the same ids, in a workspace.
+/// The same step with the same ids, in another workspace.
 fn step_in(own: &Workspace, step: Step) -> Step {
     let key = |key: CallKey| CallKey::new(own, key.as_str());
     let thread = |thread: ThreadId| ThreadId::new(own, thread.conversation()).unwrap();
@@ -74,7 +74,7 @@ fn step_in(own: &Workspace, step: Step) -> Step {
     }
 }
 
-/// Everything that a workspace holds.
+/// All records of a workspace.
 async fn holdings(store: &(impl Store + ?Sized), own: &Workspace) -> Vec<String> {
     let mut steps = vec![
         Step::List(None, ApprovalFilter::default()),
@@ -96,7 +96,7 @@ async fn holdings(store: &(impl Store + ?Sized), own: &Workspace) -> Vec<String>
     held
 }
 
-/// Fills `acme`, then does the same kinds of steps with the same ids in `umbrella`: `acme` keeps what it has, and `umbrella` is answered
+/// Fills `acme`, then runs steps with the same ids in `umbrella`: `acme` keeps its records, and `umbrella` gets the same answers
 /// as if it were alone.
 async fn apart(
     store: &(impl Store + ?Sized),
@@ -109,7 +109,7 @@ async fn apart(
     let before = holdings(store, &acme()).await;
     let alone = MemoryStore::default();
     for step in attack {
-        // Ids of approvals and handles of spills are unique in the store, so these are refused.
+        // Ids of approvals and handles of spills are unique in the store, so these steps would be refused.
         if matches!(step, Step::Open(_) | Step::Put(_)) {
             continue;
         }
@@ -128,7 +128,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // A2: workspaces with equal ids and names never meet.
+    // A2: workspaces with equal ids and names are isolated.
     #[test]
     fn workspaces_never_meet(fill in vec(step(), 1..80), attack in vec(step(), 1..80)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -139,7 +139,7 @@ proptest! {
     }
 }
 
-/// One record of each kind in a workspace; approvals `pending` and `approved` and spill `a` with a prefix, for their ids are unique.
+/// Stores one record of each kind in a workspace. Ids of approvals and spills get a prefix, because they are unique in the store.
 async fn fill(store: &impl Store, own: &Workspace, prefix: &str) {
     for id in ["pending", "approved"] {
         let id = format!("{prefix}{id}");
@@ -183,7 +183,7 @@ async fn fill(store: &impl Store, own: &Workspace, prefix: &str) {
     store.put(Spill { workspace, ..text }).await.unwrap();
 }
 
-/// What `fill` has stored, as a workspace sees it.
+/// The records that `fill` has stored, as a workspace sees them.
 async fn seen(
     store: &impl Store,
     own: &Workspace,
@@ -219,7 +219,7 @@ both! {
             for verdict in [Verdict::Approve, Verdict::Deny] {
                 missing(store.answer(&own, id, says(verdict)).await);
             }
-            // Too late an answer changes the row of its own workspace.
+            // An answer that is too late would change the row in its own workspace.
             missing(store.answer(&own, id, Answer { at: at(9000), ..says(Verdict::Approve) }).await);
             assert!(!store.spend(&own, id, "nonce", at(300)).await.unwrap());
             assert!(!store.withdraw(&own, id).await.unwrap());

@@ -1,4 +1,4 @@
-//! Processor time of a server over HTTP, which is a process of its own: that of all its threads, user and system.
+//! CPU time of an HTTP server in a separate process: of all its threads, user and system.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use tool_mcp::HttpOptions;
 
 use crate::{call, ours, rmcp_service};
 
-/// Serves until standard input ends. For each line of it, prints the processor time so far in nanoseconds.
+/// Serves until standard input ends. For each line of it, prints the CPU time so far in nanoseconds.
 pub(crate) fn serve(who: &str) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
@@ -19,7 +19,7 @@ pub(crate) fn serve(who: &str) -> ExitCode {
         let serving = async move { ours(false).serve_http_until(listener, HttpOptions::new(), std::future::pending()).await };
         runtime.spawn(serving);
     } else {
-        // As its documentation has it, and without Nagle's algorithm: with it, each call in a session takes 44 ms.
+        // As in rmcp's documentation, but without Nagle's algorithm: with it, each call in a session takes 44 ms.
         let router = Router::new().nest_service("/mcp", rmcp_service(who == "rmcp-json"));
         let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a socket"));
         runtime.spawn(async move { axum::serve(listener, router).await });
@@ -66,7 +66,7 @@ impl Server {
         line.trim().parse().expect("nanoseconds")
     }
 
-    /// What so many calls cost, in nanoseconds.
+    /// CPU time of this many calls, in nanoseconds.
     fn cost(&mut self, calls: usize) -> u64 {
         let before = self.spent();
         self.client.calls(calls);
@@ -114,7 +114,7 @@ impl Client {
         }
     }
 
-    /// Sends a message, and reads the head and the body of the response.
+    /// Sends a message, and returns the head and the body of the response.
     fn send(&mut self, message: &str) -> (String, String) {
         let request = format!("{}content-length: {}\r\n\r\n{message}", self.head, message.len());
         self.stream.get_mut().write_all(request.as_bytes()).expect("sent");
@@ -145,7 +145,7 @@ impl Client {
     }
 }
 
-/// Measures each server in turns, and prints the median of the rounds.
+/// Measures the servers in turns, and prints the median of the rounds.
 pub(crate) fn measure(calls: usize, rounds: usize) -> ExitCode {
     println!("| way | rmcp, µs of a call | tool-mcp | times rmcp |\n|---|---|---|---|");
     for (way, peer, modern) in [("sessions", "rmcp", false), ("without sessions", "rmcp-json", true), ("without sessions, rmcp with events", "rmcp", true)] {

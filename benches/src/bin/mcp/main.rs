@@ -1,7 +1,7 @@
-//! What `tools/call` costs over MCP: the same tool by rmcp's macros with bare dispatch, and by tool-mcp.
+//! The cost of `tools/call` over MCP: the same tool with rmcp's macros and bare dispatch, and with tool-mcp.
 //!
-//! `mcp WHO WAY CALLS HITS` makes so many calls in this process; callgrind counts two runs, and what is between them is the calls.
-//! `mcp cpu CALLS ROUNDS` measures the processor time of servers that are processes of their own.
+//! `mcp WHO WAY CALLS HITS` makes that many calls in this process; callgrind counts two runs, whose difference is the cost of the calls.
+//! `mcp cpu CALLS ROUNDS` measures the CPU time of servers that are separate processes.
 
 mod cpu;
 
@@ -22,7 +22,7 @@ use tool_core::prelude::*;
 use tool_mcp::{HttpOptions, McpServer};
 use tower::ServiceExt as _;
 
-/// rmcp's server.
+/// The server with rmcp.
 #[derive(Clone)]
 struct Server;
 
@@ -35,7 +35,7 @@ impl Server {
     }
 }
 
-/// The router is made once, as a careful author does; rmcp's default makes it for each call.
+/// The router is built once, as a careful author would do; rmcp's default builds it for each call.
 static ROUTER: std::sync::LazyLock<rmcp::handler::server::router::tool::ToolRouter<Server>> =
     std::sync::LazyLock::new(Server::tool_router);
 
@@ -87,7 +87,7 @@ fn ours(gate: bool) -> McpServer {
     McpServer::builder(tools).context(move |_| context.clone()).build()
 }
 
-/// Whether the newer wire is spoken, and how many hits are asked for.
+/// The request of a call. `modern` uses the newer protocol version, and `hits` is the number of results to request.
 fn call(id: usize, modern: bool, hits: u32) -> String {
     let arguments = work::arguments(hits);
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"#;
@@ -145,7 +145,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Calls in this process, for callgrind.
+/// Makes calls in this process, for callgrind.
 async fn counted(arguments: &[String]) -> ExitCode {
     let [who, way, calls, hits] = arguments else {
         eprintln!("usage: mcp rmcp|ours|gate stdio|http CALLS HITS, or mcp cpu CALLS ROUNDS");

@@ -1,4 +1,4 @@
-//! `cargo tool`, where the tests find it.
+//! The `cargo tool` binary, built here so that the tests of this crate can start it.
 
 fn main() -> std::process::ExitCode {
     tool_cli::cargo::main()

@@ -1,4 +1,4 @@
-//! A program with more tools than Anthropic takes in one request.
+//! A program with more tools than Anthropic accepts in one request.
 
 use std::process::ExitCode;
 

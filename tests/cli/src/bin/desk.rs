@@ -1,4 +1,4 @@
-//! A program of one's own: a few tools, and the command line over them.
+//! A user's own program under test: a few tools behind the command line of `tool-cli`.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -223,7 +223,7 @@ fn forbidden() -> String {
     String::new()
 }
 
-/// A tool whose contract is another one in each release of the desk.
+/// A tool whose contract is different in each release of the desk.
 fn label(release: &str) -> DynamicTool {
     let (text, required) = match release {
         "wider" => (json!({"type": "string", "maxLength": 20}), json!([])),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tool_core::prelude::*;
 use tool_core::{Audio, ExposeSecret as _, File, Image, ModelOutput, Part};
 
-/// A black pixel.
+/// A PNG image of one black pixel.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 fn pixel() -> Result<Image, ToolError> {
@@ -135,7 +135,7 @@ fn read_config() -> Result<u32, ToolError> {
     Err(std::io::Error::other("postgres://admin:hunter22@db"))?
 }
 
-/// What the host counts with.
+/// The counter that the host passes to tools.
 #[derive(Clone, Debug, Default)]
 struct Counter(Arc<AtomicU32>);
 

@@ -1,4 +1,4 @@
-//! `budget`.
+//! The `budget` command.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ fn tokens(json: &Value, name: &str, dialect: &str) -> u64 {
     count["tokens"].as_u64().unwrap()
 }
 
-// M12
+// M12: `budget` counts the o200k tokens of exactly the bytes that each provider is sent.
 #[test]
 fn tokens_are_those_of_o200k_over_the_bytes_that_are_sent() {
     let json = desk(&["budget", "--format", "json"]).succeeds().json();
@@ -53,7 +53,7 @@ fn tokens_are_those_of_o200k_over_the_bytes_that_are_sent() {
     assert!(people.err.contains("~ is an estimate"), "{}", people.err);
 }
 
-// M12
+// M12: a tool list over its token limit fails the command with an exit code.
 #[test]
 fn a_limit_is_an_exit_code() {
     let json = desk(&["budget", "--format", "json", "-d", "openai"])

@@ -1,4 +1,4 @@
-//! `call` from a script.
+//! The `call` command, run from a script without a terminal.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn output(words: &[&str]) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|_| Value::from(ran.out.trim_end()))
 }
 
-// S0-06, S0-07
+// S0-06, S0-07: flags are made from the schema, with its types and defaults.
 #[test]
 fn flags_are_made_from_the_schema() {
     let filed = output(&[
@@ -40,7 +40,7 @@ fn flags_are_made_from_the_schema() {
             "said": "Some(High) [\"x\", \"y z\"] 2 true Some(10.0)"
         })
     );
-    // The schema's own spelling is taken as well, and a record may be JSON.
+    // The spelling of the schema's property names is accepted as well, and a record may be given as JSON.
     let filed = output(&[
         "call",
         "file_note",
@@ -94,7 +94,7 @@ fn the_arguments_of_a_tool_have_a_help() {
     }
 }
 
-// G10: an empty list cannot be given by flags
+// G10: an empty list could not be given by flags.
 #[test]
 fn empty_list_is_a_flag_of_its_own() {
     assert_eq!(
@@ -107,15 +107,15 @@ fn empty_list_is_a_flag_of_its_own() {
     assert_eq!(output(&point), "[Point] [1] Solid");
     desk(&["call", "draw_figures", "--no-figures", "--figures", "{}"])
         .fails(2, &["--no-figures", "cannot be used with", "--figures"]);
-    // Only lists have it.
+    // Only lists have a `--no-…` flag.
     desk(&["call", "draw_figures", "--no-line", "--no-figures"]).fails(2, &["--no-line"]);
 }
 
-// G10: `call NAME --help` hides the variants of nested enums
+// G10: `call NAME --help` hid the variants of nested enums.
 #[test]
 fn help_shows_the_variants_of_nested_enums() {
     let help = desk(&["call", "draw_figures", "--help"]).succeeds().out;
-    // Lines are wrapped.
+    // The help text is wrapped, so compare it word by word.
     let words: Vec<&str> = help.split_whitespace().collect();
     let help = words.join(" ");
     for part in [
@@ -127,7 +127,7 @@ fn help_shows_the_variants_of_nested_enums() {
     }
 }
 
-// S0-07
+// S0-07: a wrong argument is reported by the name of its flag.
 #[test]
 fn wrong_arguments_are_told_by_their_flags() {
     desk(&["call", "file_note", "--titel", "x"]).fails(2, &["--titel", "--title"]);
@@ -159,7 +159,7 @@ fn wrong_arguments_are_told_by_their_flags() {
     desk(&["call", "flie_note"]).fails(2, &["did you mean `file_note`?"]);
 }
 
-// M9
+// M9: a tool that fails ends with exit code 1, not with the code for wrong usage.
 #[test]
 fn a_tool_that_fails_is_not_the_command_used_wrongly() {
     let ran = desk(&["call", "burn_post"]);
@@ -176,7 +176,7 @@ fn a_tool_that_fails_is_not_the_command_used_wrongly() {
     assert_eq!(json["output"], Value::Null);
 }
 
-// S2-21, M7
+// S2-21, M7: progress is printed on standard error, for machines as one JSON line per step; only the result is on standard output.
 #[test]
 fn progress_goes_to_the_standard_error_and_for_machines_one_line_each() {
     let ran = desk(&["call", "count_pages", "--pages", "2"]).succeeds();
@@ -204,7 +204,7 @@ fn progress_goes_to_the_standard_error_and_for_machines_one_line_each() {
     );
 }
 
-// S2-12, S0-21
+// S2-12, S0-21: a call that needs approval runs only with `--approve`.
 #[test]
 fn an_approval_is_given_or_refused_beforehand_and_never_assumed() {
     let letter = ["call", "send_letter", "--to", "ann", "--text", "hi"];
@@ -221,7 +221,7 @@ fn an_approval_is_given_or_refused_beforehand_and_never_assumed() {
     );
 }
 
-// A4: a tool that calls others has the tools of the command line, and approvals of its calls let it go on
+// A4: a tool that calls other tools gets those of the command line, and `--approve` covers its nested calls.
 #[test]
 fn tool_that_calls_others_is_called_and_its_calls_are_approved() {
     let letters = ["call", "send_letters", "--text", "hi"];
@@ -234,13 +234,13 @@ fn tool_that_calls_others_is_called_and_its_calls_are_approved() {
     desk(&[&letters[..], &["--deny"]].concat()).fails(3, &["denied"]);
 }
 
-// S0-21
+// S0-21: a hidden tool is refused when it is called, with the policy step that hides it.
 #[test]
 fn a_hidden_tool_is_refused_and_says_why() {
     desk(&["call", "forbidden"]).fails(3, &["[deny]"]);
 }
 
-// F6: the format may stand behind the name, and holds for errors as well
+// F6: `--format` may come after the tool's name, and applies to errors as well.
 #[test]
 fn error_of_a_hidden_tool_is_json_wherever_the_format_stands() {
     for words in [
@@ -259,7 +259,7 @@ fn error_of_a_hidden_tool_is_json_wherever_the_format_stands() {
     }
 }
 
-// M8
+// M8: secrets come from the environment or a file, and are redacted in the output.
 #[test]
 fn secrets_come_from_the_environment_or_a_file_and_never_leak() {
     const KEY: &str = "key-4711-xyz";
@@ -306,7 +306,7 @@ fn secrets_come_from_the_environment_or_a_file_and_never_leak() {
     .fails(2, &["NOT_THERE_AT_ALL"]);
 }
 
-// S4-18
+// S4-18: a missing variable is reported with its name and description.
 #[test]
 fn a_missing_variable_is_asked_for_by_name() {
     let mut there = command(DESK, &["call", "fetch_post"]);
@@ -322,7 +322,7 @@ fn a_missing_variable_is_asked_for_by_name() {
     );
 }
 
-// M15
+// M15: without a terminal, a question of the tool ends the call.
 #[test]
 fn a_question_that_nobody_can_answer_ends_the_call() {
     desk(&["call", "book_table"]).fails(1, &["nobody can be asked here"]);

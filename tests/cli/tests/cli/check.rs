@@ -1,10 +1,10 @@
-//! `check`.
+//! The `check` command.
 
 use serde_json::json;
 
 use crate::support::{DESK, command, desk, run};
 
-// M2
+// M2: `check` prints a verdict of every provider on every tool.
 #[test]
 fn every_provider_has_a_verdict_on_every_tool() {
     let ran = desk(&["check", "--format", "json"]).succeeds();
@@ -28,7 +28,7 @@ fn every_provider_has_a_verdict_on_every_tool() {
     assert_eq!(json["findings"], json!([]));
 }
 
-// M2
+// M2: a missing description is a warning, and an error with `--strict`.
 #[test]
 fn what_is_not_described_is_a_warning_that_fails_where_it_is_to_be_strict() {
     let check = |words: &[&str]| {

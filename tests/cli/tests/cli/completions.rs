@@ -1,4 +1,4 @@
-//! `completions`.
+//! The `completions` command.
 
 use crate::support::desk;
 

@@ -1,4 +1,4 @@
-//! Calls that fail: what the command line prints for a person, and what for a model.
+//! Failing calls: what the command line prints for a person and for a model.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::support::{GALLERY, command, gallery, gallery_with_key, run};
 
 const KEY: &str = "key-4711-xyz";
 
-// A panic printed the secret
+// Earlier bug: a panic printed the secret.
 #[test]
 fn panic_message_holds_no_secret() {
     for words in [
@@ -39,7 +39,7 @@ fn panic_under_serve_holds_no_secret() {
     assert!(!format!("{ran:?}").contains(KEY), "{ran:?}");
 }
 
-// `--model` printed the operator's text
+// Earlier bug: `--model` printed the text for the operator.
 #[test]
 fn model_option_prints_the_error_that_the_model_reads() {
     for tool in ["query_database", "read_config"] {
@@ -48,7 +48,7 @@ fn model_option_prints_the_error_that_the_model_reads() {
         let printed = format!("{}{}", ran.out, ran.err);
         assert!(!printed.contains("hunter22"), "{ran:?}");
         let whole = gallery(&["call", tool, "--format", "json"]).json();
-        // The id of an audit differs from call to call.
+        // The audit id differs from call to call.
         let text = whole["model"].as_str().unwrap();
         let text = text.split(" audit id").next().unwrap();
         assert!(ran.out.starts_with(text), "`{text}`: {ran:?}");
@@ -59,7 +59,7 @@ fn model_option_prints_the_error_that_the_model_reads() {
                 .contains("hunter22")
         );
     }
-    // Without the option the person at the terminal is the operator.
+    // Without `--model`, the person at the terminal is the operator.
     gallery(&["call", "query_database"]).fails(1, &["hunter22"]);
 }
 
@@ -70,7 +70,7 @@ fn model_option_prints_how_a_call_is_repaired() {
     assert!(ran.out.contains("/name"), "{ran:?}");
 }
 
-// Nothing said how a program supplies a host's value
+// Earlier bug: no message said how a program supplies a host value.
 #[test]
 fn missing_host_value_is_explained_and_supplied_by_the_program() {
     let ran = gallery(&["call", "count_up"]);
@@ -83,7 +83,7 @@ fn missing_host_value_is_explained_and_supplied_by_the_program() {
     assert_eq!(run(there, "").succeeds().out, "1\n");
 }
 
-// A bad value of a flag was text
+// Earlier bug: with `--format json`, the error for a wrong flag was plain text.
 #[test]
 fn wrong_flags_are_json_where_json_is_wanted() {
     for words in [
@@ -101,19 +101,19 @@ fn wrong_flags_are_json_where_json_is_wanted() {
         assert!(!text.is_empty() && !text.starts_with("error"), "{error}");
         assert!(!text.contains("Usage:"), "{error}");
     }
-    // Help is not an error.
+    // `--help` is not an error.
     let help = gallery(&["call", "draw_pixel", "--format", "json", "--help"]).succeeds();
     assert!(help.out.contains("--name"), "{help:?}");
 }
 
-// The help told the author to derive a schema for an image
+// Earlier bug: the help told the author to derive a schema for an image.
 #[test]
 fn output_schema_of_a_file_is_explained() {
     let ran = gallery(&["schema", "draw_pixel", "--output"]);
     ran.fails(2, &["files", "have no schema"]);
 }
 
-// Hints named no program
+// Earlier bug: hints did not name the program.
 #[test]
 fn hints_and_help_name_the_program() {
     let help = gallery(&["call", "draw_pixel", "--help"]).succeeds().out;
@@ -125,7 +125,7 @@ fn hints_and_help_name_the_program() {
     assert!(help.contains("Usage: gallery call [OPTIONS]"), "{help}");
 }
 
-// A secret that no tool has was ignored
+// Earlier bug: a secret that no tool declares was ignored.
 #[test]
 fn unknown_secret_or_variable_is_refused() {
     let words = ["call", "keep_key", "--secret", "trackr_key=env:HOME"];
@@ -134,7 +134,7 @@ fn unknown_secret_or_variable_is_refused() {
     gallery(&["list", "--variable", "STREET=Elm"]).fails(2, &["`STREET`"]);
 }
 
-// A short secret was called absent
+// Earlier bug: a secret that is too short was reported as absent.
 #[test]
 fn short_secret_is_told_with_the_length_that_it_needs() {
     let ran = gallery_with_key(&["call", "keep_key"], "ab");
@@ -142,7 +142,7 @@ fn short_secret_is_told_with_the_length_that_it_needs() {
     assert!(!ran.err.contains("absent"), "{ran:?}");
 }
 
-// `list` did not say which tools ask for approval
+// Earlier bug: `list` did not show which tools need approval.
 #[test]
 fn list_says_which_tools_ask_for_approval() {
     let out = gallery(&["list"]).succeeds().out;

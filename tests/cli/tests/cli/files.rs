@@ -1,4 +1,4 @@
-//! Files in results and in progress: described, left out and saved.
+//! Files in results and in progress: described, withheld and saved.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::support::{gallery, gallery_with_key};
 
 const KEY: &str = "key-4711-xyz";
 
-// Progress was printed as base64
+// Earlier bug: progress was printed as base64.
 #[test]
 fn file_in_progress_is_described() {
     let ran = gallery(&["call", "draw_steps"]).succeeds();
@@ -17,12 +17,12 @@ fn file_in_progress_is_described() {
     );
     assert!(!ran.err.contains("iVBOR"), "{ran:?}");
     assert_eq!(ran.out, "1\n");
-    // Machines get it whole.
+    // With `--format json`, the whole file is printed.
     let json = gallery(&["call", "draw_steps", "--format", "json"]).succeeds();
     assert!(json.out.contains("data:image/png;base64,iVBOR"), "{json:?}");
 }
 
-// A file that was left out was described as if it was there
+// Earlier bug: a withheld file was described as if it were in the output.
 #[test]
 fn file_that_holds_a_secret_is_said_to_be_left_out() {
     let ran = gallery_with_key(&["call", "keep_key"], KEY).succeeds();
@@ -43,7 +43,7 @@ fn file_that_holds_a_secret_is_said_to_be_left_out() {
     );
 }
 
-// Texts between files were printed as JSON
+// Earlier bug: texts between files were printed as JSON.
 #[test]
 fn texts_of_parts_are_printed_as_text() {
     let ran = gallery(&["call", "show_pages"]).succeeds();
@@ -73,7 +73,7 @@ fn saved(tool: &[&str], folder: &Path) -> Vec<String> {
     names
 }
 
-// A file could not be saved
+// Earlier bug: a file could not be saved.
 #[test]
 fn files_of_each_type_are_saved() {
     let folder = tempfile::tempdir().unwrap();
@@ -89,14 +89,14 @@ fn files_of_each_type_are_saved() {
     pixel("part.png");
     assert_eq!(saved(&["show_model"], at), ["model.png"]);
     pixel("model.png");
-    // Without a name, the tool's and the media type's.
+    // A file without a name is named after the tool and the media type.
     assert_eq!(saved(&["record_sound"], at), ["record_sound.wav"]);
     fs::remove_file(at.join("record_sound.wav")).unwrap();
-    // A file that the model is not shown.
+    // A file that is hidden from the model is saved as well.
     assert_eq!(saved(&["write_report"], at), ["report.txt"]);
     assert_eq!(fs::read(at.join("report.txt")).unwrap(), b"all sales");
     fs::remove_file(at.join("report.txt")).unwrap();
-    // Two files of one name.
+    // The second of two files with one name gets a number.
     assert_eq!(saved(&["show_pages"], at), ["page-2.png", "page.png"]);
     assert_eq!(fs::read(at.join("page-2.png")).unwrap(), b"second");
     pixel("page.png");
@@ -168,7 +168,7 @@ fn what_cannot_be_saved_is_said() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let ran = gallery(&["call", "ask_first", "--approve", "--save", into]).succeeds();
     assert!(ran.err.contains("no file"), "{ran:?}");
-    // The folder is proven before the tool runs.
+    // The `--save` folder is checked before the tool runs.
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let ran = gallery(&["call", "export_rows", "--save", file.to_str().unwrap()]);
@@ -195,7 +195,7 @@ fn saved_files_are_listed_in_json() {
 #[cfg(unix)]
 #[test]
 fn folder_that_takes_no_file_fails_the_command_and_keeps_the_result() {
-    // `/proc` takes no file from anybody, root included.
+    // Nobody can create a file in `/proc`, not even root.
     if !Path::new("/proc/self").is_dir() {
         return;
     }

@@ -1,4 +1,4 @@
-//! `import`: what it writes is compiled in `workspace.rs`.
+//! The `import` command. Its output is compiled in `workspace.rs`.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ fn every_form_of_a_definition_is_found() {
     for form in &forms[1..] {
         assert_eq!(import(form, &[]).succeeds().out, first, "{form}");
     }
-    // A schema without a title is named after its file, or as it is said.
+    // A schema without a title is named after its file, or by `--name`.
     assert!(
         import(OBJECT, &["--name", "Look-Up"])
             .succeeds()
@@ -76,7 +76,7 @@ fn what_cannot_be_typed_is_left_out_by_its_rule_and_the_rest_is_written() {
     assert_eq!(json["tools"][0]["tool"], json!(null));
 }
 
-// H7: a definition with hidden characters does not become source, and is reported with them escaped
+// H7: a definition with hidden characters is not turned into source, and is reported with them escaped.
 #[test]
 fn definitions_with_hidden_characters_are_left_out() {
     let tag = "\u{e0041}";
@@ -140,7 +140,7 @@ fn wrong_files_are_told_and_nothing_is_written_over() {
     assert!(fs::read_to_string(&file).unwrap().contains("fn find("));
 }
 
-// What is imported may come from anybody: its texts stay texts.
+// A definition may come from anybody, so its texts must never become code.
 #[test]
 fn texts_of_a_definition_never_become_code() {
     let text = json!([{

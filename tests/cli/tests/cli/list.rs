@@ -1,10 +1,10 @@
-//! `list` and `schema`.
+//! The `list` and `schema` commands.
 
 use serde_json::{Value, json};
 
 use crate::support::{CROWD, DESK, command, desk, run};
 
-// S0-02, S1-05, S1-49
+// S0-02, S1-05, S1-49: `list` prints every linked tool with its category, and the operator sees why a tool is hidden.
 #[test]
 fn every_tool_is_listed_and_a_hidden_one_says_why() {
     let ran = desk(&["list"]).succeeds();
@@ -26,7 +26,7 @@ fn every_tool_is_listed_and_a_hidden_one_says_why() {
     assert!(!ran.out.contains("second paragraph"));
 }
 
-// S1-37
+// S1-37: a secret in the environment makes its tool visible, and `list` does not print its value.
 #[test]
 fn a_secret_of_the_environment_makes_its_tool_visible_and_is_not_shown() {
     let mut there = command(DESK, &["list", "post"]);
@@ -37,7 +37,7 @@ fn a_secret_of_the_environment_makes_its_tool_visible_and_is_not_shown() {
     assert!(ran.out.contains("burn_post") && !ran.out.contains("file_note"));
 }
 
-// S1-37: what a tool lacks is listed by name, without a value: not that of another secret, and an empty secret is missing.
+// S1-37: `list` names the secrets that a tool lacks and prints no value, not even that of another secret. An empty secret counts as missing.
 #[test]
 fn missing_secret_is_listed_without_any_value() {
     for (key, hidden) in [
@@ -131,7 +131,7 @@ fn colour_is_as_it_was_asked_for() {
     desk(&["list", "--color", "pink"]).fails(2, &["pink", "auto, always, never"]);
 }
 
-// S0-05, S0-06
+// S0-05, S0-06: `schema --format json` prints exactly the text that a provider is sent, with descriptions and defaults.
 #[test]
 fn a_schema_for_machines_is_the_very_text_that_a_provider_gets() {
     let text = desk(&[
@@ -187,7 +187,7 @@ fn a_definition_is_spelled_as_the_provider_has_it() {
     assert!(output.contains("\"place\""));
 }
 
-// E5: `schema -d anthropic` printed what Anthropic refuses
+// E5: `schema -d anthropic` printed a list that Anthropic refuses.
 #[test]
 fn a_list_that_the_provider_refuses_is_not_printed() {
     let crowd = |words: &[&str]| run(command(CROWD, words), "");

@@ -1,4 +1,4 @@
-//! `lock` and `diff`.
+//! The `lock` and `diff` commands.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +7,14 @@ use serde_json::json;
 
 use crate::support::{DESK, Ran, command, run};
 
-/// Runs the program as one of its releases, in a folder.
+/// Runs the given release of the desk in a folder.
 fn release(release: &str, folder: &Path, words: &[&str]) -> Ran {
     let mut desk = command(DESK, words);
     desk.env("DESK_RELEASE", release).current_dir(folder);
     run(desk, "")
 }
 
-// M3
+// M3: `diff` classifies each change as breaking or compatible, for callers and for approvals.
 #[test]
 fn each_release_is_classed_against_the_lock() {
     let folder = tempfile::tempdir().unwrap();
@@ -61,12 +61,12 @@ fn each_release_is_classed_against_the_lock() {
         ),
         "{people}"
     );
-    // Locking again accepts it.
+    // Locking again accepts the change.
     release("narrower", at, &["lock"]).succeeds();
     release("narrower", at, &["diff"]).succeeds();
 }
 
-// M3
+// M3: `lock` writes the same text every time, and it pins the contracts.
 #[test]
 fn a_lock_is_the_same_text_every_time_and_pins_the_contract() {
     let folder = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ fn a_lock_is_the_same_text_every_time_and_pins_the_contract() {
     assert_eq!(contract(&first).len(), "contract = \"\"".len() + 64);
     assert_ne!(contract(&first), contract(&text("wider")));
     assert_eq!(contract(&first), contract(&text("sorted")));
-    // A change is the lines that it changes.
+    // A changed tool changes only its own lines of the lock file.
     let wider = text("wider");
     let same = first
         .lines()
@@ -104,7 +104,7 @@ fn a_lock_is_the_same_text_every_time_and_pins_the_contract() {
     assert!(first.lines().count() - same <= 4, "{wider}");
 }
 
-// M3
+// M3: a lock file that is missing or invalid is reported with what to do.
 #[test]
 fn a_lock_that_is_not_there_or_not_right_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The command line, driven as a person would: in a pseudo-terminal and from scripts, wrong input included.
+//! The command line as a person uses it: in a pseudo-terminal and from scripts, wrong input included.
 
 #![allow(
     clippy::unwrap_used,

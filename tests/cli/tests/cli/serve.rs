@@ -1,4 +1,4 @@
-//! `serve`.
+//! The `serve` command.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use crate::support::{DESK, command, desk};
 
 const BEGIN: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
 
-/// Says a message and reads the answer.
+/// Sends a message and reads the answer.
 fn asked(to: &mut impl std::io::Write, from: &mut impl std::io::BufRead, message: &str) -> Value {
     writeln!(to, "{message}").unwrap();
     let mut line = String::new();
@@ -20,7 +20,7 @@ fn asked(to: &mut impl std::io::Write, from: &mut impl std::io::BufRead, message
     serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
-/// A server, and the ends of its pipes.
+/// Starts a server; returns it with both ends of its pipes.
 fn started(mut serve: Command) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     serve
         .stdin(Stdio::piped())
@@ -32,7 +32,7 @@ fn started(mut serve: Command) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     (child, to, from)
 }
 
-// S1-49, M8
+// S1-49, M8: `serve` offers the visible tools over standard input and output, and redacts secrets.
 #[test]
 fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
     let mut serve = command(DESK, &["serve", "--variable", "STREET=Elm"]);
@@ -72,7 +72,7 @@ fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
         post["content"][0]["text"],
         "opened the box in Elm with 12 letters of key [secret:box_key]"
     );
-    // The same again is another call: nothing of an earlier one is told again.
+    // The same arguments again are a new call: its result repeats nothing of an earlier call.
     for title in ["a", "b", "b"] {
         let filed = call(
             3,
@@ -87,7 +87,7 @@ fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
     assert!(child.wait().unwrap().success());
 }
 
-// H9: repairs can be switched off at the command line's server
+// H9: `serve --no-repair` switches argument repair off.
 #[test]
 fn arguments_are_taken_as_they_are_without_repair() {
     for (words, refused) in [(&["serve"][..], false), (&["serve", "--no-repair"], true)] {
@@ -109,7 +109,7 @@ fn arguments_are_taken_as_they_are_without_repair() {
     }
 }
 
-// S2-12, S2-13, S2-17
+// S2-12, S2-13, S2-17: with `--approve-by-client`, the client's user approves or denies by elicitation.
 #[test]
 fn the_clients_user_is_asked_where_the_host_says_so() {
     let serve = command(DESK, &["serve", "--approve-by-client"]);
@@ -164,7 +164,7 @@ fn tools_are_served_over_http_until_ctrl_c() {
     ));
 }
 
-// H3: SIGTERM, which containers and systemd send, drops the calls that run
+// H3: SIGTERM, which containers and systemd send, dropped the running calls.
 #[test]
 fn a_call_that_runs_has_its_result_after_sigterm() {
     let mut child = Command::new(DESK)
@@ -196,7 +196,7 @@ fn a_call_that_runs_has_its_result_after_sigterm() {
         call.len()
     )
     .unwrap();
-    // The call runs once its first step has arrived.
+    // The call is running as soon as its first step has arrived.
     let mut answer = BufReader::new(stream);
     let mut heard = String::new();
     while !heard.contains("notifications/progress") {

@@ -1,4 +1,4 @@
-//! Runs the programs.
+//! Helpers that run the programs under test.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What a program left behind.
+/// The exit code and the output of a program that ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -15,7 +15,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// The last line of the output as JSON.
+    /// Parses the last line of the output as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let last = self.out.lines().last();
@@ -23,7 +23,7 @@ impl Ran {
             .unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Asserts the exit code and words of the standard error.
+    /// Asserts the exit code and texts on standard error.
     #[track_caller]
     pub(crate) fn fails(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, code, "{self:?}");
@@ -39,19 +39,19 @@ impl Ran {
     }
 }
 
-/// The program of one's own.
+/// The user's own program, with a few tools.
 pub(crate) const DESK: &str = env!("CARGO_BIN_EXE_desk");
 
-/// A program with more tools than Anthropic takes in one request.
+/// A program with more tools than Anthropic accepts in one request.
 pub(crate) const CROWD: &str = env!("CARGO_BIN_EXE_crowd");
 
 /// A program whose tools return files, hold secrets, fail and panic.
 pub(crate) const GALLERY: &str = env!("CARGO_BIN_EXE_gallery");
 
-/// `cargo-tool`, which cargo calls `cargo tool`.
+/// The binary `cargo-tool`, which cargo runs for `cargo tool`.
 pub(crate) const CARGO_TOOL: &str = env!("CARGO_BIN_EXE_cargo-tool-under-test");
 
-/// A command without what this process's environment would tell it.
+/// Builds a command that does not inherit the variables of this process that would change what the program does.
 pub(crate) fn command(program: impl AsRef<Path>, words: &[&str]) -> Command {
     let mut command = Command::new(program.as_ref());
     command.args(words);
@@ -69,7 +69,7 @@ pub(crate) fn command(program: impl AsRef<Path>, words: &[&str]) -> Command {
     command
 }
 
-/// Runs a command to its end, with something to read on its standard input.
+/// Runs a command to its end, with the given standard input.
 #[track_caller]
 pub(crate) fn run(mut command: Command, input: &str) -> Ran {
     command
@@ -78,7 +78,7 @@ pub(crate) fn run(mut command: Command, input: &str) -> Ran {
         .stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let mut stdin = child.stdin.take().unwrap();
-    // A program that reads nothing may be gone already.
+    // A program that does not read its input may have exited already.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     let output = child.wait_with_output().unwrap();
@@ -89,19 +89,19 @@ pub(crate) fn run(mut command: Command, input: &str) -> Ran {
     }
 }
 
-/// Runs the program of one's own.
+/// Runs the desk, the user's own program.
 #[track_caller]
 pub(crate) fn desk(words: &[&str]) -> Ran {
     run(command(DESK, words), "")
 }
 
-/// Runs the program whose tools return files, hold secrets, fail and panic.
+/// Runs the gallery, the program whose tools return files, hold secrets, fail and panic.
 #[track_caller]
 pub(crate) fn gallery(words: &[&str]) -> Ran {
     run(command(GALLERY, words), "")
 }
 
-/// The same with the secret that its tools need.
+/// Runs the gallery with the secret that its tools need.
 #[track_caller]
 pub(crate) fn gallery_with_key(words: &[&str], key: &str) -> Ran {
     let mut command = command(GALLERY, words);

@@ -1,11 +1,11 @@
-//! The same in a pseudo-terminal.
+//! The `call` command in a pseudo-terminal.
 
 use rexpect::process::WaitStatus;
 use rexpect::session::{PtySession, spawn_command};
 
 use crate::support::{DESK, command};
 
-/// How long the slowest machine may take to show something.
+/// Milliseconds that the slowest machine may take to print the expected text.
 const PATIENCE: u64 = 60_000;
 
 fn open(words: &[&str]) -> PtySession {
@@ -34,7 +34,7 @@ fn a_terminal_has_colour_unless_it_is_not_wanted() {
     assert!(!all.contains('\u{1b}'), "{all}");
 }
 
-// S2-12
+// S2-12: a person approves in the terminal before the body runs.
 #[test]
 fn a_person_approves_in_the_terminal() {
     let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);
@@ -52,7 +52,7 @@ fn a_person_approves_in_the_terminal() {
     ends(session, 0);
 }
 
-// S2-12
+// S2-12: a person denies in the terminal, and the body does not run.
 #[test]
 fn a_person_denies_in_the_terminal_and_the_body_does_not_run() {
     let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);
@@ -91,7 +91,7 @@ fn a_person_changes_the_arguments_before_they_run() {
     ends(session, 0);
 }
 
-// M8
+// M8: a secret is asked for in the terminal without an echo.
 #[test]
 fn a_secret_is_asked_for_and_not_shown() {
     let mut session = open(&["call", "fetch_post"]);
@@ -110,7 +110,7 @@ fn a_secret_is_asked_for_and_not_shown() {
     assert!(!rest.contains("key-4711-xyz"), "{rest}");
 }
 
-// S2-21, M7
+// S2-21, M7: progress is drawn as a bar.
 #[test]
 fn progress_is_a_bar() {
     let mut session = open(&["call", "count_pages", "--pages", "20"]);
@@ -124,7 +124,7 @@ fn progress_is_a_bar() {
     );
 }
 
-// S0-13
+// S0-13: Ctrl-C cancels the call, and the result says `cancelled`.
 #[test]
 fn ctrl_c_cancels_the_call() {
     let mut session = open(&["call", "wait_long"]);
@@ -144,7 +144,7 @@ fn wrong_words_are_told_with_what_there_is() {
     ends(session, 2);
 }
 
-// M15
+// M15: `cx.ask` asks the person at the terminal.
 #[test]
 fn a_running_tool_asks_in_the_terminal() {
     let mut session = open(&["call", "book_table"]);

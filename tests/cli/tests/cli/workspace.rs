@@ -1,4 +1,4 @@
-//! `new`, and `cargo tool` in a workspace.
+//! The `new` command, and `cargo tool` in a workspace.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use crate::support::{CARGO_TOOL, DESK, Ran, command, run};
 
-/// The folder that this project's crates lie in.
+/// Returns the root folder of this repository.
 fn checkout() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     folder.canonicalize().unwrap()
 }
 
-/// A folder that is the same in every run, so that what is built from it is not built again, and that goes with its test.
+/// A folder with the same path in every run, so that cargo does not rebuild its crates. It is deleted when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -24,7 +24,7 @@ impl Folder {
         checkout().hash(&mut checkout_of);
         let folder = format!("cli-tests-{:016x}-{name}", checkout_of.finish());
         let folder = std::env::temp_dir().join(folder);
-        // What a killed run has left.
+        // A killed run may have left the folder behind.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder).unwrap();
         Self(folder)
@@ -41,7 +41,7 @@ impl Drop for Folder {
     }
 }
 
-/// The tests of all packages that run cargo build in the folder of trybuild, so that dependencies are built once.
+/// Makes cargo work offline, in trybuild's target folder, which the tests of all packages that build share: dependencies are built once.
 fn without_network(mut command: Command, folder: &Path) -> Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/trybuild");
     command
@@ -55,7 +55,7 @@ fn without_network(mut command: Command, folder: &Path) -> Command {
 
 #[track_caller]
 fn cargo_tool(folder: &Path, words: &[&str]) -> Ran {
-    // As cargo calls it.
+    // cargo passes the subcommand's own name as the first argument.
     let words: Vec<&str> = std::iter::once("tool")
         .chain(words.iter().copied())
         .collect();
@@ -75,7 +75,7 @@ fn new(folder: &Path, name: &str) -> Ran {
         &["new", name, "--tool-path", tools.to_str().unwrap()],
     );
     if ran.code == 0 && !folder.join("Cargo.lock").exists() {
-        // The versions that were fetched for this project are there without the network.
+        // The versions of this project's lock file are already downloaded, so no network is needed.
         fs::copy(
             tools.join("Cargo.lock"),
             folder.join(name).join("Cargo.lock"),
@@ -85,7 +85,7 @@ fn new(folder: &Path, name: &str) -> Ran {
     ran
 }
 
-// S0-02, S0-04
+// S0-02, S0-04: a crate made by `new` links and lists its tools without a hand-kept table.
 #[test]
 fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     let folder = Folder::new("whole");
@@ -97,7 +97,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     );
     let pack = folder.path().join("my-pack");
 
-    // The harness links the library, from wherever in it one stands.
+    // The harness links the library from any folder inside the package.
     let listed = cargo_tool(&pack.join("src"), &["list"]).succeeds();
     assert!(
         listed.out.lines().any(|line| line.starts_with("greet ")),
@@ -106,7 +106,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     );
     let called = cargo_tool(&pack, &["call", "greet", "--name", "Ada"]).succeeds();
     assert_eq!(called.out, "Hi Ada!\n");
-    // G2: a shell is offered the tools of the program that was built.
+    // G2: a shell completes the tools of the program that was built.
     let mut asked = without_network(
         command(CARGO_TOOL, &["--", "cargo-tool", "call", "gr"]),
         &pack,
@@ -117,12 +117,12 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     cargo_tool(&pack, &["call", "greet", "--name", " "]).fails(1, &["say whom to greet"]);
     cargo_tool(&pack, &["call", "great"]).fails(2, &["did you mean `greet`?"]);
     cargo_tool(&pack, &["check", "--strict"]).succeeds();
-    // The lock lies at the root, not where one stands.
+    // The lock file is written to the package root, not to the current folder.
     cargo_tool(&pack.join("src"), &["lock"]).succeeds();
     assert!(pack.join("tools.lock").exists());
     cargo_tool(&pack, &["diff"]).succeeds();
 
-    // A change of the source is a change of the contract.
+    // A change of the source changes the contract.
     let lib = pack.join("src/lib.rs");
     let text = fs::read_to_string(&lib)
         .unwrap()
@@ -130,7 +130,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     fs::write(&lib, text).unwrap();
     cargo_tool(&pack, &["diff", "--breaking"]).fails(1, &[]);
 
-    // The same in the crate's own program, and its tests.
+    // The crate's own program and its tests do the same.
     let own = cargo(
         &pack,
         &[
@@ -139,7 +139,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     )
     .succeeds();
     assert_eq!(own.out, "Dear Ada,\n");
-    // G10: what the program lacks is named, and `cargo tool` builds what a command needs.
+    // G10: a missing feature is reported by name, and `cargo tool` builds with what a command needs.
     cargo(&pack, &["run", "--quiet", "--", "budget"]).fails(
         2,
         &[
@@ -190,7 +190,7 @@ fn wrong_places_and_names_are_told() {
     cargo_tool(at, &["lits"]).fails(2, &["lits", "list"]);
     cargo_tool(at, &["new", "fn", "--tool-path", "/nowhere"])
         .fails(2, &["/nowhere", "--tool-path"]);
-    // G7: a crate that cannot be built is made without a word
+    // G7: a crate that cannot be built was made without a warning.
     cargo_tool(at, &["new", "unsaid"]).fails(
         2,
         &["in no registry yet", "--tool-path FOLDER", "--tool-git URL"],
@@ -201,7 +201,7 @@ fn wrong_places_and_names_are_told() {
     let manifest = fs::read_to_string(at.join("by-git/Cargo.toml")).unwrap();
     let named = format!("tool-core = {{ git = \"{address}\", default-features = false");
     assert!(manifest.contains(&named), "{manifest}");
-    // G8: a registry takes no package without them
+    // G8: a registry refuses a package without these fields.
     for field in ["description = ", "license = "] {
         assert!(manifest.contains(field), "{manifest}");
     }
@@ -211,7 +211,7 @@ fn wrong_places_and_names_are_told() {
     new(at, "pack").succeeds();
     cargo_tool(&at.join("pack"), &["list", "-p", "pick"])
         .fails(2, &["no package `pick`", "it has pack"]);
-    // Words are judged before anything is built.
+    // Arguments are validated before anything is built.
     cargo_tool(&at.join("pack"), &["budget", "--limit", "few"]).fails(2, &["few"]);
 }
 
@@ -230,7 +230,7 @@ fn a_library_that_does_not_compile_is_told_by_the_compiler_and_by_the_exit_code(
     );
 }
 
-/// A definition with what the tools of the desk have not.
+/// A definition with features that the tools of the desk do not use.
 const ODD: &str = r##"[
   {"type": "function", "function": {"name": "draw", "description": "Draws a \"shape\".", "strict": true, "parameters": {
     "type": "object", "additionalProperties": false, "required": ["shape", "size", "by", "layer", "where"],
@@ -271,7 +271,7 @@ fn imported_tools_compile_and_ask_for_what_they_were_imported_from() {
         "print_label",
     ];
 
-    // The desk's own tools, out and in again.
+    // Export the desk's own tools and import them again.
     fs::write(
         pack.join("desk.json"),
         ask(&["schema", "-d", "mcp", "--format", "json"]),

@@ -1,4 +1,4 @@
-//! Completions, sourced by the shells themselves.
+//! Shell completions, tested by sourcing them in the real shells.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use test_support::{Missing, Ran, suite};
 const DESK: &str = env!("CARGO_BIN_EXE_desk");
 const CARGO_TOOL: &str = env!("CARGO_BIN_EXE_cargo-tool-under-test");
 
-/// A shell, if the machine has it.
+/// Returns a shell if it is installed.
 fn shell(name: &str) -> Result<Command, Missing> {
     let found = Command::new(name).args(["-c", "true"]).status();
     if found.is_ok_and(|status| status.success()) {
@@ -24,7 +24,7 @@ fn shell(name: &str) -> Result<Command, Missing> {
     )))
 }
 
-/// Runs a script; what it prints. A line on standard error fails.
+/// Runs a script and returns what it prints. Any output on standard error fails the test.
 #[track_caller]
 fn said(mut shell: Command, script: &str) -> Vec<String> {
     let output = shell.args(["-c", script]).output().unwrap();
@@ -34,7 +34,7 @@ fn said(mut shell: Command, script: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// What bash offers behind some words, the last of which is not finished.
+/// Returns bash's completions for the last of some words.
 fn of_bash(program: &str, name: &str, words: &[&str]) -> Result<Vec<String>, Missing> {
     let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
     let script = format!(
@@ -47,7 +47,7 @@ fn of_bash(program: &str, name: &str, words: &[&str]) -> Result<Vec<String>, Mis
     Ok(said(shell("bash")?, &script))
 }
 
-// G2: bash panics, because the name `cargo tool` holds a blank
+// G2: bash panicked, because the name `cargo tool` contains a space.
 fn bash_completes_commands_tools_flags_and_values() -> Ran {
     let desk = |words: &[&str]| of_bash(DESK, "desk", words);
     assert_eq!(desk(&["desk", "che"])?, ["check"]);
@@ -63,7 +63,7 @@ fn bash_completes_commands_tools_flags_and_values() -> Ran {
     Ok(())
 }
 
-// G2: behind `cargo tool`, and with the values of enums
+// G2: bash completes words after `cargo tool`, and values of enums.
 fn bash_completes_behind_cargo_and_leaves_the_rest_to_it() -> Ran {
     assert_eq!(
         of_bash(
@@ -92,7 +92,7 @@ fn bash_completes_behind_cargo_and_leaves_the_rest_to_it() -> Ran {
     assert_eq!(behind("cargo tool --manif", 2)?, ["--manifest-path"]);
     assert_eq!(behind("cargo bui", 1)?, ["of-cargo"]);
     assert_eq!(behind("cargo tool", 1)?, ["of-cargo"]);
-    // As bash-completion has it: the completion of cargo is read when it is asked for the first time.
+    // bash-completion loads cargo's completion when it is needed for the first time.
     for loader in ["_completion_loader", "_comp_load"] {
         let lazy = format!("{loader}() {{ complete -F _cargo cargo; }}");
         assert_eq!(asked(&lazy, "cargo bui", 1)?, ["of-cargo"]);
@@ -102,7 +102,7 @@ fn bash_completes_behind_cargo_and_leaves_the_rest_to_it() -> Ran {
     Ok(())
 }
 
-// G2: fish finds errors of syntax in the script
+// G2: fish found syntax errors in the script.
 fn fish_completes_commands_tools_and_flags() -> Ran {
     let offered = |program: &str, line: &str| {
         let script = format!("{program} completions fish | source; complete -C '{line}'");
@@ -121,7 +121,7 @@ fn fish_completes_commands_tools_and_flags() -> Ran {
     Ok(())
 }
 
-// G2: zsh registers the completions of `cargo tool` for `cargo`
+// G2: zsh registered the completions of `cargo tool` for `cargo`.
 fn zsh_registers_the_program_and_no_other() -> Ran {
     for (program, name) in [(DESK, "desk"), (CARGO_TOOL, "cargo-tool")] {
         let script = format!(
@@ -134,7 +134,7 @@ fn zsh_registers_the_program_and_no_other() -> Ran {
             "{lines:?}"
         );
         if program == CARGO_TOOL {
-            // The completion of cargo calls this function, with the words behind `cargo`.
+            // cargo's completion calls this function with the words after `cargo`.
             let script = format!(
                 "autoload -Uz compinit; compinit -u -D; source <({program} completions zsh); \
                  _describe() {{ print -l ${{(P)@[-1]}} }}; words=(tool che); CURRENT=2; _cargo-tool"
@@ -145,7 +145,7 @@ fn zsh_registers_the_program_and_no_other() -> Ran {
                 "{lines:?}"
             );
         }
-        // What its function asks the program.
+        // The function of the script runs this program for its candidates.
         let mut asked = Command::new(program);
         asked
             .args(["--", name, "che"])

@@ -1,4 +1,4 @@
-//! The binary that becomes the helper and the engine of the tests.
+//! The binary that the tests start as the helper and as the engine.
 
 use tool_code as _;
 

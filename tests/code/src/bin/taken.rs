@@ -1,7 +1,7 @@
-//! An engine that somebody has taken over: it says whatever the code tells it to, frame by frame.
+//! A compromised engine: it sends any frames that the code asks for.
 //!
-//! The code is lines: `say JSON`, `raw HEX`, `many COUNT JSON`, `wait`, `close`, and `try FOLDER PORT`, which reports what it can do of what
-//! the engine never does. This binary does not know `tool-code`.
+//! The code is a list of lines: `say JSON`, `raw HEX`, `many COUNT JSON`, `wait`, `close`, and `try FOLDER PORT`, which reports which actions that the engine
+//! never takes succeed. This binary does not use the `tool-code` crate.
 
 use std::ffi::OsString;
 use std::fs;
@@ -55,7 +55,7 @@ fn taken(_: Vec<OsString>) -> u8 {
     0
 }
 
-/// What a process can do that does not keep to the engine's ways.
+/// Reports what a process can do when it leaves the engine's protocol and tries files, network, processes and threads.
 fn attempts(folder: &Path, port: u16) -> Value {
     let limit = |resource| getrlimit(resource).current;
     let threads: Vec<_> = (0..64)
@@ -83,7 +83,7 @@ fn say(message: &str) {
     send(message.as_bytes());
 }
 
-/// A host that does not listen any more has killed this process, or is about to.
+/// Sends bytes. If the write fails, the host has closed the pipe and has killed this process or is about to.
 fn send(bytes: &[u8]) {
     let mut to = std::io::stdout();
     if to.write_all(bytes).and_then(|()| to.flush()).is_err() {

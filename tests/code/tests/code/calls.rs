@@ -1,4 +1,4 @@
-//! Calls of tools from code: each passes the gate.
+//! Tool calls from code, each of which passes the gate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use tool_core::{Audit, Effect, ExposeSecret as _, Gate, Rules, ToolContextBuilde
 
 use crate::support::{Diary, builder, gave, limits, message, run_with, short};
 
-/// Counts who is inside at the same time.
+/// Counts how many calls run at the same time.
 #[derive(Clone, Default)]
 struct Room(Arc<(AtomicUsize, AtomicUsize)>);
 tool_core::host_value!(Room, Effect::READ);
@@ -33,7 +33,7 @@ impl Room {
     }
 }
 
-/// The same, for tools that write.
+/// The same counter, for tools that write.
 #[derive(Clone, Default)]
 struct Desk(Room);
 tool_core::host_value!(Desk, Effect::WRITE);
@@ -127,7 +127,7 @@ async fn reads_run_together_and_writes_alone_and_in_order() {
             "read 1", "read 2", "read 3", "read 4", "write 5", "write 6", "read 7", "write 8"
         ]
     );
-    // Whatever changes something is alone for as long as it runs.
+    // A call that writes runs alone from its start to its end.
     let mut open: Vec<&str> = Vec::new();
     for line in &lines {
         let (what, page) = line.split_once(' ').unwrap();
@@ -145,7 +145,7 @@ async fn reads_run_together_and_writes_alone_and_in_order() {
     }
 }
 
-// M18: nested and programmatic calls obey the same gate.
+// M18: calls from code pass the same gate as any nested call.
 #[tokio::test]
 async fn each_call_from_code_is_judged_and_written_down_with_the_call_that_made_it() {
     let (diary, room, desk) = (Diary::default(), Room::default(), Desk::default());
@@ -226,7 +226,7 @@ async fn each_call_from_code_is_judged_and_written_down_with_the_call_that_made_
     assert_eq!(nested.len(), 5, "{rows:#?}");
     let outer: Vec<_> = nested.iter().map(|row| row.identity.outer()).collect();
     assert_eq!(outer, vec![Some(identity); 5], "{nested:#?}");
-    // Rows of one millisecond are in the order of their keys.
+    // Rows of the same millisecond are sorted by their keys.
     let mut outcomes: Vec<&str> = nested
         .iter()
         .filter_map(|row| row.outcome.as_deref())
@@ -244,7 +244,7 @@ async fn each_call_from_code_is_judged_and_written_down_with_the_call_that_made_
     );
 }
 
-// M18: no permit can be forged: what is not on the run's list is not called, however code asks.
+// M18: code cannot forge a permit: tools outside the run's list are not called, whatever code tries.
 #[tokio::test]
 async fn tools_past_their_permit_are_not_called() {
     /// Removes everything.
@@ -294,7 +294,7 @@ async fn tools_past_their_permit_are_not_called() {
     let result = run("import { remove } from 'tools'; return await remove({})").await;
     assert_eq!(result.status, Status::LinkError);
     assert_eq!(diary.read(), Vec::<String>::new());
-    // No more than the run may make, in parallel or one after the other, however they are asked for.
+    // Code cannot make more calls than the run's limit, in parallel or in sequence, whichever way it calls.
     let flood = "const all = await Promise.allSettled(Array.from({ length: 50 }, () => tools.look({})));
         const late = []; for (const f of [() => tools.look({}), () => tools['look'].call(null, {}), () => Reflect.apply(tools.look, tools, [{}])])
             try { await f(); late.push('called') } catch (error) { late.push(error.kind) }
@@ -306,7 +306,7 @@ async fn tools_past_their_permit_are_not_called() {
     assert_eq!(diary.read().len(), 3);
 }
 
-// M18: a gate that is put before `run_code` alone holds for what code calls.
+// M18: a gate in front of `run_code` alone also applies to the calls that code makes.
 #[tokio::test]
 async fn a_gate_before_run_code_is_a_gate_before_its_calls() {
     /// Removes everything.
@@ -421,7 +421,7 @@ async fn long_texts_travel_and_too_long_ones_are_refused() {
 
 #[tokio::test]
 async fn a_run_that_ends_takes_its_calls_with_it() {
-    /// Tells the diary that it was dropped.
+    /// Writes to the diary when it is dropped.
     struct Dropped(Diary);
     impl Drop for Dropped {
         fn drop(&mut self) {
@@ -486,7 +486,7 @@ async fn a_call_of_run_code_is_ended_by_its_handle() {
     );
 }
 
-// M8: what a tool gives is masked before code has it, so code cannot turn it into something that nobody recognises.
+// M8: results of tools are redacted before code gets them, so code cannot transform a secret into something that redaction misses.
 #[tokio::test]
 async fn code_never_has_a_secret_in_clear() {
     /// Tells too much.

@@ -1,4 +1,4 @@
-//! What code may expect of a run.
+//! Language features, limits, status and imports of a code run.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tool_core::prelude::*;
 
 use crate::support::{builder, gave, limits, message, run, run_with, short};
 
-// S4-05: model-written JS/TS runs in the sandbox call, never eval; `run_code` uses an isolated engine, no host globals.
+// S4-05: code runs in an isolated engine in a process of its own, never with `eval`, and sees no globals of the host.
 #[tokio::test]
 async fn typescript_runs_in_another_process_and_gives_its_result() {
     let code = r"
@@ -24,7 +24,7 @@ async fn typescript_runs_in_another_process_and_gives_its_result() {
     assert!(result.duration > Duration::ZERO);
 }
 
-// S4-06: result status success|error|memory|link_error|terminated, plus reports, logs and its duration.
+// S4-06: a result has a status, reports, logs and its duration.
 #[tokio::test]
 async fn a_result_has_status_reports_logs_and_duration() {
     let result = run("console.log('one', { two: 2 }); console.warn('three'); report({ done: 0.5 }); report('all'); return [1]").await;
@@ -43,7 +43,7 @@ async fn a_result_has_status_reports_logs_and_duration() {
     );
 }
 
-// S4-06
+// S4-06: each way a run can end has its own status.
 #[tokio::test]
 async fn each_way_to_end_has_its_status() {
     let cases = [
@@ -75,7 +75,7 @@ async fn each_way_to_end_has_its_status() {
     );
 }
 
-// S4-06: what was said before the end is kept, whatever the end.
+// S4-06: logs and reports from before the end are kept, however the run ends.
 #[tokio::test]
 async fn logs_and_reports_are_kept_when_a_run_is_ended() {
     for end in [
@@ -147,7 +147,7 @@ async fn bad_typescript_is_told_with_its_place() {
     }
 }
 
-// S4-06: bare-specifier imports only.
+// S4-06: only granted modules can be imported, and only by bare specifiers.
 #[tokio::test]
 async fn only_granted_modules_can_be_imported_and_only_by_bare_names() {
     let setup = builder()
@@ -212,10 +212,10 @@ async fn a_module_of_the_host_that_cannot_be_read_is_named() {
     );
 }
 
-// S4-06: handle exposes terminate(reason)/running.
+// S4-06: the caller's handle ends a run with a reason.
 #[tokio::test]
 async fn a_caller_ends_a_run_and_says_why() {
-    // The engine hears the first; the second never asks it.
+    // The engine's interrupt ends the first; the second never checks for it and is killed.
     for code in [
         "console.log('begun'); for (;;);",
         "console.log('begun'); /(a*)*b/.test('a'.repeat(60))",

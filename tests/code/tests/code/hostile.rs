@@ -1,4 +1,4 @@
-//! Code that means ill, or that was written without a thought.
+//! Hostile and careless code.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tool_core::prelude::*;
 
 use crate::support::{builder, gave, limits, message, run, run_with, short};
 
-/// Some at a time: the machine has other things to do.
+/// Runs codes a few at a time, because other tests need the machine too.
 async fn each<'a>(codes: &[&'a str], limits: Limits) -> Vec<(&'a str, RunResult)> {
     let runs = codes.iter().map(|code| {
         let limits = limits.clone();
@@ -18,7 +18,7 @@ async fn each<'a>(codes: &[&'a str], limits: Limits) -> Vec<(&'a str, RunResult)
     stream::iter(runs).buffered(4).collect().await
 }
 
-// S4-06: infinite loop terminated.
+// S4-06: infinite loops are ended.
 #[tokio::test]
 async fn loops_without_end_are_ended() {
     let loops = [
@@ -57,7 +57,7 @@ async fn loops_without_end_are_ended() {
     }
 }
 
-// S4-05, S4-06: the engine's interrupt comes first, the kill is the guarantee.
+// S4-05, S4-06: the engine's interrupt is tried first, and the kill is guaranteed.
 #[tokio::test]
 async fn natives_that_never_ask_the_engine_are_killed() {
     let natives = [
@@ -90,7 +90,7 @@ async fn natives_that_never_ask_the_engine_are_killed() {
             "{code}: {:?}",
             result.error
         );
-        // Whoever hears the interrupt is over at once; a process is killed only after a while more.
+        // A run that the interrupt ends is over at once; a process is killed only some time after the limit.
         if result.duration >= time + Duration::from_millis(150) {
             killed.push(code);
         }
@@ -103,7 +103,7 @@ async fn natives_that_never_ask_the_engine_are_killed() {
     assert!(killed.len() >= 10, "{killed:?}");
 }
 
-// S4-06: 1 GB alloc → memory status.
+// S4-06: an allocation of 1 GB ends with the status `memory`.
 #[tokio::test]
 async fn memory_bombs_end_as_memory() {
     let bombs = [
@@ -140,7 +140,7 @@ async fn memory_bombs_end_as_memory() {
             result.error
         );
     }
-    // What is caught in time is no end.
+    // An allocation error that the code catches does not end the run.
     let result = run("try { new ArrayBuffer(1e9) } catch (error) { return String(error) }").await;
     assert_eq!(gave(&result), json!("InternalError: out of memory"));
 }
@@ -189,7 +189,7 @@ fn add() -> u8 {
     1
 }
 
-// S4-05: no host globals.
+// S4-05: code sees no globals of the host.
 #[tokio::test]
 async fn nothing_of_the_host_is_in_reach() {
     let names = [
@@ -320,7 +320,7 @@ async fn poisoned_prototypes_hurt_nobody_but_the_code() {
             "{poison}: {result:?}"
         );
     }
-    // What the language itself asks of values is the code's own affair, and ends in order.
+    // Code that breaks the language's own protocols hangs only itself, and the run ends normally.
     let hung = [
         "Object.prototype.then = function () {}",
         "Array.prototype.then = function () {}",
@@ -381,7 +381,7 @@ async fn no_message_of_the_protocol_can_be_forged() {
         result.logs[0].text.starts_with("\0\0\0*{\"done\""),
         "{result:?}"
     );
-    // Names of messages as values are values.
+    // Values with the names of protocol messages stay plain values.
     let result =
         run("return { done: { status: 'success' }, status: 'memory', call: { id: 0 } }").await;
     assert_eq!(gave(&result)["status"], "memory");

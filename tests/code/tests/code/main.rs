@@ -1,4 +1,4 @@
-//! `run_code`, in processes of its own.
+//! `run_code` with real engine processes.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! `run_code` and `describe_api` as tools of a turn.
+//! `run_code` and `describe_api` as tools of one turn.
 
 use std::time::Duration;
 
@@ -124,7 +124,7 @@ async fn a_model_calls_run_code_like_any_tool() {
         "{output}"
     );
     assert!(output["duration_ms"].is_u64());
-    // A hidden tool is no tool of the model's.
+    // The model cannot call a hidden tool directly.
     let hidden = tools.call(call("now", &json!({})), &cx()).await;
     assert_eq!(
         hidden.error().map(ToolError::kind),
@@ -132,7 +132,7 @@ async fn a_model_calls_run_code_like_any_tool() {
     );
 }
 
-// S4-06: unknown options refused.
+// S4-06: unknown options are refused.
 #[tokio::test]
 async fn options_that_nobody_knows_are_refused() {
     let tools = builder()
@@ -254,7 +254,7 @@ async fn describe_api_gives_typed_declarations() {
     );
 }
 
-// What is declared is TypeScript that the engine's compiler reads, and fits what tools give.
+// The declarations are TypeScript that the engine's compiler accepts, and they match the results of the tools.
 #[tokio::test]
 async fn declarations_are_typescript() {
     let setup = builder().build().unwrap();
@@ -300,7 +300,7 @@ fn the_contract_covers_the_tools_that_code_finds() {
         )
     );
     assert_ne!(same, contract(&tools, builder().module("dates", "")));
-    // Where the declarations are too long to be told, they count as well.
+    // Declarations that are too long for the description count as part of the contract as well.
     let long = contract(&tools, builder().inline(0));
     let other = tools.prepare(|mut list| {
         list[0].description.push_str(" Not at night.");
@@ -370,7 +370,7 @@ async fn without_its_process_nothing_runs() {
         .await
         .unwrap_err();
     assert_eq!(error.kind(), tool_core::ErrorKind::Unavailable);
-    // A binary that is no helper.
+    // A helper binary that is not a helper.
     let isolation = tool_std::isolate::Isolation::new().helper("/bin/true");
     let setup = tool_code::Code::builder()
         .isolation(isolation)

@@ -1,4 +1,4 @@
-//! What every test needs.
+//! Helpers for all tests of this crate.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,13 +8,13 @@ use tool_code::{Code, CodeBuilder, Limits, RunResult, Status};
 use tool_core::prelude::*;
 use tool_std::isolate::Isolation;
 
-/// Code whose process is the binary of these tests.
+/// Returns a builder whose engine process is this crate's `code-host` binary.
 pub(crate) fn builder() -> CodeBuilder {
     let isolation = Isolation::new().helper(env!("CARGO_BIN_EXE_code-host"));
     Code::builder().isolation(isolation).limits(limits())
 }
 
-/// Long enough for a machine that is busy.
+/// Limits that a busy machine does not reach.
 pub(crate) fn limits() -> Limits {
     Limits {
         time: Duration::from_mins(1),
@@ -22,7 +22,7 @@ pub(crate) fn limits() -> Limits {
     }
 }
 
-/// So short that only code that would never end reaches it.
+/// Limits so short that only code without an end should reach them.
 pub(crate) fn short() -> Limits {
     Limits {
         time: Duration::from_secs(2),

@@ -1,4 +1,4 @@
-//! A process that somebody has taken over: what it says is believed no further than what code may do.
+//! Frames of a compromised engine: the host lets them do no more than code may do.
 
 use std::time::Duration;
 
@@ -35,12 +35,12 @@ fn count(
     number
 }
 
-/// What a run gives whose process says this and then ends it, and what tools did.
+/// Runs an engine that sends these lines and then exits; returns the result and what tools did.
 async fn says(lines: &str) -> (RunResult, Vec<String>) {
     says_within(limits().time, lines).await
 }
 
-/// The same where the process ends nothing, so that the run ends at its limit.
+/// The same for an engine that never exits, so the run ends at its time limit.
 async fn says_until_the_limit(lines: &str) -> (RunResult, Vec<String>) {
     says_within(Duration::from_secs(1), lines).await
 }
@@ -84,7 +84,7 @@ async fn the_stand_in_speaks_the_protocol() {
     assert!(did.len() <= 1);
 }
 
-// M18: no permit can be forged, not even by whoever has the process.
+// M18: a compromised engine cannot forge a permit.
 #[tokio::test]
 async fn calls_that_code_could_not_make_are_not_made() {
     for name in ["remove", "run_code", "", "look ", "LOOK", "nothing"] {
@@ -92,7 +92,7 @@ async fn calls_that_code_could_not_make_are_not_made() {
         assert_eq!(result.status, Status::Error, "{name}: {result:?}");
         assert_eq!(did, Vec::<String>::new());
     }
-    // What the gate refuses is refused, whoever asks.
+    // The gate decides about calls of a compromised engine like any other.
     for arguments in [
         "",
         "{",
@@ -109,7 +109,7 @@ async fn calls_that_code_could_not_make_are_not_made() {
             "{arguments}: {result:?}"
         );
     }
-    // More than the run may make.
+    // More calls than the limit of the run.
     let many = call("look", "{}").replacen("say", "many 1000", 1);
     let (result, did) = says(&format!("{many}\nwait")).await;
     assert_eq!(result.status, Status::Error, "{result:?}");
@@ -169,7 +169,7 @@ async fn a_process_that_says_nothing_more_is_not_waited_for() {
     }
 }
 
-// S4-05, S4-06: the engine is not what holds code; its process has nothing to take.
+// S4-05, S4-06: security does not rely on the engine; a compromised process finds no data of the host.
 #[tokio::test]
 async fn who_has_the_process_finds_nothing_of_the_host_in_it() {
     let folder = tempfile::tempdir().unwrap();

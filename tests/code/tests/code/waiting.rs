@@ -1,4 +1,4 @@
-//! Tools that may ask a person.
+//! Code with tools that may need an approval or ask the user.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ impl Asker for Says {
     }
 }
 
-/// Names of the tools that a description declares; none of them takes arguments.
+/// Returns the names of the tools without arguments that a description declares.
 fn names(description: &str) -> Vec<&str> {
     let lines = description.lines().map(str::trim);
     lines
@@ -111,7 +111,7 @@ async fn tools_that_may_ask_are_absent() {
         names(code.get("run_code").unwrap().description()),
         ["ask_city", "look"]
     );
-    // With a value, nobody has to be asked for it.
+    // With a value for the variable, the tool does not have to ask for it.
     let cx = ToolContext::builder()
         .with(diary.clone())
         .variable("REGION", "north")
@@ -121,7 +121,7 @@ async fn tools_that_may_ask_are_absent() {
         names(code.get("run_code").unwrap().description()),
         ["ask_city", "look", "region"]
     );
-    // A policy that may ask, whatever about.
+    // A policy rule that may ask makes the tool absent, whatever its condition.
     let ask = Rule::ask("maybe")
         .tools(["look"])
         .when(Condition::new("/x").exists(true));
@@ -178,7 +178,7 @@ async fn a_tool_with_a_question_finds_nobody_unless_the_host_allows_waiting() {
     assert_eq!(result.result.get(), "\"Ulm\"");
 }
 
-// An approval that a call of the code waits for is that of the outer call's result; with it, what was done is not done again.
+// An approval that a call of the code waits for is part of the outer call's result. Once it is answered, calls that are done are not repeated.
 #[tokio::test]
 async fn code_that_waits_for_an_approval_goes_on_when_it_is_there() {
     let (store, diary) = (MemoryStore::default(), Diary::default());
@@ -194,7 +194,7 @@ async fn code_that_waits_for_an_approval_goes_on_when_it_is_there() {
         .conversation("main")
         .with(diary.clone())
         .build();
-    // One call, which is dispatched twice.
+    // One call, dispatched twice.
     let main = ThreadId::new("acme", "main").unwrap();
     let cx = cx.for_call(CallId::in_thread(&main, 2, 0));
     let plain = toolset![look, write, send].through(&gate);
@@ -214,7 +214,7 @@ async fn code_that_waits_for_an_approval_goes_on_when_it_is_there() {
     assert_eq!(waits.tickets().len(), 1);
     assert_eq!(diary.read(), ["first"]);
 
-    // The tool itself is what was asked about, so it is looked for among the tools themselves.
+    // The approval is for the nested tool itself, so it is looked up among the tools without `run_code`.
     approvals
         .answer(
             main.workspace(),

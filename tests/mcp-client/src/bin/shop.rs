@@ -1,4 +1,4 @@
-//! A server of ours over standard input and output.
+//! An MCP server built with this project, served over standard input and output.
 
 use tool_core::prelude::*;
 use tool_mcp::McpServer;

@@ -1,5 +1,5 @@
-//! What becomes of the tools of published servers: `survey FILE` prints tables in Markdown. FILE is a list of
-//! `{"package", "command", "env"}`, and each command serves over standard input and output.
+//! Survey of the tools of published MCP servers: `survey FILE` prints Markdown tables. FILE is a list of `{"package", "command", "env"}`; each command serves
+//! over standard input and output.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ struct Server {
     env: BTreeMap<String, String>,
 }
 
-/// The tools of a server, by default and with the host's choice.
+/// The tools of a server, imported by default and with the host's options.
 struct Surveyed {
     tools: usize,
     by_default: McpReport,
@@ -86,7 +86,7 @@ fn row(package: &str, surveyed: &Surveyed) -> String {
     row
 }
 
-/// What is left out even so, and what a provider made us change.
+/// Lists the tools that are refused even with the options, and the changes that a provider required.
 fn remarks(package: &str, surveyed: &Surveyed, out: &mut String) {
     for tool in surveyed.chosen.tools() {
         let name = tool_core::hidden::show(&tool.remote, 100);

@@ -1,4 +1,4 @@
-//! What a server changes after somebody has looked at it.
+//! Changes of a server's tools after the host has locked them.
 
 use serde_json::json;
 use tool_core::ErrorKind;
@@ -8,7 +8,7 @@ use tool_mcp::client::{Facet, McpClient, McpLock, Refusal, mcp_tools};
 
 use crate::support::{Hostile, call, none, open};
 
-// M3
+// M3: a changed tool is refused until the host accepts the change.
 #[tokio::test]
 async fn a_changed_tool_is_refused_until_it_is_accepted() {
     let hostile = Hostile::start("flip").await;
@@ -18,7 +18,7 @@ async fn a_changed_tool_is_refused_until_it_is_accepted() {
     let lock: McpLock = serde_json::from_str(&kept).unwrap();
     assert_eq!(&lock, first.lock());
 
-    // On its second list the server says something else.
+    // In its second list, the server describes the tool differently.
     let mut second = mcp_tools(&hostile.client).lock(lock.clone()).await.unwrap();
     assert_eq!(second.drift().changed["note"], [Facet::Description]);
     assert_eq!(second.drift().added, ["new"]);
@@ -36,7 +36,7 @@ async fn a_changed_tool_is_refused_until_it_is_accepted() {
     assert_eq!(refusals(&second, "new"), [Refusal::New]);
     assert!(open(&second).get("note").is_none() && open(&second).get("new").is_none());
     assert!(open(&second).get("leak").is_some());
-    // Nothing is accepted by having been seen.
+    // Reading a list does not accept its changes.
     assert_eq!(second.lock(), &lock);
     let again = mcp_tools(&hostile.client)
         .lock(second.lock().clone())
@@ -59,7 +59,7 @@ async fn a_changed_tool_is_refused_until_it_is_accepted() {
     assert!(open(&second).get("new").is_some() && second.drift().is_empty());
 }
 
-// M3
+// M3: an empty lock offers no tool of the server.
 #[tokio::test]
 async fn an_empty_lock_lets_nothing_in() {
     let hostile = Hostile::start("").await;
@@ -73,7 +73,7 @@ async fn an_empty_lock_lets_nothing_in() {
     assert!(!tools.accept("nobody"));
 }
 
-// M3
+// M3: a tool that changes while the snapshot is in use is refused.
 #[tokio::test]
 async fn a_tool_that_changes_while_the_snapshot_lives_is_refused() {
     let hostile = Hostile::start("").await;
@@ -98,13 +98,13 @@ async fn a_tool_that_changes_while_the_snapshot_lives_is_refused() {
     );
     let gone = call(&open, "stay", none()).await;
     assert_eq!(gone.error().unwrap().kind(), ErrorKind::Unavailable);
-    // What has not changed goes on.
+    // Unchanged tools still work.
     assert_eq!(call(&open, "read", none()).await.model_text(), "{}");
     assert_eq!(hostile.got("tools/call").len(), 2);
     assert!(!tools.is_stale().await);
 }
 
-// M3
+// M3: a client that gets no notifications asks the server again.
 #[tokio::test]
 async fn a_client_that_hears_nothing_asks_again() {
     let hostile = Hostile::start("").await;
@@ -124,7 +124,7 @@ fn described(description: &str) -> Registry {
     Registry::builder().dynamic(tool).build().unwrap()
 }
 
-// M3
+// M3: a server of this project announces its changes in both protocol eras.
 #[tokio::test]
 async fn a_server_of_ours_tells_of_its_change_in_both_eras() {
     for era in crate::own::eras() {
@@ -148,7 +148,7 @@ async fn a_server_of_ours_tells_of_its_change_in_both_eras() {
     }
 }
 
-/// Nobody but the connection holds the client.
+/// Tools work after the client that read them is dropped, because the connection keeps it alive.
 #[tokio::test]
 async fn tools_outlive_the_client_that_they_were_read_by() {
     let server = McpServer::builder(described("Greets."))

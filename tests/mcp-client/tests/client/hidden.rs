@@ -1,4 +1,4 @@
-//! Text that people do not see and models read.
+//! Hidden text in tools and results: invisible to people, but read by models.
 
 use serde_json::{Value, json};
 use tool_core::hidden;
@@ -7,7 +7,7 @@ use tool_mcp::client::{McpLock, Refusal, mcp_tools};
 
 use crate::support::{Listed, call, none, open, payload, steps};
 
-/// "HI" in tag characters, a zero-width space, an override of the direction, a colour of a terminal.
+/// "HI" in tag characters, a zero-width space, a direction override and a terminal colour.
 const HIDDEN: &str = "\u{e0048}\u{e0049}\u{200b}\u{202e}\u{1b}[31m";
 const SHOWN: &str = r"\u{e0048}\u{e0049}\u{200b}\u{202e}\u{1b}[31m";
 
@@ -42,7 +42,7 @@ fn served() -> Value {
     json!({"tools": tools, "info": {"name": format!("evil{HIDDEN}"), "version": "1"}})
 }
 
-// H7: refused by default, and shown
+// H7: tools with hidden text are refused by default, and the report shows the text escaped.
 #[tokio::test]
 async fn tools_with_hidden_text_are_refused_and_shown() {
     let listed = Listed::start(&served()).await;
@@ -66,7 +66,7 @@ async fn tools_with_hidden_text_are_refused_and_shown() {
     ] {
         assert!(said.contains(says), "{says}\n{said}");
     }
-    // Nothing that is said for people hides anything.
+    // No report or lock for people contains hidden characters.
     let lock = serde_json::to_string_pretty(tools.lock()).unwrap();
     for text in [
         &said,
@@ -92,7 +92,7 @@ async fn tools_with_hidden_text_are_refused_and_shown() {
     assert!(long.len() <= 16_384, "{}", long.len());
 }
 
-// H7: what the host accepts is cleaned, and told
+// H7: hidden text that the host lets through is removed and reported.
 #[tokio::test]
 async fn hidden_text_is_removed_where_the_host_wants_that() {
     let listed = Listed::start(&served()).await;
@@ -102,7 +102,7 @@ async fn hidden_text_is_removed_where_the_host_wants_that() {
         .await
         .unwrap();
     let refused: Vec<_> = tools.report().refused().map(|tool| &*tool.remote).collect();
-    // A value that the model has to repeat cannot be changed, nor can a name.
+    // A value that the model has to repeat cannot be changed, and neither can a name.
     assert_eq!(refused, ["choice", &*format!("named{HIDDEN}")]);
     let report = tools.report().get("parameter").unwrap().to_string();
     assert!(
@@ -126,7 +126,7 @@ async fn hidden_text_is_removed_where_the_host_wants_that() {
     );
 }
 
-// H7: the lock pins what it shows, and the text behind it
+// H7: the lock pins both the text that it shows and the hidden text.
 #[tokio::test]
 async fn another_hidden_text_is_a_change() {
     let with = |description: &str| json!({"tools": [tool("a", description)]});
@@ -143,7 +143,7 @@ async fn another_hidden_text_is_a_change() {
         ("Reads\u{e0041} a note.", true),
         ("Reads\u{e0042} a note.", false),
         ("Reads a note.", false),
-        // The very text that the lock shows.
+        // The escaped text exactly as the lock shows it is different, too.
         (r"Reads\u{e0041} a note.", false),
     ] {
         let listed = Listed::start(&with(other)).await;
@@ -160,7 +160,7 @@ async fn another_hidden_text_is_a_change() {
         assert_eq!(tools.accept("a"), !is_same);
         assert!(tools.report().get("a").unwrap().is_offered());
     }
-    // A name with hidden characters is found by its own name and by what is shown of it.
+    // A name with hidden characters is found by the name itself and by its escaped form.
     let listed = Listed::start(&json!({"tools": [tool("a\u{200b}", "Reads.")]})).await;
     let mut tools = mcp_tools(&listed.client)
         .lock(McpLock::default())
@@ -170,7 +170,7 @@ async fn another_hidden_text_is_a_change() {
     assert!(tools.accept("a\u{200b}") && tools.lock().get(r"a\u{200b}").is_some());
 }
 
-// H7: results, failures and steps
+// H7: results, failures and steps contain no hidden text for the model.
 #[tokio::test]
 async fn what_a_model_reads_of_results_hides_nothing() {
     let text = |text: &str| json!([{"type": "text", "text": text}]);

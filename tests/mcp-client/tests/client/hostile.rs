@@ -1,4 +1,4 @@
-//! A server that keeps to nothing.
+//! A misbehaving MCP server.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn every_page_is_read_and_every_tool_is_told_of() {
     ];
     assert_eq!(offered, expected);
 
-    // What is refused is told, with why.
+    // Each refused tool is reported with the reason.
     let reason = |remote: &str, says: &str| {
         let found = refusals(&tools, remote);
         assert!(
@@ -47,7 +47,7 @@ async fn every_page_is_read_and_every_tool_is_told_of() {
     reason("schemaless", "inputSchema");
     reason("listed", "is no tool");
     reason("", "is no tool");
-    // Everything that is said for people names it too.
+    // The report as text names each refused tool, too.
     let said = tools.report().to_string();
     assert!(said.contains("`dotted.name`: refused"), "{said}");
 }
@@ -56,7 +56,7 @@ async fn every_page_is_read_and_every_tool_is_told_of() {
 async fn a_schema_suits_some_and_is_told_for_whom_not() {
     let hostile = Hostile::start("").await;
     let tools = hostile.tools().await;
-    // A map: no strict mode takes it, and plain JSON Schema says so as well where our rules do.
+    // No strict mode accepts a map, and plain JSON Schema refuses it as well where this project's rules do.
     for remote in ["map", "any"] {
         let report = tools.report().get(remote).unwrap();
         assert!(!report.providers.contains(Dialect::OpenAi), "{report}");
@@ -66,7 +66,7 @@ async fn a_schema_suits_some_and_is_told_for_whom_not() {
             .any(|(dialect, _)| *dialect == Dialect::OpenAi);
         assert!(told || !report.refusals.is_empty(), "{report}");
     }
-    // An output schema that cannot be held is told of, and refuses the tool where the host wants it held.
+    // An output schema that cannot be checked is reported, and refuses the tool if the host wants outputs checked.
     let loose = tools.report().get("loose").unwrap();
     assert!(loose.is_offered() && !loose.unheld.is_empty(), "{loose}");
     let held = mcp_tools(&hostile.client).hold_outputs().await.unwrap();
@@ -92,7 +92,7 @@ async fn names_are_mapped_by_the_rule_and_collisions_are_told() {
     assert_eq!(first.refusals, [collision]);
     let open = open(&tools);
     assert!(open.names().all(|name| name.starts_with("evil__")));
-    // The server is called by its own name.
+    // The server gets its own name of the tool.
     let result = call(&open, "evil__note", json!({"text": "x"})).await;
     assert_eq!(result.model_text(), r#"{"text": "x"}"#);
     assert_eq!(hostile.got("tools/call")[0]["params"]["name"], "note");
@@ -129,7 +129,7 @@ async fn effects_are_read_carefully_unless_the_host_trusts() {
         );
         assert!(!def.hints().read_only && def.hints().destructive);
     }
-    // So a host's gate asks somebody, where no policy allows it.
+    // So a host's gate asks for approval unless a policy allows the call.
     let gate = Gate::builder().build();
     let registry = hostile
         .tools()
@@ -144,7 +144,7 @@ async fn effects_are_read_carefully_unless_the_host_trusts() {
     let trusted = open(&mcp_tools(&hostile.client).trust_hints().await.unwrap());
     let read = trusted.get("read").unwrap();
     assert!(read.hints().read_only && !read.hints().open_world && !read.hints().destructive);
-    // No hints: the protocol's own defaults.
+    // A tool without hints gets the defaults of the protocol.
     let note = trusted.get("note").unwrap().hints();
     assert!(!note.read_only && note.destructive && note.open_world && !note.idempotent);
     let stated = open(&mcp_tools(&hostile.client).read_only("note").await.unwrap());
@@ -210,7 +210,7 @@ async fn a_call_that_is_dropped_or_late_is_cancelled_at_the_server() {
     while hostile.got("notifications/cancelled").len() < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    // The connection is as good as before.
+    // The connection still works.
     assert_eq!(call(&tools, "stay", none()).await.model_text(), "{}");
 }
 
@@ -286,7 +286,7 @@ async fn steps_come_in_order_and_before_the_result() {
         told[0],
         json!({"progress": 1.0, "total": 39.0, "message": "step 1"})
     );
-    // What ties a call to its steps here stays here.
+    // The ids that link a call to its steps are not sent to the server.
     let meta = &hostile.got("tools/call")[0]["params"]["_meta"];
     assert_eq!(meta.as_object().unwrap().len(), 1, "{meta}");
 }

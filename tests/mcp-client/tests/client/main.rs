@@ -1,4 +1,4 @@
-//! Other servers' tools as tools of one's own.
+//! Third-party MCP servers' tools, imported as tools of this project.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Tools that no strict mode takes.
+//! Tools whose schemas no strict mode accepts.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -16,7 +16,7 @@ fn list(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
 }
 
-// H1: every tool of the MongoDB and Notion servers reaches OpenAI and Anthropic by the host's choice
+// H1: every tool of the MongoDB and Notion servers reaches OpenAI and Anthropic if the host allows it.
 #[tokio::test]
 async fn every_tool_of_real_servers_is_offered_where_the_host_allows_it() {
     for name in ["mongodb.json", "notion.json"] {
@@ -43,7 +43,7 @@ async fn every_tool_of_real_servers_is_offered_where_the_host_allows_it() {
                 assert!(tool.providers.contains(dialect), "{tool}");
             }
         }
-        // What a provider takes as strict stays strict.
+        // Tools that a provider accepts as strict stay strict.
         for (before, after) in by_default
             .report()
             .tools()
@@ -69,7 +69,7 @@ async fn every_tool_of_real_servers_is_offered_where_the_host_allows_it() {
                     Provider::Bedrock => &sent["toolSpec"]["strict"],
                     Provider::Gemini => continue,
                 };
-                // Anthropic takes so many strict tools and optional parameters only.
+                // Anthropic accepts only a limited number of strict tools and optional parameters.
                 let expected = !offer.non_strict().any(|name| name == def.wire_name());
                 assert!(
                     expected
@@ -114,7 +114,7 @@ fn served() -> Value {
     ]})
 }
 
-// H1: their own schema is kept; what a provider refuses without strict mode is changed and told
+// H1: the server's own schema is kept; only what a provider refuses even without strict mode is changed and reported.
 #[tokio::test]
 async fn own_schema_is_sent_as_it_is_but_for_what_the_provider_refuses() {
     let listed = Listed::start(&served()).await;
@@ -165,7 +165,7 @@ async fn own_schema_is_sent_as_it_is_but_for_what_the_provider_refuses() {
             .unwrap()
             .contains("^[a-z]+$")
     );
-    // The text for people says so as well.
+    // The report as text lists the same changes.
     let said = tools.report().to_string();
     for says in [
         "`aggregate`: offered to openai (not strict), anthropic (not strict)",
@@ -177,7 +177,7 @@ async fn own_schema_is_sent_as_it_is_but_for_what_the_provider_refuses() {
     }
 }
 
-// H1: arguments are checked before anything is sent, with the words of the server's own schema
+// H1: arguments are validated against the server's own schema before anything is sent.
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_not_sent() {
     let listed = Listed::start(&served()).await;
@@ -229,7 +229,7 @@ async fn arguments_that_do_not_fit_are_not_sent() {
     let twice = tools.call(twice, &ToolContext::anonymous()).await;
     assert_eq!(twice.error().unwrap().kind(), ErrorKind::InvalidArguments);
 
-    // What fits is sent as it was written.
+    // Valid arguments are sent as they were written.
     for (name, arguments) in [
         ("either", json!({"b": "x", "more": [1, null]})),
         ("named", json!({"values": {"a": 1.25}})),
@@ -241,7 +241,7 @@ async fn arguments_that_do_not_fit_are_not_sent() {
     }
 }
 
-// H1: results are held to the server's own schema, whatever that says
+// H1: results are validated against the server's own schema, whatever it says.
 #[tokio::test]
 async fn results_that_do_not_fit_their_schema_fail() {
     for (rows, fits) in [
@@ -271,7 +271,7 @@ async fn results_that_do_not_fit_their_schema_fail() {
     }
 }
 
-// H1: repair finds what was meant where there is one reading, and admits nothing else
+// H1: repair corrects arguments if there is only one reading, and admits nothing that the schema refuses.
 #[tokio::test]
 async fn repairs_admit_only_what_the_own_schema_admits() {
     let listed = Listed::start(&served()).await;
@@ -288,12 +288,12 @@ async fn repairs_admit_only_what_the_own_schema_admits() {
     if named.error().is_none() {
         assert_eq!(payload(&named), json!({"values": {"a": 1.5}}));
     }
-    // The tree does not say what `anyOf` at the root asks for.
+    // The parsed schema tree does not cover `anyOf` at the root.
     let neither = call(&tools, "either", json!({"a": null})).await;
     assert_eq!(neither.error().unwrap().kind(), ErrorKind::InvalidArguments);
 }
 
-// H1: the audit says that a model was not held to the schema
+// H1: the audit row says that a model was not bound to the schema.
 #[tokio::test]
 async fn audit_rows_name_the_providers_that_are_not_strict() {
     let listed = Listed::start(&served()).await;
@@ -334,7 +334,7 @@ async fn audit_rows_name_the_providers_that_are_not_strict() {
     assert_eq!(notes("plain"), []);
 }
 
-// H1: the choice may be of single tools, and a schema that cannot be checked keeps a tool out
+// H1: the host may allow single tools, and a tool whose schema cannot be checked is refused.
 #[tokio::test]
 async fn only_what_the_host_names_and_what_can_be_checked_is_not_strict() {
     let mut served = served();
@@ -378,7 +378,7 @@ async fn only_what_the_host_names_and_what_can_be_checked_is_not_strict() {
         );
         assert!(report.to_string().contains(says), "{report}");
     }
-    // A key that Anthropic takes in no mode.
+    // Anthropic refuses this property key in every mode.
     let report = tools.report().get("list").unwrap();
     assert!(report.providers.contains(Dialect::OpenAi), "{report}");
     assert!(!report.providers.contains(Dialect::Anthropic), "{report}");

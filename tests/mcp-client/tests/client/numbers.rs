@@ -1,4 +1,4 @@
-//! Numbers on their way to a server and back.
+//! Exact numbers in arguments and results of a server's tools.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -6,7 +6,7 @@ use tool_mcp::client::mcp_tools;
 
 use crate::support::{Listed, open};
 
-/// Bits of no pattern.
+/// Returns pseudo-random bits (xorshift).
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -14,7 +14,7 @@ fn random(state: &mut u64) -> u64 {
     *state
 }
 
-// H9: a double arrives as the very double that was written, at the server and back
+// H9: a double has the same bits at the server and in the result as in the arguments.
 #[tokio::test]
 async fn doubles_keep_their_last_bit_both_ways() {
     let numbers = json!({"type": "array", "items": {"type": "number"}});
@@ -43,8 +43,7 @@ async fn doubles_keep_their_last_bit_both_ways() {
         if double.is_finite() {
             written.push(format!("{double:?}"));
         }
-        // Coordinates and the like: 15 to 17 digits behind a small number.
-        // Of all doubles from 1 to 2.
+        // Numbers like coordinates, with 15 to 17 digits. The fraction is drawn from all doubles between 1 and 2, minus 1.
         let fraction = f64::from_bits((0x3ff << 52) | (random(&mut state) >> 12)) - 1.0;
         written.push(format!("{:?}", fraction * 360.0 - 180.0));
         written.push(format!("{:.15}", fraction * 360.0));
@@ -57,7 +56,7 @@ async fn doubles_keep_their_last_bit_both_ways() {
         let output = result
             .output()
             .unwrap_or_else(|| panic!("{:?}", result.error()));
-        // The line that the server read, word by word.
+        // Compare the line that the server read number by number.
         let line = result.model_text();
         let (_, values) = line.split_once(r#""values":["#).unwrap();
         let (sent, _) = values.split_once(']').unwrap();
@@ -92,7 +91,7 @@ async fn doubles_keep_their_last_bit_both_ways() {
             "{name}"
         );
     }
-    // Whole numbers that no double holds are exact or refused, never rounded.
+    // Integers that a double cannot hold are exact or refused, never rounded.
     let exact = ToolCall::new(
         "c",
         "loose",

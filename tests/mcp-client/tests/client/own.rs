@@ -1,4 +1,4 @@
-//! Servers of ours: over pipes, as a child process, and behind HTTP.
+//! This project's own servers as seen by its client: over pipes, as a child process, and over HTTP.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) fn eras() -> [ClientLifecycleMode; 2] {
     [ClientLifecycleMode::Initialize, modern]
 }
 
-/// A client at the other end of two pipes.
+/// Connects a client to a server through two in-memory pipes.
 pub(crate) async fn connect(server: &McpServer, era: ClientLifecycleMode) -> McpClient {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (input, output) = tokio::io::split(theirs);
@@ -121,7 +121,7 @@ async fn is_right(client: &McpClient) {
     assert!(def.definition(Dialect::Mcp).contains(r#""title":"Add""#));
     assert!(def.output_schema().is_some());
 
-    // Every digit of 64 bits, there and back; null for what is left out.
+    // 64-bit integers keep every digit in both directions, and null stands for an absent argument.
     let big = call(&tools, "s__add", json!({"a": u64::MAX, "b": null})).await;
     assert_eq!(payload(&big), json!({"sum": u64::MAX}));
     let failed = call(&tools, "s__add", json!({"a": u64::MAX, "b": 1})).await;
@@ -131,13 +131,13 @@ async fn is_right(client: &McpClient) {
         error.model_text(),
         "the sum has more than 64 bits, take smaller numbers"
     );
-    // Beyond 64 bits nothing is rounded: it is refused here.
+    // A number above 64 bits is refused by the client, not rounded.
     let beyond = ToolCall::new("c", "s__add", r#"{"a":18446744073709551616}"#);
     let beyond = tools.call(beyond, &ToolContext::anonymous()).await;
     assert_eq!(beyond.error().unwrap().kind(), ErrorKind::InvalidArguments);
 
     let (told, result) = steps(&tools, "s__walk", none()).await;
-    // The older era wants an object, and a server says so in its schema.
+    // The older protocol era requires an object, so the server wraps the result and its schema says so.
     let two = if handshake {
         json!({"result": 2})
     } else {
@@ -150,7 +150,7 @@ async fn is_right(client: &McpClient) {
         .collect();
     assert_eq!(told, ["one", "two"]);
 
-    // Given up here, dropped there.
+    // When the client's deadline ends the call, the server drops it.
     let before = DROPPED.load(Ordering::SeqCst);
     let cx = ToolContext::builder()
         .deadline(Duration::from_millis(200))
@@ -210,7 +210,7 @@ async fn any_running_client_of_rmcps_will_do() {
     let (input, output) = tokio::io::split(theirs);
     tokio::spawn(async move { server().serve_lines(input, output).await });
     let running = ().serve(tokio::io::split(ours)).await.unwrap();
-    // A name that is taken is told with both origins.
+    // A name conflict is reported with both origins.
     let tools = mcp_tools(&running).await.unwrap();
     let taken = tools.add_to(Registry::builder().tool::<walk>()).build();
     let taken = taken.unwrap_err().to_string();
@@ -238,7 +238,7 @@ async fn book(cx: &ToolContext) -> Result<String, ToolError> {
         .map_or("nothing".to_owned(), |place| place.city))
 }
 
-/// A user who answers.
+/// A client handler that answers questions.
 struct User;
 
 impl ClientHandler for User {
@@ -257,7 +257,7 @@ impl ClientHandler for User {
     }
 }
 
-// M15
+// M15: a question of a tool reaches the host's elicitation handler.
 #[tokio::test]
 async fn what_a_tool_asks_its_user_reaches_the_hosts_handler() {
     let registry = Registry::builder().tool::<book>().build().unwrap();
@@ -275,7 +275,7 @@ async fn what_a_tool_asks_its_user_reaches_the_hosts_handler() {
         let tools = open(&mcp_tools(&client).trust_hints().await.unwrap());
         assert_eq!(call(&tools, "book", none()).await.model_text(), "Turin");
 
-        // Without a handler that answers, nobody is asked.
+        // Without elicitation in the handler, no question is sent.
         let silent = McpClient::connect_with((), pipe(), era.clone()).await;
         let silent = silent.unwrap();
         let tools = open(&mcp_tools(&silent).trust_hints().await.unwrap());
@@ -284,7 +284,7 @@ async fn what_a_tool_asks_its_user_reaches_the_hosts_handler() {
     }
 }
 
-// M15
+// M15: a question fails if tools are read through a bare peer, which has no handler.
 #[tokio::test]
 async fn a_bare_peer_has_nobody_to_ask() {
     let registry = Registry::builder().tool::<book>().build().unwrap();

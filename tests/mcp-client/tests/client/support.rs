@@ -1,4 +1,4 @@
-//! A host, and the servers that it starts.
+//! Helpers that start servers and import their tools.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) async fn start(command: Command) -> McpClient {
     McpClient::connect(transport).await.unwrap()
 }
 
-/// The server that keeps to nothing, and what it was sent.
+/// The misbehaving server, and a log of the messages that it received.
 pub(crate) struct Hostile {
     pub(crate) client: McpClient,
     folder: TempDir,
@@ -46,7 +46,7 @@ impl Hostile {
         self.folder.path().join("log")
     }
 
-    /// What it was sent with this method.
+    /// Returns the messages that the server received with this method.
     pub(crate) fn got(&self, method: &str) -> Vec<Value> {
         let log = std::fs::read_to_string(self.log()).unwrap();
         let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -55,7 +55,7 @@ impl Hostile {
             .collect()
     }
 
-    /// Waits until it was sent something with this method.
+    /// Waits until the server has received a message with this method.
     pub(crate) async fn until_got(&self, method: &str) -> Value {
         loop {
             if let Some(message) = self.got(method).pop() {
@@ -70,7 +70,7 @@ impl Hostile {
     }
 }
 
-/// A server whose tools and answers are given to it.
+/// A server whose tools and answers are listed in a file.
 pub(crate) struct Listed {
     pub(crate) client: McpClient,
     _folder: TempDir,
@@ -90,7 +90,7 @@ impl Listed {
     }
 }
 
-/// The tools for a turn whose policy lets everything run that is offered.
+/// Opens a toolset with a policy that allows every offered tool.
 pub(crate) fn open(tools: &McpTools) -> Toolset {
     let registry = tools.add_to(Registry::builder()).build().unwrap();
     let policy = Policy::builder().rule(Rule::allow("all")).share().unwrap();
@@ -102,7 +102,7 @@ pub(crate) async fn call(tools: &Toolset, name: &str, arguments: Value) -> CallR
     tools.call(call, &ToolContext::anonymous()).await
 }
 
-/// What a call told on its way, and its result.
+/// Returns the progress steps of a call and its result.
 pub(crate) async fn steps(
     tools: &Toolset,
     name: &str,

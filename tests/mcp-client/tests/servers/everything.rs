@@ -1,4 +1,4 @@
-//! The protocol's reference server, from npm.
+//! The protocol's reference server `everything`, from npm.
 
 use serde_json::json;
 use test_support::{Missing, Node, Ran};
@@ -78,7 +78,7 @@ pub(crate) async fn its_tools_are_offered_and_their_results_are_ours_case() -> R
         reference.model_text()
     );
 
-    // What is for the user alone is not for the model.
+    // Content whose audience is only the user is not shown to the model.
     let annotated = json!({"messageType": "success", "includeImage": true});
     let annotated = call(&tools, "every__get-annotated-message", annotated).await;
     let parts = annotated.model_output().unwrap().to_parts();
@@ -90,7 +90,7 @@ pub(crate) async fn its_tools_are_offered_and_their_results_are_ours_case() -> R
 
     let wrong = call(&tools, "every__get-sum", json!({"a": "two", "b": 1})).await;
     assert_eq!(wrong.error().unwrap().kind(), ErrorKind::InvalidArguments);
-    // Its own check, which says more than the schema: this one runs as a task only.
+    // The server itself checks more than the schema says: this tool runs only as a task.
     let task = call(
         &tools,
         "every__simulate-research-query",

@@ -1,4 +1,4 @@
-//! MCP servers of other projects: their tools as tools of one's own.
+//! Real third-party MCP servers: their tools imported as tools of this project.
 
 #![allow(
     clippy::unwrap_used,

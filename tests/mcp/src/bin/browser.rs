@@ -1,6 +1,6 @@
-//! An MCP server and pages of two other origins, in a real browser: `browser PROGRAM`, where the program is Chromium.
+//! An MCP server and pages of two other origins, in a real browser: `browser PROGRAM`, where PROGRAM is Chromium.
 //!
-//! The names of the origins lead to this machine by a rule of the browser, so that the server does not trust them for being loopback.
+//! A rule of the browser maps the origins' names to this machine, so that the server does not trust them as loopback addresses.
 
 use std::error::Error;
 use std::path::Path;
@@ -20,7 +20,7 @@ const PAGE: &str = include_str!("../../clients/page.html");
 const TRUSTED: &str = "app.example.com";
 const FOREIGN: &str = "evil.example";
 const RESOURCE: &str = "https://mcp.example.com/mcp";
-/// Longest time that a page may take.
+/// The longest time until a page has to report.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -72,7 +72,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Shows a page of each origin; whether both saw what they should.
+/// Opens a page of each origin; returns whether both reported what is expected.
 async fn both(browser: &str) -> Result<bool, Failure> {
     let pages = TcpListener::bind("127.0.0.1:0").await?;
     let page_port = pages.local_addr()?.port();
@@ -113,7 +113,7 @@ async fn both(browser: &str) -> Result<bool, Failure> {
     Ok(right)
 }
 
-/// Removes a folder. The browser's other processes write into it until they notice that the first one is gone.
+/// Removes a folder. The browser's child processes keep writing to it until they notice that their parent has exited.
 async fn remove(folder: &Path) -> std::io::Result<()> {
     for _ in 0..50 {
         if std::fs::remove_dir_all(folder).is_ok() {
@@ -124,7 +124,7 @@ async fn remove(folder: &Path) -> std::io::Result<()> {
     std::fs::remove_dir_all(folder)
 }
 
-/// A browser; it ends with this.
+/// A browser process, killed on drop.
 struct Started(Child);
 
 impl Drop for Started {
@@ -156,11 +156,11 @@ fn start(browser: &str, folder: &Path, url: &str) -> std::io::Result<Started> {
     Ok(Started(child))
 }
 
-/// Serves the page until it reports.
+/// Serves the page until it reports, and returns the report.
 async fn report(pages: &TcpListener) -> Result<String, Failure> {
     loop {
         let (stream, _) = pages.accept().await?;
-        // A browser opens connections that it does not use.
+        // A browser opens connections that it never uses.
         let answered = tokio::time::timeout(Duration::from_secs(5), answer(stream)).await;
         if let Ok(Ok(Some(report))) = answered {
             return Ok(report);
@@ -168,7 +168,7 @@ async fn report(pages: &TcpListener) -> Result<String, Failure> {
     }
 }
 
-/// Answers one request; gives the body if it is a report.
+/// Answers one request; returns its body if it is a report.
 async fn answer(mut stream: TcpStream) -> Result<Option<String>, Failure> {
     let mut request = Vec::new();
     let (head, body) = loop {
@@ -193,7 +193,7 @@ async fn answer(mut stream: TcpStream) -> Result<Option<String>, Failure> {
     Ok(head.starts_with("POST /report ").then_some(body))
 }
 
-/// The head and the body of a request, once all of it is there.
+/// Returns the head and the body of a request once all of it has arrived.
 fn whole(request: &[u8]) -> Option<(String, String)> {
     let text = String::from_utf8_lossy(request);
     let (head, body) = text.split_once("\r\n\r\n")?;

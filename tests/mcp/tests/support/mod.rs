@@ -1,4 +1,4 @@
-//! The fixture as a process of its own, and the clients that drive it.
+//! The fixture as a child process, and the clients that drive it.
 
 #![allow(
     dead_code,
@@ -16,14 +16,14 @@ use std::time::{Duration, Instant};
 
 use test_support::Node;
 
-/// The fixture's program.
+/// Path of the fixture's binary.
 pub const FIXTURE: &str = env!("CARGO_BIN_EXE_mcp-fixture");
 
-/// A fixture that serves HTTP; it ends with this.
+/// A fixture that serves HTTP, killed on drop.
 pub struct Server {
     child: Child,
     pub address: String,
-    /// What it says on standard error.
+    /// Output of the process on standard error.
     pub said: Arc<Mutex<String>>,
 }
 
@@ -54,7 +54,7 @@ impl Server {
         }
     }
 
-    /// Waits until it has said something.
+    /// Waits until the process has printed a text.
     pub fn until(&self, text: &str) {
         let begun = Instant::now();
         while !self.said.lock().unwrap().contains(text) {
@@ -74,18 +74,18 @@ impl Drop for Server {
     }
 }
 
-/// What a program for Node printed, with these words.
+/// Runs a Node program with these arguments.
 pub fn run(node: &Node, script: &Path, arguments: &[&str]) -> Output {
     finished(node.command().arg(script).args(arguments))
 }
 
-/// Runs a script of ours among the packages for Node.
+/// Runs a script of this crate next to the installed Node packages, and returns its output.
 pub fn script(node: &Node, name: &str, arguments: &[&str]) -> String {
     let (_folder, copy) = node.beside(&own(name)).unwrap();
     said(&run(node, &copy, arguments))
 }
 
-/// Runs a script of ours with an interpreter of Python.
+/// Runs a script of this crate with a Python interpreter, and returns its output.
 pub fn python(interpreter: &Path, name: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(interpreter);
     said(&finished(command.arg(own(name)).args(arguments)))
@@ -97,7 +97,7 @@ fn own(script: &str) -> PathBuf {
         .join(script)
 }
 
-/// What came of a program; one that hangs is stopped.
+/// Waits for a program to end and returns its output; one that hangs is killed.
 fn finished(command: &mut Command) -> Output {
     let mut child = command
         .stdin(Stdio::null())
@@ -133,7 +133,7 @@ fn read(pipe: &mut impl std::io::Read) -> Vec<u8> {
     bytes
 }
 
-/// What a program printed; it has to have succeeded.
+/// Returns the standard output of a program, which must have succeeded.
 pub fn said(output: &Output) -> String {
     let (out, err) = (
         String::from_utf8_lossy(&output.stdout),

@@ -1,4 +1,4 @@
-//! A small host: the helper of the tests, whose `main` is not theirs, and a process whose environment and whose death tests can choose.
+//! A small host process. Tests use it as the helper, because their own `main` cannot be one, and as a process with a chosen environment that they can kill.
 //!
 //! `host ROOT ARGUMENTS [bare]` calls `run_command` in a workspace below `ROOT` and prints the result.
 
@@ -10,7 +10,7 @@ use tool_std::isolate::{Isolation, Mechanism};
 use tool_std::process::{Commands, run_command};
 use tool_std::workspace::Workspaces;
 
-/// A mode of this binary: says its arguments, its environment and what it can read.
+/// A mode of this binary that prints its arguments, its environment and what it can read.
 fn tell(args: Vec<OsString>) -> u8 {
     for arg in args {
         println!("{}", arg.display());

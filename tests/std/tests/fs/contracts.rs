@@ -1,4 +1,4 @@
-//! What every tool of the pack is.
+//! The contracts of the file tools: effects, examples and schemas.
 
 use tool_core::{Effect, testing};
 
@@ -7,7 +7,7 @@ use crate::place::tools;
 const READ: Effect = Effect::READ;
 const WRITE: Effect = Effect::READ.union(Effect::WRITE);
 
-// S1-29, S1-63, S1-64, S1-65, M16
+// S1-29, S1-63, S1-64, S1-65, M16: each tool passes the test kit and has labelled examples.
 #[test]
 fn every_tool_keeps_its_word() {
     let tools = tools();
@@ -20,7 +20,7 @@ fn every_tool_keeps_its_word() {
     }
 }
 
-// M4
+// M4: the effects of a tool follow from the handles that it takes.
 #[test]
 fn effects_are_those_of_the_handles() {
     let tools = tools();

@@ -1,4 +1,4 @@
-//! `list_directory`.
+//! The `list_directory` tool.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 
-// S1-79, listDirectory
+// S1-79, listDirectory: the folder is created on the first call, and paths come back normalised.
 #[tokio::test]
 async fn an_empty_conversation_has_an_empty_folder() {
     let place = Place::new();
@@ -20,7 +20,7 @@ async fn an_empty_conversation_has_an_empty_folder() {
     assert!(place.path.is_dir());
 }
 
-// listDirectory
+// listDirectory: folders come first, and hidden names only on request.
 #[tokio::test]
 async fn folders_come_first_and_hidden_names_only_when_said() {
     let place = Place::new();
@@ -66,7 +66,7 @@ async fn folders_come_first_and_hidden_names_only_when_said() {
     );
 }
 
-// listDirectory: 200 entries
+// listDirectory: a page has 200 entries, and a cursor for the next page.
 #[tokio::test]
 async fn a_long_folder_is_listed_on() {
     let place = Place::new();

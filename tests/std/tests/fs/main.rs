@@ -1,4 +1,4 @@
-//! The tools on files: what they promise, and that nothing outside a workspace is read, written or listed.
+//! The file tools: their contracts, and that nothing outside of a workspace is read, written or listed.
 
 #![allow(
     clippy::unwrap_used,

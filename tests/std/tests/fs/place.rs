@@ -1,4 +1,4 @@
-//! A workspace in a folder that goes with its test, and the tools on it.
+//! A workspace in a temporary folder, and the file tools on it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(crate) struct Place {
     pub(crate) path: PathBuf,
 }
 
-/// The seven tools.
+/// The seven file tools.
 pub(crate) fn tools() -> Toolset {
     Registry::builder()
         .tool::<read_file>()
@@ -61,19 +61,19 @@ impl Place {
         }
     }
 
-    /// The folder that holds the root of the workspaces and what is outside of it.
+    /// Returns the folder that holds both the root of the workspaces and the files outside.
     pub(crate) fn around(&self) -> &Path {
         self.root.path()
     }
 
-    /// Puts a file into the workspace.
+    /// Writes a file into the workspace.
     pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    /// What a file of the workspace holds.
+    /// Returns the content of a file in the workspace.
     pub(crate) fn holds(&self, path: &str) -> String {
         fs::read_to_string(self.path.join(path)).unwrap()
     }
@@ -83,7 +83,7 @@ impl Place {
         self.tools.call(call, &self.cx).await
     }
 
-    /// The output of a call that works.
+    /// Returns the output of a call that succeeds.
     pub(crate) async fn ok(&self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments).await;
         match result.output() {
@@ -92,7 +92,7 @@ impl Place {
         }
     }
 
-    /// What the model reads of a call that fails.
+    /// Returns the text that the model reads of a call that fails.
     pub(crate) async fn fails(&self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments).await;
         match result.error() {

@@ -1,4 +1,4 @@
-//! `read_file` and `read_file_parts`.
+//! The `read_file` and `read_file_parts` tools.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ fn numbered(lines: usize) -> String {
     })
 }
 
-// S1-73
+// S1-73: an empty path and a NUL byte are refused, each with its own message.
 #[tokio::test]
 async fn an_empty_path_and_a_nul_are_refused_each_in_its_words() {
     let place = Place::new();
@@ -43,7 +43,7 @@ async fn an_empty_path_and_a_nul_are_refused_each_in_its_words() {
     }
 }
 
-// S1-75, S1-79, readFile
+// S1-75, S1-79, readFile: a whole file comes with its size and number of lines; `..` inside the workspace is resolved.
 #[tokio::test]
 async fn a_whole_file_comes_with_its_size_and_lines() {
     let place = Place::new();
@@ -69,7 +69,7 @@ async fn a_whole_file_comes_with_its_size_and_lines() {
     );
 }
 
-// S1-77
+// S1-77: an absolute path is read inside the workspace and refused outside.
 #[tokio::test]
 async fn an_absolute_path_is_read_inside_and_nowhere_else() {
     let place = Place::new();
@@ -93,7 +93,7 @@ async fn an_absolute_path_is_read_inside_and_nowhere_else() {
         .await;
     assert_eq!(out["content"], "hello");
 
-    // A sibling, and one whose name begins with ours.
+    // A sibling folder, and one whose name starts with this one's.
     for sibling in ["conv2", "conv1x", "conv"] {
         let folder = place.path.parent().unwrap().join(sibling);
         std::fs::create_dir_all(&folder).unwrap();
@@ -117,7 +117,7 @@ async fn an_absolute_path_is_read_inside_and_nowhere_else() {
     assert!(told.contains("is outside the workspace"), "{told}");
 }
 
-// S1-77
+// S1-77: an absolute path counts as inside even if the root is reached through a symbolic link.
 #[cfg(unix)]
 #[tokio::test]
 async fn an_absolute_path_is_told_inside_where_the_root_is_behind_a_link() {
@@ -150,7 +150,7 @@ async fn an_absolute_path_is_told_inside_where_the_root_is_behind_a_link() {
     }
 }
 
-// readFile: 500 lines, 512 KiB, and how to go on
+// readFile: a result has at most 500 lines and 512 KiB, and says how to continue.
 #[tokio::test]
 async fn a_long_file_is_read_on_from_where_the_result_ended() {
     let place = Place::new();
@@ -179,7 +179,7 @@ async fn a_long_file_is_read_on_from_where_the_result_ended() {
         [(1, 500, true), (501, 1000, true), (1001, 1234, false)]
     );
 
-    // Behind the end there is nothing, and nothing more.
+    // An offset past the end returns an empty text and no next offset.
     let out = place
         .ok(
             "read_file",
@@ -192,7 +192,7 @@ async fn a_long_file_is_read_on_from_where_the_result_ended() {
     );
 }
 
-// readFile
+// readFile: a long line is continued at whole characters.
 #[tokio::test]
 async fn a_line_of_any_length_is_read_on_at_whole_characters() {
     let place = Place::limited(Limits::default().bytes(10));
@@ -220,7 +220,7 @@ async fn a_line_of_any_length_is_read_on_at_whole_characters() {
     );
 }
 
-// readFile: a file over 512 KB is refused by the source even with `tail`; here it is not
+// readFile: the reference refuses a file over 512 KB even with `tail`; here it is read.
 #[tokio::test]
 async fn the_last_lines_come_from_a_file_of_any_length() {
     let place = Place::new();
@@ -251,7 +251,7 @@ async fn the_last_lines_come_from_a_file_of_any_length() {
         );
         assert_eq!(out["lines"], 900_000);
     }
-    // A window far behind the first piece that is read.
+    // A range far after the first block that is read.
     let at = text.find("line 700000\n").unwrap();
     let out = place
         .ok("read_file", json!({"path": "log", "offset": at}))
@@ -287,7 +287,7 @@ async fn the_last_lines_come_from_a_file_of_any_length() {
     );
 }
 
-// readFile: nor does a file of hundreds of megabytes keep its end, its middle or some of its lines from being read
+// readFile: the end, the middle and single lines of a file of hundreds of megabytes can be read.
 #[tokio::test]
 async fn a_file_that_is_far_longer_than_any_result_is_read_in_pieces() {
     use std::os::unix::fs::FileExt as _;
@@ -296,7 +296,7 @@ async fn a_file_that_is_far_longer_than_any_result_is_read_in_pieces() {
     place.put("long", "line\n".repeat(2000));
     let file = place.path.join("long");
     let file = std::fs::File::options().write(true).open(file).unwrap();
-    // What was not written takes no room and is text: NUL is a character.
+    // Unwritten parts of a sparse file take no space and read as NUL, which is a valid character.
     let size = 20 << 20;
     file.write_all_at("\nmiddle €\n".as_bytes(), size / 2)
         .unwrap();
@@ -324,7 +324,7 @@ async fn a_file_that_is_far_longer_than_any_result_is_read_in_pieces() {
     let out = place.ok("read_file_parts", parts).await;
     assert_eq!(out["parts"][0]["text"], "middle €\n");
     assert_eq!(out["parts"][1]["text"], "line\nline\n");
-    // No file of a usual length is too long.
+    // There is no limit at usual file lengths.
     file.write_all_at(b"\nend\n", 257 << 20).unwrap();
     let out = place
         .ok("read_file", json!({"path": "long", "tail": 1}))
@@ -335,7 +335,7 @@ async fn a_file_that_is_far_longer_than_any_result_is_read_in_pieces() {
     );
 }
 
-// readFile: 512 KiB of a result, whatever its lines
+// readFile: a result has at most 512 KiB, however long its lines are.
 #[tokio::test]
 async fn a_result_of_long_lines_has_512_kib_and_ends_with_one() {
     let place = Place::new();
@@ -356,7 +356,7 @@ async fn a_result_of_long_lines_has_512_kib_and_ends_with_one() {
         assert_eq!(out["truncated"], offset.is_some());
     }
     assert_eq!(read, text);
-    // 524,288 bytes hold 52 such lines.
+    // 52 such lines fit into 524,288 bytes.
     assert_eq!(lengths, [520_000, 520_000, 520_000, 440_000]);
     let out = place
         .ok("read_file", json!({"path": "wide", "tail": 100}))
@@ -365,7 +365,7 @@ async fn a_result_of_long_lines_has_512_kib_and_ends_with_one() {
         (out["content"].as_str().unwrap().len(), &out["truncated"]),
         (520_000, &json!(true))
     );
-    // To the byte: one that is just as long is whole, one more is not.
+    // The limit is exact: a file of that length is whole, one more byte is not.
     place.put("just", "y".repeat(512 << 10));
     place.put("over", "y".repeat((512 << 10) + 1));
     let out = place.ok("read_file", json!({"path": "just"})).await;
@@ -380,7 +380,7 @@ async fn a_result_of_long_lines_has_512_kib_and_ends_with_one() {
     );
 }
 
-// readFile
+// readFile: the tail of a file without line ends fits the limit.
 #[tokio::test]
 async fn the_end_of_a_file_without_lines_fits_its_limit() {
     let place = Place::limited(Limits::default().bytes(10));
@@ -402,7 +402,7 @@ async fn the_end_of_a_file_without_lines_fits_its_limit() {
     );
 }
 
-// readFile
+// readFile: files that are not text are reported with what they are.
 #[tokio::test]
 async fn what_is_no_text_is_told_apart() {
     let place = Place::limited(Limits::default().file_bytes(9 << 20));
@@ -429,7 +429,7 @@ async fn what_is_no_text_is_told_apart() {
         let parts = json!({"parts": [{"path": path, "start_line": 1, "end_line": 2}]});
         assert_eq!(place.fails("read_file_parts", parts).await, text);
     }
-    // A character that lies across two pieces is one.
+    // A character that lies across two blocks is decoded as one.
     let text = format!("{}€{}\n", "x".repeat((4 << 20) - 1), "y".repeat(10));
     place.put("across", &text);
     let out = place
@@ -439,14 +439,14 @@ async fn what_is_no_text_is_told_apart() {
         )
         .await;
     assert_eq!(out["content"], "€yyyyyyyyyy\n");
-    // Exactly one piece, and the last line has no end.
+    // Exactly one block long, and the last line has no line end.
     place.put("whole", "z".repeat(4 << 20));
     let parts = json!({"parts": [{"path": "whole", "start_line": 1, "end_line": 1}]});
     assert_eq!(
         place.ok("read_file_parts", parts).await["parts"][0]["total_lines"],
         1
     );
-    // Exactly one piece.
+    // Exactly one block long.
     place.put("exact", "z\n".repeat(2 << 20));
     let out = place
         .ok("read_file", json!({"path": "exact", "tail": 2}))
@@ -457,7 +457,7 @@ async fn what_is_no_text_is_told_apart() {
     );
 }
 
-// readFile
+// readFile: a missing file and a path that is not a file are reported with what to do.
 #[tokio::test]
 async fn what_is_not_there_or_no_file_is_told_with_what_to_do() {
     let place = Place::new();
@@ -485,7 +485,7 @@ async fn what_is_not_there_or_no_file_is_told_with_what_to_do() {
     );
 }
 
-// S2-37, readFileParts
+// S2-37, readFileParts: parts are exact line ranges; a range beyond the file is clamped and flagged.
 #[tokio::test]
 async fn parts_are_exact_ranges_and_what_is_not_there_is_clamped_and_flagged() {
     let place = Place::new();
@@ -550,7 +550,7 @@ async fn parts_are_exact_ranges_and_what_is_not_there_is_clamped_and_flagged() {
     }
 }
 
-// S2-37, readFileParts: at most 400 lines each
+// S2-37, readFileParts: a part has at most 400 lines.
 #[tokio::test]
 async fn a_part_that_is_too_long_is_cut_and_flagged() {
     let place = Place::new();

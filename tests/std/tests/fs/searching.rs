@@ -1,4 +1,4 @@
-//! `find_files` and `search_files`.
+//! The `find_files` and `search_files` tools.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ fn paths(out: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// `path:line` of each line that matches.
+/// Returns `path:line` of each matching line.
 fn places(out: &Value) -> Vec<String> {
     let files = out["files"].as_array().unwrap();
     let lines = files.iter().flat_map(|file| {
@@ -48,7 +48,7 @@ fn places(out: &Value) -> Vec<String> {
     lines.collect()
 }
 
-// find_files
+// find_files: files are found by name or by path.
 #[tokio::test]
 async fn files_are_found_by_name_or_path() {
     let place = tree();
@@ -118,7 +118,7 @@ async fn files_are_found_by_name_or_path() {
     );
 }
 
-// find_files
+// find_files: many files come in pages, in a fixed order.
 #[tokio::test]
 async fn many_files_are_found_on_and_in_order() {
     let place = Place::new();
@@ -165,7 +165,7 @@ async fn many_files_are_found_on_and_in_order() {
     }
 }
 
-// find_files, search_files: the rules of git, and none from above the workspace
+// find_files, search_files: git's ignore rules apply, but none from above the workspace.
 #[tokio::test]
 async fn ignore_files_count_in_the_workspace_and_not_above() {
     let place = Place::new();
@@ -207,7 +207,7 @@ async fn ignore_files_count_in_the_workspace_and_not_above() {
     assert_eq!(paths(&out), all);
     let out = place.ok("search_files", json!({"pattern": "text"})).await;
     assert_eq!(places(&out), all.map(|path| format!("{path}:1")));
-    // Rules above the folder that is looked in count as well.
+    // Rules from above the searched folder, but inside the workspace, apply too.
     let out = place
         .ok("find_files", json!({"pattern": "*", "path": "d/e/f"}))
         .await;
@@ -232,7 +232,7 @@ async fn ignore_files_count_in_the_workspace_and_not_above() {
     );
 }
 
-// search_files
+// search_files: matching lines come with their numbers.
 #[tokio::test]
 async fn lines_are_found_with_their_numbers() {
     let place = tree();
@@ -295,7 +295,7 @@ async fn lines_are_found_with_their_numbers() {
     );
 }
 
-// search_files
+// search_files: context lines come with a match.
 #[tokio::test]
 async fn lines_around_a_match_come_with_it() {
     let place = Place::new();
@@ -339,7 +339,7 @@ async fn lines_around_a_match_come_with_it() {
     assert_eq!(shown(json!({"pattern": "hit", "offset": 3})).await, []);
 }
 
-// search_files: the same matches whatever the threads do, and all of them in the end
+// search_files: the pages have the same matches in the same order, whatever the threads do.
 #[tokio::test]
 async fn many_matches_are_found_on_and_in_order() {
     let place = Place::new();
@@ -370,7 +370,7 @@ async fn many_matches_are_found_on_and_in_order() {
         }
         assert_eq!(read, all);
     }
-    // With the lines around them, from any place on.
+    // With context lines, starting from any offset.
     let whole = json!({"pattern": "hit", "context": 1, "limit": 1000});
     let whole = place.ok("search_files", whole).await;
     for (offset, limit) in [(1, 1), (3, 100), (397, 3), (790, 100), (797, 1), (798, 1)] {
@@ -382,7 +382,7 @@ async fn many_matches_are_found_on_and_in_order() {
             out["next_offset"].as_u64(),
             (end < 798).then_some(end as u64)
         );
-        // Each line is one of the whole result's.
+        // Each line of a page is part of the whole result.
         for file in out["files"].as_array().unwrap() {
             let of = whole["files"].as_array().unwrap();
             let of = of.iter().find(|of| of["path"] == file["path"]).unwrap();
@@ -398,7 +398,7 @@ async fn many_matches_are_found_on_and_in_order() {
     assert_eq!((places(&out).len(), &out["next_offset"]), (3, &json!(3)));
 }
 
-// search_files
+// search_files: binary files are not searched, and long lines are cut.
 #[tokio::test]
 async fn what_is_no_text_is_not_searched_and_long_lines_are_cut() {
     let place = Place::new();
@@ -417,7 +417,7 @@ async fn what_is_no_text_is_not_searched_and_long_lines_are_cut() {
     assert_eq!(text, format!("{}…", "ä".repeat(250)));
 }
 
-// D6: one pattern takes 1.6 GB for 40 s
+// D6: one pattern took 1.6 GB for 40 s.
 #[tokio::test]
 async fn no_pattern_takes_much_memory() {
     let place = Place::new();
@@ -450,7 +450,7 @@ async fn no_pattern_takes_much_memory() {
     }
     let grown = peak() - before;
     assert!(grown < 128 << 10, "{grown} KiB");
-    // What people write is not too large.
+    // Patterns that people write are not too large.
     for pattern in [
         r"(?i)\bfn\s+\w+\s*\(",
         r"\w+\s+\w+\s+\w+",
@@ -462,7 +462,7 @@ async fn no_pattern_takes_much_memory() {
     }
 }
 
-// D6: whatever its pattern, a search whose call was cancelled searches nothing
+// D6: whatever its pattern, a search of a cancelled call does nothing.
 #[test]
 fn cancelled_search_ends_with_each_pattern() {
     let place = Place::new();
@@ -498,7 +498,7 @@ fn cancelled_search_ends_with_each_pattern() {
     }
 }
 
-/// The most memory that this process has had, in KiB.
+/// Returns the peak memory of this process in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status
@@ -508,7 +508,7 @@ fn peak() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-// D7: a long `.gitignore` costs 480 MB, and silently stops applying behind 20,000 patterns
+// D7: a long `.gitignore` cost 480 MB, and was silently cut off after 20,000 patterns.
 #[tokio::test]
 async fn rules_are_bounded_and_what_is_left_out_is_said() {
     let found = async |place: &Place, hidden: bool| {
@@ -528,7 +528,7 @@ async fn rules_are_bounded_and_what_is_left_out_is_said() {
     );
     let out = found(&place, false).await;
     assert_eq!((paths(&out), &out["note"]), (vec!["last"], &Value::Null));
-    // One more than count.
+    // One pattern more than the limit.
     place.put(".gitignore", format!("first\n{many}last\n"));
     let out = found(&place, false).await;
     assert_eq!(paths(&out), ["last"]);
@@ -537,7 +537,7 @@ async fn rules_are_bounded_and_what_is_left_out_is_said() {
         note.contains("only the beginning of `.gitignore`"),
         "{note}"
     );
-    // Longer than is read: the part of a line counts for nothing.
+    // The file is longer than the limit; the line that the limit cuts is ignored.
     place.put(
         ".gitignore",
         format!("first\n#{}\nlast", "-".repeat(64 << 10)),
@@ -549,7 +549,7 @@ async fn rules_are_bounded_and_what_is_left_out_is_said() {
         .ok("search_files", json!({ "pattern": "nothing" }))
         .await;
     assert!(out["note"].as_str().unwrap().contains("64 KiB"));
-    // Many files of rules.
+    // Many ignore files.
     let place = Place::new();
     for n in 0..12 {
         place.put(&format!("d{n:02}/.gitignore"), format!("gone\n{many}"));

@@ -1,4 +1,4 @@
-//! `write_file` and `edit_file`.
+//! The `write_file` and `edit_file` tools.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -8,7 +8,7 @@ use tool_std::fs::Limits;
 
 use crate::place::Place;
 
-// S1-75, S1-79, writeFile
+// S1-75, S1-79, writeFile: a file is written together with the folders that it needs.
 #[tokio::test]
 async fn a_file_is_written_with_the_folders_that_it_needs() {
     let place = Place::new();
@@ -39,7 +39,7 @@ async fn a_file_is_written_with_the_folders_that_it_needs() {
     assert_eq!(names, ["c.txt"], "no spare file is left");
 }
 
-// S1-74
+// S1-74: absolute paths are refused, including those of Windows.
 #[tokio::test]
 async fn absolute_paths_are_refused() {
     let place = Place::new();
@@ -73,7 +73,7 @@ async fn absolute_paths_are_refused() {
     assert_eq!(fs::read_dir(&place.path).unwrap().count(), 0);
 }
 
-// writeFile: atomic create-new when overwrite is false
+// writeFile: `overwrite: false` creates a file atomically and keeps an existing one.
 #[tokio::test]
 async fn without_overwrite_a_file_that_is_there_stays() {
     let place = Place::new();
@@ -88,7 +88,7 @@ async fn without_overwrite_a_file_that_is_there_stays() {
     assert_eq!(place.holds("once"), "first");
 }
 
-// writeFile: atomic create-new when overwrite is false
+// writeFile: of concurrent calls with `overwrite: false`, exactly one creates the file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_that_create_one_file_at_the_same_time_one_does() {
     let place = Place::new();
@@ -113,7 +113,7 @@ async fn of_many_that_create_one_file_at_the_same_time_one_does() {
     }
 }
 
-// writeFile: a reader sees the old file or the new one
+// writeFile: a reader sees either the old file or the new one.
 #[tokio::test]
 async fn a_file_is_replaced_in_one_step_and_keeps_its_mode() {
     let place = Place::new();
@@ -138,7 +138,7 @@ async fn a_file_is_replaced_in_one_step_and_keeps_its_mode() {
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o750);
 }
 
-// writeFile
+// writeFile: a path that cannot be written is reported with what to do.
 #[tokio::test]
 async fn what_cannot_be_written_is_told_with_what_to_do() {
     let place = Place::limited(Limits::default().written_bytes(10));
@@ -191,7 +191,7 @@ async fn what_cannot_be_written_is_told_with_what_to_do() {
     assert!(!place.path.join("new").exists());
 }
 
-// edit_file
+// edit_file: an edit replaces exact text that occurs once, or all occurrences on request.
 #[tokio::test]
 async fn an_edit_replaces_exact_text_that_is_there_once() {
     let place = Place::new();
@@ -222,7 +222,7 @@ async fn an_edit_replaces_exact_text_that_is_there_once() {
     );
 }
 
-// edit_file: the length is known before the text is made, which no memory would hold
+// edit_file: the length of the result is computed before the text is built, because it may not fit in memory.
 #[tokio::test]
 async fn an_edit_that_makes_a_short_file_endless_is_refused() {
     let place = Place::new();
@@ -234,7 +234,7 @@ async fn an_edit_that_makes_a_short_file_endless_is_refused() {
         "`a` would have 1048576000000 bytes, more than the 10485760 that may be written: write several files"
     );
     assert_eq!(place.holds("a").len(), 1 << 20);
-    // As long as may be is taken: what is replaced makes room.
+    // A result of exactly the limit is accepted: the replaced text does not count.
     let place = Place::limited(Limits::default().written_bytes(10));
     place.put("a", "aa1234567");
     let edit =
@@ -247,7 +247,7 @@ async fn an_edit_that_makes_a_short_file_endless_is_refused() {
     assert_eq!(place.holds("a"), "xyzxyz1234567");
 }
 
-// edit_file: its limit is that of writing
+// edit_file: the limit is the one of `write_file`.
 #[tokio::test]
 async fn a_file_that_is_too_long_to_be_edited_is_told_so() {
     let place = Place::limited(Limits::default().written_bytes(10));
@@ -262,7 +262,7 @@ async fn a_file_that_is_too_long_to_be_edited_is_told_so() {
     );
 }
 
-// edit_file
+// edit_file: a text that is not found is reported with the nearest match.
 #[tokio::test]
 async fn a_text_that_is_not_there_is_told_with_a_guess() {
     let place = Place::new();
@@ -315,12 +315,12 @@ async fn a_text_that_is_not_there_is_told_with_a_guess() {
     );
 }
 
-// Two calls at once: an edit that was reported is not lost to another one, whoever came first
+// Two concurrent calls: a reported edit is not lost to another one, whichever came first.
 #[test]
 fn edits_at_once_lose_no_change() {
     const EDITS: usize = 400;
     let place = Place::new();
-    // Long enough that reading and writing take a while.
+    // Long enough that reading and writing take some time.
     let rest = "the rest\n".repeat(2_000);
     place.put("x", format!("a 0\nb 0\n{rest}"));
     let edit = |who: &str| {

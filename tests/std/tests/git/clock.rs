@@ -13,7 +13,7 @@ use crate::world::{call, output, tree};
 
 pub(crate) const HOURS: Duration = Duration::from_hours(2);
 
-/// A clock that the test sets, by the time of the last change in a folder.
+/// A clock that the test sets relative to the last change in a folder.
 #[derive(Clone)]
 pub(crate) struct Clock(pub(crate) Arc<Mutex<SystemTime>>);
 
@@ -34,7 +34,7 @@ impl Clock {
     }
 }
 
-/// What a call logs at level `WARN`.
+/// Returns the result of a future and what it logs at level `WARN`.
 async fn warnings<T>(work: impl Future<Output = T>) -> (T, String) {
     use tracing::instrument::WithSubscriber as _;
 
@@ -61,7 +61,7 @@ async fn warnings<T>(work: impl Future<Output = T>) -> (T, String) {
     (done, text)
 }
 
-/// The repository that a clone call removed, if any.
+/// Makes a clone call; returns the repositories that it removed, and its log.
 pub(crate) async fn next(cx: &ToolContext) -> (Vec<PathBuf>, String) {
     let calling = call(cx, "git_clone", json!({ "repo": "acme/site" }));
     let (result, log) = warnings(calling).await;

@@ -1,4 +1,4 @@
-//! When clones and their tokens go.
+//! Expiry of clones and their tokens.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::world::{World, call, clone, http, isolation, output, tree};
 
 const YOUNG: Duration = Duration::from_mins(119);
 
-// S1-88
+// S1-88: a clone is removed after two hours together with its token, and a warning is logged.
 #[tokio::test]
 async fn a_clone_goes_after_two_hours_with_its_token_and_a_warning() {
     let (world, clock) = (World::new(), Clock::new());
@@ -39,13 +39,13 @@ async fn a_clone_goes_after_two_hours_with_its_token_and_a_warning() {
     );
     assert!(!log.contains(crate::world::TOKEN));
 
-    // Another conversation's are its own.
+    // Clones of another conversation are kept.
     assert!(beside.join("README.md").exists());
     let kept = world.path("ws/acme/git-state/c2");
     assert!(tree(&kept).keys().any(|path| path.ends_with("token")));
 }
 
-// S1-88
+// S1-88: a clone without a token is removed without a warning.
 #[tokio::test]
 async fn a_clone_without_a_token_goes_without_a_warning() {
     let (world, clock) = (World::new(), Clock::new());
@@ -57,7 +57,7 @@ async fn a_clone_without_a_token_goes_without_a_warning() {
     assert!(!old.exists());
 }
 
-/// Gives a file, a folder or a link itself a time.
+/// Sets the modification time of a file, a folder or a link itself.
 fn touch(path: &Path, time: SystemTime) {
     use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
@@ -73,7 +73,7 @@ fn touch(path: &Path, time: SystemTime) {
     utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
 }
 
-/// As if a repository had been made and left that long ago.
+/// Makes a repository look as if it was last changed that long ago.
 fn left(world: &World, clone: &Path, age: Duration) {
     let state = world.state_of(clone);
     let all = tree(clone).into_keys().chain(tree(&state).into_keys());
@@ -82,7 +82,7 @@ fn left(world: &World, clone: &Path, age: Duration) {
     }
 }
 
-// S1-88
+// S1-88: the age counts from the last change, by the system's clock as well.
 #[tokio::test]
 async fn age_is_that_of_the_last_change_also_by_the_systems_clock() {
     let world = World::new();
@@ -97,7 +97,7 @@ async fn age_is_that_of_the_last_change_also_by_the_systems_clock() {
     assert!(young.exists() && world.state_of(&young).join("token").exists());
 }
 
-// S1-88: a clone in use is no old one
+// S1-88: a clone is in use, and kept, if any of its files changed recently.
 #[tokio::test]
 async fn a_clone_with_anything_that_changed_stays() {
     let world = World::new();
@@ -119,7 +119,7 @@ async fn a_clone_with_anything_that_changed_stays() {
         let (removed, _) = next(&cx).await;
         assert!(removed.is_empty() && old.exists(), "{changed}");
     }
-    // So does one with a commit that is nowhere else.
+    // A clone with a new commit is kept, too.
     left(&world, &old, HOURS * 2);
     world.git(&old, &["commit", "-q", "--allow-empty", "-m", "Mine"]);
     let (removed, _) = next(&cx).await;
@@ -128,7 +128,7 @@ async fn a_clone_with_anything_that_changed_stays() {
     assert_eq!(next(&cx).await.0.len(), 1);
 }
 
-// S1-88: a clone in use is no old one
+// S1-88: a clone that a tool uses is kept.
 #[tokio::test]
 async fn a_clone_that_a_tool_works_with_stays() {
     let (world, clock) = (World::new(), Clock::new());
@@ -156,7 +156,7 @@ async fn a_clone_that_a_tool_works_with_stays() {
     assert!(!old.exists());
 }
 
-// S1-88: no program keeps its clone, and the token of it, for ever
+// S1-88: a program cannot keep its clone and token for ever by setting times in the future.
 #[tokio::test]
 async fn a_time_of_the_future_keeps_nothing() {
     let world = World::new();
@@ -173,7 +173,7 @@ async fn a_time_of_the_future_keeps_nothing() {
     assert!(world.path("seed/README.md").exists());
 }
 
-// S1-84, S1-88
+// S1-84, S1-88: a token is removed once its repository is gone.
 #[tokio::test]
 async fn a_token_goes_with_its_repository() {
     let (world, clock) = (World::new(), Clock::new());
@@ -181,7 +181,7 @@ async fn a_token_goes_with_its_repository() {
     let cx = world.cx(clock.of(http(&server)));
     let clone = clone(&cx, "acme/site").await;
     let state = world.state_of(&clone);
-    // Whoever removes the repository knows nothing of the token.
+    // A program that removes the repository does not know about the token.
     fs::remove_dir_all(&clone).unwrap();
     clock.set(&state, Duration::from_mins(2));
     let (removed, log) = next(&cx).await;
@@ -192,7 +192,7 @@ async fn a_token_goes_with_its_repository() {
     assert!(!state.exists());
 }
 
-// S1-83, S1-88
+// S1-83, S1-88: leftovers of a host that crashed during a clone are removed too.
 #[tokio::test]
 async fn what_a_host_that_died_has_left_goes_too() {
     let (world, clock) = (World::new(), Clock::new());
@@ -209,7 +209,7 @@ async fn what_a_host_that_died_has_left_goes_too() {
     assert!(!left.exists() && log.contains("clone-0badcafe"), "{log}");
 }
 
-// S1-76, S1-88
+// S1-76, S1-88: the removal of old clones follows no link.
 #[tokio::test]
 async fn the_first_clock_follows_no_link() {
     let (world, clock) = (World::new(), Clock::new());
@@ -227,7 +227,7 @@ async fn the_first_clock_follows_no_link() {
     assert!(outside.exists());
 }
 
-// S1-89
+// S1-89: deleting an instance removes its clones and tokens.
 #[tokio::test]
 async fn the_end_of_an_instance_is_the_end_of_clones_and_tokens() {
     let world = World::new();
@@ -245,7 +245,7 @@ async fn the_end_of_an_instance_is_the_end_of_clones_and_tokens() {
     assert!(tree(&world.path("ws")).is_empty());
 }
 
-// S1-90
+// S1-90: deleting a conversation removes its clones and tokens.
 #[tokio::test]
 async fn the_end_of_a_conversation_is_the_end_of_its_clones_and_tokens() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! `git_clone`: where it goes, what it returns, what it refuses.
+//! The `git_clone` tool: its folder, its result and its refusals.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -8,7 +8,7 @@ use tool_core::ErrorKind;
 
 use crate::world::{World, call, clone, isolation, output, script, tree};
 
-// S1-77, S1-87, S1-91, gitCloneRepo
+// S1-77, S1-87, S1-91, gitCloneRepo: a clone returns its absolute path, its branch and an overview of its files.
 #[tokio::test]
 async fn a_clone_says_where_it_is_and_what_is_in_it() {
     let world = World::new();
@@ -43,7 +43,7 @@ async fn a_clone_says_where_it_is_and_what_is_in_it() {
         world.git(clone, &["rev-parse", "--is-shallow-repository"]),
         "true"
     );
-    // And nothing that it shares with the original.
+    // No file is a hard link that the original shares.
     for file in tree(clone).into_keys().filter(|path| path.is_file()) {
         assert_eq!(fs::metadata(&file).unwrap().nlink(), 1, "{file:?}");
     }
@@ -51,7 +51,7 @@ async fn a_clone_says_where_it_is_and_what_is_in_it() {
     assert!(!clone.join(".git/objects/info/alternates").exists());
 }
 
-// S1-77
+// S1-77: only the conversation that cloned a repository can read the path of the clone.
 #[tokio::test]
 async fn the_path_of_a_clone_is_read_by_its_own_conversation_alone() {
     let world = World::new();
@@ -70,7 +70,7 @@ async fn the_path_of_a_clone_is_read_by_its_own_conversation_alone() {
     }
 }
 
-// S1-87
+// S1-87: cloning a repository twice gives two folders.
 #[tokio::test]
 async fn a_repository_that_is_cloned_twice_has_two_folders() {
     let world = World::new();
@@ -81,7 +81,7 @@ async fn a_repository_that_is_cloned_twice_has_two_folders() {
     assert!(one.join("README.md").exists() && other.join("README.md").exists());
 }
 
-// S1-91, gitCloneRepo
+// S1-91, gitCloneRepo: the branch may be chosen, and its name may contain a slash.
 #[tokio::test]
 async fn another_branch_may_have_a_slash() {
     let world = World::new();
@@ -91,7 +91,7 @@ async fn another_branch_may_have_a_slash() {
     assert_eq!(output(&result)["branch"], "feature/x");
 }
 
-// S1-91
+// S1-91: an invalid repository or branch name is refused before git starts.
 #[tokio::test]
 async fn what_is_no_repository_or_branch_is_refused_before_anything_starts() {
     let world = World::new();
@@ -127,12 +127,12 @@ async fn what_is_no_repository_or_branch_is_refused_before_anything_starts() {
         assert!(!ran.exists(), "{arguments}");
     }
     assert!(!world.path("ws").exists() || tree(&world.workspace()).is_empty());
-    // A good one is not kept from starting.
+    // Control test: a valid name starts git.
     call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;
     assert!(ran.exists());
 }
 
-// S1-83, S1-91
+// S1-83, S1-91: a failed clone leaves no files behind.
 #[tokio::test]
 async fn a_clone_that_fails_leaves_nothing() {
     let world = World::new();
@@ -170,7 +170,7 @@ async fn a_clone_that_fails_leaves_nothing() {
     assert!(tree(&alone.workspace()).is_empty());
 }
 
-// gitCloneRepo
+// gitCloneRepo: a repository without commits can be cloned.
 #[tokio::test]
 async fn a_repository_without_commits_is_empty() {
     let world = World::new();
@@ -188,7 +188,7 @@ async fn a_repository_without_commits_is_empty() {
     assert_eq!(cloned["branch"], "trunk");
 }
 
-// gitCloneRepo
+// gitCloneRepo: a context without the host's `Git` value reports that git is missing.
 #[tokio::test]
 async fn a_context_without_the_hosts_values_has_no_git() {
     let world = World::new();

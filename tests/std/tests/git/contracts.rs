@@ -1,4 +1,4 @@
-//! What every tool of the pack is.
+//! The contracts of the git tools: effects, examples, schemas and secrets.
 
 use serde_json::json;
 use tool_core::{Approval, Effect, ErrorKind, testing};
@@ -14,7 +14,7 @@ fn names() -> Vec<String> {
     own.map(str::to_owned).collect()
 }
 
-// S1-29, S1-63, S1-64, S1-65, M16
+// S1-29, S1-63, S1-64, S1-65, M16: each tool passes the test kit and has labelled examples.
 #[test]
 fn every_tool_keeps_its_word() {
     assert_eq!(names().len(), 8);
@@ -27,7 +27,7 @@ fn every_tool_keeps_its_word() {
     }
 }
 
-// M4
+// M4: the effects of a tool follow from the handles that it takes.
 #[test]
 fn effects_are_those_of_the_handles() {
     let tools = tools();
@@ -55,7 +55,7 @@ fn effects_are_those_of_the_handles() {
     }
 }
 
-// S1-50
+// S1-50: the tools that contact a server declare the token as an optional secret.
 #[test]
 fn the_token_is_a_declared_need_that_may_be_absent() {
     let tools = tools();

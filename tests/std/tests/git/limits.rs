@@ -1,4 +1,4 @@
-//! 120 seconds and 5 MB, on a git that keeps neither.
+//! Limits of git runs: 120 seconds and 5 MB, tested with fake gits that exceed both.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use tool_std::isolate::{Cause, Exit, Isolation, Job, Keep, Ran};
 
 use crate::world::{World, call, isolation, script, tree};
 
-/// Seconds that nobody else sleeps.
+/// Returns a number of seconds that no other process sleeps for.
 fn mark(number: u32) -> String {
     format!("1{:07}.{number}", std::process::id())
 }
@@ -37,7 +37,7 @@ async fn cloning(cx: &ToolContext) -> CallResult {
     call(cx, "git_clone", json!({ "repo": "acme/site" })).await
 }
 
-// S1-83, S1-92, S1-94
+// S1-83, S1-92, S1-94: a git that sleeps is killed at its deadline with all its children, and leaves no file behind.
 #[tokio::test]
 async fn a_git_that_sleeps_is_dead_at_its_limit_with_all_its_children() {
     for (number, isolation) in [(1, isolation()), (2, Isolation::GroupOnly)] {
@@ -50,7 +50,7 @@ async fn a_git_that_sleeps_is_dead_at_its_limit_with_all_its_children() {
         let cx = world.conversation(git, "c1", isolation);
         let seen = {
             let mark = mark.clone();
-            // Both sleep before the limit, so that there is something to kill.
+            // Wait until both processes sleep, so that there is something to kill.
             std::thread::spawn(move || {
                 let began = Instant::now();
                 while alive(&mark) < 2 && began.elapsed().as_secs() < 20 {
@@ -75,7 +75,7 @@ async fn a_git_that_sleeps_is_dead_at_its_limit_with_all_its_children() {
     }
 }
 
-// S1-92
+// S1-92: git has 120 seconds and 5 MB by default.
 #[test]
 fn the_limits_are_120_seconds_and_5_megabytes_unless_said() {
     let told = format!("{:?}", Git::new());
@@ -85,7 +85,7 @@ fn the_limits_are_120_seconds_and_5_megabytes_unless_said() {
     );
 }
 
-/// A stand-in for `gh`, with its limits given to this one call.
+/// Runs a stand-in for `gh` with limits for this call alone.
 async fn gh(world: &World, lines: &str, deadline: Duration, limit: u64) -> Ran {
     let program = world.path("bin/gh");
     script(&program, lines);
@@ -101,7 +101,7 @@ async fn gh(world: &World, lines: &str, deadline: Duration, limit: u64) -> Ran {
     isolation().run(job, keep).await.unwrap()
 }
 
-// S1-93, S1-94: 30 s and 5 MB for `gh`, per call
+// S1-93, S1-94: each call sets its own limits, for example 30 s and 5 MB for `gh`.
 #[tokio::test]
 async fn each_run_of_a_program_has_the_limits_of_its_call() {
     const MEGABYTE: u64 = 1_000_000;
@@ -112,7 +112,7 @@ async fn each_run_of_a_program_has_the_limits_of_its_call() {
         .each_ref()
         .map(|mark| format!("sleep {mark} & sleep {mark}"));
     let floods = format!("head -c 6000000 /dev/zero; {}", sleeps[1]);
-    // All at once, in one process.
+    // All calls run at the same time in one process.
     let (late, in_time, flood, fits) = tokio::join!(
         gh(&world[0], &sleeps[0], short, 5 * MEGABYTE),
         gh(&world[1], "sleep 3; echo done", long, 5 * MEGABYTE),
@@ -124,18 +124,18 @@ async fn each_run_of_a_program_has_the_limits_of_its_call() {
             7 * MEGABYTE
         ),
     );
-    // Dead at the limit with its whole group, and the cause says after how long.
+    // Killed at its deadline with its whole process group; the cause states the deadline.
     assert_eq!(late.ended.because, Cause::Deadline(short));
     assert!(!late.ended.success() && !late.too_much);
     assert_eq!(alive(&mark[0]), 0);
-    // Longer than the other had, and within its own.
+    // Longer than the first call's deadline, but within its own.
     assert_eq!(in_time.ended.because, Cause::Itself);
     assert_eq!(
         (in_time.ended.exit, in_time.stdout.text()),
         (Exit::Code(0), String::from("done\n"))
     );
     assert!(in_time.took > short);
-    // What is too much for one is none too much for the other.
+    // The same output is over one call's limit and under another's.
     assert!(flood.too_much && flood.ended.because == Cause::Killed);
     assert!(flood.stdout.head.len() + flood.stdout.tail.len() <= 32 << 10);
     assert_eq!(alive(&mark[1]), 0);
@@ -146,10 +146,10 @@ async fn each_run_of_a_program_has_the_limits_of_its_call() {
     );
 }
 
-// S1-92
+// S1-92: git is killed once its output exceeds 5 MB.
 #[tokio::test]
 async fn six_megabytes_end_in_an_error() {
-    // Three on each output, so that neither is too much alone.
+    // Three megabytes on each stream, so that neither exceeds the limit alone.
     let lines = "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2; touch";
     let world = World::new();
     let past = world.workspace().join("past");
@@ -161,7 +161,7 @@ async fn six_megabytes_end_in_an_error() {
     let told = error.model_text();
     assert!(told.contains("more than 5000000 bytes"), "{told}");
     assert!(tree(&world.workspace()).keys().all(|path| *path == past));
-    // Less than that is no error of ours.
+    // Output below the limit is not reported as too much.
     let (git, _) = fake(
         &world,
         "head -c 4900000 /dev/zero; echo 'fatal: fake' >&2; exit 7",
@@ -172,14 +172,14 @@ async fn six_megabytes_end_in_an_error() {
         told.contains("exit 7") && told.contains("fatal: fake"),
         "{told}"
     );
-    // The limit is the host's.
+    // The host may set a different limit.
     let (git, _) = fake(&world, "head -c 200 /dev/zero; exit 1");
     let result = cloning(&world.cx(git.output_limit(100))).await;
     let told = result.error().unwrap().model_text();
     assert!(told.contains("more than 100 bytes"), "{told}");
 }
 
-// S1-92
+// S1-92: memory stays bounded while git floods its output.
 #[tokio::test]
 async fn a_flood_does_not_fill_the_hosts_memory() {
     let peak = || {
@@ -203,7 +203,7 @@ async fn a_flood_does_not_fill_the_hosts_memory() {
     assert!(peak() - before < 64 << 10, "{} KiB", peak() - before);
 }
 
-// S1-92
+// S1-92: a dropped call kills its git and leaves no file behind.
 #[tokio::test]
 async fn a_call_that_is_given_up_ends_its_git_and_leaves_nothing() {
     let world = World::new();
@@ -229,7 +229,7 @@ async fn a_call_that_is_given_up_ends_its_git_and_leaves_nothing() {
     }
 }
 
-// S1-80, S1-82, S1-91
+// S1-80, S1-82, S1-91: git gets only listed variables and no secret of the host.
 #[tokio::test]
 async fn git_has_no_environment_but_its_own() {
     let world = World::new();
@@ -264,14 +264,14 @@ async fn git_has_no_environment_but_its_own() {
         "{text}"
     );
     assert!(text.contains("\nHOME=/dev/null\n") || text.starts_with("HOME=/dev/null\n"));
-    // The test has more than that.
+    // Control test: this process itself has more variables.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
 }
 
-// S1-80: certificates and proxies of the host arrive, as git has them
+// S1-80: certificates and proxies of the host reach git, in the form that git reads.
 #[tokio::test]
 async fn the_hosts_certificates_and_proxies_reach_git() {
-    /// Set where this test runs in a process of its own, because variables belong to a process.
+    /// Set in the child process that runs this test again, because variables belong to a process.
     const AGAIN: &str = "STD_TESTS_GIT_ENVIRONMENT";
 
     if std::env::var_os(AGAIN).is_none() {
@@ -313,7 +313,7 @@ async fn the_hosts_certificates_and_proxies_reach_git() {
         ] {
             assert!(text.lines().any(|known| known == line), "{line}: {text}");
         }
-        // The proxy of this scheme, for this URL; there is no variable that git could take another from.
+        // The proxy for this scheme and URL is set in the configuration, so that git does not read a variable.
         let key = format!("http.{base}/acme/site.git.proxy");
         let number = text
             .lines()

@@ -1,4 +1,4 @@
-//! The tools on repositories: what they promise, and that no repository starts anything or gets a token that is not its own.
+//! The git tools: their contracts, and that no repository starts a program or gets a token of another one.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,7 +1,7 @@
-//! Programs that change a repository while git works on it, with every protection that the kernel has.
+//! Programs that change a repository while git works on it, with full isolation.
 //!
-//! A program of the workspace runs beside the tools for the whole test, through `run_command` and without a network, and changes whatever
-//! it finds. Each race is run 50 times, or as often as `STD_TESTS_GIT_ROUNDS` says; that of `git_push`, which is slow, a fifth of that.
+//! During the whole test, `run_command` runs a program in the workspace, without a network, that changes whatever it finds. Each race is run 50 times, or as
+//! often as `STD_TESTS_GIT_ROUNDS` says; the slow one of `git_push` a fifth of that.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,20 +14,20 @@ use tool_std::process::{Commands, run_command};
 use crate::server::Server;
 use crate::world::{TOKEN, World, call, clone, holding, isolation, output, script};
 
-/// How often each race is run.
+/// Number of rounds of each race.
 fn races() -> usize {
     let said = std::env::var("STD_TESTS_GIT_ROUNDS").ok();
     said.map_or(50, |rounds| rounds.parse().unwrap())
 }
 
-/// A program that runs in the workspace until the file `stop` is there.
+/// A program that runs in the workspace until the file `stop` exists.
 struct Attack {
     stop: PathBuf,
     runs: tokio::task::JoinHandle<Value>,
 }
 
 impl Attack {
-    /// Runs the lines of a shell script again and again.
+    /// Runs the lines of a shell script in a loop.
     async fn start(world: &World, cx: &ToolContext, lines: &str) -> Self {
         let (stop, started) = (
             world.workspace().join("stop"),
@@ -74,7 +74,7 @@ fn cx(world: &World, git: tool_std::git::Git) -> ToolContext {
         .build()
 }
 
-/// A filter that takes the token, if it can, and says that it ran.
+/// Writes a filter that steals the token if it can, and records that it ran.
 fn thief(world: &World) -> PathBuf {
     let (filter, home) = (
         world.path("ws/acme/conversations/c1/evil.sh"),
@@ -90,7 +90,7 @@ fn thief(world: &World) -> PathBuf {
     filter
 }
 
-/// The server under the name `localhost`, which a setting can send elsewhere, and another server at the same port of another address.
+/// Starts the server under the name `localhost`, which a setting can redirect, and another server on the same port of a different address.
 fn two_servers(world: &World) -> (Server, Server, tool_std::git::Git) {
     let server = world.server();
     let port = server.port();
@@ -106,7 +106,7 @@ fn two_servers(world: &World) -> (Server, Server, tool_std::git::Git) {
     (server, other, git)
 }
 
-/// Lines that exchange the configuration of a clone, back and forth.
+/// Returns shell lines that swap the configuration of a clone back and forth.
 fn exchanges(clone: &Path, added: &str) -> String {
     let dot_git = clone.join(".git");
     let good = fs::read_to_string(dot_git.join("config")).unwrap();
@@ -118,13 +118,13 @@ fn exchanges(clone: &Path, added: &str) -> String {
     )
 }
 
-// D1: a filter that a program adds while `git_clone` runs has neither the token nor a network
+// D1: a filter that a program adds during `git_clone` sees neither the token nor a network.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_beside_a_clone_gets_no_filter_into_it() {
     let world = World::new();
     let server = world.server();
     let cx = cx(&world, crate::world::http(&server));
-    // The workspace is made.
+    // Clone once, so that the workspace exists.
     clone(&cx, "acme/site").await;
     let filter = thief(&world);
     let lines = format!(
@@ -136,9 +136,9 @@ async fn a_program_beside_a_clone_gets_no_filter_into_it() {
     let attack = Attack::start(&world, &cx, &lines).await;
     for _ in 0..races() {
         let path = clone(&cx, "acme/site").await;
-        // Both files, although the program has changed what it could.
+        // The clone has both files, although the program changed whatever it could.
         assert!(path.join("README.md").exists() && path.join("src/main.rs").exists());
-        // The program may be writing in it.
+        // The program may still be writing to it.
         let _ = fs::remove_dir_all(&path);
     }
     attack.end().await;
@@ -146,7 +146,7 @@ async fn a_program_beside_a_clone_gets_no_filter_into_it() {
     assert!(holding(&world.workspace(), TOKEN).is_empty());
 }
 
-// D2: settings that a program adds while `git_fetch` runs send the token nowhere
+// D2: settings that a program adds during `git_fetch` send the token nowhere else.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_beside_a_fetch_sends_the_token_nowhere() {
     let world = World::new();
@@ -166,7 +166,7 @@ async fn a_program_beside_a_fetch_sends_the_token_nowhere() {
     attack.end().await;
     assert!(fetched > 0, "the program kept every fetch from working");
     assert!(other.seen().is_empty(), "{:?}", other.seen());
-    // The setting bites where git takes it.
+    // Control test: with plain git the setting does redirect.
     let mut plain = world.command(&world.path(""));
     let resolve = format!("http.curloptResolve=localhost:{}:127.0.0.2", server.port());
     plain.args(["-c", &resolve, "ls-remote"]);
@@ -175,7 +175,7 @@ async fn a_program_beside_a_fetch_sends_the_token_nowhere() {
     assert!(!other.seen().is_empty());
 }
 
-// D2: nor while `git_push` runs
+// D2: the same during `git_push`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_beside_a_push_sends_the_token_nowhere() {
     let world = World::new();

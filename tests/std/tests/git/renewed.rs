@@ -1,4 +1,4 @@
-//! Whose token a conversation's repositories use.
+//! Replacement of a conversation's stored git token by a newer one.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,7 +13,7 @@ use crate::world::{TOKEN, World, call, clone, holding, http, isolation, output, 
 
 const OTHER: &str = "tok-9d2b60e1c47f-renewed";
 
-/// The conversation, with a secret or without one.
+/// Builds the context of a turn, with or without the secret.
 fn turn(world: &World, git: Git, token: Option<&str>) -> ToolContext {
     let cx = ToolContext::builder()
         .workspace("acme")
@@ -40,7 +40,7 @@ async fn push(cx: &ToolContext, token: Option<&str>, clone: &Path) -> Result<(),
     pushed.map(|_| ())
 }
 
-// S1-84, S1-86: a token that has run out, or is another one's
+// S1-84, S1-86: a call's own token replaces a stored one that has expired or belongs to a different user.
 #[tokio::test]
 async fn who_brings_a_token_uses_it_and_leaves_it_to_the_conversation() {
     let world = World::new();
@@ -54,7 +54,7 @@ async fn who_brings_a_token_uses_it_and_leaves_it_to_the_conversation() {
         !result.is_error()
     };
     assert!(fetched(None).await);
-    // The first one runs out.
+    // The first token expires.
     server.expect(OTHER);
     for stale in [None, Some(TOKEN), Some(""), Some(" \n")] {
         assert!(!fetched(stale).await, "{stale:?}");
@@ -62,12 +62,12 @@ async fn who_brings_a_token_uses_it_and_leaves_it_to_the_conversation() {
     assert!(fetched(Some(OTHER)).await);
     assert_eq!(holding(&world.path("ws"), OTHER), [state.join("token")]);
     assert!(holding(&world.path("ws"), TOKEN).is_empty());
-    // Later turns have none, and neither has git itself.
+    // Later turns without a token use the stored one, and so does git itself.
     assert!(fetched(None).await);
     world.git(&clone, &["fetch", "-q"]);
     world.git(&clone, &["commit", "-q", "--allow-empty", "-m", "Mine"]);
     push(&cx(None), None, &clone).await.unwrap();
-    // So does a push.
+    // A push stores a new token as well.
     server.expect(TOKEN);
     world.git(&clone, &["commit", "-q", "--allow-empty", "-m", "Again"]);
     push(&cx(None), None, &clone).await.unwrap_err();
@@ -86,7 +86,7 @@ async fn who_brings_a_token_uses_it_and_leaves_it_to_the_conversation() {
     assert_eq!(fs::read_to_string(state.join("helper")).unwrap(), helper);
 }
 
-// S1-86
+// S1-86: a clone that needed no token may get one later.
 #[tokio::test]
 async fn a_clone_that_needed_no_token_may_get_one_later() {
     let world = World::new();
@@ -100,7 +100,7 @@ async fn a_clone_that_needed_no_token_may_get_one_later() {
     output(&fetch(Some(TOKEN)).await);
     output(&fetch(None).await);
     output(&call(&cx(None), "git_status", json!({ "path": clone })).await);
-    // A server of files asks for none, so none is kept for it.
+    // A server of files needs no token, so none is stored for it.
     let files = world.files();
     let cx = turn(&world, files, Some(TOKEN));
     let other = crate::world::clone(&cx, "acme/site").await;
@@ -108,7 +108,7 @@ async fn a_clone_that_needed_no_token_may_get_one_later() {
     assert!(!world.state_of(&other).join("token").exists());
 }
 
-// S1-84: in no result, whoever knows it
+// S1-84: a stored token is redacted in results, even if the call does not know it.
 #[tokio::test]
 async fn a_token_that_a_call_does_not_know_is_masked_in_what_the_server_says() {
     let world = World::new();

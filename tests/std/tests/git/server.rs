@@ -1,4 +1,4 @@
-//! Git's own HTTP server behind a door that asks for a token.
+//! Git's own HTTP backend behind a server that checks a token.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,21 +8,21 @@ use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 
-/// A request that came in.
+/// A request that the server received.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) authorization: Option<String>,
 }
 
-/// What the server does with whoever has the token.
+/// How the server treats an authorised request.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Manner {
-    /// Serves.
+    /// Serves it.
     #[default]
     Serve,
-    /// Takes the request and never answers.
+    /// Reads it and never answers.
     Hang,
-    /// Sends elsewhere.
+    /// Redirects it to this URL.
     Redirect(String),
 }
 
@@ -41,7 +41,7 @@ struct Inner {
 }
 
 impl Server {
-    /// With a token it serves nobody who does not have it.
+    /// Starts a server. With a token, it refuses requests without that token.
     pub(crate) fn start(folder: &Path, token: Option<&str>) -> Self {
         Self::start_at(folder, token, ([127, 0, 0, 1], 0).into())
     }
@@ -60,7 +60,7 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let worker = worker.clone();
-                // A client that goes away is no fault of the test.
+                // A client that disconnects does not fail the test.
                 std::thread::spawn(move || worker.answer(stream));
             }
         });
@@ -75,7 +75,7 @@ impl Server {
         self.address.port()
     }
 
-    /// Serves from now on only who has this token.
+    /// From now on, serves only requests with this token.
     pub(crate) fn expect(&self, token: &str) {
         *self.inner.token.lock().unwrap() = Some(token.to_owned());
     }
@@ -139,7 +139,7 @@ impl Server {
         match manner {
             Manner::Serve => {}
             Manner::Hang => {
-                // Until the client goes away.
+                // Wait until the client disconnects.
                 let _ = reader.read(&mut [0; 1]);
                 return None;
             }
@@ -153,7 +153,7 @@ impl Server {
         self.serve(&stream, &method, &target, &headers, &body)
     }
 
-    /// Hands the request to git's own program.
+    /// Passes the request to `git http-backend`.
     fn serve(
         &self,
         mut stream: &TcpStream,

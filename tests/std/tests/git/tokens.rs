@@ -1,4 +1,4 @@
-//! Where a token is, and where it is not.
+//! Storage of git tokens: the files that hold one, and the places that never do.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,7 +21,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-/// Arguments and environments of all processes, and the state of the conversation, looked at until it is dropped.
+/// Watches the arguments and environments of all processes, and the state of the conversation, until it is dropped.
 struct Watch {
     done: Arc<AtomicBool>,
     seen: Option<std::thread::JoinHandle<Seen>>,
@@ -29,11 +29,11 @@ struct Watch {
 
 #[derive(Default)]
 struct Seen {
-    /// Processes that have the token in their arguments or their environment.
+    /// Processes with the token in their arguments or environment.
     leaks: Vec<String>,
-    /// The names of programs that ran for the clone, as a proof that somebody looked.
+    /// Arguments of the programs that ran for the clone, to prove that the watch saw them.
     arguments: Vec<String>,
-    /// Modes of what was in the state, at any time.
+    /// Modes that files in the state had at any time.
     modes: Vec<(String, u32)>,
 }
 
@@ -85,7 +85,7 @@ impl Watch {
 }
 
 fn look(process: &Path, root: &str, seen: &mut Seen) {
-    // The test has the token in its own memory, and in no argument either.
+    // The test itself has the token only in its memory, not in an argument.
     for file in ["cmdline", "environ"] {
         let Ok(bytes) = fs::read(process.join(file)) else {
             continue;
@@ -100,7 +100,7 @@ fn look(process: &Path, root: &str, seen: &mut Seen) {
     }
 }
 
-// S1-83, S1-84, S1-85
+// S1-83, S1-84, S1-85: the token is in two files, one after the other, and nowhere else; the helper holds only a path.
 #[tokio::test]
 async fn the_token_is_in_two_files_one_after_the_other_and_in_nothing_else() {
     let world = World::new();
@@ -120,13 +120,13 @@ async fn the_token_is_in_two_files_one_after_the_other_and_in_nothing_else() {
     assert_eq!((mode(&state), mode(&world.state())), (0o700, 0o700));
     let script = fs::read_to_string(&helper).unwrap();
     assert!(script.contains(token.to_str().unwrap()) && !script.contains(TOKEN));
-    // The shim of the clone was there, and is not any more.
+    // The temporary helper of the clone existed and is deleted.
     assert!(
         tree(&world.state())
             .keys()
             .all(|path| !path.to_str().unwrap().contains("clone-"))
     );
-    // Nowhere else, in no workspace above all.
+    // The token is in no other file, and above all in no workspace.
     assert_eq!(holding(&world.path(""), TOKEN), [token]);
     assert!(holding(&world.workspace(), TOKEN).is_empty());
     assert!(!result.model_text().contains(TOKEN) && !result.model_text().contains("[secret"));
@@ -138,7 +138,7 @@ async fn the_token_is_in_two_files_one_after_the_other_and_in_nothing_else() {
         };
         assert_eq!(mode, right, "{name}");
     }
-    // It is the token that opened the door.
+    // The server did receive the token.
     let given = server
         .seen()
         .iter()
@@ -147,7 +147,7 @@ async fn the_token_is_in_two_files_one_after_the_other_and_in_nothing_else() {
     assert!(given >= 2, "{given}");
 }
 
-// S1-83, S1-84
+// S1-83, S1-84: while git runs, the token is in no argument and no environment.
 #[tokio::test]
 async fn while_git_runs_the_token_is_in_no_argument_and_no_environment() {
     let world = World::new();
@@ -159,7 +159,7 @@ async fn while_git_runs_the_token_is_in_no_argument_and_no_environment() {
     let result = call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;
     let seen = watch.end();
     assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
-    // It waited with the token in its hands.
+    // Git had sent the token and was waiting for an answer.
     assert!(
         server
             .seen()
@@ -183,15 +183,15 @@ async fn while_git_runs_the_token_is_in_no_argument_and_no_environment() {
             .filter(|(seen, _)| seen == name)
             .map(|(_, mode)| *mode)
             .collect();
-        // At no time another one.
+        // The mode was the same at all times.
         assert_eq!(seen, [mode], "{name}");
     }
-    // And of that nothing is left.
+    // Nothing of it is left.
     assert!(tree(&world.state()).is_empty() && tree(&world.workspace()).is_empty());
     assert!(holding(&world.path(""), TOKEN).is_empty());
 }
 
-// S1-83, S1-84
+// S1-83, S1-84: a refused token is deleted and not shown.
 #[tokio::test]
 async fn a_refused_token_leaves_nothing_and_is_not_told() {
     let world = World::new();
@@ -206,7 +206,7 @@ async fn a_refused_token_leaves_nothing_and_is_not_told() {
     );
     assert!(!error.model_text().contains(TOKEN) && !error.operator_text().contains(TOKEN));
     assert!(tree(&world.state()).is_empty() && tree(&world.workspace()).is_empty());
-    // Nor is anybody asked for one.
+    // Without a token, git does not prompt for one.
     let without = ToolContext::builder()
         .workspace("acme")
         .conversation("c1")
@@ -225,7 +225,7 @@ async fn a_refused_token_leaves_nothing_and_is_not_told() {
     assert!(tree(&world.state()).is_empty());
 }
 
-// S1-84
+// S1-84: the token is in no audit row and in no log.
 #[tokio::test]
 async fn the_token_is_in_no_audit_row_and_no_log() {
     #[derive(Clone, Default)]
@@ -281,7 +281,7 @@ async fn the_token_is_in_no_audit_row_and_no_log() {
     }
 }
 
-// S1-84
+// S1-84: no tool can read the token.
 #[tokio::test]
 async fn no_tool_reads_the_token() {
     let world = World::new();
@@ -304,7 +304,7 @@ async fn no_tool_reads_the_token() {
     std::os::unix::fs::symlink(&token, clone.join("link")).unwrap();
     let read = call(&cx, "read_file", json!({ "path": clone.join("link") })).await;
     assert!(read.is_error());
-    // Git does not follow it either: a link is its text.
+    // Git does not follow the link either: it stores the link's text.
     fs::write(clone.join("x"), "x").unwrap();
     output(&call(&cx, "git_commit", json!({ "path": clone, "message": "x" })).await);
     let diff = json!({ "path": clone, "from": "HEAD~1", "to": "HEAD" });
@@ -315,7 +315,7 @@ async fn no_tool_reads_the_token() {
     );
 }
 
-// S1-86
+// S1-86: git itself fetches and pushes later with the stored token.
 #[tokio::test]
 async fn git_itself_fetches_and_pushes_later_without_a_token_around_it() {
     let world = World::new();
@@ -343,13 +343,13 @@ async fn git_itself_fetches_and_pushes_later_without_a_token_around_it() {
     assert!(holding(&world.workspace(), TOKEN).is_empty());
 }
 
-// S1-86
+// S1-86: the tools fetch and push in later turns that lack the secret.
 #[tokio::test]
 async fn the_tools_fetch_and_push_later_without_the_secret() {
     let world = World::new();
     let server = world.server();
     let clone = clone(&world.cx(http(&server)), "acme/site").await;
-    // A later turn that has no secrets.
+    // A later turn without secrets.
     let cx = ToolContext::builder()
         .workspace("acme")
         .conversation("c1")
@@ -374,7 +374,7 @@ async fn the_tools_fetch_and_push_later_without_the_secret() {
     );
 }
 
-// S1-85
+// S1-85: the helper gives no token to a server that a redirect leads to.
 #[tokio::test]
 async fn a_server_that_sends_elsewhere_sends_no_token_there() {
     for isolation in [isolation(), Isolation::GroupOnly] {
@@ -388,7 +388,7 @@ async fn a_server_that_sends_elsewhere_sends_no_token_there() {
         let again = call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;
         assert!(again.is_error());
         assert!(other.seen().is_empty(), "{:?}", other.seen());
-        // Git alone follows the first redirect of a clone, and gets nothing from our helper there.
+        // Plain git follows the first redirect of a clone, and gets no token from the helper there.
         let mut plain = world.command(&world.path(""));
         plain
             .args(["-c", "http.followRedirects=true", "-C"])

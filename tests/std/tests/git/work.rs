@@ -1,4 +1,4 @@
-//! A day's work: look, change, commit, branch, fetch, push.
+//! A typical session with the git tools: status, diff, commit, branch, fetch and push.
 
 use std::fs;
 
@@ -9,13 +9,13 @@ use tool_std::git::{PushStatus, Pushed, Pusher, git_push};
 
 use crate::world::{World, call, clone, http, output};
 
-/// Runs the body: that it waits for an approval has a test of its own.
+/// Runs the body without an approval, which a separate test covers.
 async fn push(cx: &ToolContext, path: &str, branch: Option<&str>) -> Result<Pushed, ToolError> {
     let git: Pusher = cx.get().unwrap();
     git_push(&git, None, path.to_owned(), branch.map(str::to_owned)).await
 }
 
-// gitCloneRepo
+// gitCloneRepo: changes are shown, committed and pushed.
 #[tokio::test]
 async fn changes_are_seen_committed_and_pushed() {
     let world = World::new();
@@ -64,7 +64,7 @@ async fn changes_are_seen_committed_and_pushed() {
         (10, &json!(true))
     );
 
-    // Only one path, then the rest.
+    // Commit one path, then the rest.
     let one = json!({ "message": "Rename\n\n# not a comment", "paths": ["README.md"] });
     let one = output(&call(&cx, "git_commit", on(one)).await);
     assert_eq!((&one["files"], &one["branch"]), (&json!(1), &json!("main")));
@@ -114,7 +114,7 @@ async fn changes_are_seen_committed_and_pushed() {
     assert_eq!(even["ahead"], 0);
 }
 
-// gitCloneRepo
+// gitCloneRepo: branches are created, switched, fetched and pushed.
 #[tokio::test]
 async fn branches_are_made_switched_fetched_and_pushed() {
     let world = World::new();
@@ -145,7 +145,7 @@ async fn branches_are_made_switched_fetched_and_pushed() {
         "main"
     );
     assert!(!clone.join("x").exists());
-    // Its commits are in no other branch.
+    // A branch with unmerged commits is kept.
     let kept = branch("delete", json!("fix/typo"), json!(null)).await;
     let told = kept.error().unwrap().model_text();
     assert!(told.contains("not fully merged"), "{told}");
@@ -190,7 +190,7 @@ async fn branches_are_made_switched_fetched_and_pushed() {
     assert_eq!(made["current"], "release");
     assert!(clone.join("later").exists());
 
-    // What only the server has is not overwritten.
+    // A push does not overwrite commits that only the server has.
     output(&branch("switch", json!("main"), json!(null)).await);
     fs::write(clone.join("mine"), "mine").unwrap();
     output(
@@ -213,7 +213,7 @@ async fn branches_are_made_switched_fetched_and_pushed() {
     );
 }
 
-// S1-91
+// S1-91: arguments never become options of git.
 #[tokio::test]
 async fn arguments_never_become_options() {
     let world = World::new();
@@ -269,7 +269,7 @@ async fn arguments_never_become_options() {
     }
     let refused = push(&cx, path, Some("+main")).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidArguments);
-    // Behind `--` a path that looks like an option or a pattern is a path.
+    // After `--`, a path that looks like an option or a pattern is a plain path.
     for odd in ["--output=x", ":(top)README.md", "*", "-"] {
         let diff = call(&cx, "git_diff", json!({ "path": path, "paths": [odd] })).await;
         assert_eq!(output(&diff)["diff"], "", "{odd}");
@@ -277,7 +277,7 @@ async fn arguments_never_become_options() {
     assert!(!clone.join("x").exists());
 }
 
-// gitCloneRepo
+// gitCloneRepo: commits need an author that the host sets.
 #[tokio::test]
 async fn commits_need_an_author_of_the_hosts() {
     let world = World::new();
@@ -287,7 +287,7 @@ async fn commits_need_an_author_of_the_hosts() {
         .unwrap();
     let cx = world.cx(git);
     let clone = clone(&cx, "acme/site").await;
-    // The repository's own author is not asked.
+    // The author in the repository's configuration is ignored.
     world.git(&clone, &["config", "user.name", "Eve"]);
     world.git(&clone, &["config", "user.email", "eve@example.org"]);
     fs::write(clone.join("x"), "x").unwrap();
@@ -302,7 +302,7 @@ async fn commits_need_an_author_of_the_hosts() {
     );
 }
 
-// gitCloneRepo
+// gitCloneRepo: a path that is not a repository is reported.
 #[tokio::test]
 async fn what_is_no_repository_is_said() {
     let world = World::new();
@@ -316,7 +316,7 @@ async fn what_is_no_repository_is_said() {
             "{path}: {told}"
         );
     }
-    // One that nobody cloned is looked at, but has no server.
+    // A repository that `git_clone` did not make can be inspected, but has no server.
     let own = world.workspace().join("own");
     fs::create_dir(&own).unwrap();
     world.git(&own, &["init", "-q", "-b", "main"]);
@@ -327,14 +327,14 @@ async fn what_is_no_repository_is_said() {
     );
     let refused = call(&cx, "git_fetch", json!({ "path": "own" })).await;
     assert!(refused.error().unwrap().model_text().contains("git_clone"));
-    // Nor has one that was moved to where a clone was.
+    // Neither does one that was moved to the path of a clone.
     fs::remove_dir_all(clone.join("src")).unwrap();
     let relative = clone.strip_prefix(world.workspace()).unwrap();
     let status = output(&call(&cx, "git_status", json!({ "path": relative })).await);
     assert_eq!(status["changes"][0]["unstaged"], "deleted");
 }
 
-// D3: whoever writes a commit decides how long its parts are, and whoever makes files how long their paths are
+// D3: the author of a commit controls how long its parts are, and the creator of files how long their paths are; results truncate both.
 #[tokio::test]
 async fn no_part_of_a_repository_is_told_longer_than_its_bound() {
     let world = World::new();

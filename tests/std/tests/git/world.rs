@@ -1,4 +1,4 @@
-//! Repositories, a host that serves them, and a conversation that clones them.
+//! Helpers for the git tests: repositories, a host that serves them, and a conversation that clones them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,10 +17,10 @@ use tool_std::workspace::Workspaces;
 
 use crate::server::Server;
 
-/// The token of the tests. No test may find it anywhere but in its file and on the wire.
+/// The token of the tests. It may appear only in its file and on the wire.
 pub(crate) const TOKEN: &str = "tok-5c1e0f7a9b3d-secret";
 
-/// A folder with bare repositories in `srv`, workspaces in `ws` and room for the rest.
+/// A folder with bare repositories in `srv`, workspaces in `ws`, and other files of a test.
 pub(crate) struct World {
     root: tempfile::TempDir,
 }
@@ -41,13 +41,13 @@ pub(crate) fn tools() -> Toolset {
         .open()
 }
 
-/// Everything that the kernel has.
+/// Returns isolation with every mechanism that the kernel has.
 pub(crate) fn isolation() -> Isolation {
     Isolation::new().helper(env!("CARGO_BIN_EXE_std-host"))
 }
 
 impl World {
-    /// With the repository `acme/site`, which has two commits on `main` and a branch `feature/x`.
+    /// Creates the repository `acme/site` with two commits on `main` and a branch `feature/x`.
     pub(crate) fn new() -> Self {
         let world = Self {
             root: tempfile::tempdir().unwrap(),
@@ -70,7 +70,7 @@ impl World {
         self.root.path().join(below)
     }
 
-    /// Makes a bare repository of a folder.
+    /// Creates a bare repository from a folder.
     pub(crate) fn publish(&self, from: &Path, name: &str) {
         let to = self.path("srv").join(format!("{name}.git"));
         fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -78,7 +78,7 @@ impl World {
         self.git(self.root.path(), &["clone", "-q", "--bare", from, to]);
     }
 
-    /// Git as a person runs it, with nobody's configuration.
+    /// Runs git as a person does, without any user's configuration.
     pub(crate) fn git(&self, folder: &Path, args: &[&str]) -> String {
         let output = self.command(folder).args(args).output().unwrap();
         assert!(
@@ -105,7 +105,7 @@ impl World {
         git
     }
 
-    /// Git on the repositories as files.
+    /// Returns git tools that clone the repositories as files.
     pub(crate) fn files(&self) -> Git {
         Git::new()
             .host(&format!("file://{}", self.path("srv").display()))
@@ -136,17 +136,17 @@ impl World {
             .build()
     }
 
-    /// The workspace of the conversation `c1`.
+    /// Path of the workspace of the conversation `c1`.
     pub(crate) fn workspace(&self) -> PathBuf {
         self.path("ws/acme/conversations/c1")
     }
 
-    /// What the host keeps of it.
+    /// Path of the state that the host keeps for the conversation `c1`.
     pub(crate) fn state(&self) -> PathBuf {
         self.path("ws/acme/git-state/c1")
     }
 
-    /// The state of a clone.
+    /// Path of the state of a clone.
     pub(crate) fn state_of(&self, clone: &Path) -> PathBuf {
         let mut names = clone.iter().rev().map(|name| name.to_str().unwrap());
         let (folder, owner) = (names.next().unwrap(), names.next().unwrap());
@@ -154,7 +154,7 @@ impl World {
     }
 }
 
-/// Git on the repositories behind a server.
+/// Returns git tools that use the repositories behind a server.
 pub(crate) fn http(server: &Server) -> Git {
     Git::new()
         .host(&server.base())
@@ -180,7 +180,7 @@ pub(crate) async fn clone(cx: &ToolContext, repo: &str) -> PathBuf {
     PathBuf::from(output(&result)["path"].as_str().unwrap())
 }
 
-/// Every file below a folder, with its mode.
+/// Lists every file below a folder with its mode.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, u32> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -196,7 +196,7 @@ pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, u32> {
     found
 }
 
-/// Files below a folder that hold a text; no link is followed.
+/// Lists the files below a folder that contain a text, without following links.
 pub(crate) fn holding(folder: &Path, text: &str) -> Vec<PathBuf> {
     let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_file());
     let files = tree(folder).into_keys().filter(is_file);
@@ -209,7 +209,7 @@ pub(crate) fn holding(folder: &Path, text: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// An executable shell script.
+/// Writes an executable shell script.
 pub(crate) fn script(path: &Path, lines: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, format!("#!/bin/sh\n{lines}\n")).unwrap();

@@ -1,4 +1,4 @@
-//! Where a request may go, before any redirect.
+//! Addresses that a request may reach, before any redirect.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,9 +11,9 @@ use super::support::{
     Names, PRIVATE, PUBLIC, Server, client, get, guard, output, policy, response, text,
 };
 
-/// Odd spellings of hosts that are not public, and whole URLs that no request may have.
+/// Odd spellings of hosts that are not public, and whole URLs that no request may use.
 const HOSTILE: &[&str] = &[
-    // Loopback: parts left out, octal, hexadecimal, one number, mixed, padded.
+    // Loopback: parts left out, octal, hexadecimal, a single number, mixed and padded.
     "http://127.1/",
     "http://127.0.1/",
     "http://127.0.0.1/",
@@ -52,7 +52,7 @@ const HOSTILE: &[&str] = &[
     "http://ｌｏｃａｌｈｏｓｔ/",
     "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/",
     "http://lo\u{ad}calhost/",
-    // Private networks, link-local and the metadata services behind it.
+    // Private networks, and link-local ones with the metadata services in them.
     "http://10.0.0.1/",
     "http://10.1/",
     "http://167772161/",
@@ -118,7 +118,7 @@ const HOSTILE: &[&str] = &[
     "http://[ff02::1]/",
     "http://[::1%25lo]/",
     "http://[::1]./",
-    // Names that are not of the internet.
+    // Names outside of the public internet.
     "http://localhost/",
     "http://localhost./",
     "http://LOCALHOST/",
@@ -140,7 +140,7 @@ const HOSTILE: &[&str] = &[
     "http://intranet/",
     "http://something.onion/",
     "http://1.0.0.127.in-addr.arpa/",
-    // Other schemes, users, ports and things that are no URL.
+    // Other schemes, users, ports, and texts that are not URLs.
     "file:///etc/passwd",
     "file://localhost/etc/passwd",
     "ftp://example.com/",
@@ -177,7 +177,7 @@ const HOSTILE: &[&str] = &[
     "",
 ];
 
-// S1-102: AT 127.1, [::1], 169.254.169.254
+// S1-102: odd spellings of private addresses such as 127.1, [::1] and 169.254.169.254 are refused.
 #[tokio::test]
 async fn no_odd_spelling_gets_past_the_guard() {
     assert!(HOSTILE.len() >= 120, "{}", HOSTILE.len());
@@ -189,7 +189,7 @@ async fn no_odd_spelling_gets_past_the_guard() {
             "{url:?} got past the guard"
         );
         if url.is_empty() {
-            continue; // its schema keeps it from the tool
+            continue; // the schema refuses it before the tool runs
         }
         let result = get(http.clone(), url).await;
         let error = result
@@ -259,7 +259,7 @@ fn step(address: IpAddr, up: bool) -> Option<IpAddr> {
     }
 }
 
-// S1-102
+// S1-102: a name that resolves to an address of a special range is refused.
 #[tokio::test]
 async fn a_name_leads_to_no_special_range() {
     for (first, last) in RANGES {
@@ -269,7 +269,7 @@ async fn a_name_leads_to_no_special_range() {
                 special_range(address).is_some(),
                 "{address} is called public"
             );
-            // Alone, and behind a public address: all that a name has are judged.
+            // Alone, and after a public address, because all addresses of a name are checked.
             for addresses in [vec![address], vec![[8, 8, 8, 8].into(), address]] {
                 let names = Names::new().with("name.example", addresses);
                 let http = Http::default().guard(Guard::default().resolver(names.clone()));
@@ -284,7 +284,7 @@ async fn a_name_leads_to_no_special_range() {
                 assert_eq!(names.asked(), ["name.example"]);
             }
         }
-        // Just outside is public, unless another range begins there.
+        // The address just outside is public, unless another range begins there.
         let inside = |address: IpAddr| {
             RANGES.iter().any(|(first, last)| {
                 let (first, last): (IpAddr, IpAddr) =
@@ -302,7 +302,7 @@ async fn a_name_leads_to_no_special_range() {
     }
 }
 
-// S1-102
+// S1-102: public hosts pass in every spelling.
 #[test]
 fn public_hosts_pass_in_every_spelling() {
     let guard = Guard::default();
@@ -329,7 +329,7 @@ fn public_hosts_pass_in_every_spelling() {
     }
 }
 
-// S1-102: fail closed on DNS failure
+// S1-102: a name whose lookup fails is refused (fail closed).
 #[tokio::test]
 async fn a_name_that_cannot_be_looked_up_is_refused() {
     let nobody: [IpAddr; 0] = [];
@@ -345,7 +345,7 @@ async fn a_name_that_cannot_be_looked_up_is_refused() {
     }
 }
 
-// S1-102: connection pinned to the checked address
+// S1-102: the connection is pinned to the checked address, so DNS rebinding has no effect.
 #[tokio::test]
 async fn a_name_that_changes_its_address_is_not_asked_twice() {
     let public = Server::start(PUBLIC, |_| text("public")).await;
@@ -359,30 +359,30 @@ async fn a_name_that_changes_its_address_is_not_asked_twice() {
     assert_eq!(output(&result)["body"], "public");
     assert_eq!(names.asked(), ["rebind.example"]);
 
-    // The next request looks it up again, and is refused.
+    // The next request resolves the name again, and is refused.
     let result = get(http, &public.url("rebind.example", "/")).await;
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
     assert_eq!(public.seen().len(), 1);
     assert_eq!(private.seen().len(), 0);
 }
 
-// S1-102: connection pinned to the checked address
+// S1-102: the connection is pinned to the checked addresses.
 #[tokio::test]
 async fn a_connection_goes_to_the_addresses_that_were_judged() {
     let server = Server::start(PUBLIC, |_| text("here")).await;
-    // Nobody listens at the first one.
+    // Nothing listens at the first address.
     let names = Names::default().with("two.example", [super::support::OTHER, PUBLIC]);
     let http = Http::default().guard(guard().resolver(names));
     let result = get(http, &server.url("two.example", "/")).await;
     assert_eq!(output(&result)["body"], "here");
-    // Virtual hosts are told apart by the name, not by the address.
+    // The `Host` header has the name, not the address, so virtual hosts work.
     assert_eq!(
         server.seen()[0].header("host"),
         Some(&*format!("two.example:{}", server.port()))
     );
 }
 
-// S1-102
+// S1-102: with an allowlist, only its hosts can be reached.
 #[tokio::test]
 async fn only_what_the_host_allows_can_be_reached() {
     let server = Server::start(PUBLIC, |_| text("hello")).await;
@@ -400,7 +400,7 @@ async fn only_what_the_host_allows_can_be_reached() {
         ("evilpublic.example", false),
         ("other.example", false),
         ("127.0.0.3", false),
-        ("private.example", false), // allowed, and not public
+        ("private.example", false), // allowed, but not public
     ] {
         let result = get(http.clone(), &server.url(host, "/")).await;
         assert_eq!(
@@ -410,7 +410,7 @@ async fn only_what_the_host_allows_can_be_reached() {
             result.model_text()
         );
     }
-    // An empty list allows nothing, which is not the same as no list.
+    // An empty allowlist allows nothing; it differs from having no list.
     let nothing: [&str; 0] = [];
     let result = get(
         client().guard(guard().allow(nothing).unwrap()),
@@ -418,7 +418,7 @@ async fn only_what_the_host_allows_can_be_reached() {
     )
     .await;
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
-    // What is blocked stays so wherever else it stands.
+    // Blocking wins over allowing.
     let both = guard()
         .allow(["public.example"])
         .unwrap()
@@ -426,7 +426,7 @@ async fn only_what_the_host_allows_can_be_reached() {
         .unwrap();
     let result = get(client().guard(both), &server.url("api.public.example", "/")).await;
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
-    // A text that no host could ever be is no list that lets all pass.
+    // An invalid host pattern is an error, not a list that lets everything pass.
     for text in ["https://public.example", "public.example:80", "*", ""] {
         assert!(guard().block([text]).is_err() && guard().allow([text]).is_err());
         assert!(Credential::for_hosts([text]).is_err(), "{text}");
@@ -440,7 +440,7 @@ async fn only_what_the_host_allows_can_be_reached() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
 }
 
-// S1-102: the policy of the tests is no more than that
+// S1-102: the tests' address policy makes public only what it names.
 #[tokio::test]
 async fn what_the_policy_calls_private_stays_so() {
     let private = Server::start(PRIVATE, |_| text("private")).await;
@@ -452,7 +452,7 @@ async fn what_the_policy_calls_private_stays_so() {
     assert_eq!(private.seen().len(), 0);
 }
 
-// F6: a service that the host has named may be private; where it sends on to may not.
+// F6: a service that the host configured may be private, but its redirects may not lead to private addresses.
 #[tokio::test]
 async fn hosts_own_service_may_be_private_and_its_redirects_may_not() {
     let own = Server::start(PRIVATE, |_| text("own")).await;
@@ -474,7 +474,7 @@ async fn hosts_own_service_may_be_private_and_its_redirects_may_not() {
     assert_eq!((leads.seen().len(), elsewhere.seen().len()), (1, 0));
 }
 
-// S1-102: what a host has where it says nothing
+// S1-102: the resolver that is used by default.
 #[tokio::test]
 async fn the_systems_resolver_answers() {
     let found = SystemResolver.resolve("localhost").await.unwrap();

@@ -1,4 +1,4 @@
-//! Bodies: how much of them, unpacked, in which charset.
+//! Response bodies: size limits, decompression and charsets.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ async fn body_of(headers: &'static [(&'static str, &'static str)], body: Vec<u8>
     output(&get(client(), &server.url("public.example", "/")).await)
 }
 
-// The contracts of httpRequest and curl: body (json or text)
+// The contracts of httpRequest and curl: a body is JSON or text.
 #[tokio::test]
 async fn json_is_json_and_text_is_text() {
     const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
     const PROBLEM: &[(&str, &str)] = &[("content-type", "application/problem+json; charset=utf-8")];
     const TEXT: &[(&str, &str)] = &[("content-type", "text/plain")];
-    // Digits and order of keys stay as the server wrote them.
+    // Digits and the order of keys stay as the server wrote them.
     let server = Server::start(PUBLIC, |_| {
         response(200, JSON, r#"{"b": 1.10, "a": 12345678901234567890123}"#)
     })
@@ -46,7 +46,7 @@ async fn json_is_json_and_text_is_text() {
         body_of(PROBLEM, b"[1,null]".to_vec()).await["body"],
         json!([1, null])
     );
-    // What calls itself JSON and is not stays text, and so does what no client could read.
+    // Invalid JSON with a JSON content type stays text, and so does JSON too deep for a client to parse.
     assert_eq!(body_of(JSON, b"{oops".to_vec()).await["body"], "{oops");
     let deep = "[".repeat(5_000) + &"]".repeat(5_000);
     assert_eq!(body_of(JSON, deep.clone().into()).await["body"], deep);
@@ -55,7 +55,7 @@ async fn json_is_json_and_text_is_text() {
     assert_eq!(body_of(TEXT, Vec::new()).await["body"], Value::Null);
 }
 
-// The contracts of httpRequest and curl: what is no text is told apart
+// The contracts of httpRequest and curl: a binary body is left out and reported.
 #[tokio::test]
 async fn what_is_no_text_is_left_out_and_said() {
     const PNG: &[(&str, &str)] = &[("content-type", "image/png")];
@@ -79,7 +79,7 @@ async fn what_is_no_text_is_left_out_and_said() {
     }
 }
 
-// The contracts of httpRequest and curl: charset decoding
+// The contracts of httpRequest and curl: text is decoded by its charset.
 #[tokio::test]
 async fn texts_are_read_in_their_charset() {
     const UTF8: &[(&str, &str)] = &[("content-type", "text/plain; charset=utf-8")];
@@ -94,14 +94,14 @@ async fn texts_are_read_in_their_charset() {
         (NONE, "Grüße".as_bytes().to_vec(), "Grüße"),
         (NONE, b"Gr\xfc\xdfe".to_vec(), "Grüße"),
         (UNKNOWN, "Grüße".as_bytes().to_vec(), "Grüße"),
-        (LATIN, b"\xff\xfeG\0r\0\xfc\0".to_vec(), "Grü"), // a mark at the beginning decides
+        (LATIN, b"\xff\xfeG\0r\0\xfc\0".to_vec(), "Grü"), // a byte order mark wins over the header
         (NONE, b"\xfe\xff\0G\0r\0\xfc".to_vec(), "Grü"),
     ] {
         assert_eq!(body_of(headers, bytes).await["body"], text, "{headers:?}");
     }
 }
 
-// The contracts of httpRequest and curl: 16 384 chars
+// The contracts of httpRequest and curl: a body is cut after 16,384 characters.
 #[tokio::test]
 async fn a_long_body_is_cut_at_a_character() {
     let long = "é€𝄞x".repeat(10_000);
@@ -112,7 +112,7 @@ async fn a_long_body_is_cut_at_a_character() {
         (client(), None, 16_384),
         (client(), Some(10), 10),
         (client(), Some(0), 0),
-        (client(), Some(10_000_000), 16_384), // the host's limit
+        (client(), Some(10_000_000), 16_384), // the host's limit applies
         (client().max_chars(100), None, 100),
         (client().max_chars(1_000_000), None, 40_000),
     ] {
@@ -130,7 +130,7 @@ async fn a_long_body_is_cut_at_a_character() {
     }
 }
 
-// The contracts of httpRequest and curl: body caps after decompression
+// The contracts of httpRequest and curl: body limits apply after decompression.
 #[tokio::test]
 async fn packed_bodies_are_unpacked() {
     const PLAIN: &[u8] = b"the quick brown fox";
@@ -156,7 +156,7 @@ async fn packed_bodies_are_unpacked() {
             "{headers:?}"
         );
     }
-    // A status is told even where the body is not what it says.
+    // The status is returned even if the body cannot be decompressed.
     let mut broken = gzip(PLAIN);
     broken.truncate(20);
     for (headers, packed, note) in [
@@ -191,7 +191,7 @@ async fn packed_bodies_are_unpacked() {
     }
 }
 
-/// Sends `head`, then `chunk` until nobody listens, and counts the chunks.
+/// Sends `head`, then `chunk` until the client disconnects, and counts the chunks.
 async fn endless(head: &'static str, chunk: Vec<u8>) -> (Server, Arc<AtomicUsize>) {
     let sent = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&sent);
@@ -210,16 +210,16 @@ async fn endless(head: &'static str, chunk: Vec<u8>) -> (Server, Arc<AtomicUsize
     (server, sent)
 }
 
-// The contracts of httpRequest and curl: a body without end, and one that grows when it is unpacked
+// The contracts of httpRequest and curl: an endless body and a decompression bomb are cut off.
 #[tokio::test]
 async fn no_more_is_read_than_is_wanted() {
     const MB: usize = 1 << 20;
     let plain = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n";
     let packed = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: gzip\r\n\r\n";
-    // 64 MB of zeros in each chunk; unpacked chunk by chunk it would be gigabytes before a socket is full.
+    // 64 MB of zeros in each chunk; decompressing whole chunks would give gigabytes before a socket is full.
     let bomb = gzip(&vec![b'0'; 64 * MB]);
     assert!(bomb.len() < MB);
-    // Members that hold nothing: they grow on the wire and not in the body.
+    // Empty gzip members: they grow on the wire and not in the body.
     let nothing = gzip(b"").repeat(1_000);
     for (head, chunk, chars) in [
         (plain, vec![b'a'; 64 * 1024], 16_384),
@@ -231,12 +231,12 @@ async fn no_more_is_read_than_is_wanted() {
         let result = output(&get(client(), &server.url("public.example", "/")).await);
         assert_eq!(result["truncated"], true);
         assert_eq!(result["body"].as_str().unwrap_or("").len(), chars);
-        // What fits into the buffers of two sockets, and no more.
+        // No more was sent than fits into the buffers of two sockets.
         assert!(sent.load(Ordering::Relaxed) * size < 64 * MB);
     }
 }
 
-// The contracts of httpRequest and curl: header caps
+// The contracts of httpRequest and curl: the size of headers is limited.
 #[tokio::test]
 async fn floods_of_headers_are_refused() {
     let many: Vec<_> = (0..200)
@@ -269,7 +269,7 @@ async fn floods_of_headers_are_refused() {
         "{}",
         result.model_text()
     );
-    // D7: interim responses have no end of their own, and each is within every limit
+    // D7: each interim response is within every limit, but their number was unlimited.
     for interim in [
         "HTTP/1.1 100 Continue\r\n\r\n",
         "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n",
@@ -279,13 +279,13 @@ async fn floods_of_headers_are_refused() {
         let text = result.model_text();
         assert!(text.contains("did not answer as HTTP has it"), "{text}");
         assert!(sent.load(Ordering::Relaxed) < 1_000);
-        // A few are what a server may send.
+        // A server may send a few of them.
         let answer = interim.repeat(3) + "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
         let server = Server::start(PUBLIC, move |_| answer.clone().into_bytes()).await;
         let result = output(&get(client(), &server.url("public.example", "/")).await);
         assert_eq!(result["body"], "ok");
     }
-    // What is told of a long value is short.
+    // A long header value is truncated in the result.
     let server = Server::start(PUBLIC, |_| {
         response(200, &[("etag", &"e".repeat(30_000))], "")
     })
@@ -301,7 +301,7 @@ async fn floods_of_headers_are_refused() {
     );
 }
 
-// The contracts of httpRequest and curl
+// The contracts of httpRequest and curl: an answer that is not HTTP is reported as such.
 #[tokio::test]
 async fn what_is_no_http_is_an_error_that_says_so() {
     for bytes in [

@@ -1,4 +1,4 @@
-//! The tools as a model and a client see them.
+//! The HTTP tools as a model and a client see them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tool_std::http::{Http, HttpRead, Method, Request, http_get, http_request};
 
 use super::support::{PUBLIC, Server, call, client, get, output, response, text};
 
-// S1-30, the contracts of httpRequest and curl: strict in all dialects, two examples at least
+// S1-30, the contracts of httpRequest and curl: the schemas are strict in all dialects, and each tool has at least two examples.
 #[test]
 fn the_tools_keep_their_word() {
     let tools = [http_get::DEF, http_request::DEF];
@@ -33,12 +33,12 @@ fn the_tools_keep_their_word() {
         assert_eq!(properties.len(), required.len() + 3);
         for (name, property) in properties {
             assert!(property["description"].is_string(), "{name}");
-            assert!(!property["type"].is_array(), "{name}"); // clients refuse that
+            assert!(!property["type"].is_array(), "{name}"); // some clients refuse a list of types
         }
     }
 }
 
-// The contracts of httpRequest and curl: the methods' effects
+// The contracts of httpRequest and curl: the effects of the methods differ.
 #[tokio::test]
 async fn reading_is_told_apart_from_changing() {
     let hints = |def: ToolDef| def.hints();
@@ -60,7 +60,7 @@ async fn reading_is_told_apart_from_changing() {
             open_world: true
         }
     );
-    // The handle of a tool that reads sends nothing else.
+    // The handle of a read-only tool cannot send other methods.
     let server = Server::start(PUBLIC, |_| text("ok")).await;
     let cx = ToolContext::builder().with(client()).build();
     let read = cx.get::<HttpRead>().unwrap();
@@ -74,7 +74,7 @@ async fn reading_is_told_apart_from_changing() {
     assert_eq!(server.seen().len(), 2);
 }
 
-// The contract of httpRequest
+// The contract of httpRequest: a request arrives as the arguments describe it.
 #[tokio::test]
 async fn a_request_arrives_as_it_was_asked_for() {
     let server = Server::start(PUBLIC, |_| {
@@ -133,7 +133,7 @@ async fn a_request_arrives_as_it_was_asked_for() {
     }
 }
 
-// The contract of curl
+// The contract of curl: GET sends no body, and HEAD receives none.
 #[tokio::test]
 async fn a_get_sends_no_body_and_a_head_gets_none() {
     let server = Server::start(PUBLIC, |seen| match seen.method() {
@@ -167,7 +167,7 @@ async fn a_get_sends_no_body_and_a_head_gets_none() {
     assert_eq!(server.seen().len(), 2);
 }
 
-// The contract of httpRequest: body (JSON string); S1-31
+// The contract of httpRequest: a body must be valid for its content type (JSON string). S1-31: the error says what to write.
 #[tokio::test]
 async fn a_body_has_to_be_what_it_is_sent_as() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
@@ -191,7 +191,7 @@ async fn a_body_has_to_be_what_it_is_sent_as() {
     assert_eq!(server.seen()[0].body, "name=1");
 }
 
-// S1-31: a bad URL is an error that lets the model repair its call
+// S1-31: a bad URL is an error that lets the model repair its call.
 #[tokio::test]
 async fn a_bad_url_says_what_to_write() {
     for (url, said) in [
@@ -235,7 +235,7 @@ async fn a_bad_url_says_what_to_write() {
     }
 }
 
-// The contracts of httpRequest and curl: Retry-After, and a status is no error
+// The contracts of httpRequest and curl: `Retry-After` is returned, and an error status is not an error of the call.
 #[tokio::test]
 async fn how_long_to_wait_is_told() {
     for (value, wait) in [
@@ -259,7 +259,7 @@ async fn how_long_to_wait_is_told() {
     assert!(result["retry_after_seconds"].as_u64().unwrap() > 1_000_000_000);
 }
 
-// The contracts of httpRequest and curl: timeoutMs
+// The contracts of httpRequest and curl: `timeout_ms` ends a request to a server that does not answer.
 #[tokio::test]
 async fn a_server_that_does_not_answer_is_given_up() {
     let silent = Server::silent(PUBLIC).await;
@@ -271,7 +271,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
         error.model_text(),
         "there was no whole answer within 50 ms, try again later or ask for less"
     );
-    // What a model asks for does not go beyond the host's own.
+    // The model's timeout cannot exceed the host's.
     let http = client().timeout(Duration::from_millis(60));
     let result = call(http, "http_get", json!({"url": url, "timeout_ms": 600_000})).await;
     assert!(
@@ -281,7 +281,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
             .model_text()
             .starts_with("there was no whole answer within 60 ms,")
     );
-    // Nor does what a tool of one's own asks for.
+    // Neither can the timeout that a user's own tool sets.
     let request = |wait| Request::new(Method::Get, url.clone()).timeout(wait);
     let http = client().timeout(Duration::from_millis(70));
     for (wait, told) in [
@@ -293,7 +293,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
     }
 }
 
-// The contracts of httpRequest and curl: 15 s where nobody says anything
+// The contracts of httpRequest and curl: the default timeout is 15 s.
 #[tokio::test(start_paused = true)]
 async fn a_request_has_fifteen_seconds_unless_said() {
     let silent = Server::silent(PUBLIC).await;
@@ -311,7 +311,7 @@ async fn a_request_has_fifteen_seconds_unless_said() {
     assert_eq!(silent.seen().len(), 2, "both had an answer to wait for");
 }
 
-// S1-102: the most that a host may read is no number that overflows
+// S1-102: a byte limit of `usize::MAX` does not overflow.
 #[tokio::test]
 async fn a_host_that_reads_all_reads_all() {
     let server = Server::start(PUBLIC, |_| text("whole")).await;
@@ -323,7 +323,7 @@ async fn a_host_that_reads_all_reads_all() {
     );
 }
 
-// The contracts of httpRequest and curl: a body that never ends slowly
+// The contracts of httpRequest and curl: a body that arrives slowly without an end is ended by the timeout.
 #[tokio::test]
 async fn a_server_that_drips_is_given_up() {
     use tokio::io::AsyncWriteExt as _;
@@ -344,7 +344,7 @@ async fn a_server_that_drips_is_given_up() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
 }
 
-// The contract of httpRequest: authStyle "none" is no style
+// The contract of httpRequest: `auth_style` "none" means no authentication.
 #[tokio::test]
 async fn a_style_that_says_nothing_is_none() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;

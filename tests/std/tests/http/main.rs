@@ -1,4 +1,4 @@
-//! `http_get` and `http_request`, and the guard before them.
+//! The `http_get` and `http_request` tools, and the guard that checks their addresses.
 
 #![allow(
     clippy::unwrap_used,

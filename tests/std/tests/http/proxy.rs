@@ -1,11 +1,11 @@
-//! Proxies of the environment.
+//! Proxy variables of the environment, which the client ignores.
 
 use super::support::{PRIVATE, PUBLIC, Server, client, get, output, text};
 
-/// Where the run of this test in a process of its own finds its server.
+/// Variable with the server's URL for the child process that runs this test again.
 const URL: &str = "STD_TESTS_URL_BEHIND_NO_PROXY";
 
-// S1-102: the client has no proxy
+// S1-102: the client uses no proxy.
 #[tokio::test]
 async fn no_variable_puts_a_proxy_between() {
     if let Ok(url) = std::env::var(URL) {
@@ -14,7 +14,7 @@ async fn no_variable_puts_a_proxy_between() {
     }
     let server = Server::start(PUBLIC, |_| text("direct")).await;
     let proxy = Server::start(PRIVATE, |_| text("through a proxy")).await;
-    // Variables belong to a process, so this test runs itself again.
+    // Variables belong to a process, so this test runs itself again in a child process.
     let mut again = tokio::process::Command::new(std::env::current_exe().unwrap());
     again.args([
         "--exact",

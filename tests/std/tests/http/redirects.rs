@@ -1,4 +1,4 @@
-//! What happens when a server sends on to another URL.
+//! Redirects: their targets, their methods and their limits.
 
 use serde_json::json;
 use tool_core::ErrorKind;
@@ -11,10 +11,10 @@ fn to(status: u16, location: &str) -> Vec<u8> {
     response(status, &[("location", location)], "moved")
 }
 
-// S1-102: redirect→private refused
+// S1-102: a redirect to a private address is refused.
 #[tokio::test]
 async fn no_redirect_leads_to_what_is_not_public() {
-    // Ports are filled in: the private server listens at the public one's.
+    // PORT is replaced: the private server listens on the same port as the public one.
     const LOCATIONS: &[&str] = &[
         "http://127.0.0.1:PORT/",
         "http://127.1:PORT/",
@@ -86,7 +86,7 @@ async fn no_redirect_leads_to_what_is_not_public() {
     }
 }
 
-// S1-102: every hop, not the first one alone
+// S1-102: the guard checks every hop, not only the first.
 #[tokio::test]
 async fn the_last_of_many_hops_is_judged_like_the_first() {
     let public = Server::start(PUBLIC, |seen| match seen.path() {
@@ -104,7 +104,7 @@ async fn the_last_of_many_hops_is_judged_like_the_first() {
     assert_eq!(public.seen().len(), 4);
 }
 
-// S1-102: the allow-list holds on every hop
+// S1-102: the allowlist applies to every hop.
 #[tokio::test]
 async fn a_redirect_does_not_leave_the_hosts_that_are_allowed() {
     let other = Server::start(OTHER, |_| text("other")).await;
@@ -130,7 +130,7 @@ async fn a_redirect_does_not_leave_the_hosts_that_are_allowed() {
     assert_eq!(other.seen().len(), 1);
 }
 
-// S1-102: a name that leads elsewhere on the second hop
+// S1-102: a name that resolves to a different address on the second hop is checked again.
 #[tokio::test]
 async fn each_hop_looks_its_name_up_anew() {
     let public = Server::start(PUBLIC, |_| to(302, "/again")).await;
@@ -145,10 +145,10 @@ async fn each_hop_looks_its_name_up_anew() {
     assert_eq!((public.seen().len(), private.seen().len()), (1, 0));
 }
 
-// The contracts of httpRequest and curl; RFC 9110, 15.4
+// The contracts of httpRequest and curl; RFC 9110, 15.4: the method after each redirect status.
 #[tokio::test]
 async fn the_method_changes_as_the_standard_says() {
-    // What is asked for, the status, what is asked at the new place on the same origin.
+    // The method of the request, the status, and the method of the next request on the same origin.
     let cases = [
         ("GET", 301, "GET"),
         ("GET", 302, "GET"),
@@ -201,7 +201,7 @@ async fn the_method_changes_as_the_standard_says() {
     }
 }
 
-// The contract of httpRequest: what was approved for one place is not done at another
+// The contract of httpRequest: a change that was approved for one origin is not repeated at another.
 #[tokio::test]
 async fn a_change_is_not_repeated_at_another_origin() {
     let other = Server::start(OTHER, |_| text("other")).await;
@@ -211,7 +211,7 @@ async fn a_change_is_not_repeated_at_another_origin() {
         ("PUT", 302, false),
         ("DELETE", 301, false),
         ("PATCH", 307, false),
-        ("POST", 302, true), // asks with GET
+        ("POST", 302, true), // continues with GET
         ("DELETE", 303, true),
         ("GET", 307, true),
     ] {
@@ -249,7 +249,7 @@ async fn a_change_is_not_repeated_at_another_origin() {
     }
 }
 
-// The contracts of httpRequest and curl
+// The contracts of httpRequest and curl: the number of redirects is limited.
 #[tokio::test]
 async fn redirects_come_to_an_end() {
     let server = Server::start(PUBLIC, |seen| to(302, &format!("{}x", seen.path()))).await;
@@ -268,7 +268,7 @@ async fn redirects_come_to_an_end() {
     assert_eq!(server.seen().len(), 7);
 }
 
-// The contracts of httpRequest and curl
+// The contracts of httpRequest and curl: a redirect without a usable location is returned as the response.
 #[tokio::test]
 async fn what_is_no_redirect_is_an_answer() {
     let cases: [Vec<u8>; 8] = [

@@ -1,4 +1,4 @@
-//! Who gets the secret, and what else is not sent on.
+//! Secrets and headers in requests: where the secret is sent, and what is not forwarded.
 
 use serde_json::{Value, json};
 use tool_core::ErrorKind;
@@ -30,7 +30,7 @@ fn holds_secret(seen: &Seen) -> bool {
     format!("{seen:?}").contains(SECRET)
 }
 
-// The contract of httpRequest: secret injected, never from args
+// The contract of httpRequest: the host injects the secret; it never comes from the arguments.
 #[tokio::test]
 async fn the_secret_is_sent_as_the_call_wants_it() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
@@ -69,7 +69,7 @@ async fn the_secret_is_sent_as_the_call_wants_it() {
     assert_eq!(server.seen().pop().unwrap().header("x-key"), Some(SECRET));
 }
 
-// The contract of httpRequest: the host says who gets it
+// The contract of httpRequest: the host decides which servers get the secret.
 #[tokio::test]
 async fn nobody_else_gets_the_secret() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
@@ -85,7 +85,7 @@ async fn nobody_else_gets_the_secret() {
         let result = call(http, "http_get", arguments).await;
         assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied, "{host}");
     }
-    // A host without the secret.
+    // A context without the secret.
     let cx = ToolContext::builder().with(with_secret()).build();
     let arguments = json!({"url": server.url("public.example", "/"), "auth_style": "bearer"});
     let asked = ToolCall::new("c-1", "http_get", arguments.to_string());
@@ -94,7 +94,7 @@ async fn nobody_else_gets_the_secret() {
     assert_eq!(server.seen().len(), 0);
 }
 
-// The contract of httpRequest: never from args, and never to a model
+// The contract of httpRequest: the secret is redacted in every result.
 #[tokio::test]
 async fn no_result_says_the_secret() {
     let server = Server::start(PUBLIC, |seen| {
@@ -109,17 +109,17 @@ async fn no_result_says_the_secret() {
     assert!(!result.model_text().contains(SECRET));
 }
 
-// S1-102, the contract of httpRequest: secrets across origins
+// S1-102, the contract of httpRequest: a redirect takes no secret to another origin.
 #[tokio::test]
 async fn a_secret_stays_at_the_origin_that_it_is_for() {
-    // Ports are filled in: the server's own, that of another one at the same address, that of one at another address.
+    // OWN becomes the server's own port, SECOND that of another server at the same address, and OTHER that of a server at a different address.
     let cases = [
         ("/there", true),
         ("there?again", true),
         ("http://public.example:OWN/there", true),
         ("http://PUBLIC.example:OWN/there", true),
         ("//public.example:OWN/there", true),
-        ("http://api.public.example:OWN/there", false), // the credential's, and another origin
+        ("http://api.public.example:OWN/there", false), // covered by the credential, but a different origin
         ("http://public.example.:OWN/there", false),
         ("http://evilpublic.example:OWN/there", false),
         ("http://127.0.0.2:OWN/there", false),
@@ -171,7 +171,7 @@ async fn a_secret_stays_at_the_origin_that_it_is_for() {
     }
 }
 
-// S1-102, the contract of httpRequest: there and back again
+// S1-102, the contract of httpRequest: a secret that a redirect dropped is not added again when a later one leads back.
 #[tokio::test]
 async fn a_secret_that_was_dropped_does_not_come_back() {
     let server = Server::start(PUBLIC, |seen| {
@@ -199,7 +199,7 @@ async fn a_secret_that_was_dropped_does_not_come_back() {
     assert_eq!(held, [true, false, false]);
 }
 
-// The contracts of httpRequest and curl: host/x-forwarded-* headers stripped
+// The contracts of httpRequest and curl: headers such as `host` and `x-forwarded-*` are removed from the model's request.
 #[tokio::test]
 async fn headers_that_are_not_the_models_are_left_out() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
@@ -262,7 +262,7 @@ async fn headers_that_are_not_the_models_are_left_out() {
         left_out.len() + 2
     );
 
-    // Where nothing is injected, a token that the user has told may be sent, and it does not leave the origin either.
+    // Without an injected secret, the model may send a token that the user gave it; it is not sent to another origin either.
     let other = Server::start(OTHER, |_| text("other")).await;
     let location = other.url("other.example", "/");
     let moved = Server::start(PUBLIC, move |_| {
@@ -283,7 +283,7 @@ async fn headers_that_are_not_the_models_are_left_out() {
     );
 }
 
-// The contracts of httpRequest and curl: no header that ends another
+// The contracts of httpRequest and curl: a header value with a line break cannot add a header.
 #[tokio::test]
 async fn a_header_cannot_smuggle_another() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
@@ -299,7 +299,7 @@ async fn a_header_cannot_smuggle_another() {
         let result = call(client(), "http_get", arguments).await;
         assert!(result.is_error(), "{name:?}: {value:?}");
     }
-    // Neither does a path or a query.
+    // Neither can a path or a query.
     let arguments = json!({
         "url": server.url("public.example", "/a%0d%0ab"),
         "query": [{"name": "c\r\nd", "value": "e f&g=h#i"}]
@@ -310,7 +310,7 @@ async fn a_header_cannot_smuggle_another() {
     assert_eq!(seen[0].path(), "/a%0d%0ab?c%0D%0Ad=e+f%26g%3Dh%23i");
 }
 
-// The contract of searchWeb: keys of providers travel in queries
+// The contract of searchWeb: a secret in a query is redacted in every URL of the result.
 #[tokio::test]
 async fn a_secret_in_a_query_is_in_no_url_that_is_told() {
     let other = Server::start(OTHER, |_| text("other")).await;

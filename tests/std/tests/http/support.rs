@@ -1,5 +1,5 @@
-//! Stand-ins on loopback: servers that answer what a test wants and keep what they were asked, and a resolver that knows what a test
-//! says. 127.0.0.2 and 127.0.0.3 are public here, 127.0.0.1 is private.
+//! Stand-ins on loopback: servers with scripted answers that record their requests, and a scripted resolver. 127.0.0.2 and 127.0.0.3 count as public here,
+//! 127.0.0.1 is private.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -25,7 +25,7 @@ pub(crate) fn policy(address: IpAddr) -> Option<&'static str> {
     special_range(address)
 }
 
-/// Answers in turn for each name; the last one for ever. Keeps what it was asked.
+/// A resolver with a list of answers for each name; the last answer repeats. It records the lookups.
 #[derive(Clone, Default)]
 pub(crate) struct Names {
     known: Arc<Mutex<HashMap<String, VecDeque<Vec<IpAddr>>>>>,
@@ -33,7 +33,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// `public.example` and what is below it is at 127.0.0.2, `other.example` at 127.0.0.3, `private.example` at 127.0.0.1.
+    /// Resolves `public.example`, `api.public.example` and `evilpublic.example` to 127.0.0.2, `other.example` to 127.0.0.3 and `private.example` to 127.0.0.1.
     pub(crate) fn new() -> Self {
         Self::default()
             .with("public.example", [PUBLIC])
@@ -75,7 +75,7 @@ impl Resolver for Names {
     }
 }
 
-/// A guard for the tests: their names, their policy, every port.
+/// Returns a guard with the tests' resolver and policy that allows every port.
 pub(crate) fn guard() -> Guard {
     Guard::default()
         .resolver(Names::new())
@@ -83,15 +83,15 @@ pub(crate) fn guard() -> Guard {
         .any_port()
 }
 
-/// A client behind it.
+/// Returns a client with that guard.
 pub(crate) fn client() -> Http {
     Http::default().guard(guard())
 }
 
-/// A request as a server saw it.
+/// A request that a server received.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    /// `GET /path HTTP/1.1`
+    /// The request line, such as `GET /path HTTP/1.1`.
     pub(crate) line: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
@@ -112,7 +112,7 @@ impl Seen {
     }
 }
 
-/// A server on loopback. It stops when the test's runtime does.
+/// A server on loopback. It stops together with the test's runtime.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
@@ -120,7 +120,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers each request with the bytes that `answer` makes of it, and closes.
+    /// Answers each request with the bytes that `answer` returns, and closes the connection.
     pub(crate) async fn start(
         address: Ipv4Addr,
         answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static,
@@ -145,7 +145,7 @@ impl Server {
         .await
     }
 
-    /// Reads each request, answers nothing and stays.
+    /// Reads each request and keeps the connection open without answering.
     pub(crate) async fn silent(address: Ipv4Addr) -> Self {
         Self::serve((address, 0).into(), |socket, _| {
             async move {
@@ -157,7 +157,7 @@ impl Server {
         .await
     }
 
-    /// Hands the socket over when the request has been read.
+    /// Passes the socket to `talk` once the request has been read.
     pub(crate) async fn serve(
         address: SocketAddr,
         talk: impl Fn(TcpStream, Seen) -> BoxFuture<'static, ()> + Send + Sync + 'static,
@@ -190,7 +190,7 @@ impl Server {
         self.address.port()
     }
 
-    /// A URL on this server.
+    /// Returns a URL on this server.
     pub(crate) fn url(&self, host: &str, path: &str) -> String {
         format!("http://{host}:{}{path}", self.port())
     }
@@ -231,7 +231,7 @@ async fn read(socket: &mut (impl tokio::io::AsyncRead + Unpin)) -> Option<Seen> 
     })
 }
 
-/// A response with these headers and this body.
+/// Returns a response with these headers and this body.
 pub(crate) fn response(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let mut lines = vec![
@@ -248,12 +248,12 @@ pub(crate) fn response(status: u16, headers: &[(&str, &str)], body: impl AsRef<[
     bytes
 }
 
-/// A response that is a text.
+/// Returns a plain-text response.
 pub(crate) fn text(body: &str) -> Vec<u8> {
     response(200, &[("content-type", "text/plain; charset=utf-8")], body)
 }
 
-/// Both tools, and a context that holds this client.
+/// Returns both tools, and a context with this client.
 pub(crate) fn tools(http: Http) -> (Toolset, ToolContext) {
     (
         toolset![http_get, http_request],
@@ -261,7 +261,7 @@ pub(crate) fn tools(http: Http) -> (Toolset, ToolContext) {
     )
 }
 
-/// Calls `http_get` with no more than a URL.
+/// Calls `http_get` with only a URL.
 pub(crate) async fn get(http: Http, url: &str) -> CallResult {
     call(http, "http_get", serde_json::json!({ "url": url })).await
 }
@@ -272,7 +272,7 @@ pub(crate) async fn call(http: Http, tool: &str, arguments: serde_json::Value) -
     tools.call(call, &cx).await
 }
 
-/// The output of a call that went well.
+/// Returns the output of a call that succeeded.
 #[track_caller]
 pub(crate) fn output(result: &CallResult) -> serde_json::Value {
     let output = result

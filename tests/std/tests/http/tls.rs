@@ -1,4 +1,4 @@
-//! HTTPS.
+//! HTTPS: certificates, and secrets over encrypted connections.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use tool_std::http::{Credential, Http, http_get};
 
 use super::support::{PUBLIC, Server, call, client, get, output, response};
 
-/// A server that has a certificate for these names. Answers with the request's `Authorization`, and gives the certificate.
+/// Starts a server with a certificate for these names that echoes the `Authorization` header. Returns its port and certificate.
 async fn secure(names: &[&str]) -> (u16, Vec<u8>) {
     let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
     let own = rcgen::generate_simple_self_signed(names).unwrap();
@@ -55,7 +55,7 @@ async fn secure(names: &[&str]) -> (u16, Vec<u8>) {
     (port, certificate.to_vec())
 }
 
-// S1-102: the certificate is for the name, the connection goes to the address that was judged
+// S1-102: the certificate must match the name in the URL, although the connection goes to the checked address.
 #[tokio::test]
 async fn the_name_of_the_url_is_what_the_certificate_has_to_have() {
     let (port, certificate) = secure(&["public.example"]).await;
@@ -70,12 +70,12 @@ async fn the_name_of_the_url_is_what_the_certificate_has_to_have() {
             "{said}"
         );
     }
-    // Nobody vouches for it.
+    // Without the root certificate, the server is not trusted.
     let result = get(client(), &format!("https://public.example:{port}/")).await;
     assert!(result.is_error());
 }
 
-// The contract of httpRequest: a change of the scheme is a change of the origin
+// The contract of httpRequest: a different scheme is a different origin.
 #[tokio::test]
 async fn a_secret_goes_over_https_and_not_from_http_to_it() {
     let (port, certificate) = secure(&["public.example"]).await;
@@ -121,7 +121,7 @@ async fn a_secret_goes_over_https_and_not_from_http_to_it() {
     assert!(moved.seen()[0].header("authorization").is_some());
 }
 
-// The contract of httpRequest: what is not encrypted is no answer to HTTPS
+// The contract of httpRequest: an unencrypted answer to an HTTPS request is an error.
 #[tokio::test]
 async fn plain_http_is_no_https() {
     let listener = TcpListener::bind((PUBLIC, 0)).await.unwrap();

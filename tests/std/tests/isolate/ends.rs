@@ -1,4 +1,4 @@
-//! Who ends a job, and that nothing of it is left.
+//! Ends of a job: its causes, and that no process of it is left.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use tool_std::isolate::{Cause, Exit, IsolateError, Isolation, Keep, Mechanism};
 use crate::mark::Mark;
 use crate::support::{bare, isolation, run, sh};
 
-/// Leaves its session, its group and its parent, and closes every pipe.
+/// Returns a script that leaves its session, group and parent, and closes every pipe.
 fn daemon(mark: &Mark) -> String {
     format!(
         "setsid sh -c 'sleep {0} & exec sleep {0}' </dev/null >/dev/null 2>&1 &",
@@ -16,7 +16,7 @@ fn daemon(mark: &Mark) -> String {
     )
 }
 
-// S1-92
+// S1-92: daemons of a job are killed with it.
 #[tokio::test]
 async fn daemons_end_with_the_job() {
     for isolation in [isolation(), bare()] {
@@ -29,7 +29,7 @@ async fn daemons_end_with_the_job() {
     }
 }
 
-// S1-92, S1-94
+// S1-92, S1-94: at the deadline everything is killed, even if it ignores signals.
 #[tokio::test]
 async fn at_the_deadline_everything_ends_signals_ignored_or_not() {
     for isolation in [isolation(), bare()] {
@@ -43,7 +43,7 @@ async fn at_the_deadline_everything_ends_signals_ignored_or_not() {
         let ran = run(&isolation, sh(script).deadline(after)).await;
         assert_eq!(ran.ended.because, Cause::Deadline(after));
         assert_eq!(ran.ended.exit, Exit::Signal(9));
-        // A busy machine may take the whole time to start the shell.
+        // On a busy machine, starting the shell may take the whole time.
         assert!(["begun\n", ""].contains(&&*ran.stdout.text()));
         assert_eq!(mark.alive(), 0);
     }
@@ -62,7 +62,7 @@ async fn a_job_that_is_dropped_ends() {
     }
 }
 
-// S1-92
+// S1-92: a flood of output ends the job at its limit; the head and the tail are kept.
 #[tokio::test]
 async fn a_flood_ends_at_the_limit_and_keeps_head_and_tail() {
     for isolation in [isolation(), bare()] {
@@ -80,15 +80,15 @@ async fn a_flood_ends_at_the_limit_and_keeps_head_and_tail() {
     }
 }
 
-// S1-94
+// S1-94: a job that kills its supervisor is reported as lost, without waiting.
 #[tokio::test]
 async fn a_job_that_kills_its_supervisor_is_lost_and_nobody_waits_for_it() {
-    // With a cgroup and without; and nothing that keeps the signal away.
+    // With and without a cgroup, and without the mechanisms that would block the signal.
     let cgroup = isolation()
         .without(Mechanism::PidNamespace)
         .without(Mechanism::Landlock);
     for isolation in [bare(), cgroup] {
-        // Where nothing else ends it, it ends by itself.
+        // Without any mechanism that kills it, the job ends by itself.
         let script = "sleep 0.2; echo begun; kill -9 $PPID; exec sleep 600";
         let began = Instant::now();
         let job = sh(script).deadline(Duration::from_secs(5));
@@ -113,7 +113,7 @@ async fn a_wait_that_is_dropped_loses_nothing() {
         for _ in 0..10 {
             let mut running = isolation.spawn(sh("exit 7")).await.unwrap();
             let ended = loop {
-                // Asked once and dropped.
+                // Polled once and dropped.
                 if let Ok(ended) = timeout(Duration::ZERO, running.wait()).await {
                     break ended;
                 }

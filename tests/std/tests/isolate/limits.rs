@@ -1,4 +1,4 @@
-//! What a job cannot do, whatever the kernel has.
+//! Restrictions of a job that do not depend on the kernel's features.
 
 use tempfile::tempdir;
 use tool_std::isolate::{Exit, IsolateError, Isolation, Job, Keep, Limits, Mechanism, Network};
@@ -24,7 +24,7 @@ async fn a_job_has_no_capability_and_gets_none() {
     for line in ran.stdout.text().lines() {
         let (name, value) = line.split_once(':').unwrap();
         if name == "CapBnd" && !rustix::process::geteuid().is_root() {
-            // Nobody else can empty it, and without new privileges nobody gets what is in it.
+            // Only root can empty the bounding set; without new privileges, no process gains what is in it.
             continue;
         }
         assert_eq!(
@@ -86,7 +86,7 @@ async fn what_is_required_and_not_there_refuses_the_job() {
         .await
         .unwrap_err();
     assert!(matches!(error, IsolateError::NotInForce(_)), "{error}");
-    // Not ignored: who requires something of the helper's wants the helper.
+    // Requiring a mechanism of the helper without the helper is an error; it is not ignored.
     let isolation = Isolation::GroupOnly.require(Mechanism::Landlock);
     let error = isolation
         .run(Job::new("/bin/true"), Keep::default())
@@ -95,7 +95,7 @@ async fn what_is_required_and_not_there_refuses_the_job() {
     assert!(matches!(error, IsolateError::NoHelper), "{error}");
 }
 
-// D5: who requires it gets it on every kernel, at the price of all Unix sockets
+// D5: a host can require this on every kernel; then a job has no Unix sockets at all.
 #[tokio::test]
 async fn without_a_root_of_its_own_a_job_has_no_unix_sockets_where_that_is_required() {
     let outside = tempdir().unwrap();
@@ -157,7 +157,7 @@ E",
     );
 }
 
-// S1-96
+// S1-96: a job over its memory limit fails, with and without a cgroup.
 #[tokio::test]
 async fn one_gigabyte_is_not_to_be_had() {
     let limits = Limits::default().memory(256 << 20);

@@ -1,4 +1,4 @@
-//! Jobs through the helper: what they have, what they leave behind, who ends them.
+//! Jobs run through the helper: their environment, their limits, and how they end.
 
 #![allow(
     clippy::panic,

@@ -1,9 +1,9 @@
-//! Processes of one test in the table of all.
+//! Processes of one test, found in the process table by their sleep time.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// The arguments of every process, each ended by NUL.
+/// Iterates over the arguments of every process, each argument followed by NUL.
 fn arguments() -> impl Iterator<Item = String> {
     std::fs::read_dir("/proc")
         .unwrap()
@@ -12,7 +12,7 @@ fn arguments() -> impl Iterator<Item = String> {
         .map(|line| String::from_utf8_lossy(&line).into_owned())
 }
 
-/// Seconds that nobody else sleeps, by which a test knows its processes.
+/// A number of seconds that no other process sleeps for, by which a test finds its processes.
 pub(crate) struct Mark(String);
 
 impl Mark {
@@ -22,23 +22,23 @@ impl Mark {
         Self(format!("1{:07}.{count}", std::process::id()))
     }
 
-    /// What to sleep for: longer than any test.
+    /// The sleep time in seconds, longer than any test.
     pub(crate) fn seconds(&self) -> &str {
         &self.0
     }
 
-    /// How many processes sleep for it.
+    /// Counts the processes that sleep for this time.
     pub(crate) fn alive(&self) -> usize {
         let wanted = format!("sleep\0{}\0", self.0);
         arguments().filter(|line| *line == wanted).count()
     }
 
-    /// How many processes have it anywhere in their arguments.
+    /// Counts the processes with this time anywhere in their arguments.
     pub(crate) fn mentioned(&self) -> usize {
         arguments().filter(|line| line.contains(&self.0)).count()
     }
 
-    /// Waits until there are that many.
+    /// Waits until that many processes sleep for this time.
     pub(crate) fn wait_for(&self, count: usize) {
         let began = Instant::now();
         while self.alive() != count {

@@ -1,10 +1,10 @@
-//! What the report says, and that it is what is in force.
+//! The isolation report, compared with what is in force.
 
 use tool_std::isolate::{Isolation, Mechanism};
 
 use crate::support::{bare, isolation};
 
-// S1-95, S1-96, S1-97
+// S1-95, S1-96, S1-97: the report names the network, the limits, the user and the system calls that are not restricted.
 #[tokio::test]
 async fn the_report_names_what_is_not_there() {
     for isolation in [isolation(), bare(), Isolation::GroupOnly] {
@@ -51,7 +51,7 @@ async fn the_report_is_of_what_is_in_force() {
             assert!(none(&bare, name).await, "{name}");
         }
         assert!(none(&group, name).await, "{name}");
-        // What a job can require is what the report names. Without a cgroup, memory is limited for each process.
+        // The report names each mechanism that a job can require. Without a cgroup, memory is limited for each process.
         let has = crate::support::needs(mechanism).await.is_ok() || name == "memory";
         assert_eq!(none(&full, name).await, !has, "{name}");
     }

@@ -1,4 +1,4 @@
-//! What a job has when it starts, and what is told of its end.
+//! The environment and input of a job at its start, and the report of its end.
 
 use tokio::io::AsyncReadExt as _;
 use tool_std::isolate::{Cause, Exit, IsolateError, Isolation, Job, Keep};
@@ -92,7 +92,7 @@ async fn without_its_line_in_main_there_is_no_helper() {
         .await
         .unwrap_err();
     assert!(matches!(error, IsolateError::NoHelper), "{error}");
-    // A program that is none does not get to see the job.
+    // A program that is not a helper does not receive the job.
     let error = Isolation::new()
         .helper("/bin/true")
         .run(sh("true"), Keep::default())

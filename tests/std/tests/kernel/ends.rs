@@ -1,4 +1,4 @@
-//! Ends of a job that only the kernel or a privileged host can bring about.
+//! Ends of a job that need the kernel or a privileged host.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tool_std::isolate::{Exit, IsolateError, Isolation, Job, Mechanism};
 use crate::mark::Mark;
 use crate::support::{isolation, needs, run, sh};
 
-/// A daemon in a session of its own, and a process beside it.
+/// Returns a script that starts a daemon in its own session, with a second process next to it.
 fn daemon(mark: &Mark) -> String {
     format!(
         "setsid sh -c 'sleep {0} & exec sleep {0}' </dev/null >/dev/null 2>&1 &",
@@ -33,14 +33,14 @@ async fn killed_supervisor_takes_its_job_along(isolation: Isolation) {
     mark.wait_for(0);
 }
 
-// In a namespace the kernel ends the job.
+// With a PID namespace, the kernel kills the job.
 pub(crate) async fn a_supervisor_that_is_killed_takes_its_namespace_along_case() -> Ran {
     needs(Mechanism::PidNamespace).await?;
     killed_supervisor_takes_its_job_along(isolation().require(Mechanism::PidNamespace)).await;
     Ok(())
 }
 
-// Without a namespace, the cgroup does.
+// Without a PID namespace, the cgroup does.
 pub(crate) async fn a_supervisor_that_is_killed_takes_its_cgroup_along_case() -> Ran {
     needs(Mechanism::CgroupKill).await?;
     let cgroup = isolation().without(Mechanism::PidNamespace);
@@ -82,7 +82,7 @@ pub(crate) async fn a_supervisor_that_is_killed_leaves_no_cgroup_whether_one_wai
     Ok(())
 }
 
-/// Without privileges, and where `/proc` has something of the host's over it as in a container, the end of the first process ends the rest.
+/// Without privileges, and with a masked `/proc` as in a container, the end of the first process kills the rest.
 pub(crate) fn a_host_without_privileges_leaves_no_cgroup_case() -> Ran {
     let host = |program: &str, arguments: &[&str]| {
         let without =
@@ -117,13 +117,13 @@ pub(crate) fn a_host_without_privileges_leaves_no_cgroup_case() -> Ran {
     Ok(())
 }
 
-/// Whether a process has ended and waits for its parent to hear so.
+/// Returns whether a process has exited and its parent has not collected it yet.
 fn is_zombie(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.contains(") Z ")
 }
 
-/// The name of the cgroups that were made for the job of one that sleeps for it.
+/// Returns the name of the cgroups of the job that sleeps for this mark.
 fn cgroup_of(mark: &Mark) -> Option<String> {
     let wanted = format!("sleep\0{}\0", mark.seconds());
     let mut all = std::fs::read_dir("/proc").unwrap().flatten();
@@ -137,7 +137,7 @@ fn cgroup_of(mark: &Mark) -> Option<String> {
         .map(String::from)
 }
 
-/// Whether any hierarchy has a cgroup of that name.
+/// Returns whether any cgroup hierarchy has a cgroup of that name.
 fn has_cgroup(name: &str) -> bool {
     let found = Command::new("find")
         .args(["/sys/fs/cgroup", "-type", "d", "-name", name])
@@ -146,7 +146,7 @@ fn has_cgroup(name: &str) -> bool {
     !found.stdout.is_empty()
 }
 
-/// As on Ubuntu since 23.10: a namespace of users can be made, and then nobody can be anybody in it.
+/// As on Ubuntu since 23.10: a user namespace can be created, but user ids cannot be mapped in it.
 pub(crate) fn a_namespace_that_is_half_made_is_done_without_case() -> Ran {
     let host = |program: &str, arguments: &[&str]| {
         let without =

@@ -1,4 +1,4 @@
-//! Devices, mounts and modes in a workspace.
+//! Devices, mounts and file modes in a workspace.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -12,12 +12,12 @@ use tool_std::workspace::Workspaces;
 
 use crate::trial::{CANARY, Trial, UNNAMED, calls};
 
-// S1-78: devices; nobody waits
+// S1-78: devices are refused at once, without waiting for them.
 pub(crate) async fn devices_are_told_apart_at_once_case() -> Ran {
     let trial = Trial::new();
     let base = &trial.place.path;
     let mut made = Vec::new();
-    // The null and zero devices, and a disk that need not be there.
+    // The null and zero devices, and a disk that need not exist.
     for (name, kind, major, minor) in [
         ("null", FileType::CharacterDevice, 1, 3),
         ("zero", FileType::CharacterDevice, 1, 5),
@@ -42,7 +42,7 @@ pub(crate) async fn devices_are_told_apart_at_once_case() -> Ran {
     Ok(())
 }
 
-/// What is mounted below a folder goes with this, wherever it was moved.
+/// Unmounts everything below a folder on drop, wherever it was moved to.
 struct Mounts(PathBuf);
 
 impl Drop for Mounts {
@@ -55,12 +55,12 @@ impl Drop for Mounts {
     }
 }
 
-/// Whether something could be mounted.
+/// Skips the case if nothing can be mounted here.
 fn mounted(made: rustix::io::Result<()>) -> Ran {
     made.map_err(|error| Missing::new(format_args!("nothing can be mounted here: {error}")))
 }
 
-// S1-78: bind mounts and other file systems
+// S1-78: bind mounts and other file systems are refused unless the host allows them.
 pub(crate) async fn what_is_mounted_is_refused_unless_the_host_allows_it_case() -> Ran {
     let trial = Trial::new();
     let base = &trial.place.path;
@@ -126,7 +126,7 @@ pub(crate) async fn what_is_mounted_is_refused_unless_the_host_allows_it_case() 
         "`bound/secret` is on another file system than the workspace, which the host does not allow"
     );
 
-    // The end of a conversation or of the instance does not empty what is mounted in it, not even at the top, nor changes its mode.
+    // Deleting a conversation or an instance neither empties a mounted folder, not even its top, nor changes its mode.
     let workspaces = Workspaces::new(trial.place.around().join("ws"));
     fs::set_permissions(&outside, fs::Permissions::from_mode(0o555)).unwrap();
     assert!(workspaces.delete_conversation("acme", "conv1").is_err());
@@ -157,7 +157,7 @@ pub(crate) async fn what_is_mounted_is_refused_unless_the_host_allows_it_case() 
     Ok(())
 }
 
-// S1-78: a folder whose mode keeps its owner out
+// S1-78: a folder that its owner may not open is an error that says so.
 pub(crate) async fn a_folder_that_is_shut_is_an_error_that_says_so_case() -> Ran {
     if rustix::process::geteuid().is_root() {
         return Err(Missing::new("root may open what is shut"));

@@ -1,4 +1,4 @@
-//! Clones that cannot be removed.
+//! Old clones that cannot be removed.
 
 use std::fs;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use test_support::{Missing, Ran};
 use crate::clock::{Clock, HOURS, next};
 use crate::world::{World, clone, http};
 
-// S1-88: errors ignored, remove retried
+// S1-88: errors while removing an old clone are ignored, and the next clone tries again.
 pub(crate) async fn a_clone_that_cannot_be_removed_keeps_no_other_from_being_made_case() -> Ran {
     let (world, clock) = (World::new(), Clock::new());
     let server = world.server();
@@ -24,7 +24,7 @@ pub(crate) async fn a_clone_that_cannot_be_removed_keeps_no_other_from_being_mad
     unmount(&disk, UnmountFlags::DETACH).unwrap();
     assert!(removed.is_empty() && old.exists());
     assert!(world.state_of(&old).join("token").exists());
-    // The next time it can be.
+    // The next time, it can be removed.
     clock.set(&old, HOURS + Duration::from_secs(1));
     let (removed, _) = next(&cx).await;
     let own = old.strip_prefix(world.workspace()).unwrap();

@@ -1,4 +1,4 @@
-//! What needs a feature of the kernel, a privilege, or its absence.
+//! Cases that need a kernel feature, a privilege, or the absence of one.
 
 #![allow(
     clippy::panic,

@@ -1,4 +1,4 @@
-//! `run_command` where the kernel keeps a command in, and as a host without privileges.
+//! `run_command` with mechanisms of the kernel, and on a host without privileges.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -58,7 +58,7 @@ pub(crate) async fn signals_to_the_host_leave_nothing_case() -> Ran {
     Ok(())
 }
 
-// Many that each stay below: the limit of all of them is told by its name.
+// Many processes that each stay below the limit: the error names the limit of all of them together.
 pub(crate) async fn memory_of_all_processes_together_is_limited_case() -> Ran {
     needs(Mechanism::MemoryCgroup).await?;
     let place = Place::new(commands().limits(Limits::default().memory(128 << 20)));
@@ -78,7 +78,7 @@ pub(crate) async fn memory_of_all_processes_together_is_limited_case() -> Ran {
     Ok(())
 }
 
-// A host that is nobody: its namespaces lie below one of users, and what it may not have is not there.
+// A host that runs as `nobody`: its namespaces are inside a user namespace, and mechanisms that need privileges are absent.
 pub(crate) async fn a_host_without_privileges_keeps_its_commands_as_well_case() -> Ran {
     let report = commands().isolation().report().await.unwrap();
     let landlock = !report.item("files").unwrap().mechanism.starts_with("none");
@@ -116,12 +116,12 @@ pub(crate) async fn a_host_without_privileges_keeps_its_commands_as_well_case() 
     let said: Value = serde_json::from_slice(&said.stdout).unwrap();
     let lines: Vec<_> = said["stdout"].as_str().unwrap().lines().collect();
     assert_eq!(lines[0], "65534 False", "{said}");
-    // The file's mode admits everybody; Landlock, which needs no privilege, does not.
+    // The file's mode admits everybody, but Landlock, which needs no privilege, does not.
     if landlock {
         assert_eq!(lines[1], "PermissionError", "{said}");
     }
     assert_eq!(mark.alive(), 0);
-    // What a command made read-only goes with its folder: modes bind this host.
+    // File modes apply to this host, yet folders that a command made read-only are deleted with the call's folder.
     let lock = "import os\n\
         base = os.environ['TMPDIR']\n\
         os.makedirs(f'{base}/go/mod/a')\n\
@@ -134,7 +134,7 @@ pub(crate) async fn a_host_without_privileges_keeps_its_commands_as_well_case() 
         assert_eq!(said["stdout"], "locked\n", "{said}");
         assert_eq!(left_in(path), [""; 0]);
     }
-    // The helper is of the same user and knows the job's environment; nobody looks into it, with nothing but itself to see to that.
+    // The helper runs as the same user and holds the job's environment. A job cannot look into it, even without any other mechanism.
     let script = "import os\ntry: print(os.readlink(f'/proc/{os.getppid()}/exe'))\nexcept OSError as error: print(type(error).__name__)";
     let said = as_nobody(script, &["bare"]).unwrap();
     let said: Value = serde_json::from_slice(&said.stdout).unwrap();

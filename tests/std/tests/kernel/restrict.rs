@@ -1,4 +1,4 @@
-//! What the kernel keeps a job from doing.
+//! Restrictions of a job that the kernel enforces.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -19,7 +19,7 @@ pub(crate) async fn a_job_reads_and_writes_where_it_may_and_nowhere_else_case() 
         "cat given; echo new > made && cat made; cat {0}/kept; echo x > {0}/kept; echo x > {0}/made; rm {0}/kept; ls {0}; ln {0}/kept got; true",
         outside.display()
     );
-    // Without namespaces as well, so that it is Landlock that holds.
+    // Also without namespaces, so that Landlock alone is tested.
     for isolation in [isolation(), isolation().without(Mechanism::PidNamespace)] {
         let ran = run(&isolation, sh(&script).cwd(inside).writes(inside)).await;
         assert_eq!(ran.stdout.text(), "givennew\n", "{}", ran.stderr.text());
@@ -62,12 +62,12 @@ pub(crate) async fn what_landlock_lets_pass_the_mounts_refuse_case() -> Ran {
         );
         assert_eq!(fs::read_to_string(&kept).unwrap(), "kept");
     }
-    // Nothing of it is left in the host's own mounts.
+    // The host's own mounts are unchanged.
     fs::write(&kept, "new").unwrap();
     Ok(())
 }
 
-/// Modes by path; `Drop` gives them back, so that no failure changes the machine.
+/// File modes by path, restored on drop, so that a failing test does not change the machine.
 struct Modes(Vec<(&'static str, u32)>);
 
 impl Modes {
@@ -86,7 +86,7 @@ impl Drop for Modes {
     }
 }
 
-// D4: a job of root changes no mode of a device, of `/sys` or of a cgroup
+// D4: a job of root cannot change the mode of a device, of `/sys` or of a cgroup.
 pub(crate) async fn devices_sysfs_and_cgroups_keep_their_modes_case() -> Ran {
     needs(Mechanism::ReadOnlyMounts).await?;
     let paths = ["/dev/full", "/dev/tty", "/sys/kernel", "/sys/fs/cgroup"];
@@ -105,15 +105,15 @@ pub(crate) async fn devices_sysfs_and_cgroups_keep_their_modes_case() -> Ran {
         assert_eq!(refused, 2, "{}", ran.stderr.text());
         assert_eq!(Modes::read(&paths).0, before.0, "{isolation:?}");
     }
-    // Where nothing refuses it, it is done: what is tested above is not the kernel's own refusal.
+    // Control test: without the mechanism the change succeeds, so the kernel alone does not refuse it.
     let ran = run(&isolation().without(Mechanism::ReadOnlyMounts), sh(&script)).await;
     assert_ne!(Modes::read(&paths).0, before.0, "{}", ran.stderr.text());
     Ok(())
 }
 
-// D4: whatever mechanisms a host turns off, its jobs make no mount of the host's
+// D4: whichever mechanisms a host turns off, its jobs cannot change the host's mounts.
 pub(crate) fn no_job_changes_the_mounts_of_the_host_case() -> Ran {
-    // In mounts of its own, so that a fault does not change the machine.
+    // Runs in its own mount namespace, so that a failure does not change the machine.
     let child = std::process::Command::new("unshare")
         .arg("-m")
         .arg(std::env::current_exe().unwrap())
@@ -149,7 +149,7 @@ pub(crate) fn mounts_stay() {
     }
 }
 
-// D5: what was not granted has no name, so there is no socket to connect to
+// D5: paths that were not granted do not exist for the job, so it cannot connect to a socket there.
 pub(crate) async fn a_job_finds_what_it_was_granted_and_nothing_else_case() -> Ran {
     needs(Mechanism::OwnRoot).await?;
     let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
@@ -172,7 +172,7 @@ pub(crate) async fn a_job_finds_what_it_was_granted_and_nothing_else_case() -> R
         inside.display(),
         outside.display()
     );
-    // Landlock lists no folder that was not granted, the root's own ones included.
+    // Landlock refuses to list folders that were not granted, including those of the job's own root.
     let listed = format!("{}:\ngiven\nlink\nmine\n", inside.display());
     for (isolation, listed) in [
         (isolation(), ""),
@@ -183,7 +183,7 @@ pub(crate) async fn a_job_finds_what_it_was_granted_and_nothing_else_case() -> R
             .reads(inside.join("link"))
             .writes(inside.join("given/made"))
             .writes(inside.join("mine"))
-            // Below what may be written, so it may be written.
+            // It is below a writable folder, so it is writable too.
             .reads(inside.join("mine/below"))
             .cwd(inside);
         fs::create_dir_all(inside.join("mine/below")).unwrap();
@@ -222,11 +222,11 @@ pub(crate) async fn a_job_finds_what_it_was_granted_and_nothing_else_case() -> R
     assert!(shut.stdout.text().contains("PermissionError"));
     listener.set_nonblocking(true).unwrap();
     assert!(listener.accept().is_err());
-    // A socket that was granted is reached.
+    // Control test: a granted socket is reachable.
     let granted = run(&isolation(), sh(&connect).writes(outside)).await;
     assert_eq!(granted.stdout.text(), "", "{}", granted.stderr.text());
     assert!(listener.accept().is_ok());
-    // A program that the job may not read gives another error than one that does not exist.
+    // The error for a program that the job may not read differs from that for one that does not exist.
     let program = inside.join("program");
     fs::write(&program, "#!/bin/sh\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -260,7 +260,7 @@ pub(crate) async fn a_path_that_is_not_there_cannot_be_granted_case() -> Ran {
     Ok(())
 }
 
-// S1-82
+// S1-82: a job cannot read the environment of another process.
 pub(crate) async fn no_other_process_shows_its_environment_case() -> Ran {
     needs(Mechanism::Landlock).await?;
     let own = std::process::id();
@@ -281,7 +281,7 @@ pub(crate) async fn no_other_process_shows_its_environment_case() -> Ran {
             .replace("PWD=/\0", "");
         assert_eq!(others, "");
     }
-    // The supervisor is of the same user and holds the job's environment: it cannot be read without Landlock either.
+    // The supervisor runs as the same user and holds the job's environment. It cannot be read without Landlock either.
     let bare = isolation()
         .without(Mechanism::Landlock)
         .without(Mechanism::PidNamespace);
@@ -376,7 +376,7 @@ pub(crate) async fn without_a_network_not_even_udp_leaves_case() -> Ran {
     Ok(())
 }
 
-// S1-96: processes that each stay below the limit; the tree is what counts
+// S1-96: the memory limit applies to all processes together, even if each stays below it.
 pub(crate) async fn one_gigabyte_in_parts_is_not_to_be_had_case() -> Ran {
     needs(Mechanism::MemoryCgroup).await?;
     let limits = Limits::default().memory(256 << 20);

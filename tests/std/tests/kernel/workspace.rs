@@ -1,4 +1,4 @@
-//! The end of conversations and instances where file modes bind the host.
+//! Deletion of conversations and instances by a host that file modes apply to.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use test_support::{Missing, Ran};
 use tool_std::workspace::Workspaces;
 
-/// Names the part of a case that runs as another user, in a process of its own.
+/// Variable that names the part of a case that a child process runs as another user.
 pub(crate) const CHILD: &str = "STD_TESTS_KERNEL_CHILD";
 
-/// Runs that part, where this process is one.
+/// Runs that part if this process is such a child.
 pub(crate) fn child() -> bool {
     let Some(name) = std::env::var_os(CHILD) else {
         return false;
@@ -26,7 +26,7 @@ pub(crate) fn child() -> bool {
     true
 }
 
-/// Runs [`child`] as a user whom file modes bind.
+/// Runs [`child`] as a user whom file modes apply to.
 fn as_nobody(name: &str, root: &Path) -> Ran {
     fs::set_permissions(root, fs::Permissions::from_mode(0o777)).unwrap();
     let own = root.join("tests");
@@ -46,7 +46,7 @@ fn as_nobody(name: &str, root: &Path) -> Ran {
     }
 }
 
-/// What a program may leave: folders that their owner may not write, list or enter, as Go's cache, and files in them.
+/// Creates files as a program may leave them, for example Go's module cache: folders that their owner may not write, list or enter.
 fn locked_tree(base: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -70,7 +70,7 @@ fn locked_tree(base: &Path) {
     set(base.to_owned(), 0o500);
 }
 
-// S1-89, S1-90: also where modes bind the host
+// S1-89, S1-90: read-only files are deleted, even if file modes apply to the host.
 pub(crate) fn what_a_program_made_read_only_goes_as_well_case() -> Ran {
     let root = tempfile::tempdir().unwrap();
     as_nobody("removes_what_is_read_only", root.path())?;
@@ -100,11 +100,11 @@ fn removes_what_is_read_only() {
     assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
 }
 
-// S1-89: what cannot be removed keeps nothing else, least of all tokens
+// S1-89: files that cannot be removed do not keep others, above all tokens, from being removed.
 pub(crate) fn the_end_of_an_instance_goes_past_what_cannot_be_removed_case() -> Ran {
     let root = tempfile::tempdir().unwrap();
     let base = root.path().join("ws/acme");
-    // What belongs to somebody else in a folder that is nobody's to empty.
+    // Files of another user in folders that this host may not empty.
     let stuck = ["conversations/a/stuck/in", "conversations/b/stuck/in"];
     for folder in stuck {
         fs::create_dir_all(base.join(folder)).unwrap();
@@ -138,7 +138,7 @@ pub(crate) fn the_end_of_an_instance_goes_past_what_cannot_be_removed_case() -> 
         }
     }
     as_nobody("goes_past_what_is_stuck", root.path())?;
-    // Somebody who may tries again.
+    // A host with the permission tries again.
     let workspaces = Workspaces::new(root.path().join("ws"));
     assert!(workspaces.delete_instance("acme").unwrap());
     assert_eq!(fs::read_dir(root.path().join("ws")).unwrap().count(), 0);

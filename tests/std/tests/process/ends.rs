@@ -1,4 +1,4 @@
-//! What is left of a command, and of a host: nothing.
+//! Leftovers of a command and of a host that died: there must be none.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +9,7 @@ use tool_std::isolate::Limits;
 use crate::mark::Mark;
 use crate::support::{HOST, Place, commands, leaves_nothing, left_in};
 
-// Afterwards the table of processes, the time and the memory are as before.
+// After the commands, the process table, the time and the memory are as before.
 #[tokio::test]
 async fn after_the_worst_commands_the_host_is_as_it_was() {
     let limits = Limits::default()
@@ -44,7 +44,7 @@ fn when_the_host_dies_its_commands_die() {
         let script = format!(
             "setsid sh -c '{sleep} & exec {sleep}' </dev/null >/dev/null 2>&1 & exec {sleep}"
         );
-        // A file that is a program: the host allows no shell.
+        // The script is an executable file, because the host allows no shell.
         let folder = root.path().join("acme/conversations/c1");
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("stay"), script).unwrap();
@@ -58,7 +58,7 @@ fn when_the_host_dies_its_commands_die() {
         host.kill().unwrap();
         host.wait().unwrap();
         mark.wait_for(0);
-        // D7: it is left behind, and swept by the next host, which leaves those of living hosts.
+        // D7: the call's folder is left behind, and the next host removes it; folders of running hosts are kept.
         assert_eq!(left_in(root.path()).len(), 1);
         let mut other = Command::new(HOST);
         other
@@ -87,7 +87,7 @@ fn when_the_host_dies_its_commands_die() {
     }
 }
 
-// The folder of a call is gone when its result is there.
+// The folder of a call is deleted by the time its result is returned.
 #[test]
 fn a_process_that_ends_with_its_call_leaves_no_folder() {
     let root = tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a command sees of the host's variables.
+//! The host's variables that a command sees.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use tool_std::isolate::Network;
 
 use crate::support::{Place, commands};
 
-/// What S1-80 lists.
+/// The variables that S1-80 lists.
 const LISTED: [&str; 20] = [
     "PATH",
     "HOME",
@@ -32,7 +32,7 @@ const LISTED: [&str; 20] = [
     "NODE_OPTIONS",
 ];
 
-/// What `env` prints as a command of a host that has every listed variable, some secrets and these; sorted.
+/// Returns what `env` prints as a command of a host that has every listed variable, some secrets and these; sorted.
 fn printed(settings: &str, vars: &[(&str, &str)]) -> Vec<(String, String)> {
     let root = tempdir().unwrap();
     let mut host = Command::new(std::env::current_exe().unwrap());
@@ -64,7 +64,7 @@ fn printed(settings: &str, vars: &[(&str, &str)]) -> Vec<(String, String)> {
     let lines: String = serde_json::from_str(lines.unwrap_or_else(|| panic!("{said}"))).unwrap();
     let pair = |line: &str| {
         let (name, value) = line.split_once('=').unwrap();
-        // One folder of the call's own; the host's is not to be had.
+        // A folder of the call's own, because the host's is not readable.
         let own = value.starts_with(&format!("{}/tool-std-", root.path().display()));
         assert_eq!(own, ["HOME", "TMPDIR"].contains(&name), "{line}");
         (name.to_owned(), value.to_owned())
@@ -98,7 +98,7 @@ fn names(printed: &[(String, String)]) -> Vec<&str> {
     printed.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-// S1-80, S1-82
+// S1-80, S1-82: only listed variables reach a command, and no secret does.
 #[test]
 fn only_listed_variables_pass_and_no_secret_does() {
     let mut listed = LISTED;
@@ -115,7 +115,7 @@ fn only_listed_variables_pass_and_no_secret_does() {
     assert_eq!(passed, listed);
 }
 
-// S1-80, S1-82: proxies are for commands that reach a network
+// S1-80, S1-82: proxy variables are only for commands with a network.
 #[test]
 fn a_command_without_a_network_sees_no_proxy() {
     let is_proxy = |name: &&str| name.to_lowercase().ends_with("_proxy");
@@ -126,7 +126,7 @@ fn a_command_without_a_network_sees_no_proxy() {
     assert_eq!(names(&printed("port", &[])).len(), LISTED.len());
 }
 
-// S1-81, S1-82: the password of a proxy
+// S1-81, S1-82: the password of a proxy is removed unless the host names the variable.
 #[test]
 fn a_proxy_is_shown_without_its_password_unless_the_host_names_it() {
     let secret = "http://user:secret@proxy:3128/";
@@ -151,7 +151,7 @@ fn a_proxy_is_shown_without_its_password_unless_the_host_names_it() {
     assert_eq!(of("http_proxy"), None);
 }
 
-// S1-81
+// S1-81: variables that the host removes are absent.
 #[test]
 fn what_the_host_leaves_out_is_not_there() {
     let out = printed("X=1 open USER HTTPS_PROXY HOME X Y=2 LANG LANG=own", &[]);
@@ -170,7 +170,7 @@ fn what_the_host_leaves_out_is_not_there() {
     }
 }
 
-// S1-81
+// S1-81: variables that the host adds win over the list.
 #[tokio::test]
 async fn what_the_host_adds_is_there_and_has_the_last_word() {
     let place = Place::new(

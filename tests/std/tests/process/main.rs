@@ -1,4 +1,4 @@
-//! `run_command`.
+//! The `run_command` tool.
 
 #![allow(
     clippy::panic,

@@ -1,4 +1,4 @@
-//! What comes of a command, and what is refused.
+//! Results and refusals of `run_command`.
 
 use std::pin::pin;
 
@@ -46,7 +46,7 @@ async fn the_exit_code_and_both_streams_are_in_the_result() {
     );
 }
 
-// S1-94
+// S1-94: a timeout is reported as one, with its duration.
 #[tokio::test]
 async fn a_timeout_says_that_it_is_one_and_after_how_long() {
     let place = Place::new(commands());
@@ -62,7 +62,7 @@ async fn a_timeout_says_that_it_is_one_and_after_how_long() {
     assert!(output["duration_ms"].as_u64().unwrap() >= 1000, "{output}");
 }
 
-// S1-93
+// S1-93: time and output are limited by the call and by the host.
 #[tokio::test]
 async fn limits_are_set_by_call_and_by_host() {
     let place = Place::new(commands().most(std::time::Duration::from_millis(700)));
@@ -91,7 +91,7 @@ async fn limits_are_set_by_call_and_by_host() {
     );
 }
 
-// S1-92
+// S1-92: a flood of output is killed at the limit.
 #[tokio::test]
 async fn a_flood_is_killed_at_the_limit() {
     let place = Place::new(commands());
@@ -110,7 +110,7 @@ async fn a_flood_is_killed_at_the_limit() {
     assert!(output["stdout_bytes"].as_u64().unwrap() < 5_100_000);
 }
 
-// S1-92: both streams have one limit
+// S1-92: both streams share one limit.
 #[tokio::test]
 async fn a_flood_on_both_streams_is_killed_at_the_limit_of_both() {
     let keep = Keep {
@@ -167,7 +167,7 @@ async fn output_is_told_in_whole_lines_while_it_comes() {
         };
         let step: Value = serde_json::from_str(value.get()).unwrap();
         let text = step["text"].as_str().unwrap();
-        // The command waits for this: the first line is told while it runs.
+        // The command waits for this file, which proves that the first line was reported while it ran.
         std::fs::write(place.root.path().join("acme/conversations/c1/go"), "").unwrap();
         assert!(text.ends_with('\n') || text == "end", "{text}");
         told[usize::from(step["stream"] == "stderr")].push_str(text);
@@ -216,7 +216,7 @@ async fn there_is_no_shell_unless_the_host_allows_one() {
         let said = place.refused(json!({ "command": command })).await;
         assert!(said.starts_with("there is no shell here"), "{said}");
     }
-    // A script is no line, and its arguments are its own.
+    // A script is a program with arguments of its own, not a shell line.
     place
         .run(json!({ "command": ["cp", "/dev/null", "build.sh"] }))
         .await;

@@ -1,4 +1,4 @@
-//! A place for commands, and what is left of them.
+//! Helpers for `run_command`: a workspace, and checks for leftover processes and folders.
 
 use futures::StreamExt as _;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(crate) fn commands() -> Commands {
     Commands::new(Isolation::new().helper(HOST))
 }
 
-/// A workspace and a way to call the tool in it.
+/// A workspace and the `run_command` tool in it.
 pub(crate) struct Place {
     pub(crate) root: TempDir,
     pub(crate) commands: Commands,
@@ -67,7 +67,7 @@ impl Place {
     }
 }
 
-/// Runs commands, and compares the table of processes, the memory and the working host with before.
+/// Runs commands, and compares the process table, the memory and a working host with their state before.
 pub(crate) async fn leaves_nothing(place: &Place, mark: &Mark, worst: &[String]) {
     place.run(json!({ "command": ["true"] })).await;
     let before = own_memory();
@@ -83,7 +83,7 @@ pub(crate) async fn leaves_nothing(place: &Place, mark: &Mark, worst: &[String])
     assert_eq!(output["stdout"], "alive\n");
 }
 
-/// What this process has in memory, in bytes.
+/// Returns the resident memory of this process in bytes.
 fn own_memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status
@@ -97,7 +97,7 @@ fn own_memory() -> usize {
         << 10
 }
 
-/// The folders of calls that are in a `TMPDIR`.
+/// Lists the folders that calls left in a `TMPDIR`.
 pub(crate) fn left_in(path: &std::path::Path) -> Vec<String> {
     let names = std::fs::read_dir(path).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());

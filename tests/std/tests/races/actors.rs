@@ -1,4 +1,4 @@
-//! What each tool is asked in a race.
+//! The calls that each tool makes in a race.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::scene::{Scene, text};
 use crate::trial::{CANARY, UNNAMED};
 use crate::world::{TOKEN, output, script};
 
-/// A tool, or one of the things that it does.
+/// A tool, or one of its operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Actor {
     WriteFile,
@@ -25,7 +25,7 @@ pub(crate) enum Actor {
     Fetch,
     Push,
     Clone,
-    // The others change nothing.
+    // The remaining actors change nothing.
     ReadFile,
     ReadFileParts,
     ListDirectory,
@@ -41,7 +41,7 @@ pub(crate) enum Actor {
 
 use Actor as A;
 
-/// The output of a call, or the text that the operator reads.
+/// The output of a call, or the error text for the operator.
 pub(crate) type Outcome = Result<Value, String>;
 
 /// One call of a race.
@@ -82,17 +82,17 @@ impl Actor {
         self < A::ReadFile
     }
 
-    /// Talks to the git server.
+    /// Whether the tool contacts the git server.
     pub(crate) fn is_remote(self) -> bool {
         matches!(self, A::Fetch | A::Push | A::Clone)
     }
 
-    /// Writes in a repository.
+    /// Whether the tool writes to the repository.
     pub(crate) fn writes_git(self) -> bool {
         self.writes() && self > A::HttpRequest
     }
 
-    /// May change the file that all tools meet at.
+    /// Whether the tool may change the file that all tools use.
     pub(crate) fn changes_file(self) -> bool {
         matches!(
             self,
@@ -102,17 +102,17 @@ impl Actor {
 }
 
 impl Turn {
-    /// What no other call has in it.
+    /// A name that no other call has.
     pub(crate) fn name(&self) -> String {
         format!("{}-{}", self.seat, self.round)
     }
 
-    /// The file that a commit of this seat is about.
+    /// The file that a commit of this seat contains.
     pub(crate) fn own_file(&self) -> String {
         format!("own-{}", self.seat)
     }
 
-    /// The branch that this call is about.
+    /// The branch that this call uses.
     pub(crate) fn branch(&self) -> String {
         match self.actor {
             A::Fetch => format!("fetched-{}", self.seat),
@@ -121,7 +121,7 @@ impl Turn {
         }
     }
 
-    /// Makes what the call needs.
+    /// Creates what the call needs.
     pub(crate) fn prepare(&self, scene: &Scene) {
         let (name, branch) = (self.name(), self.branch());
         match self.actor {
@@ -176,7 +176,7 @@ impl Turn {
                 json!({ "url": scene.url(&format!("/request/{name}")), "method": "POST", "body": json!(name).to_string() }),
             ),
             A::Commit => {
-                // One seat commits everything, the other one its own file.
+                // One seat commits everything, the other only its own file.
                 let paths = (seat == 1).then(|| vec![self.own_file()]);
                 (
                     "git_commit",
@@ -218,7 +218,7 @@ impl Turn {
         }
     }
 
-    /// Calls the tool. Whatever else happens at the same time, the call ends, does not panic and shows nothing that it may not show.
+    /// Calls the tool. In any race, the call must end without a panic and must not show hidden text.
     pub(crate) async fn call(&self, scene: &Scene) -> Outcome {
         let (tool, arguments) = self.arguments(scene);
         let shown = |told: &str| {

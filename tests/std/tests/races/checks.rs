@@ -1,4 +1,4 @@
-//! What has to be true after a race.
+//! Checks of the workspace and the results after a race.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::scene::{FILE, Scene, edited, text};
 /// A call and its outcome.
 pub(crate) type Done<'a> = (&'a Turn, &'a Outcome);
 
-/// The texts that the file may have, whatever came first.
+/// Returns the texts that the file may have, in any order of the calls.
 pub(crate) fn possible(before: &str, turns: &[Turn]) -> Vec<String> {
     let mut texts = vec![before.to_owned()];
     for turn in turns {
@@ -31,7 +31,7 @@ pub(crate) fn possible(before: &str, turns: &[Turn]) -> Vec<String> {
     texts
 }
 
-/// The file holds one whole text, and what a call alone did to it is still there.
+/// Checks that the file holds one whole text, and that a change that only one call made is still in it.
 pub(crate) fn file(scene: &Scene, before: &str, done: [Done<'_>; 2]) {
     let turns = done.map(|(turn, _)| *turn);
     let Ok(now) = fs::read_to_string(scene.file()) else {
@@ -59,7 +59,7 @@ pub(crate) fn file(scene: &Scene, before: &str, done: [Done<'_>; 2]) {
             Actor::EditFile if alone => {
                 assert_eq!(now, edited(before, turn.seat, &turn.name()), "{turns:?}");
             }
-            // Neither may lose the change of the other.
+            // Neither edit may overwrite the other's change.
             Actor::EditFile if other.actor == Actor::EditFile && other_outcome.is_ok() => {
                 let both = edited(before, turn.seat, &turn.name());
                 let both = edited(&both, other.seat, &other.name());
@@ -70,7 +70,7 @@ pub(crate) fn file(scene: &Scene, before: &str, done: [Done<'_>; 2]) {
     }
 }
 
-/// The result of one call is true of what it did.
+/// Checks that the result of a call agrees with what the call did.
 pub(crate) fn result(scene: &Scene, before: &str, (turn, outcome): Done<'_>, other: &Turn) {
     let Ok(value) = outcome else { return };
     let (name, branch) = (turn.name(), turn.branch());
@@ -173,7 +173,7 @@ pub(crate) fn result(scene: &Scene, before: &str, (turn, outcome): Done<'_>, oth
     }
 }
 
-/// The commit that a result names is the one that the call has made.
+/// Checks that the commit in a result is the one that the call made.
 fn commit(scene: &Scene, turn: &Turn, value: &Value) {
     let commit = value["commit"].as_str().unwrap();
     let message = scene.git(&["log", "-1", "--format=%s", commit]);
@@ -196,7 +196,7 @@ fn commit(scene: &Scene, turn: &Turn, value: &Value) {
 
 fn has_branch(value: &Value, name: &str) -> bool {
     let mut all = value["branches"].as_array().unwrap().iter();
-    // A result names 200 of them.
+    // A result lists at most 200 branches.
     value["truncated"] == true || all.any(|branch| branch["name"] == name)
 }
 
@@ -205,7 +205,7 @@ fn begins(hash: &str, short: &Value) -> bool {
     short.len() >= 7 && hash.starts_with(short)
 }
 
-/// The beginning of a text, for a message.
+/// Returns the first 200 characters of a text, for a message.
 pub(crate) fn start(text: &str) -> String {
     text.chars().take(200).collect()
 }

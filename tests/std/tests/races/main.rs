@@ -1,4 +1,4 @@
-//! Two tools at once in one conversation, and each tool beside a program that exchanges whatever it can.
+//! Races of two tools in one conversation, and of each tool with a program that swaps files.
 //!
 //! Each pair of tools runs once, or as often as `STD_TESTS_ROUNDS` says (`.ci/slow races`).
 
@@ -28,7 +28,7 @@ mod pairs;
 mod scene;
 mod swaps;
 
-/// How often each race is run.
+/// Number of rounds of each race.
 fn rounds() -> usize {
     let said = std::env::var("STD_TESTS_ROUNDS").ok();
     said.map_or(1, |rounds| rounds.parse().unwrap())

@@ -1,4 +1,4 @@
-//! Each tool that writes, at the same time as each other one and as each that reads.
+//! Races of each tool that writes with every other tool.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::rounds;
 use crate::scene::Scene;
 use crate::world::{TOKEN, holding};
 
-/// The pairs of a kind.
+/// Returns the pairs of actors that `wanted` selects.
 fn pairs(wanted: impl Fn(Actor, Actor) -> bool) -> Vec<(Actor, Actor)> {
     let mut pairs = Vec::new();
     for (at, one) in Actor::ALL.into_iter().enumerate() {
@@ -25,7 +25,7 @@ fn pairs(wanted: impl Fn(Actor, Actor) -> bool) -> Vec<(Actor, Actor)> {
 
 async fn run(pairs: Vec<(Actor, Actor)>) {
     let scene = Arc::new(Scene::new().await);
-    // Without a race each call works, or the outcomes below prove nothing.
+    // Each call must work without a race, otherwise the outcomes below prove nothing.
     let mut works: Vec<Actor> = pairs.iter().flat_map(|pair| [pair.0, pair.1]).collect();
     works.sort_unstable();
     works.dedup();
@@ -43,7 +43,7 @@ async fn run(pairs: Vec<(Actor, Actor)>) {
     }
     for (number, pair) in pairs.into_iter().enumerate() {
         for round in 0..rounds() {
-            // Long enough for every call on every machine; it only names the pair that hangs.
+            // Long enough for every call on every machine; the timeout only names the pair that hangs.
             let round = number * 10_000 + round;
             let raced = tokio::time::timeout(Duration::from_mins(10), race(&scene, pair, round));
             assert!(raced.await.is_ok(), "{pair:?} does not end");
@@ -73,7 +73,7 @@ async fn race(scene: &Arc<Scene>, (one, other): (Actor, Actor), round: usize) {
         turn.prepare(scene);
     }
     let before = fs::read_to_string(scene.file()).unwrap();
-    // One begins a little after the other, differently in each round.
+    // One call starts a little later than the other, by a different delay in each round.
     let late = |seat: usize| {
         let milliseconds = if round % 2 == seat { round * 7 % 40 } else { 0 };
         Duration::from_millis(u64::try_from(milliseconds).unwrap())
@@ -91,7 +91,7 @@ async fn race(scene: &Arc<Scene>, (one, other): (Actor, Actor), round: usize) {
     checks::file(scene, &before, done);
     checks::result(scene, &before, done[0], &turns[1]);
     checks::result(scene, &before, done[1], &turns[0]);
-    // What these rounds add is not to slow down later ones.
+    // Branches of these rounds are deleted, because they would slow down later ones.
     for turn in &turns {
         if matches!(
             turn.actor,
@@ -108,13 +108,13 @@ async fn race(scene: &Arc<Scene>, (one, other): (Actor, Actor), round: usize) {
     }
 }
 
-// D1, D2: two tools at once in one conversation
+// D1, D2: two tools that write files, run at once in one conversation.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_that_write_files_meet_all_others() {
     run(pairs(|one, other| !one.writes_git() && !other.writes_git())).await;
 }
 
-// D1, D2: two tools at once in one conversation
+// D1, D2: a tool that writes to the repository, run at once with each local tool.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_that_write_a_repository_meet_all_others() {
     run(pairs(|one, other| {
@@ -123,7 +123,7 @@ async fn tools_that_write_a_repository_meet_all_others() {
     .await;
 }
 
-// D1, D2: two tools at once in one conversation
+// D1, D2: a tool that contacts the git server, run at once with every other tool.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_that_talk_to_the_git_server_meet_all_others() {
     run(pairs(|one, other| one.is_remote() || other.is_remote())).await;

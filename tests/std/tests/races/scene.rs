@@ -1,4 +1,4 @@
-//! A conversation with a clone, everything around it, and all tools.
+//! The scene of a race: a conversation with a clone, its servers and all tools.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,16 +21,16 @@ use crate::server::Server;
 use crate::stand_ins::{self, PUBLIC, client, response};
 use crate::world::{TOKEN, World, clone, isolation};
 
-/// The file of the clone that all tools meet at.
+/// The file of the clone that all tools use.
 pub(crate) const FILE: &str = "README.md";
 
-/// A text that shows when parts of two are mixed: two lines to edit, and many that are all the same.
+/// Returns a text in which a mixture of two versions is detectable: two lines to edit, and many identical ones.
 pub(crate) fn text(marker: &str) -> String {
     let line = format!("{marker} {}\n", "-".repeat(80));
     format!("slot-0\nslot-1\n{}", line.repeat(400))
 }
 
-/// The text after an edit of the line of a seat.
+/// Returns the text after an edit of a seat's line.
 pub(crate) fn edited(text: &str, seat: usize, by: &str) -> String {
     text.replace(&format!("slot-{seat}\n"), &format!("slot-{seat} by {by}\n"))
 }
@@ -38,7 +38,7 @@ pub(crate) fn edited(text: &str, seat: usize, by: &str) -> String {
 pub(crate) struct Scene {
     pub(crate) world: World,
     pub(crate) git_server: Server,
-    /// At the same port of another address: where a setting may send git.
+    /// A server on the same port of a different address, where a malicious setting may send git.
     pub(crate) other_server: Server,
     pub(crate) web_server: stand_ins::Server,
     pub(crate) cx: ToolContext,
@@ -105,28 +105,28 @@ impl Scene {
         self.world.workspace()
     }
 
-    /// The file that all tools meet at.
+    /// Path of the file that all tools use.
     pub(crate) fn file(&self) -> PathBuf {
         self.clone.join(FILE)
     }
 
-    /// The path of something in the clone, as a model writes it.
+    /// Path of something in the clone, as a model writes it.
     pub(crate) fn shown(&self, below: &str) -> String {
         let clone = self.clone.strip_prefix(self.workspace()).unwrap();
         clone.join(below).to_str().unwrap().to_owned()
     }
 
-    /// Plain git in the clone.
+    /// Runs plain git in the clone.
     pub(crate) fn git(&self, args: &[&str]) -> String {
         self.world.git(&self.clone, args)
     }
 
-    /// Plain git in the repository of the server.
+    /// Runs plain git in the repository of the server.
     pub(crate) fn git_there(&self, args: &[&str]) -> String {
         self.world.git(&self.world.path("srv/acme/site.git"), args)
     }
 
-    /// Takes back what the last round did to the working tree.
+    /// Reverts what the last round did to the working tree.
     pub(crate) fn reset(&self) {
         self.git(&["checkout", "-qf", "main"]);
         self.git(&["clean", "-ffdqx"]);
@@ -136,7 +136,7 @@ impl Scene {
         self.web_server.url("public.example", path)
     }
 
-    /// Files that a tool makes for a moment and has to remove.
+    /// Lists temporary files that a tool should have removed.
     pub(crate) fn left_behind(&self) -> Vec<PathBuf> {
         let mut left: Vec<PathBuf> = crate::world::tree(&self.workspace())
             .into_keys()
@@ -151,7 +151,7 @@ impl Scene {
     }
 }
 
-/// Every tool but `git_push`, which waits for an approval: its body is called.
+/// Returns every tool except `git_push`, which waits for an approval: the tests call its body.
 fn tools() -> Toolset {
     Registry::builder()
         .tool::<read_file>()
@@ -178,7 +178,7 @@ fn tools() -> Toolset {
         .open()
 }
 
-/// A search engine with one hit for each query.
+/// A search engine with one result for each query.
 struct Engine;
 
 impl SearchProvider for Engine {

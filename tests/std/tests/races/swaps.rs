@@ -1,4 +1,4 @@
-//! Each tool beside a program that exchanges whatever it can: files and folders for links, pipes and each other, and the parts of a `.git`.
+//! Races of each tool with a program that swaps files and folders for links, pipes and each other, and the parts of a `.git` as well.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,15 +14,15 @@ use crate::rounds;
 use crate::scene::{FILE, Scene, text};
 use crate::world::{TOKEN, holding, script};
 
-/// Two names of the workspace that change places.
+/// Two names in the workspace that are exchanged.
 type Swap = (PathBuf, PathBuf);
 
-/// A repository that is not in the workspace.
+/// Path of a repository outside of the workspace.
 fn other_repository(scene: &Scene) -> PathBuf {
     scene.world.path("elsewhere/repository")
 }
 
-/// Everything that a program of the workspace could exchange, made beside what is exchanged for it.
+/// Creates everything that a program of the workspace could swap, next to the originals.
 fn swaps(scene: &Scene) -> Vec<Swap> {
     let clone = &scene.clone;
     let beside = scene.workspace().join("beside");
@@ -105,12 +105,12 @@ fn swaps(scene: &Scene) -> Vec<Swap> {
     ]
 }
 
-/// Exchanges names until it is stopped; each is back in its place then. How often.
+/// Exchanges names until it is stopped, and leaves each in its original place. Returns how often.
 fn exchange(swaps: &[Swap], stop: &AtomicBool, count: &AtomicUsize) {
     while !stop.load(Ordering::Relaxed) {
         for (one, other) in swaps {
             for _ in 0..20 {
-                // Where a tool has just removed one of them, there is nothing to exchange.
+                // If a tool has just removed one of the names, there is nothing to exchange.
                 let swapped = renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE);
                 if swapped.is_ok() {
                     count.fetch_add(1, Ordering::Relaxed);
@@ -126,7 +126,7 @@ fn exchange(swaps: &[Swap], stop: &AtomicBool, count: &AtomicUsize) {
     }
 }
 
-/// Calls one tool as often as is asked for, while the names change places.
+/// Calls one tool the given number of times while the names are exchanged.
 async fn beside(
     scene: &Arc<Scene>,
     swaps: &[Swap],
@@ -162,12 +162,12 @@ async fn beside(
     done
 }
 
-/// What a call that has worked has done is in the workspace, under whatever name it has now.
+/// Checks that the effect of a successful call is in the workspace, under whatever name it has now.
 fn is_true(scene: &Scene, (turn, outcome): &(Turn, Outcome), is_last: bool) {
     let Ok(value) = outcome else { return };
     let name = turn.name();
     match turn.actor {
-        // A later call takes the place of the text.
+        // A later call overwrites the text.
         Actor::WriteFile if is_last => {
             let wanted = text(&format!("write {name}"));
             let found = holding(&scene.workspace(), &format!("write {name} "));
@@ -185,7 +185,7 @@ fn is_true(scene: &Scene, (turn, outcome): &(Turn, Outcome), is_last: bool) {
             let found = holding(&scene.workspace(), &format!("slot-0 by {name}\n"));
             assert!(!found.is_empty(), "{value}");
         }
-        // `mv` may find what it cannot replace.
+        // `mv` may meet something that it cannot replace.
         Actor::RunCommand => {
             assert_eq!(value["ended"], "exited", "{value}");
             let all = value["stdout"] == format!("{name}\n");
@@ -208,7 +208,7 @@ fn is_true(scene: &Scene, (turn, outcome): &(Turn, Outcome), is_last: bool) {
     }
 }
 
-// D1, D2: a program that exchanges whatever it can, beside each tool
+// D1, D2: a program that swaps files next to each tool leads none outside and makes none return a wrong result.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_tool_is_led_out_or_lies_while_names_change_places() {
     let scene = Arc::new(Scene::new().await);
@@ -219,7 +219,7 @@ async fn no_tool_is_led_out_or_lies_while_names_change_places() {
     let of_other = crate::world::tree(&other);
     let swaps = swaps(&scene);
     for (at, actor) in Actor::ALL.into_iter().enumerate() {
-        // In groups, so that each group is met by every call; what leads git away keeps it from working.
+        // In groups, so that every call meets each swap; a swap that redirects git keeps it from working.
         for (group, swaps) in swaps.chunks(4).enumerate() {
             restore(&scene);
             for round in 0..rounds().max(2) {
@@ -248,7 +248,7 @@ async fn no_tool_is_led_out_or_lies_while_names_change_places() {
     assert!(holding(&scene.workspace(), TOKEN).is_empty());
 }
 
-/// The file that all tools meet at, whatever a tool has left in its place.
+/// Restores the file that all tools use, whatever a tool left in its place.
 fn restore(scene: &Scene) {
     let file = scene.clone.join(FILE);
     if !file.symlink_metadata().is_ok_and(|meta| meta.is_file()) {

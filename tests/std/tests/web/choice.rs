@@ -1,4 +1,4 @@
-//! Which search engine is asked, with which key, and where it may be.
+//! Choice of the search engine, its key and its address.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tool_std::web::{Brave, DuckDuckGo, SearXng, Search, SerpApi, Tavily};
 use crate::search::{KEY, search_by, serves};
 use crate::support::{Names, PRIVATE, Server, client, output};
 
-// The contract of webSearch: the instance chooses
+// The contract of webSearch: the instance chooses the engine.
 #[tokio::test]
 async fn the_variable_chooses_the_engine() {
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
@@ -45,7 +45,7 @@ async fn the_variable_chooses_the_engine() {
     }
 }
 
-/// Calls with the engines that a host has where it says nothing, and gives whom it wanted to reach.
+/// Calls with the default engines; returns the host names that the search looked up, and the error.
 async fn looked_up(provider: &str, secrets: &[&str]) -> (Vec<String>, String) {
     let names = Names::default();
     let http = Http::default().guard(Guard::default().resolver(names.clone()));
@@ -56,12 +56,12 @@ async fn looked_up(provider: &str, secrets: &[&str]) -> (Vec<String>, String) {
         cx = cx.secret(*name, format!("{KEY}-{name}"));
     }
     let result = search_by(&cx.build(), json!({"query": "x"})).await;
-    // Nobody is found under any name here.
+    // The resolver of this test knows no names.
     let error = result.error().unwrap();
     (names.asked(), error.operator_text())
 }
 
-// The contract of webSearch: tavily|serpapi|duckduckgo, unknown → tavily; S1-50
+// The contract of webSearch: tavily|serpapi|duckduckgo, unknown → tavily; S1-50: each engine has its own address.
 #[tokio::test]
 async fn the_first_engine_is_tavily_and_each_has_its_place() {
     let shared = ["search_api_key"];
@@ -79,7 +79,7 @@ async fn the_first_engine_is_tavily_and_each_has_its_place() {
     assert_eq!(asked, ["api.tavily.com"]);
 }
 
-// The contract of webSearch: an unknown name makes no key travel to an engine that it is not for
+// The contract of webSearch: with an unknown engine name, no key is sent to an engine that it is not for.
 #[tokio::test]
 async fn a_name_that_no_engine_has_sends_no_key_to_another() {
     for secrets in [
@@ -96,7 +96,7 @@ async fn a_name_that_no_engine_has_sends_no_key_to_another() {
             "{told}"
         );
     }
-    // One that needs no key is asked, and gets none.
+    // An engine without a key is still used, and gets none.
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
     let cx = ToolContext::builder()
         .with(Search::only(SearXng::at(server.url("127.0.0.1", ""))))
@@ -108,7 +108,7 @@ async fn a_name_that_no_engine_has_sends_no_key_to_another() {
     assert!(!format!("{:?}", server.seen()).contains(KEY));
 }
 
-// S1-50: tavily_api_key or other provider key; S1-07
+// S1-50: an engine's own key, such as `tavily_api_key`, wins over the shared one; S1-07: both are optional.
 #[tokio::test]
 async fn an_engines_own_key_comes_before_the_shared_one() {
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
@@ -152,7 +152,7 @@ async fn an_engines_own_key_comes_before_the_shared_one() {
     }
 }
 
-// S1-102: an engine that the host has not named passes the guard like any URL
+// S1-102: an engine at its default address passes the guard like any URL.
 #[tokio::test]
 async fn an_engine_at_its_usual_place_passes_the_hosts_lists() {
     let reached = async |guard: Guard| {
@@ -186,7 +186,7 @@ async fn an_engine_at_its_usual_place_passes_the_hosts_lists() {
     assert_eq!(asked, ["api.tavily.com"]);
 }
 
-// S1-102, S2-36: one that the host has named may be anywhere but where the host blocks
+// S1-102, S2-36: an engine at an address that the host set may be private, unless the host blocks that address.
 #[tokio::test]
 async fn an_engine_of_the_hosts_own_is_reached_unless_it_is_blocked() {
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
@@ -215,7 +215,7 @@ async fn an_engine_of_the_hosts_own_is_reached_unless_it_is_blocked() {
     }
 }
 
-// The contract of webSearch: 10 s, or less where the host has less time
+// The contract of webSearch: the timeout is 10 s, or less if the host has less time.
 #[tokio::test(start_paused = true)]
 async fn an_engine_that_does_not_answer_is_given_up_after_ten_seconds() {
     let silent = Server::silent(PRIVATE).await;
@@ -239,7 +239,7 @@ async fn an_engine_that_does_not_answer_is_given_up_after_ten_seconds() {
     }
 }
 
-// No secret shows where a host prints what it has made
+// Printing a host value must not show secrets.
 #[test]
 fn what_is_printed_of_a_host_value_names_engines_and_no_secret() {
     let credential = Credential::for_hosts(["api.example.com"]).unwrap();

@@ -1,4 +1,4 @@
-//! `fetch_webpage` and `search_web`.
+//! The `fetch_webpage` and `search_web` tools.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! `fetch_webpage`.
+//! The `fetch_webpage` tool.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -34,7 +34,7 @@ async fn page_of(
     .await
 }
 
-// S2-35, S2-27, the contract of fetchWebpage
+// S2-35, S2-27, the contract of fetchWebpage: a page returns its main text without the navigation, and a citation.
 #[tokio::test]
 async fn a_page_gives_its_main_text_without_what_stands_around_it() {
     let server = Server::start(PUBLIC, |_| {
@@ -89,7 +89,7 @@ async fn a_page_gives_its_main_text_without_what_stands_around_it() {
             {"text": "a page about coils", "url": "https://other.example/coils"}
         ])
     );
-    // The citation stands in the output, and beside it for the client.
+    // The citation is part of the output, and is also passed to the client separately.
     let [citation] = result.citations() else {
         panic!("{:?}", result.citations())
     };
@@ -100,7 +100,7 @@ async fn a_page_gives_its_main_text_without_what_stands_around_it() {
     );
 }
 
-// S2-35: private address refused
+// S2-35: private addresses are refused.
 #[tokio::test]
 async fn no_page_comes_from_where_requests_may_not_go() {
     let private = Server::start(PRIVATE, |_| response(200, HTML, "<p>private</p>")).await;
@@ -140,7 +140,7 @@ async fn no_page_comes_from_where_requests_may_not_go() {
     assert_eq!(private.seen().len(), 0);
 }
 
-// S2-35: links and citation are those of the last hop
+// S2-35: relative links and the citation use the URL of the last hop.
 #[tokio::test]
 async fn a_page_is_where_its_redirects_lead() {
     let other = Server::start(OTHER, |_| {
@@ -165,7 +165,7 @@ async fn a_page_is_where_its_redirects_lead() {
     );
 }
 
-// The contract of fetchWebpage: maxChars=20000
+// The contract of fetchWebpage: `max_chars` is 20,000 by default.
 #[tokio::test]
 async fn a_long_page_is_cut() {
     let html: String =
@@ -181,13 +181,13 @@ async fn a_long_page_is_cut() {
         assert_eq!(page["markdown"].as_str().unwrap().chars().count(), chars);
         assert_eq!(page["truncated"], true);
     }
-    // What was not read is not there either.
+    // A page that was read only in part is marked as truncated.
     let page = output(&fetch(client().most_bytes(1_000), &url).await);
     assert_eq!(page["truncated"], true);
     assert!(page["markdown"].as_str().unwrap().chars().count() < 1_000);
 }
 
-// The contract of fetchWebpage: pages without an article
+// The contract of fetchWebpage: a page without an article is converted as a whole.
 #[tokio::test]
 async fn a_page_of_links_is_read_as_it_is() {
     let html = r#"<html><head><title>  All
@@ -211,7 +211,7 @@ async fn a_page_of_links_is_read_as_it_is() {
     );
 }
 
-// The contract of fetchWebpage: charset decoding
+// The contract of fetchWebpage: charset decoding.
 #[tokio::test]
 async fn a_page_is_read_in_its_charset() {
     const BARE: &[(&str, &str)] = &[("content-type", "text/html")];
@@ -260,7 +260,7 @@ async fn a_page_is_read_in_its_charset() {
     }
 }
 
-// The contract of fetchWebpage: content types told apart
+// The contract of fetchWebpage: the content type decides how a page is read.
 #[tokio::test]
 async fn what_is_no_page_is_told_apart() {
     for (kind, body, markdown) in [
@@ -310,7 +310,7 @@ async fn what_is_no_page_is_told_apart() {
     }
 }
 
-// The contract of fetchWebpage: errors that let a model go on
+// The contract of fetchWebpage: an error status is an error that lets the model continue.
 #[tokio::test]
 async fn a_status_that_is_no_page_is_an_error() {
     for (status, kind, said) in [
@@ -353,13 +353,13 @@ async fn a_status_that_is_no_page_is_an_error() {
     }
 }
 
-// S2-35: pages that are made to break what reads them
+// S2-35: pages that attack the HTML parser.
 #[tokio::test]
 async fn a_page_that_is_an_attack_ends_in_a_result() {
     const MANY: usize = 100_000;
     let too_much =
         "the page has too many elements, or they stand too deep in one another, use another source";
-    // Deep: each open element is looked through for each tag.
+    // Deep nesting: for each tag, the parser searches all open elements.
     for tag in [
         "<div>",
         "<span>",
@@ -374,7 +374,7 @@ async fn a_page_that_is_an_attack_ends_in_a_result() {
         let result = page_of(HTML, tag.repeat(MANY) + "text").await;
         assert_eq!(result.model_text(), too_much, "{tag}");
     }
-    // Wide: elements that are opened anew in each paragraph, and simply many.
+    // Many elements: some are reopened in each paragraph.
     let fonts: Vec<_> = (0..500).map(|i| format!("<font size={i}>")).collect();
     for html in [
         fonts.concat() + &"<p>x".repeat(MANY),
@@ -383,10 +383,10 @@ async fn a_page_that_is_an_attack_ends_in_a_result() {
     ] {
         assert_eq!(page_of(HTML, html).await.model_text(), too_much);
     }
-    // Deep, and no deeper than is read.
+    // As deep as the parser accepts.
     let page = output(&page_of(HTML, "<div>".repeat(400) + "<p>at the ground</p>").await);
     assert!(page["markdown"].as_str().unwrap().contains("at the ground"));
-    // Neither of these hangs or ends the process.
+    // None of these hangs or ends the process.
     let attributes: Vec<_> = (0..50_000).map(|i| format!("a{i} ")).collect();
     for html in [
         "<!--".to_owned() + &"-".repeat(MANY),
@@ -401,10 +401,10 @@ async fn a_page_that_is_an_attack_ends_in_a_result() {
     }
 }
 
-// D7: what a page takes to be read is a part of what the call may take
+// D7: the time to parse a page counts against the time of the call.
 #[tokio::test]
 async fn a_page_that_is_slow_to_read_ends_with_the_calls_time() {
-    // Each attribute is compared with all before it.
+    // The parser compares each attribute with all before it.
     let attributes: Vec<_> = (0..200_000).map(|i| format!("a{i} ")).collect();
     let html = format!("<p {}>x</p>", attributes.concat());
     let server = Server::start(PUBLIC, move |_| response(200, HTML, &html)).await;
@@ -413,7 +413,7 @@ async fn a_page_that_is_slow_to_read_ends_with_the_calls_time() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
 }
 
-// S1-30, the contract of fetchWebpage: strict in all dialects, two examples at least, effects by handles
+// S1-30, the contract of fetchWebpage: the schema is strict in all dialects, there are at least two examples, and effects follow from the handles.
 #[test]
 fn the_tool_keeps_its_word() {
     let tool = fetch_webpage::DEF;
@@ -424,7 +424,7 @@ fn the_tool_keeps_its_word() {
     assert!(tool.output_schema().unwrap().contains("markdown"));
 }
 
-// D3: a page decides how long its title, its links and their texts are
+// D3: the page controls the length of its title, links and link texts.
 #[tokio::test]
 async fn no_part_of_a_page_is_longer_than_its_bound() {
     let long = "long ".repeat(100_000);
@@ -460,7 +460,7 @@ async fn no_part_of_a_page_is_longer_than_its_bound() {
     }
 }
 
-// D3: a header decides how long the type of a page is
+// D3: a header controls the length of the content type.
 #[tokio::test]
 async fn an_error_about_a_page_holds_no_long_header() {
     let kind = format!("image/{}", "x".repeat(6_000));

@@ -1,4 +1,4 @@
-//! `search_web`.
+//! The `search_web` tool.
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -17,7 +17,7 @@ use crate::support::{OTHER, PRIVATE, Seen, Server, client, output, response};
 pub(crate) const KEY: &str = "tvly-4711-of-the-host";
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 
-/// An engine of the test.
+/// A search engine of the test with fixed results.
 struct Fixture(Vec<SearchHit>);
 
 impl SearchProvider for Fixture {
@@ -55,7 +55,7 @@ pub(crate) async fn search_by(cx: &ToolContext, arguments: Value) -> CallResult 
     toolset![search_web].call(call, cx).await
 }
 
-// S2-36, S2-27, the contracts of searchWeb and webSearch
+// S2-36, S2-27, the contracts of searchWeb and webSearch: results are ranked and have citations.
 #[tokio::test]
 async fn results_are_ranked_and_cited() {
     let hits = vec![
@@ -124,7 +124,7 @@ fn serde_results(scores: [Value; 2]) -> Value {
     ])
 }
 
-/// Asks one engine with the key, and gives what it was asked and what the model reads.
+/// Calls one engine with the key; returns the request that it received and what the model reads.
 async fn ask(server: &Server, search: Search, arguments: Value) -> (Seen, Value) {
     let cx = ToolContext::builder()
         .with(client())
@@ -136,7 +136,7 @@ async fn ask(server: &Server, search: Search, arguments: Value) -> (Seen, Value)
     (server.seen().pop().unwrap(), output(&result))
 }
 
-// S2-36, the contract of webSearch: Tavily
+// S2-36, the contract of webSearch: the request and the results of Tavily.
 #[tokio::test]
 async fn tavily_is_asked_as_it_says() {
     let server = Server::start(PRIVATE, serves(include_str!("../../data/web/tavily.json"))).await;
@@ -173,7 +173,7 @@ async fn tavily_is_asked_as_it_says() {
     assert_eq!(found["results"].as_array().unwrap().len(), 1);
 }
 
-// S2-36, the contract of webSearch: SerpApi
+// S2-36, the contract of webSearch: the request and the results of SerpApi.
 #[tokio::test]
 async fn serpapi_is_asked_as_it_says() {
     let server = Server::start(PRIVATE, serves(include_str!("../../data/web/serpapi.json"))).await;
@@ -184,11 +184,11 @@ async fn serpapi_is_asked_as_it_says() {
         format!("GET /search.json?engine=google&q=rust+%26+serde&num=5&api_key={KEY} HTTP/1.1")
     );
     let mut expected = serde_results([Value::Null, Value::Null]);
-    expected[1]["snippet"] = "".into(); // Google shows none
+    expected[1]["snippet"] = "".into(); // Google returns no snippet
     assert_eq!(found["results"], expected);
 }
 
-// S2-36: Brave
+// S2-36: the request and the results of Brave.
 #[tokio::test]
 async fn brave_is_asked_as_it_says() {
     let server = Server::start(PRIVATE, serves(include_str!("../../data/web/brave.json"))).await;
@@ -209,7 +209,7 @@ async fn brave_is_asked_as_it_says() {
     assert_eq!(found["results"], expected);
 }
 
-// S2-36: SearXNG, in the host's own network and without a key
+// S2-36: the request and the results of SearXNG, in the host's own network and without a key.
 #[tokio::test]
 async fn searxng_is_asked_as_it_says() {
     let server = Server::start(PRIVATE, serves(include_str!("../../data/web/searxng.json"))).await;
@@ -226,7 +226,7 @@ async fn searxng_is_asked_as_it_says() {
     }
 }
 
-// S2-36, the contract of webSearch: DuckDuckGo
+// S2-36, the contract of webSearch: the request and the results of DuckDuckGo.
 #[tokio::test]
 async fn duckduckgo_is_asked_as_it_says() {
     let server = Server::start(
@@ -264,13 +264,13 @@ async fn duckduckgo_is_asked_as_it_says() {
     );
 }
 
-// S2-36: missing key hides or errors per policy; S1-49
+// S2-36: a missing key hides the tool or fails the call, as the host chooses. S1-49: only the operator sees why the tool is hidden.
 #[tokio::test]
 async fn without_its_key_the_tool_hides_or_fails_as_the_host_wants() {
     let server = Server::start(PRIVATE, serves("{}")).await;
     let keyed = Search::only(Tavily::at(server.url("127.0.0.1", "/")));
     let without = ToolContext::builder().with(keyed.clone()).build();
-    // By itself: it is there, and says that it cannot be used.
+    // By default, the tool is visible and reports that it cannot be used.
     let result = search_by(&without, json!({"query": "x"})).await;
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
     assert!(
@@ -281,7 +281,7 @@ async fn without_its_key_the_tool_hides_or_fails_as_the_host_wants() {
             .contains("`tavily_api_key` or `search_api_key` for the search engine `tavily`")
     );
     assert_eq!(server.seen().len(), 0);
-    // Where the host says that the secret is required: it is not there at all.
+    // If the host requires the secret, the tool is hidden.
     let registry = Registry::builder()
         .tool::<search_web>()
         .required_secret("search_web", "search_api_key")
@@ -304,7 +304,7 @@ async fn without_its_key_the_tool_hides_or_fails_as_the_host_wants() {
     assert!(!shown.call(call(), &with).await.is_error());
 }
 
-// S2-36: what goes wrong at an engine, in words that hold no key
+// S2-36: an error of an engine says what to do and contains no key.
 #[tokio::test]
 async fn an_engine_that_fails_says_what_to_do() {
     for (status, kind, said) in [
@@ -351,7 +351,7 @@ async fn an_engine_that_fails_says_what_to_do() {
     }
 }
 
-// S1-102, S2-36: a key does not follow an engine that sends on, and private hosts stay out of reach
+// S1-102, S2-36: a redirect of an engine gets no key, and cannot lead to a private host.
 #[tokio::test]
 async fn a_key_does_not_leave_its_engine() {
     let other = Server::start(OTHER, serves("{}")).await;
@@ -410,7 +410,7 @@ async fn a_key_does_not_leave_its_engine() {
     );
 }
 
-// S1-30, the contracts of searchWeb and webSearch: strict in all dialects, two examples at least, effects by handles
+// S1-30, the contracts of searchWeb and webSearch: the schema is strict in all dialects, there are at least two examples, and effects follow from the handles.
 #[test]
 fn the_tool_keeps_its_word() {
     let tool = search_web::DEF;
@@ -428,7 +428,7 @@ fn the_tool_keeps_its_word() {
     assert_eq!(typed.limit, 3);
 }
 
-// D3: an engine decides how long titles, URLs and snippets are
+// D3: an engine controls the length of titles, URLs and snippets.
 #[tokio::test]
 async fn no_part_of_a_result_is_longer_than_its_bound() {
     let long = "long ".repeat(100_000);

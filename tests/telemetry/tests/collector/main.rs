@@ -1,4 +1,4 @@
-//! Calls through a gate, exported over OTLP to a collector that stands in for a real one.
+//! Calls through a gate, exported over OTLP to a stand-in collector.
 
 #![allow(
     clippy::unwrap_used,
@@ -41,7 +41,7 @@ async fn fetch(
     /// What to fetch.
     what: String,
 ) -> Vec<String> {
-    // What the code of a tool and the crates below it write into spans of their own.
+    // Spans and events that a tool's own code and the crates below it write.
     let span = tracing::info_span!("http", url = format!("https://x/{}", key.expose_secret()));
     span.in_scope(|| tracing::info!(token = key.expose_secret(), "sent"));
     let headers = cx.trace().into_iter().flat_map(TraceContext::headers);
@@ -67,7 +67,7 @@ async fn remove(
     name
 }
 
-/// A host whose spans and measures go to a collector.
+/// A host that exports spans and metrics to the collector.
 struct Telemetry {
     collector: Collector,
     traces: SdkTracerProvider,
@@ -111,7 +111,7 @@ impl Telemetry {
             .with(MetricsLayer::new(self.metrics.clone()))
     }
 
-    /// Everything is on its way to the collector.
+    /// Waits until all spans and metrics are exported.
     fn flush(&self) {
         self.traces.force_flush().unwrap();
         self.metrics.force_flush().unwrap();
@@ -126,7 +126,7 @@ impl Telemetry {
     }
 }
 
-/// Runs calls while a subscriber listens. The calls stay on this thread.
+/// Runs calls with a subscriber. The calls stay on this thread.
 fn listen<T>(
     subscriber: impl tracing::Subscriber + Send + Sync + 'static,
     calls: impl Future<Output = T>,
@@ -167,7 +167,8 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-// issue 3, point 9: spans by the conventions, the trace in and out, what was decided, the durations; M8: and no secret in any byte
+// issue 3, point 9: spans follow the conventions, continue the caller's trace and pass it on, and hold decisions and durations; M8: no exported byte holds a
+// secret.
 #[test]
 fn calls_reach_a_collector() {
     let telemetry = Telemetry::start();
@@ -179,7 +180,7 @@ fn calls_reach_a_collector() {
     let gate = Gate::builder()
         .approvals(Approvals::builder(store.clone()).build().unwrap())
         .ledger(store.clone())
-        // Rows that wait to be written do not keep their spans open.
+        // Audit rows that wait to be written do not keep their spans open.
         .audit(Audit::best_effort(store.clone()))
         .build();
     let registry = Registry::builder()
@@ -265,7 +266,7 @@ fn follows_the_conventions(span: &Span) {
 
 fn is_part_of_a_trace(telemetry: &Telemetry, fetched: &CallResult) {
     let span = telemetry.span("c-1");
-    // In: a child of the host's caller. Out: what the tool sends names this very span.
+    // The span is a child of the host's caller, and requests of the tool name this span as their parent.
     assert_eq!(hex(&span.trace_id), "0af7651916cd43dd8448eb211c80319c");
     assert_eq!(hex(&span.parent_span_id), "b7ad6b7169203331");
     let told: Vec<String> = serde_json::from_str(fetched.output().unwrap().get()).unwrap();
@@ -281,7 +282,7 @@ fn is_part_of_a_trace(telemetry: &Telemetry, fetched: &CallResult) {
             "[secret:key] [secret:key]".to_owned(),
         ]
     );
-    // The tool's own span stands below, and its secrets are masked on the way.
+    // The tool's own span is a child of the call's, and its secrets are redacted on export.
     let spans = telemetry.collector.spans();
     let inner = spans.iter().find(|span| span.name == "http").unwrap();
     assert_eq!(inner.parent_span_id, span.span_id);
@@ -315,7 +316,7 @@ fn tells_what_was_decided(telemetry: &Telemetry) {
 }
 
 fn measures_durations(telemetry: &Telemetry) {
-    // How long: by tool and error, and by nothing that grows without end.
+    // Durations are by tool and error, without attributes of unbounded cardinality.
     let metrics = telemetry.collector.metrics();
     let durations = metrics
         .iter()
@@ -344,7 +345,7 @@ fn measures_durations(telemetry: &Telemetry) {
     );
 }
 
-// issue 3, point 9: arguments and results stand in a span where the gate says so, without the turn's secrets, whatever exports them
+// issue 3, point 9: arguments and results are in a span only if the gate says so, and without the turn's secrets, whatever exports them.
 #[test]
 fn content_is_for_those_who_ask() {
     let telemetry = Telemetry::start();
@@ -375,7 +376,7 @@ fn content_is_for_those_who_ask() {
     );
 }
 
-/// Keeps events as lines.
+/// A layer that records events as lines.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<String>>>);
 
@@ -401,7 +402,7 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Lines {
     }
 }
 
-// S1-10: every dispatch, a refused one too, logs its beginning and its end, with an ok flag and a duration
+// S1-10: every dispatch, a refused one too, logs its start and its end, with an ok flag and a duration.
 #[test]
 fn every_dispatch_is_logged_twice() {
     let gate = Gate::builder().build();

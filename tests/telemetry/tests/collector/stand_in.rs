@@ -1,4 +1,4 @@
-//! A collector of OTLP over HTTP that keeps what it is sent.
+//! A stand-in OTLP collector over HTTP that records what it receives.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
 
-/// Requests as they came: path and body.
+/// Received requests: path and body.
 type Requests = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 
 pub(crate) struct Collector {
@@ -45,7 +45,7 @@ impl Collector {
         of_path.map(|(_, body)| body.clone()).collect()
     }
 
-    /// Everything that came, as bytes.
+    /// Returns all received bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let requests = self.requests.lock().unwrap();
         requests.iter().flat_map(|(_, body)| body.clone()).collect()
@@ -72,7 +72,7 @@ impl Collector {
     }
 }
 
-/// Reads one request and answers that all is well; false at the end of the connection.
+/// Reads one request and answers with 200; returns false at the end of the connection.
 fn serve(stream: &TcpStream, kept: &Requests) -> bool {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
@@ -100,7 +100,7 @@ fn serve(stream: &TcpStream, kept: &Requests) -> bool {
     stream.write_all(answer).is_ok()
 }
 
-/// The value of an attribute as text.
+/// Returns the value of an attribute as text.
 pub(crate) fn attribute(attributes: &[KeyValue], key: &str) -> Option<String> {
     let found = attributes.iter().find(|attribute| attribute.key == key)?;
     Some(match found.value.as_ref()?.value.as_ref()? {

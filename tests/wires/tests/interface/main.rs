@@ -1,5 +1,5 @@
-//! An interface of the AI SDK, the real package, at a server of ours: it shows progress, questions, outputs, errors and denials, and a
-//! turn goes on with what people answer.
+//! A user interface built with the real AI SDK package, connected to a server of this project. It shows progress, approvals, outputs, errors and denials, and a
+//! turn continues with the user's answers.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     .run()
 }
 
-/// The states of one call, in the order in which the interface has shown them.
+/// Returns the states of one call in the order in which the interface showed them.
 fn states<'a>(said: &'a Value, call: &str) -> Vec<&'a [Value]> {
     let states = said["states"].as_array().unwrap();
     let states = states.iter().map(|state| state.as_array().unwrap());
@@ -47,7 +47,7 @@ async fn drive(package: &str) -> Ran {
     assert_eq!(said["error"], Value::Null);
     assert_eq!(said["messages"], 2, "both answers are one message: {said}");
 
-    // What a person is asked about is what would run, with the default that the model has left out.
+    // The user is asked about the arguments that would run, including a default that the model left out.
     let newest = package == "ai";
     let reason = if newest {
         json!("a mail cannot be called back")
@@ -62,7 +62,7 @@ async fn drive(package: &str) -> Ran {
         ])
     );
 
-    // Progress replaces progress, and the output replaces that.
+    // Each progress value replaces the last one, and the output replaces them all.
     let import = states(&said, "call_1");
     assert_eq!(import[0][0], "input-streaming", "{import:?}");
     assert_eq!(
@@ -118,10 +118,10 @@ async fn drive(package: &str) -> Ran {
     assert_eq!(part("call_1")["type"], "tool-import");
     assert_eq!(part("call_4")["approved"], false);
     assert_eq!(part("call_4")["reason"], "so I say");
-    // A tool that does not exist is a part too.
+    // A call of a tool that does not exist is shown as a part, too.
     assert_eq!(part("call_5")["type"], "dynamic-tool");
     assert_eq!(part("call_5")["state"], "output-error");
-    // A14: what the model thinks is a part of its own, before its answer.
+    // A14: the model's reasoning is a separate part before its answer.
     let texts: Vec<[&str; 2]> = parts
         .iter()
         .filter_map(|part| Some([part["type"].as_str()?, part["text"].as_str()?]))
@@ -135,23 +135,23 @@ async fn drive(package: &str) -> Ran {
         ]
     );
 
-    // And the tools have run once each.
+    // Each tool ran once.
     assert_eq!(server.mails(), ["bob"]);
     assert_eq!(server.requests(), 2);
     Ok(())
 }
 
-// S2-14, S2-15, S2-18, S2-21: the newest version
+// S2-14, S2-15, S2-18, S2-21: approvals, resumed turns and progress in the newest version of the AI SDK.
 async fn version_7_case() -> Ran {
     drive("ai").await
 }
 
-// S2-14, S2-15, S2-18, S2-21: the version before, whose approvals have no reasons
+// S2-14, S2-15, S2-18, S2-21: the same in the previous version, whose approvals have no reasons.
 async fn version_6_case() -> Ran {
     drive("ai-6").await
 }
 
-/// Tools that are made at run time, and one that does not exist.
+/// Drives tools that are made at run time, and a call of one that does not exist.
 async fn drive_dynamic(package: &str) -> Ran {
     let server = Server::start().await;
     let address = format!("{}/unasked", server.address);
@@ -188,17 +188,17 @@ async fn drive_dynamic(package: &str) -> Ran {
     Ok(())
 }
 
-// H5: version 5 knows no approvals, and throws where the output of a dynamic call does not say that it is one
+// H5: version 5 has no approvals, and throws an error if the output of a dynamic call is not marked as dynamic.
 async fn version_5_dynamic_case() -> Ran {
     drive_dynamic("ai-5").await
 }
 
-// H5: the version before
+// H5: the same in the previous version.
 async fn version_6_dynamic_case() -> Ran {
     drive_dynamic("ai-6").await
 }
 
-// H5: the newest version
+// H5: the same in the newest version.
 async fn version_7_dynamic_case() -> Ran {
     drive_dynamic("ai").await
 }

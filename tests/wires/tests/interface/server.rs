@@ -1,4 +1,4 @@
-//! A chat's server: a scripted model whose answers stream in a provider's format, real tools behind a real gate, and the AI SDK's stream.
+//! A chat server: a scripted model that streams in a provider's format, real tools behind a real gate, and the AI SDK's stream protocol.
 
 use std::sync::{Arc, Mutex};
 
@@ -66,7 +66,7 @@ async fn send_mail(
     format!("sent to {to}")
 }
 
-/// A tool that is made at run time.
+/// Returns a tool that is made at run time.
 fn made(name: &str, fails: bool) -> DynamicTool {
     let schema =
         json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
@@ -79,7 +79,7 @@ fn made(name: &str, fails: bool) -> DynamicTool {
     DynamicTool::new(name, "Is made at run time.", schema, handler)
 }
 
-/// What outlives a process.
+/// The state that outlives a process.
 #[derive(Clone, Default)]
 struct Durable {
     store: MemoryStore,
@@ -92,7 +92,7 @@ pub(crate) struct Server {
     durable: Durable,
 }
 
-/// What the model calls: names, with the pieces of the arguments.
+/// The calls of the model: names, with the pieces of the streamed arguments.
 type Calls = &'static [(&'static str, &'static [&'static str])];
 
 const ALL: Calls = &[
@@ -103,7 +103,7 @@ const ALL: Calls = &[
     ("paint", &["{}"]),
 ];
 
-/// Calls that no person is asked about, some of tools that an interface cannot know.
+/// Calls that need no approval, some of them of tools that the interface does not know.
 const UNASKED: Calls = &[
     ("import", &["{}"]),
     ("made", &["{}"]),
@@ -136,7 +136,7 @@ impl Server {
     }
 }
 
-/// What happens during a run, in order.
+/// An event of a run.
 enum News {
     Delta(Delta),
     Reply(Box<Reply>),
@@ -145,7 +145,7 @@ enum News {
     Ended(Box<Outcome>),
 }
 
-/// A model whose answers come from a provider, event by event.
+/// A model whose answers come from a provider's format, event by event.
 struct Scripted(UnboundedSender<News>, Calls);
 
 impl Model for Scripted {
@@ -196,7 +196,7 @@ impl Model for Scripted {
     }
 }
 
-/// One request of the interface. Everything but the store is made anew, as in a process that has just started.
+/// Handles one request of the interface. Everything except the store is created again, as in a new process.
 async fn chat(State(durable): State<Durable>, body: String, calls: Calls) -> Response {
     *durable.requests.lock().unwrap() += 1;
     let keys = KeyRing::new("k", *b"thirty-two bytes of randomness!!").unwrap();
@@ -222,7 +222,7 @@ async fn chat(State(durable): State<Durable>, body: String, calls: Calls) -> Res
         .dynamic(made("made_and_fails", true))
         .build()
         .unwrap();
-    // Who this is comes from the session, never from the body.
+    // The user comes from the session, never from the body of the request.
     let cx = ToolContext::builder()
         .workspace("acme")
         .user("ann")
@@ -273,7 +273,7 @@ async fn chat(State(durable): State<Durable>, body: String, calls: Calls) -> Res
         .unwrap()
 }
 
-/// The news as the body of the response.
+/// Converts the events to the body of the response.
 fn shown(
     mut writer: Writer,
     start: Vec<Chunk>,

@@ -1,5 +1,5 @@
-//! Every request goes through the vendor's own client to a server that stands in for the vendor: what arrives is what we meant, and
-//! the client reads the answer as we do.
+//! Requests sent through each vendor's own client to a stand-in server: the server receives the intended request, and the client reads the answer the same way
+//! as this project does.
 
 #![allow(
     clippy::unwrap_used,
@@ -37,14 +37,14 @@ fn main() -> ExitCode {
     .run()
 }
 
-/// A request, and the definitions in it as they were written.
+/// A request, and the tool definitions in it as they were written.
 struct Request {
     body: Value,
     text: String,
     tools: String,
 }
 
-/// What a host sends: the fields about tools, flattened into its own.
+/// The body that a host sends: the fields about tools, flattened into the host's own.
 #[derive(Serialize)]
 struct Body<'a> {
     #[serde(flatten)]
@@ -86,7 +86,7 @@ fn request(
     }
 }
 
-/// JSON text without white space between its tokens, and with every character as itself.
+/// Removes white space between JSON tokens and decodes escaped characters.
 fn bare(text: &str) -> String {
     let (mut bare, mut chars, mut inside) = (String::new(), text.chars(), false);
     while let Some(c) = chars.next() {
@@ -116,8 +116,7 @@ fn values(messages: &[Box<serde_json::value::RawValue>]) -> Vec<Value> {
     messages.iter().map(|raw| value(raw)).collect()
 }
 
-/// What arrived, in one spelling: Google's client writes some keys in the way of its own language, which the API takes as well, and
-/// a field with nothing in it.
+/// Normalises a received body. Google's client writes some keys in its own language's style, which the API accepts as well, and adds an empty field.
 fn spelled(provider: Provider, body: Value) -> Value {
     if provider != Provider::Gemini {
         return body;
@@ -139,7 +138,7 @@ fn spelled(provider: Provider, body: Value) -> Value {
     body
 }
 
-/// Sends it through the vendor's client, and holds what has arrived and what was read to what we say.
+/// Sends a request through the vendor's client, and compares the received body and the parsed answer with what is expected.
 async fn through(provider: Provider, request: &Request) -> Ran {
     let stand_in = StandIn::start(provider).await;
     let arguments = [provider.name(), stand_in.address.as_str()];
@@ -152,14 +151,14 @@ async fn through(provider: Provider, request: &Request) -> Ran {
         let mut body = spelled(provider, body);
         let mut meant = request.body.clone();
         for one in [&mut body, &mut meant] {
-            // How to answer, and headers that the client takes as arguments.
+            // Streaming options, and headers that the client takes as arguments.
             for key in ["stream", "stream_options", "betas"] {
                 one.as_object_mut().unwrap().remove(key);
             }
         }
         assert_eq!(body, meant, "{provider}");
     }
-    // A model writes keys in the order of the schema, so schemas have to arrive as the texts that they are.
+    // A model writes keys in the order of the schema, so each schema must arrive unchanged.
     for text in stand_in.texts() {
         let text = bare(&text);
         for def in Registry::linked().unwrap().open().tools() {
@@ -198,14 +197,14 @@ async fn through(provider: Provider, request: &Request) -> Ran {
     Ok(())
 }
 
-/// The examples' tools, as many as fit into one request.
+/// Offers the examples' tools, as many as fit into one request.
 fn offer(provider: Provider) -> Offer {
     let tools = Registry::linked().unwrap().open();
     assert!(tools.len() >= 12, "{tools:?}");
     provider.offer(&tools).unwrap()
 }
 
-/// A conversation in which tools have answered in every way that they can.
+/// Returns a conversation with every kind of tool result.
 async fn conversation(provider: Provider) -> Vec<Value> {
     let mut messages = vec![provider.user("How is the weather?")];
     let reply = provider.reply(recorded(provider).0).unwrap();
@@ -215,7 +214,7 @@ async fn conversation(provider: Provider) -> Vec<Value> {
         messages.extend(provider.results(message, results).unwrap().messages);
         messages
     };
-    // Neither tool is there, so these two are errors.
+    // Neither tool exists here, so both results are errors.
     let tools = Registry::linked().unwrap().open();
     let mut results = Vec::new();
     for call in reply.calls() {
@@ -282,27 +281,27 @@ async fn as_files() -> Found {
     Found { rows: Vec::new() }
 }
 
-// M2: definitions, calls and results of every example's tools, as the vendor's client sends and reads them
+// M2: the OpenAI chat client sends and reads definitions, calls and results of every example's tools.
 async fn chat_case() -> Ran {
     whole_conversation(Provider::Chat).await
 }
 
-// M2
+// M2: the same for the client of OpenAI's Responses API.
 async fn responses_case() -> Ran {
     whole_conversation(Provider::Responses).await
 }
 
-// M2
+// M2: the same for Anthropic's client.
 async fn anthropic_case() -> Ran {
     whole_conversation(Provider::Anthropic).await
 }
 
-// M2
+// M2: the same for Gemini's client.
 async fn gemini_case() -> Ran {
     whole_conversation(Provider::Gemini).await
 }
 
-// M2
+// M2: the same for the Bedrock client.
 async fn bedrock_case() -> Ran {
     whole_conversation(Provider::Bedrock).await
 }
@@ -316,7 +315,7 @@ async fn whole_conversation(provider: Provider) -> Ran {
     through(provider, &request).await
 }
 
-// M11: a request after a tool was switched off and another on is what the vendor's client takes, and begins as the first did
+// M11: after one tool is switched off and another on, the vendor's client accepts the request, which has the same beginning as the first.
 async fn a_changed_offer_goes_through_case() -> Ran {
     let registry = Registry::linked().unwrap();
     let cx = ToolContext::anonymous();

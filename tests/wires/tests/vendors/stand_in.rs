@@ -1,4 +1,4 @@
-//! A server on this machine that answers as a provider would, and keeps what it was asked.
+//! A local stand-in for a provider's server, which records its requests.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use tool_core::wire::Provider;
 
 use crate::frames::frames;
 
-/// The answers that the tests of `tool-core` are written on.
+/// Returns the recorded answers that the tests of `tool-core` use.
 pub(crate) fn recorded(provider: Provider) -> (&'static str, &'static str) {
     macro_rules! recorded {
         ($whole:literal, $stream:literal) => {
@@ -61,7 +61,7 @@ impl StandIn {
         Self { address, kept }
     }
 
-    /// What was asked, as it arrived.
+    /// Returns the bodies of the requests, as they arrived.
     pub(crate) fn texts(&self) -> Vec<String> {
         self.kept.bodies.lock().unwrap().clone()
     }

@@ -1,4 +1,4 @@
-//! What the store holds, in the simulator's own terms.
+//! Rows of the store, converted to the simulator's own types.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::facts::{Place, World, greeted};
 use crate::plan::Who;
 use crate::store::{Part, Shared};
 
-/// Where the call of an effect stands.
+/// Returns the place of the call that an effect belongs to.
 pub(super) fn place_of(world: &World, row: &EffectRow) -> Place {
     let intent = &row.intent;
     place(
@@ -36,9 +36,9 @@ fn place(world: &World, identity: &CallId, thread: Option<&str>, tool: &str) -> 
 pub(crate) struct EffectSeen {
     pub(crate) place: Place,
     pub(crate) state: &'static str,
-    /// The ledger says that an end came late, or contradicts an operator.
+    /// Whether the ledger says that an end came late or contradicts an operator.
     pub(crate) late: bool,
-    /// An operator has settled it.
+    /// Whether an operator has settled it.
     pub(crate) settled: bool,
     pub(crate) text: String,
 }
@@ -51,15 +51,15 @@ pub(crate) struct AuditSeen {
     pub(crate) text: String,
 }
 
-/// An approval.
+/// An approval in the store.
 pub(crate) struct ApprovalSeen {
     pub(crate) place: Place,
-    /// The key of the call. A call has several approvals where its policy has changed.
+    /// Key of the call. A call has several approvals if its policy has changed.
     pub(crate) call: String,
     pub(crate) user: String,
-    /// What was granted; none where nothing was.
+    /// The arguments that were granted; `None` if nothing was.
     pub(crate) granted: Option<String>,
-    /// A person has said no.
+    /// Whether a person has denied the call.
     pub(crate) denied: bool,
 }
 
@@ -69,19 +69,19 @@ pub(crate) struct MessageSeen {
     pub(crate) role: &'static str,
     /// The run that a user's message begins.
     pub(crate) begins: Option<usize>,
-    /// The word of the error of a tool's result.
+    /// The error kind in a tool's result.
     pub(crate) error: Option<String>,
-    /// What the model reads.
+    /// The text that the model reads.
     pub(crate) text: String,
     pub(crate) content: String,
 }
 
-/// Everything in the store, without faults.
+/// Everything in the store, read without faults.
 pub(crate) struct Rows {
     pub(crate) effects: Vec<EffectSeen>,
     pub(crate) audit: Vec<AuditSeen>,
     pub(crate) approvals: Vec<ApprovalSeen>,
-    /// By conversation of a workspace.
+    /// Threads, by workspace and conversation.
     pub(crate) threads: Vec<(Who, Vec<MessageSeen>)>,
 }
 

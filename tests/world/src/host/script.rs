@@ -1,4 +1,4 @@
-//! The model of a run, and the layer around every body.
+//! The scripted model of a run, and the layer around every body.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::plan::{Call, HookFault, Run};
 use crate::process::Process;
 use crate::tools::is_relay;
 
-/// A model that answers the users' messages of a thread in their order, with what their runs say.
+/// A model that answers the users' messages of a thread in order, with the scripts of their runs.
 pub(super) struct Script {
     /// Index of the run that is driven.
     pub(super) index: usize,
@@ -40,7 +40,7 @@ impl Model for Script {
             );
             world.violated("asked_after_stop", what);
         }
-        // Each run talks to another provider.
+        // Each run uses a different provider.
         let provider = Provider::ALL[self.index % Provider::ALL.len()];
         let history = provider.history(request.messages);
         let answer = match history {
@@ -69,7 +69,7 @@ impl Model for Script {
 }
 
 impl Script {
-    /// The first message of the runs that users have begun which is not in the thread yet.
+    /// Returns the first message, of the runs that users have begun, that is not in the thread yet.
     fn answer(&self, thread: &[Message]) -> ModelMessage {
         let said: Vec<Written> = thread.iter().filter_map(written).collect();
         let users = thread.iter().filter(|of| of.role == Role::User);
@@ -100,14 +100,14 @@ impl Script {
     }
 }
 
-/// Which message of a model a message of the thread is.
+/// Returns which message of a model a message of the thread is.
 fn written(message: &Message) -> Option<Written> {
     let said = (message.role == Role::Assistant).then_some(&message.content)?;
     let said: ModelMessage = serde_json::from_str(said).ok()?;
     Written::read(&said.text)
 }
 
-/// A layer around every body, which fails where the plan says so.
+/// A layer around every body that fails if the plan says so.
 pub(super) struct HookLayer(pub(super) Arc<Process>);
 
 impl tower::Layer<Hooks> for HookLayer {

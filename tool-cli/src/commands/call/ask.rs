@@ -1,4 +1,4 @@
-//! Questions to whoever sits at the terminal.
+//! Questions to the user at the terminal.
 
 use console::Term;
 use tool_core::{Reply, SecretKind, Ticket, ToolDef, VariableKind, VariableNeed};
@@ -9,7 +9,7 @@ use crate::json::Json;
 use crate::outcome::Failure;
 use crate::screen::{BOLD, DIM, Screen, WARN, paint};
 
-/// Asks for the secrets that a tool cannot do without; nothing is asked where nobody sits at a terminal.
+/// Asks for the missing required secrets; does nothing without a terminal.
 pub(super) fn for_secrets(
     supplied: &mut Supplied,
     def: &ToolDef,
@@ -27,7 +27,7 @@ pub(super) fn for_secrets(
         };
         let term = Term::stderr();
         let value = if let Some(choices) = shown {
-            // A choice is no secret to whoever chooses.
+            // The choices are shown, so the answer is not hidden.
             term.write_str(&format!("{label} ({choices}): "))?;
             term.read_line()?
         } else {
@@ -41,7 +41,7 @@ pub(super) fn for_secrets(
     Ok(())
 }
 
-/// Asks for variables; whether all were given.
+/// Asks for variables, and returns whether all were given.
 pub(super) fn for_variables(
     supplied: &mut Supplied,
     missing: &[VariableNeed],
@@ -73,7 +73,7 @@ pub(super) fn for_variables(
     Ok(true)
 }
 
-/// Asks whether a call may run; nothing where nobody can be asked.
+/// Asks whether a call may run; `None` without an answer.
 pub(super) fn approval(
     ticket: &Ticket,
     how: &How,

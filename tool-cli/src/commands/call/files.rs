@@ -1,16 +1,16 @@
-//! Images, audio and files in an output: described instead of printed as base64, and found so that they can be saved.
+//! Images, audio and files in an output: replaced with a description when printed, and collected for `--save`.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use tool_core::{CallResult, HOLDS_SECRET, Part, Source, decoded_size, hidden};
 
 use crate::json::Json;
 
-/// What was put in the place of files.
+/// Which files were replaced with a description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Described {
-    /// There was a file, with its bytes or left out.
+    /// A file was replaced, with or without its bytes.
     pub(super) any: bool,
-    /// There was a file with its bytes.
+    /// A file with its bytes was replaced.
     pub(super) with_bytes: bool,
 }
 
@@ -21,7 +21,7 @@ impl std::ops::BitOrAssign for Described {
     }
 }
 
-/// A record that is a file.
+/// A JSON object that represents a file.
 struct Record<'a> {
     media_type: &'a str,
     name: Option<&'a str>,
@@ -32,15 +32,15 @@ enum Body<'a> {
     /// The bytes as base64.
     Bytes(&'a str),
     Address(&'a str),
-    /// The file holds a secret.
+    /// The bytes were removed because the file contains a secret.
     LeftOut,
 }
 
 impl<'a> Record<'a> {
-    /// Reads a record of entries.
+    /// Reads an object that represents a file.
     ///
-    /// Known are the form of `tool_core::Image` and its like (a `data:` URL beside `mediaType`), that of `tool_core::Part` (`media_type` and
-    /// a source), and that of content blocks of MCP (`mimeType` beside `data` or `blob`).
+    /// Supports the form of `tool_core::Image` and similar types (a `data:` URL and `mediaType`), of
+    /// `tool_core::Part` (`media_type` and a source), and of MCP content blocks (`mimeType` and `data` or `blob`).
     fn read(entries: &'a [(String, Json)]) -> Option<Self> {
         let entry = |key: &str| {
             let entry = entries.iter().find(|(name, _)| name == key);
@@ -66,7 +66,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// The line that is shown in its place.
+    /// Formats the line that replaces the file.
     fn line(&self) -> String {
         let name = self.name.map_or_else(String::new, |name| {
             format!(", {}", hidden::escape(name).replace(['\n', '\t'], " "))
@@ -82,7 +82,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Puts a line in the place of each file that has its bytes or is left out. One at an address stays as it is.
+/// Replaces each file that has its bytes, or whose bytes were removed, with a line. A file at an address is kept.
 pub(super) fn describe(json: &mut Json) -> Described {
     match json {
         Json::List(items) => each(items),
@@ -110,13 +110,13 @@ fn each<'a>(values: impl IntoIterator<Item = &'a mut Json>) -> Described {
     described
 }
 
-/// The lines of an output that has only texts and files, such as a `Vec<Part>`; `None` where it is anything else, or only bare texts.
+/// Returns the lines of an output of only texts and files, such as a `Vec<Part>`; `None` for any other output, and for one with only plain texts.
 pub(super) fn lines(json: &Json) -> Option<Vec<String>> {
     let mut lines = Vec::new();
     (gather(json, &mut lines)? > 0).then_some(lines)
 }
 
-/// Adds the lines of a value, and says how many of them are parts.
+/// Adds the lines of a value, and returns how many of them are parts.
 fn gather(json: &Json, lines: &mut Vec<String>) -> Option<usize> {
     match json {
         Json::Text(text) => {
@@ -130,7 +130,7 @@ fn gather(json: &Json, lines: &mut Vec<String>) -> Option<usize> {
             if let [(parts, list @ Json::List(_))] = entries.as_slice()
                 && parts == "parts"
             {
-                // A `ModelOutput`.
+                // A serialized `ModelOutput`.
                 return gather(list, lines);
             }
             let line = match entries.as_slice() {
@@ -158,9 +158,9 @@ pub(super) struct Found {
 pub(super) enum Content {
     Bytes(Vec<u8>),
     Address(String),
-    /// It holds a secret.
+    /// The bytes were removed because the file contains a secret.
     LeftOut,
-    /// It is not base64.
+    /// The data is not valid base64.
     Broken,
 }
 
@@ -180,7 +180,7 @@ impl Found {
     }
 }
 
-/// The files of a result: those that the model is shown, and those that only the payload has.
+/// Returns the files of a result: those that the model sees, and then those that only the payload contains.
 pub(super) fn of_result(result: &CallResult) -> Vec<Found> {
     let parts = result.model_output().map(tool_core::ModelOutput::to_parts);
     let mut shown: Vec<(&str, &Source)> = Vec::new();
@@ -211,7 +211,7 @@ pub(super) fn of_result(result: &CallResult) -> Vec<Found> {
     found
 }
 
-/// Adds the files of a value that are not among those that the model is shown.
+/// Adds the files of a value that the model does not see.
 fn beside(json: &Json, shown: &mut Vec<(&str, &Source)>, found: &mut Vec<Found>) {
     let entries = match json {
         Json::List(items) => return items.iter().for_each(|item| beside(item, shown, found)),
@@ -240,7 +240,7 @@ fn beside(json: &Json, shown: &mut Vec<(&str, &Source)>, found: &mut Vec<Found>)
     }
 }
 
-/// A number of bytes as people read it.
+/// Formats a number of bytes for people.
 pub(super) fn size(bytes: usize) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
@@ -259,7 +259,7 @@ mod tests {
         json.to_string()
     }
 
-    // G3: a terminal shows what a file is, and no base64
+    // G3: the terminal shows a description of each file, and no base64.
     #[test]
     fn files_are_described_in_each_form() {
         let url = r#"{"type":"file","mediaType":"image/png","filename":"a.png","url":"data:image/png;base64,aGVsbG8="}"#;

@@ -1,4 +1,4 @@
-//! A tool's arguments as flags, made from its schema.
+//! Command-line flags for a tool's arguments, derived from its schema.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,29 +14,29 @@ use crate::args::Later;
 use crate::json::Json;
 use crate::outcome::Failure;
 
-/// How deep records are taken apart into flags; what lies deeper is written as JSON.
+/// Maximum depth of records that are split into flags; deeper values are written as JSON.
 const DEEPEST: usize = 4;
 
-/// Before the names of the tool's own flags, so that they are nobody else's.
+/// Prefix of the clap ids of a tool's flags, so that they differ from the ids of options.
 const OWN: &str = "argument ";
 
-/// Before the names of the flags for empty lists.
+/// Prefix of the clap ids of flags for empty lists.
 const EMPTY: &str = "empty ";
 
-/// One argument.
+/// The flag of one argument.
 struct Flag {
-    /// Keys from the root.
+    /// Keys from the root of the arguments.
     path: Vec<String>,
     long: String,
     shape: Shape,
     help: String,
-    /// The JSON form, of an argument that is written as JSON.
+    /// The JSON form, for an argument that is written as JSON.
     form: Option<String>,
-    /// A record whose entries have flags of their own.
+    /// Whether it is a record whose entries have their own flags.
     is_record: bool,
 }
 
-/// What a flag takes.
+/// The value that a flag takes.
 #[derive(Clone)]
 enum Shape {
     Text,
@@ -45,23 +45,23 @@ enum Shape {
     Switch,
     Choice(Vec<PossibleValue>),
     WholeChoice(Vec<PossibleValue>),
-    /// The flag may be repeated.
+    /// A list; the flag may be repeated.
     List(Box<Shape>),
     Json,
 }
 
-/// What the words after a tool's name say.
+/// The parsed command line after a tool's name.
 pub(super) struct Said {
     pub(super) later: Later,
-    /// The arguments as JSON text; none where no flag was given.
+    /// The arguments as JSON text; `None` if no flag was given.
     pub(super) arguments: Option<String>,
 }
 
-/// Reads the words after a tool's name.
+/// Parses the command line after a tool's name.
 ///
 /// # Errors
 ///
-/// As clap tells them; help is one of them.
+/// Returns the errors of clap; a request for help is one of them.
 pub(super) fn read(
     def: &ToolDef,
     program: &str,
@@ -75,12 +75,12 @@ pub(super) fn read(
     Ok(arguments(&flags, &matches).map(|arguments| Said { later, arguments }))
 }
 
-/// The words after a tool's name, for a shell that completes them.
+/// The command-line parser after a tool's name, for shell completions.
 pub(in crate::commands) fn completed(def: &ToolDef) -> Command {
     command(def, "", &flags_of(def.input())).no_binary_name(false)
 }
 
-/// The flag of an argument, by its JSON pointer.
+/// Returns the flag of an argument by its JSON pointer.
 pub(super) fn flag_at(def: &ToolDef, pointer: &str) -> Option<String> {
     let path: Vec<String> = pointer
         .split('/')
@@ -88,7 +88,7 @@ pub(super) fn flag_at(def: &ToolDef, pointer: &str) -> Option<String> {
         .map(|step| step.replace("~1", "/").replace("~0", "~"))
         .collect();
     let flags = flags_of(def.input());
-    // The nearest flag above: items of lists and deep records have none of their own.
+    // The longest matching path wins: items of lists and deep records have no flags of their own.
     let best = flags
         .iter()
         .filter(|flag| path.starts_with(&flag.path))
@@ -128,7 +128,7 @@ fn command(def: &ToolDef, program: &str, flags: &[Flag]) -> Command {
     if longs.contains("help") {
         command = command.disable_help_flag(true);
     }
-    // Its own options come after: where an argument has the name, they stand before the name of the tool.
+    // Options of `call` follow. If an argument has the same name, the option is only available before the tool's name.
     let options = Later::augment_args(Command::new(""));
     for option in options.get_arguments() {
         let mut option = option.clone();
@@ -147,12 +147,12 @@ fn command(def: &ToolDef, program: &str, flags: &[Flag]) -> Command {
 }
 
 impl Flag {
-    /// The name of the flag among others of its kind.
+    /// The clap id of the flag.
     fn id(&self, kind: &str) -> String {
         format!("{kind}{}", self.path.join("."))
     }
 
-    /// The flag for an empty list, unless an argument has its name.
+    /// Returns the flag for an empty list, unless an argument has that name.
     fn empty(&self, flags: &[Self]) -> Option<String> {
         let long = format!("no-{}", self.long);
         let taken = flags
@@ -226,7 +226,7 @@ fn json(text: &str) -> Result<String, String> {
 fn flags_of(input: &Schema) -> Vec<Flag> {
     let mut flags = Vec::new();
     gather(input, &[], &mut flags);
-    // Two keys may differ by `-` and `_` alone.
+    // Two keys may differ only in `-` and `_`.
     let mut taken = BTreeSet::new();
     for flag in &mut flags {
         if !taken.insert(flag.long.clone()) {
@@ -249,7 +249,7 @@ fn gather(schema: &Schema, above: &[String], flags: &mut Vec<Flag>) {
         let shape = shape(inner);
         let form = match (&shape, inner.kind) {
             (Shape::Json, _) if !is_record => Some(sketch(inner)),
-            // Of each item.
+            // The form of each item.
             (Shape::List(item), Kind::Array { items, .. }) if matches!(**item, Shape::Json) => {
                 Some(sketch(items))
             }
@@ -269,7 +269,7 @@ fn gather(schema: &Schema, above: &[String], flags: &mut Vec<Flag>) {
     }
 }
 
-/// The schema without what is around it, and the bounds that stood there.
+/// Unwraps the schema, and returns its constraints.
 fn bare(mut schema: &Schema) -> (&Schema, Option<&'static Constraints>) {
     let mut bounds = None;
     loop {
@@ -309,7 +309,7 @@ fn shape(schema: &Schema) -> Shape {
                 .collect(),
         ),
         Kind::Array { items, .. } => match shape(items) {
-            // A list in a list is JSON.
+            // An inner list is written as JSON.
             Shape::List(_) => Shape::List(Box::new(Shape::Json)),
             item => Shape::List(Box::new(item)),
         },
@@ -317,7 +317,7 @@ fn shape(schema: &Schema) -> Shape {
     }
 }
 
-/// A value of an enum with its documentation.
+/// A value of an enum, with its documentation.
 fn choice(value: String, description: String) -> PossibleValue {
     let choice = PossibleValue::new(value);
     if description.is_empty() {
@@ -356,7 +356,7 @@ fn help(field: &Field, bounds: Option<&Constraints>) -> String {
     text
 }
 
-/// The JSON text of what was said.
+/// Returns the JSON text of the given flags.
 fn arguments(flags: &[Flag], matches: &ArgMatches) -> Result<Option<String>, Failure> {
     let mut root = Json::Record(Vec::new());
     let mut any = false;

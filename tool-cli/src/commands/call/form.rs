@@ -1,4 +1,4 @@
-//! Questions of a running tool, asked in the terminal.
+//! Questions of a running tool in the terminal.
 
 use std::io;
 
@@ -12,10 +12,10 @@ use super::progress::Bar;
 use crate::json::Json;
 use crate::screen::{BOLD, DIM, Screen, paint};
 
-/// Asks whoever sits at the terminal, one field of the form after the other.
+/// Asks the user at the terminal, one field of the form after the other.
 pub(super) struct Terminal {
     pub(super) screen: Screen,
-    /// What is drawn meanwhile has to go out of the way.
+    /// The progress display, which is suspended during a question.
     pub(super) bar: Bar,
 }
 
@@ -34,7 +34,7 @@ impl Asker for Terminal {
     }
 }
 
-/// The form, or nothing where it was not filled in.
+/// Asks for each field; `None` if the user did not complete the form.
 fn ask(screen: Screen, question: &Question) -> io::Result<Option<Json>> {
     let schema = Json::read(&question.schema)?;
     screen.note(paint(BOLD, &question.message));
@@ -77,7 +77,7 @@ fn ask(screen: Screen, question: &Question) -> io::Result<Option<Json>> {
     Ok(Some(Json::Record(form)))
 }
 
-/// What can be said, behind the field's name.
+/// The allowed values, for display after the field's name.
 fn choices(field: &Json) -> String {
     match (field.get("enum"), kind(field)) {
         (Some(Json::List(values)), _) => {
@@ -92,7 +92,7 @@ fn choices(field: &Json) -> String {
 fn kind(field: &Json) -> &str {
     match field.get("type") {
         Some(Json::Text(kind)) => kind,
-        // Optional: `["string", "null"]`.
+        // An optional field: `["string", "null"]`.
         Some(Json::List(kinds)) => {
             let kinds = kinds.iter().filter_map(Json::as_text);
             let mut real = kinds.filter(|kind| *kind != "null");
@@ -102,7 +102,7 @@ fn kind(field: &Json) -> &str {
     }
 }
 
-/// A line as the field wants it, or what to write instead.
+/// Parses a line for a field, or returns what to write instead.
 fn value(field: &Json, line: &str) -> Result<Json, String> {
     if let Some(Json::List(values)) = field.get("enum") {
         let known = values
@@ -136,7 +136,7 @@ mod tests {
         value(&field, line).ok().map(|value| value.to_string())
     }
 
-    // M15
+    // M15: an answer in the terminal is converted to the type of its field.
     #[test]
     fn a_line_becomes_what_the_field_wants() {
         assert_eq!(read(r#"{"type":"string"}"#, "7").as_deref(), Some(r#""7""#));

@@ -1,4 +1,4 @@
-//! `call`: one call through the gate.
+//! The `call` command: one call through the gate.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -34,7 +34,7 @@ pub(super) use flags::completed;
 use form::Terminal;
 use progress::{Bar, Progress};
 
-/// The id of the one call that is made.
+/// The id of the call.
 const ID: &str = "cli";
 
 pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, Failure> {
@@ -59,7 +59,7 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
     ) {
         Ok(said) => said?,
         Err(error) => {
-            // Where the tool has an argument of this name, it is not an option here.
+            // If the tool has an argument named `format`, `--format` is not an option here.
             let json = !flags::has(def, "format") && wants_json(&after);
             return Ok(misused_exit(&error, json || screen.is_json()));
         }
@@ -75,14 +75,13 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
         screen,
     )
     .await;
-    // `--format` may stand behind the tool's name, where only this command reads it.
+    // Reported here, because only this command parses a `--format` after the tool's name.
     done.or_else(|failure| {
         screen.fail(&failure);
         Ok(failure.exit)
     })
 }
 
-/// Makes the call.
 async fn make(
     cli: &Cli,
     (registry, offered): (&Registry, &Toolset),
@@ -108,12 +107,12 @@ async fn make(
         bar: Bar::default(),
     };
     let interrupted = async {
-        // Without a signal handler there is nothing to wait for.
+        // Without a signal handler there is no signal to wait for.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
         token.cancel();
-        // The call ends by itself now; a second Ctrl-C does not wait for it.
+        // The call ends by its cancellation; a second Ctrl-C does not wait for that.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -125,7 +124,7 @@ async fn make(
     }
 }
 
-/// The arguments as JSON text.
+/// Returns the arguments as JSON text.
 fn arguments(how: &How, flags: Option<String>) -> Result<String, Failure> {
     let text = match (&how.json, flags) {
         (Some(_), Some(_)) => {
@@ -170,7 +169,7 @@ impl OneCall<'_> {
     ) -> Result<Exit, Failure> {
         let gate = self.cli.gate_of()?;
         let printed = self.cli.mask_panics();
-        // One call, however often it is dispatched: again after an approval, and after a variable was supplied.
+        // The same identity is used for every dispatch of the call: after an approval, and after variables are supplied.
         let mut identity: Option<CallId> = None;
         loop {
             let cx = supplied
@@ -219,7 +218,7 @@ impl OneCall<'_> {
         }
     }
 
-    /// Refuses a tool that the rules hide, and says why.
+    /// Refuses a tool that the rules hide, with the reason.
     fn seen(&self, tools: &Toolset) -> Result<(), Failure> {
         let explanation = tools.explain(self.def.name());
         if explanation.is_visible() {
@@ -231,7 +230,7 @@ impl OneCall<'_> {
         ))
     }
 
-    /// Runs to the end, and shows what happens meanwhile.
+    /// Runs the call to its end, and shows its progress.
     async fn drive(&self, events: impl Stream<Item = ToolEvent>) -> Result<CallResult, Failure> {
         let mut progress = Progress::new(self.def.wire_name(), self.screen, self.bar.clone());
         let mut events = pin!(events);
@@ -248,7 +247,7 @@ impl OneCall<'_> {
         Err(Failure::of(Exit::Failed, "the call ended without a result"))
     }
 
-    /// Asks the user about a call, and returns whether there was an answer.
+    /// Asks the user to approve a call, and returns whether there was an answer.
     async fn approve(
         &self,
         tools: &Toolset,
@@ -294,7 +293,7 @@ impl OneCall<'_> {
     }
 }
 
-/// The exit code of a kind of error.
+/// The exit code for a kind of error.
 fn exit_of(kind: ErrorKind) -> Exit {
     match kind {
         ErrorKind::UnknownTool | ErrorKind::InvalidArguments => Exit::Usage,

@@ -1,4 +1,4 @@
-//! The steps of a generator tool: a bar where a step says how far it is, a spinner where it does not.
+//! Progress of streaming tools: a bar for steps with a known total, otherwise a spinner.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::json::Json;
 use crate::outcome::Failure;
 use crate::screen::{DIM, Screen, paint};
 
-/// Keys of a step that say how much is done.
+/// Keys of a step with the amount that is done.
 const DONE: [&str; 6] = [
     "done",
     "current",
@@ -21,10 +21,10 @@ const DONE: [&str; 6] = [
     "position",
     "step",
 ];
-/// Keys of a step that say how much there is.
+/// Keys of a step with the total amount.
 const TOTAL: [&str; 5] = ["total", "of", "count", "length", "steps"];
 
-/// What is drawn, shared with whoever has to write in between.
+/// The progress that is drawn, shared with code that has to write in between.
 #[derive(Clone, Default)]
 pub(super) struct Bar(Arc<Mutex<Option<ProgressBar>>>);
 
@@ -43,7 +43,7 @@ impl Bar {
         )
     }
 
-    /// Does something while nothing is drawn.
+    /// Calls `write` while nothing is drawn.
     pub(super) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         match self.get() {
             Some(bar) => bar.suspend(write),
@@ -98,7 +98,7 @@ impl Progress {
         let mut json = Json::read(step.get()).unwrap_or(Json::Null);
         let described = files::describe(&mut json);
         let Some(bar) = self.bar.get() else {
-            // Without a file, the step in its own spelling.
+            // A step without a file is printed in its original spelling.
             let text = match &json {
                 _ if !described.any => step.get().to_owned(),
                 Json::Text(line) => line.clone(),
@@ -147,7 +147,7 @@ fn how_far(json: &Json) -> Option<(u64, u64)> {
     (total > 0).then_some((done, total))
 }
 
-/// A step in a few words.
+/// Formats a step as a short text.
 fn words(json: &Json) -> String {
     match json {
         Json::Text(text) => text.clone(),
@@ -174,7 +174,7 @@ mod tests {
         Json::read(text).unwrap_or(Json::Null)
     }
 
-    // S2-21, M7
+    // S2-21, M7: progress is shown as a fraction only if a step has both figures.
     #[test]
     fn a_step_says_how_far_it_is_where_it_has_both_figures() {
         assert_eq!(how_far(&json(r#"{"done":2,"total":9}"#)), Some((2, 9)));

@@ -1,4 +1,4 @@
-//! `--save`: the files of a result, written into a folder.
+//! The `--save` option: writes the files of a result into a folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -11,16 +11,16 @@ use super::files::{self, Content, Found};
 use crate::outcome::{Exit, Failure};
 use crate::screen::{DIM, GOOD, Screen, WARN, paint};
 
-/// Most bytes of a name, so that a number fits behind it on every file system.
+/// Maximum length of a name in bytes, so that a number can be appended on every file system.
 const LONGEST: usize = 200;
 
-/// Most files of one name in a folder.
+/// Maximum number of files with the same name in a folder.
 const MOST_OF_ONE_NAME: u32 = 10_000;
 
-/// Names that Windows reads as devices, whatever extension they have.
+/// Names that Windows treats as devices, whatever their extension.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// Makes the folder, before the tool runs: a call whose files cannot be saved should not have run.
+/// Creates the folder before the tool runs, because a call whose files cannot be saved should not run.
 pub(super) fn prepare(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| {
         Failure::usage(format!(
@@ -31,18 +31,18 @@ pub(super) fn prepare(folder: &Path) -> Result<(), Failure> {
     })
 }
 
-/// What became of one file.
+/// The outcome for one file.
 #[derive(Serialize)]
 pub(super) struct Saved {
-    /// The name that it should have.
+    /// The intended name.
     name: String,
-    /// Where it was written.
+    /// The path that was written.
     path: Option<String>,
-    /// Why it was not written, or under another name.
+    /// Why the file was not written, or has a different name.
     problem: Option<String>,
     #[serde(skip)]
     bytes: usize,
-    /// The folder does not take it.
+    /// Whether writing to the folder failed.
     #[serde(skip)]
     failed: bool,
 }
@@ -85,7 +85,7 @@ pub(super) fn save(result: &CallResult, folder: &Path) -> Vec<Saved> {
         .collect()
 }
 
-/// Says where the files are.
+/// Prints where the files are.
 pub(super) fn tell(all: &[Saved], screen: Screen) {
     if all.is_empty() {
         screen.note(paint(DIM, "the result has no file to save"));
@@ -109,7 +109,7 @@ pub(super) fn tell(all: &[Saved], screen: Screen) {
     }
 }
 
-/// An error where the folder did not take a file.
+/// Fails if a file could not be written.
 pub(super) fn check(all: &[Saved]) -> Result<(), Failure> {
     let Some(saved) = all.iter().find(|saved| saved.failed) else {
         return Ok(());
@@ -120,7 +120,7 @@ pub(super) fn check(all: &[Saved]) -> Result<(), Failure> {
     Err(Failure::of(Exit::Failed, text).hint(hint))
 }
 
-/// Writes a file under the name or, where that is taken, under the name with a number, which it gives too. Nothing is overwritten, and no link is followed.
+/// Writes a file under its name or, if that exists, under the name with a number, which it also returns. It overwrites no file and follows no link.
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<(PathBuf, u32)> {
     let (stem, extension) = split(name);
     for number in 1..=MOST_OF_ONE_NAME {
@@ -135,7 +135,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<(PathBuf, u32)> 
         };
         if let Err(error) = file.write_all(bytes) {
             drop(file);
-            // Half a file would look like a whole one.
+            // A partial file would look like a complete one.
             let _ = fs::remove_file(&path);
             return Err(error);
         }
@@ -147,16 +147,16 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<(PathBuf, u32)> 
     ))
 }
 
-/// The name and its extension, dot included.
+/// Splits a name before its extension; the extension includes the dot.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
-        // A longer end is not an extension but a part of a sentence.
+        // A longer end is not an extension but part of a sentence.
         Some(at) if at > 0 && name.len() - at <= 16 => name.split_at(at),
         _ => (name, ""),
     }
 }
 
-/// A name for a file: its own without what could lead out of the folder or deceive a reader, else the tool's.
+/// Returns a safe name for a file: its own without anything that could lead out of the folder or mislead a reader, or else the tool's name.
 fn name(file: &Found, tool: &str) -> String {
     let own = file.name.as_deref().map(safe).unwrap_or_default();
     if !own.is_empty() {
@@ -170,7 +170,7 @@ fn name(file: &Found, tool: &str) -> String {
     )
 }
 
-/// The last component of a name, without characters that are not shown or that a file system does not take; empty where nothing is left.
+/// The last component of a name, without characters that are invisible or that file systems reject; may be empty.
 fn safe(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let shown = hidden::remove(last);
@@ -178,12 +178,12 @@ fn safe(name: &str) -> String {
         .chars()
         .filter(|letter| !letter.is_control())
         .map(|letter| match letter {
-            // `:` names a stream on Windows.
+            // `:` denotes a stream on Windows.
             ':' | '*' | '?' | '"' | '<' | '>' | '|' => '_',
             letter => letter,
         })
         .collect();
-    // A leading dot hides a file, and Windows removes dots and blanks at the end.
+    // A leading dot hides a file, and Windows removes trailing dots and blanks.
     safe = safe
         .trim_start_matches(['.', ' '])
         .trim_end_matches(['.', ' '])
@@ -195,7 +195,7 @@ fn safe(name: &str) -> String {
         let number = device.strip_prefix(prefix);
         number.is_some_and(|number| number.chars().count() == 1)
     };
-    // A leading `-` would be an option of the next command.
+    // A command would read a leading `-` as an option.
     let is_taken = DEVICES.contains(&&*device)
         || is_numbered("com")
         || is_numbered("lpt")
@@ -208,7 +208,7 @@ fn safe(name: &str) -> String {
     format!("{before}{}{extension}", &stem[..end])
 }
 
-/// The extension of a media type.
+/// The file extension of a media type.
 fn extension(media_type: &str) -> &'static str {
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     match essence {

@@ -1,4 +1,4 @@
-//! What came of a call.
+//! Output of a call's result.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -18,9 +18,9 @@ struct Done<'a> {
     event: &'static str,
     tool: &'a str,
     ok: bool,
-    /// The whole payload; none for an error.
+    /// The whole payload; `None` for an error.
     output: Option<&'a RawValue>,
-    /// What the model reads.
+    /// The text for the model.
     model: String,
     error: Option<Error<'a>>,
     repairs: &'a [RepairNote],
@@ -33,10 +33,10 @@ struct Done<'a> {
 #[derive(Serialize)]
 struct Error<'a> {
     kind: &'static str,
-    /// What the operator reads.
+    /// The text for the operator.
     text: String,
     issues: &'a [Issue],
-    /// Ids of approvals that wait.
+    /// Ids of pending approvals.
     approvals: Vec<&'a str>,
 }
 
@@ -115,7 +115,7 @@ pub(super) fn show(
     if !how.model {
         return Err(failure);
     }
-    // The operator's text has causes that a model must not read, so none of it is printed here.
+    // With `--model`, only the model's text is printed: the operator's text has causes that a model must not read.
     screen.out(result.model_text())?;
     if let Some(hint) = failure.hint {
         screen.help(&hint);
@@ -131,7 +131,7 @@ pub(super) fn show(
     Ok(exit)
 }
 
-/// What the operator reads of an error, and what to do about it.
+/// Returns the operator's text of an error, and a hint.
 fn failure(cli: &Cli, def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
     if error.kind() == ErrorKind::InvalidArguments && !error.issues().is_empty() {
         let lines = error.issues().iter().map(|issue| {
@@ -172,7 +172,7 @@ fn failure(cli: &Cli, def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
     ))
 }
 
-/// How a program supplies what a tool takes from its host.
+/// Explains how a program supplies host values to a tool.
 fn supply_hint(cli: &Cli) -> String {
     let who = if cli.is_of_workspace() {
         "`cargo tool` supplies no values of a host; a program of your own does, in its `main`"

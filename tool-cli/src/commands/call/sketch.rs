@@ -1,16 +1,16 @@
-//! The JSON form of an argument, as its help shows it.
+//! JSON form of an argument, for the help.
 
 use std::fmt::Write as _;
 
 use tool_core::schema::{Kind, Schema, Tagging, Union, Variant};
 
-/// Most characters of a form. A longer one is written again with fewer levels.
+/// Maximum length of a form in bytes. A longer one is written again with fewer levels.
 const LONGEST: usize = 1200;
 
-/// How many levels of lists and records are written out, at most.
+/// Maximum number of levels of lists and records in a form.
 const LEVELS: usize = 8;
 
-/// What JSON a schema admits: `{"kind": "circle", "radius": NUMBER} or {"kind": "point"}`. A key with `?` may be left out.
+/// Formats the JSON that a schema accepts: `{"kind": "circle", "radius": NUMBER} or {"kind": "point"}`. A key with `?` is optional.
 pub(super) fn sketch(schema: &Schema) -> String {
     let mut levels = LEVELS;
     loop {
@@ -39,7 +39,7 @@ fn write(schema: &Schema, levels: usize, text: &mut String) {
             text.push_str(&values.collect::<Vec<_>>().join(" or "));
         }
         Kind::Optional(inner) | Kind::Constrained(inner, _) => write(inner, levels, text),
-        // The type around this one.
+        // A recursive reference to an enclosing type.
         Kind::Ref(name) => text.push_str(name),
         Kind::Any | Kind::Never | Kind::Refused { .. } => text.push_str("JSON"),
         Kind::Array { .. } | Kind::Tuple(_) if levels == 0 => text.push_str("[…]"),
@@ -76,7 +76,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A variant with the tag or key by which the union recognises it.
+/// Writes a variant with the tag or key by which the union identifies it.
 fn variant(union: &Union, variant: &Variant, levels: usize, text: &mut String) {
     let name = quoted(variant.name);
     match (union.tagging, variant.schema) {
@@ -98,7 +98,7 @@ fn variant(union: &Union, variant: &Variant, levels: usize, text: &mut String) {
     }
 }
 
-/// A record with a tag before its fields.
+/// Writes a record, with a tag before its fields if it has one.
 fn record(tag: Option<(&str, &str)>, fields: Option<&Schema>, levels: usize, text: &mut String) {
     text.push('{');
     let mut first = true;

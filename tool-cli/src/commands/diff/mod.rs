@@ -1,4 +1,4 @@
-//! `diff`: what changed since `lock`, and whom it breaks.
+//! The `diff` command: prints the changes since `lock`, and whom they break.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,35 +17,35 @@ mod tool;
 #[cfg(test)]
 mod tests;
 
-/// What a change means to those who call.
+/// The effect of a change on callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Callers {
-    /// What was right stays right.
+    /// Everything that was valid is still valid.
     Compatible,
-    /// Something that was right is not any more.
+    /// Something that was valid is no longer valid.
     Breaking,
 }
 
-/// What a change means to approvals that wait.
+/// The effect of a change on pending approvals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Approvals {
-    /// They hold.
+    /// The approvals stay valid.
     Hold,
-    /// They have to be asked for again.
+    /// The approvals have to be requested again.
     Void,
 }
 
-/// One change.
+/// One change of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Change {
     tool: String,
     callers: Callers,
     approvals: Approvals,
-    /// What changed, as a word: `argument`, `output`, `effect`, …
+    /// The part that changed: `argument`, `output`, `effect`, …
     part: &'static str,
-    /// Where in it, as a path of keys.
+    /// The place in the part, as a path of keys.
     place: String,
     text: String,
 }
@@ -54,7 +54,7 @@ struct Change {
 struct Report {
     changed: bool,
     breaking: bool,
-    /// Tools whose waiting approvals are void.
+    /// Tools whose pending approvals are void.
     void: Vec<String>,
     changes: Vec<Change>,
 }
@@ -92,7 +92,7 @@ pub(super) fn run(cli: &Cli, words: &Diff, screen: Screen) -> Result<Exit, Failu
     Ok(if fails { Exit::Failed } else { Exit::Ok })
 }
 
-/// Every change, by tool.
+/// Returns every change, by tool.
 fn changes(before: &[Locked], now: &[Locked]) -> Vec<Change> {
     fn by_name(tools: &[Locked]) -> BTreeMap<&str, &Locked> {
         tools.iter().map(|tool| (&*tool.name, tool)).collect()

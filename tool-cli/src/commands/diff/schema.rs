@@ -1,7 +1,7 @@
-//! What changed between two JSON Schemas: does the new one take every value that the old one took?
+//! Comparison of two JSON Schemas: does the new one accept every value that the old one accepted?
 //!
-//! Arguments flow in and outputs flow out, so what widens one is compatible for arguments and breaking for outputs. Records of
-//! outputs may grow, because readers pass over keys that they do not know. What this file does not understand is breaking.
+//! A change that accepts more values is compatible for arguments and breaking for outputs. Objects in outputs
+//! may get more keys, because readers ignore unknown keys. Keywords that this module does not know are breaking.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 use super::Callers;
 use super::node::{became, choices, name, reference, requires, tag, types, values};
 
-/// Which way values go.
+/// The direction of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// To the tool.
+    /// Arguments of the tool.
     Input,
-    /// From the tool.
+    /// Output of the tool.
     Output,
 }
 
-/// A change in a schema.
+/// A change of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Changed {
     pub(super) place: String,
@@ -27,18 +27,18 @@ pub(super) struct Changed {
     pub(super) text: String,
 }
 
-/// How the set of values changed.
+/// How the set of accepted values changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Wider,
     Narrower,
-    /// Some came and some went.
+    /// Some values were added and some removed.
     Other,
-    /// Only words about them changed.
+    /// The set of values is the same.
     Same,
 }
 
-/// Compares two schema texts.
+/// Compares the texts of two schemas.
 pub(super) fn compare(before: &str, now: &str, side: Side) -> Vec<Changed> {
     let (Ok(before), Ok(now)) = (serde_json::from_str(before), serde_json::from_str(now)) else {
         return vec![Changed {
@@ -60,12 +60,12 @@ pub(super) fn compare(before: &str, now: &str, side: Side) -> Vec<Changed> {
 struct Comparison<'a> {
     side: Side,
     roots: [&'a Value; 2],
-    /// Pairs of references that were compared.
+    /// Pairs of references that were already compared.
     seen: BTreeSet<(String, String)>,
     changes: Vec<Changed>,
 }
 
-/// Keywords that say nothing about values.
+/// Keywords that do not restrict values.
 const WORDS: [&str; 9] = [
     "description",
     "title",
@@ -78,7 +78,7 @@ const WORDS: [&str; 9] = [
     "$comment",
 ];
 
-/// Keywords that are compared one by one.
+/// Keywords that are compared individually.
 const KNOWN: [&str; 21] = [
     "type",
     "enum",
@@ -159,7 +159,7 @@ impl<'a> Comparison<'a> {
         self.rest(was, is, place);
     }
 
-    /// The node that a reference means.
+    /// Resolves a node's reference.
     fn resolved(&self, root: usize, mut node: &'a Value) -> Option<&'a Map<String, Value>> {
         for _ in 0..16 {
             let Some(target) = reference(node) else {
@@ -180,7 +180,7 @@ impl<'a> Comparison<'a> {
             Some(types) => types.iter().copied().collect::<Vec<_>>().join(" or "),
         };
         let text = format!("{} became {}", told(&before), told(&now));
-        // A whole number is a number.
+        // Every integer is a number.
         let covers =
             |wide: &Option<BTreeSet<&str>>, narrow: &Option<BTreeSet<&str>>| match (wide, narrow) {
                 (None, _) => true,
@@ -288,7 +288,7 @@ impl<'a> Comparison<'a> {
         let mut left: Vec<&Value> = now.iter().collect();
         let mut lost = Vec::new();
         for shape in before {
-            // Equal ones first, then those that are told apart by the same value, then of the same type.
+            // Matches equal variants first, then variants with the same tag, then variants of the same type.
             let at = left
                 .iter()
                 .position(|other| *other == shape)
@@ -398,7 +398,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Another default gives calls that leave the value out another meaning.
+    /// A different default changes the meaning of calls that omit the value.
     fn default(&mut self, was: &Map<String, Value>, is: &Map<String, Value>, place: &str) {
         let (before, now) = (was.get("default"), is.get("default"));
         if before != now {
@@ -407,7 +407,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Keywords that nothing above compares.
+    /// Compares all keywords that are not compared individually.
     fn rest(&mut self, was: &Map<String, Value>, is: &Map<String, Value>, place: &str) {
         let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
         for key in keys {

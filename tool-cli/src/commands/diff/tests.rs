@@ -1,4 +1,4 @@
-//! Each change is classed, and each class is told from the other by a pair that differs in one thing.
+//! Tests that each change is classified correctly, with pairs that differ in one thing.
 
 use serde_json::{Value, json};
 use tool_core::store::MemoryStore;
@@ -8,7 +8,7 @@ use super::schema::{Side, compare};
 use super::{Approvals, Callers, Change, changes};
 use crate::commands::lock::{Locked, Locks};
 
-/// Whether everything that changed is compatible; none where nothing changed.
+/// Whether all changes are compatible; `None` if nothing changed.
 fn compatible(side: Side, before: &str, now: &str) -> Option<bool> {
     let changes = compare(before, now, side);
     (!changes.is_empty()).then(|| {
@@ -24,7 +24,7 @@ fn record(properties: &str, required: &str) -> String {
     )
 }
 
-/// Two schemas of one property, the second of which takes more.
+/// Pairs of property schemas, of which the second accepts more values.
 const WIDER: [(&str, &str); 14] = [
     (r#"{"type":"integer"}"#, r#"{"type":"number"}"#),
     (r#"{"type":"string"}"#, r#"{"type":["string","null"]}"#),
@@ -75,7 +75,7 @@ const WIDER: [(&str, &str); 14] = [
     ),
 ];
 
-// M3
+// M3: a wider schema breaks readers of outputs, and a narrower one breaks callers.
 #[test]
 fn what_takes_more_breaks_readers_and_what_takes_less_breaks_writers() {
     for (narrow, wide) in WIDER {
@@ -104,7 +104,7 @@ fn what_takes_more_breaks_readers_and_what_takes_less_breaks_writers() {
     }
 }
 
-// M3
+// M3: added and removed properties are classified for arguments and outputs.
 #[test]
 fn records_grow_and_shrink() {
     let (a, b) = (r#""a":{"type":"string"}"#, r#""b":{"type":"string"}"#);
@@ -124,7 +124,7 @@ fn records_grow_and_shrink() {
     assert_eq!(compatible(Side::Output, &optional, &required), Some(true));
 }
 
-// M3
+// M3: unknown keywords are breaking changes, and changed descriptions are not.
 #[test]
 fn what_is_not_understood_is_breaking_and_words_are_not() {
     let of = |one: &str| record(&format!(r#""a":{one}"#), "");
@@ -155,7 +155,7 @@ fn what_is_not_understood_is_breaking_and_words_are_not() {
     assert_eq!(compatible(Side::Input, &none, &one), Some(true));
 }
 
-// M3
+// M3: references are followed, and recursive schemas terminate.
 #[test]
 fn references_are_followed_and_recursion_ends() {
     let tree = |kind: &str| {
@@ -187,7 +187,7 @@ fn tool() -> Locked {
     }
 }
 
-/// The one change, in short.
+/// The classification of the only change.
 fn class(before: &Locked, now: &Locked) -> (&'static str, Callers, Approvals) {
     let all = changes(std::slice::from_ref(before), std::slice::from_ref(now));
     assert_eq!(all.len(), 1, "{all:?}");
@@ -200,7 +200,7 @@ fn class(before: &Locked, now: &Locked) -> (&'static str, Callers, Approvals) {
     (part, *callers, *approvals)
 }
 
-// M3
+// M3: every part of a tool is classified for callers and for approvals.
 #[test]
 fn every_part_is_classed_for_callers_and_for_approvals() {
     use Approvals::{Hold, Void};
@@ -217,7 +217,7 @@ fn every_part_is_classed_for_callers_and_for_approvals() {
             .map(|word| (*word).to_owned())
             .collect::<Vec<_>>()
     };
-    // What the contract is made of comes with another fingerprint.
+    // A change of a part of the contract changes the fingerprint.
     let effect = changed(&|now| {
         now.effects = words(&["write"]);
         now.contract = "2".into();
@@ -237,7 +237,7 @@ fn every_part_is_classed_for_callers_and_for_approvals() {
     assert_eq!(class(&base, &text), ("description", Compatible, Void));
     let only = changed(&|now| now.contract = "2".into());
     assert_eq!(class(&base, &only), ("contract", Compatible, Void));
-    // The rest is not.
+    // The other parts do not change the fingerprint.
     let asks = changed(&|now| now.approval = "always".into());
     assert_eq!(class(&base, &asks), ("approval", Breaking, Hold));
     assert_eq!(class(&asks, &base), ("approval", Compatible, Hold));
@@ -252,14 +252,14 @@ fn every_part_is_classed_for_callers_and_for_approvals() {
     let offered = changed(&|now| now.providers = words(&["gemini"]));
     assert_eq!(class(&base, &offered), ("provider", Compatible, Hold));
     assert_eq!(class(&offered, &base), ("provider", Breaking, Hold));
-    // And a tool comes or goes.
+    // A tool is removed or added.
     let gone = changes(std::slice::from_ref(&base), &[]);
     assert_eq!((gone[0].callers, gone[0].approvals), (Breaking, Void));
     let new = changes(&[], std::slice::from_ref(&base));
     assert_eq!((new[0].callers, new[0].approvals), (Compatible, Hold));
 }
 
-/// A registry of one tool that has to be approved.
+/// A registry with one tool that needs approval.
 fn release(description: &str, category: &str, most: u32) -> Option<Registry> {
     let schema = json!({
         "type": "object",
@@ -274,7 +274,7 @@ fn release(description: &str, category: &str, most: u32) -> Option<Registry> {
     Registry::builder().dynamic(tool).build().ok()
 }
 
-/// Whether what was approved under one release runs under another.
+/// Whether an approval of one release is valid in another.
 async fn holds(before: &Registry, now: &Registry) -> Option<bool> {
     let approvals = tool_core::Approvals::builder(MemoryStore::default())
         .build()
@@ -301,7 +301,7 @@ async fn holds(before: &Registry, now: &Registry) -> Option<bool> {
     Some(!tools.resume(&ticket.token, &cx).await.is_error())
 }
 
-// M3: what is told of approvals is what the gate does with them.
+// M3: approvals that are reported as void are refused by the gate, and the others are accepted.
 #[test]
 fn approvals_that_are_told_to_be_void_are_refused_and_the_others_run() {
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -1,13 +1,13 @@
-//! What changed in one tool.
+//! Changes of one tool.
 
 use super::schema::{self, Side};
 use super::{Approvals, Callers, Change};
 use crate::commands::lock::Locked;
 
-/// When a person has to approve, from least to most often.
+/// The approval policies, from the least to the most frequent approvals.
 const APPROVAL: [&str; 4] = ["never", "by_effect", "when", "always"];
 
-/// Every change of a tool that is there before and after.
+/// Returns every change of a tool that exists before and after.
 pub(super) fn changes(before: &Locked, now: &Locked) -> Vec<Change> {
     let mut found = Found {
         tool: &now.name,
@@ -45,13 +45,13 @@ pub(super) fn changes(before: &Locked, now: &Locked) -> Vec<Change> {
 
 struct Found<'a> {
     tool: &'a str,
-    /// Whether the contract is another one.
+    /// Whether the contract's fingerprint changed.
     void: bool,
     changes: Vec<Change>,
 }
 
 impl Found<'_> {
-    /// `in_contract`: whether the part is one that the contract is made of.
+    /// Adds a change; `in_contract` is whether the part belongs to the contract.
     fn add(
         &mut self,
         part: &'static str,
@@ -114,7 +114,7 @@ impl Found<'_> {
             let text = format!("it cannot {effect} any more");
             self.add("effect", "", Callers::Compatible, true, text);
         }
-        // What a client may take for granted, and what it must be wary of.
+        // Hints that promise safety, and hints that warn.
         for (hint, safe) in [
             ("read_only", true),
             ("idempotent", true),
@@ -205,7 +205,7 @@ impl Found<'_> {
     }
 }
 
-/// What stands in the first list and not in the second.
+/// Returns the words of the first list that are not in the second.
 fn gone<'a>(first: &'a [String], second: &'a [String]) -> impl Iterator<Item = &'a String> {
     first.iter().filter(|word| !second.contains(word))
 }

@@ -1,4 +1,4 @@
-//! What stands in brackets: items, entries with their keys, variants.
+//! serde access to items, entries, keys and variants.
 
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error as _, MapAccess, SeqAccess, VariantAccess,
@@ -9,12 +9,12 @@ use serde_json::Error;
 use super::misread::Step;
 use super::{Decoder, Str};
 
-/// Items of a list.
+/// The items of a list.
 pub(super) struct Items<'a, 'de> {
     pub(super) decoder: &'a mut Decoder<'de>,
-    /// The cursor stands at an item, and not at the closing bracket.
+    /// Whether the cursor is at an item, not at the closing bracket.
     pub(super) more: bool,
-    /// Items before the cursor.
+    /// The number of items before the cursor.
     pub(super) index: usize,
 }
 
@@ -50,12 +50,12 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
     }
 }
 
-/// Entries of an object.
+/// The entries of an object.
 pub(super) struct Entries<'a, 'de> {
     pub(super) decoder: &'a mut Decoder<'de>,
-    /// The cursor stands at a key or its colon, and not at the closing bracket.
+    /// Whether the cursor is at a key or its colon, not at the closing brace.
     pub(super) more: bool,
-    /// Where the last key stands.
+    /// Byte offset of the last key.
     pub(super) key: usize,
 }
 
@@ -115,12 +115,12 @@ impl Decoder<'_> {
     }
 }
 
-/// A key: text, which a type may want read as a number or a word.
+/// An object key: text that a type may also read as a number or a bool.
 struct Key<'a, 'de> {
     decoder: &'a mut Decoder<'de>,
 }
 
-/// Keys of numbers and words: what stands between the quotes is read as if it stood alone.
+/// Writes methods for number and bool keys: the contents of the quotes are read like a value.
 macro_rules! between_quotes {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -142,7 +142,7 @@ impl<'de> Deserializer<'de> for Key<'_, 'de> {
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let decoder = self.decoder;
-        // Most keys are plain, and are told apart where they are found.
+        // The fast path: most keys have no escapes.
         if let Some(span) = decoder.cursor.plain() {
             return visitor.visit_borrowed_str(decoder.inside(span));
         }
@@ -183,7 +183,7 @@ impl<'de> Deserializer<'de> for Key<'_, 'de> {
     }
 }
 
-/// A variant that is its name alone.
+/// A variant that consists of its name only.
 pub(super) struct Unit<'a, 'de> {
     pub(super) decoder: &'a mut Decoder<'de>,
 }
@@ -200,7 +200,7 @@ impl<'de> EnumAccess<'de> for Unit<'_, 'de> {
     }
 }
 
-/// Nothing follows a variant's name.
+/// The empty content of a variant that consists of its name only.
 pub(super) struct Bare;
 
 impl Bare {
@@ -233,15 +233,15 @@ impl<'de> VariantAccess<'de> for Bare {
     }
 }
 
-/// A variant that is an object's one key.
+/// A variant that is the only key of an object.
 pub(super) struct Choice<'a, 'de> {
     pub(super) decoder: &'a mut Decoder<'de>,
-    /// Where the key stands.
+    /// Byte offset of the key.
     pub(super) key: usize,
 }
 
 impl<'de> Choice<'_, 'de> {
-    /// Reads what the variant holds.
+    /// Reads the variant's content.
     fn content<T>(
         self,
         read: impl FnOnce(&mut Decoder<'de>) -> Result<T, Error>,

@@ -1,4 +1,4 @@
-//! What serde refused, and where.
+//! Errors of serde on admitted text, with the path of the value.
 
 use serde_json::Error;
 
@@ -8,24 +8,24 @@ use crate::args::describe::found;
 use crate::args::issue::{Issue, Path};
 use crate::args::scan::Cursor;
 
-/// serde refused text that the guard has admitted: a `Deserialize` of the user's own is stricter than its schema.
+/// An error of serde on text that the guard has admitted: a custom `Deserialize` is stricter than its schema.
 #[derive(Debug)]
 pub(crate) struct Misread(Issue);
 
 impl Misread {
-    /// For a value that was not read out of text.
+    /// For a value that was not read from text.
     pub(crate) fn whole(error: &Error) -> Self {
         let found = "arguments that do not fit".to_owned();
         Self(issue(String::new(), error, found))
     }
 
-    /// For a value that a conversion of the user's refused.
+    /// For a value that a user's conversion refused.
     #[cold]
     pub(in crate::args) fn of_value(text: &str, error: &Error) -> Self {
         Self(issue(String::new(), error, found(text)))
     }
 
-    /// serde's words, and the value they are about.
+    /// The issue: serde's message and the path of the value.
     pub(crate) fn into_issue(self) -> Issue {
         self.0
     }
@@ -54,24 +54,24 @@ fn issue(pointer: String, error: &Error, found: String) -> Issue {
     }
 }
 
-/// A step to the value that was refused.
+/// One step to the refused value.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Offset of the key.
+    /// Byte offset of the key.
     Key(usize),
     Item(usize),
 }
 
-/// The way to the innermost value that was refused, noted from inside out while the error passes by.
+/// The path to the innermost refused value, recorded from the inside out as the error propagates.
 #[derive(Debug)]
 pub(super) struct Trail {
-    /// Offset of the value.
+    /// Byte offset of the value.
     value: usize,
     steps: Vec<Step>,
 }
 
 impl Decoder<'_> {
-    /// Notes that the error came from the value at this offset.
+    /// Records that the error comes from the value at this offset.
     #[cold]
     pub(super) fn passed(&mut self, value: usize, step: Step) {
         let fresh = || {
@@ -84,7 +84,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The key at an offset.
+/// Reads the key at a byte offset.
 fn key(text: &str, at: usize) -> String {
     let mut cursor = Cursor::new(text);
     cursor.at = at;
@@ -94,7 +94,7 @@ fn key(text: &str, at: usize) -> String {
     bytes::decode(cursor.slice(key.start, key.end)).into_owned()
 }
 
-/// The text of the value at an offset.
+/// The text of the value at a byte offset.
 fn value(text: &str, at: usize) -> &str {
     let mut cursor = Cursor::new(text);
     cursor.at = at;

@@ -1,5 +1,4 @@
-//! `RawValue`, by the protocol that `serde_json` speaks with itself: a map of one entry, whose key is a token and whose value is the
-//! text.
+//! `RawValue` by the internal protocol of `serde_json`: a map with one entry, whose key is a token and whose value is the text.
 
 use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer, StringDeserializer};
@@ -9,14 +8,14 @@ use serde_json::value::RawValue;
 
 pub(super) const TOKEN: &str = "$serde_json::private::RawValue";
 
-/// Takes text that `serde_json` has just written for a `RawValue`, without a second look at it.
+/// Wraps text that `serde_json` has just written as a `RawValue`, without parsing it again.
 ///
-/// `to_raw_value` writes into a buffer of its own, and `RawValue::from_string` reads all that it is given.
+/// `to_raw_value` would write into a separate buffer, and `RawValue::from_string` would parse the whole text.
 pub(crate) fn raw_value(text: String) -> Result<Box<RawValue>, Error> {
     Deserialize::deserialize(Owned(text))
 }
 
-/// One raw text as a map.
+/// A map with one raw text.
 pub(super) struct Raw<D>(Option<D>);
 
 impl<'de> Raw<BorrowedStrDeserializer<'de, Error>> {
@@ -47,7 +46,7 @@ impl<'de, D: Deserializer<'de, Error = Error>> MapAccess<'de> for Raw<D> {
     }
 }
 
-/// Text that is a `RawValue` as a whole.
+/// Deserializer of a text that is a `RawValue` as a whole.
 struct Owned(String);
 
 impl<'de> Deserializer<'de> for Owned {

@@ -1,4 +1,4 @@
-//! The decoder against `serde_json::from_str`: what one reads, the other reads, and to the same value.
+//! Tests of the decoder against `serde_json::from_str`: both accept the same texts and read the same values.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -80,7 +80,7 @@ fn raw(text: &str) -> Option<String> {
     Some(value.get().to_owned())
 }
 
-/// Both read the same value, or both refuse.
+/// Asserts that both read the same value, or that both fail.
 fn alike<T: DeserializeOwned + Debug + PartialEq>(text: &str) {
     let (ours, theirs) = (decode::<T>(text), serde_json::from_str::<T>(text));
     match (ours, theirs) {
@@ -116,7 +116,7 @@ fn all_alike(text: &str) {
     alike::<[Value; 2]>(text);
     alike::<HashMap<String, Value>>(text);
     alike::<BTreeMap<i16, Value>>(text);
-    // Of a key that is no word, serde_json 1.0.154 shows half a character in its error, and panics.
+    // For a bool key that is neither `true` nor `false`, serde_json 1.0.154 cuts a character in half for its error message and panics.
     if text.is_ascii() {
         alike::<BTreeMap<bool, Value>>(text);
     }
@@ -129,7 +129,7 @@ fn all_alike(text: &str) {
     assert_eq!(raw(text), theirs.map(|raw| raw.get().to_owned()), "{text}");
 }
 
-/// Numbers whose value `serde_json` reads to the last bit without its feature `float_roundtrip`.
+/// Numbers that `serde_json` reads exactly without its feature `float_roundtrip`.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<i64>().prop_map(|number| number.to_string()),
@@ -210,7 +210,7 @@ proptest! {
         let mut spoilt = text.into_bytes();
         spoilt[cut] = byte;
         if let Ok(spoilt) = String::from_utf8(spoilt) {
-            // Beyond the numbers of `number`, serde_json's floats are not exact.
+            // For other numbers than those of `number`, serde_json's floats are not exact.
             let exact = !spoilt.contains(['.', 'e', 'E']) && byte != b'-' && !byte.is_ascii_digit();
             if exact {
                 all_alike(&spoilt);

@@ -1,4 +1,4 @@
-//! How a type or a field is read: by what the derive wrote, or by `serde::Deserialize`.
+//! Selects how a type or a field is read: by its derived `Decode` or by `serde::Deserialize`.
 
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -8,14 +8,15 @@ use serde::de::DeserializeOwned;
 use super::super::decode::{Decoder, decode_with};
 use super::{Decode, Field, Node, Reader, Unfit};
 
-/// A type with a `Deserialize`, as a bound without a lifetime, so that the macros can write `for<'a>` before it.
+/// A type with a `Deserialize` impl. This bound has no lifetime, so that the macros can write `for<'a>` before it.
 pub trait Owned: DeserializeOwned {}
 
 impl<T: DeserializeOwned> Owned for T {}
 
-/// What reads the type of a field: 0 for its [`Decode`], 1 for its `Deserialize`, 2 for a type that is reported for its lack of a schema.
+/// Selects how a field's type is read: 0 by its [`Decode`], 1 by its `Deserialize`, 2 for a type without a schema, which is reported
+/// elsewhere.
 ///
-/// `decodes` says whether it has a [`Decode`], and whether that asks for the `Deserialize` that the type may have.
+/// `decodes` is the type's [`Decode::ASKS`], or `None` for a type without [`Decode`].
 pub const fn how(decodes: Option<bool>, has_serde: bool, has_schema: bool) -> u8 {
     match (decodes, has_serde, has_schema) {
         (Some(true), true, _) | (None, _, true) => 1,
@@ -24,7 +25,7 @@ pub const fn how(decodes: Option<bool>, has_serde: bool, has_schema: bool) -> u8
     }
 }
 
-/// A field of a type, see [`how`].
+/// Reads a field's type in the way that [`how`] selected.
 #[derive(Debug)]
 pub struct Via<const HOW: u8, T>(PhantomData<fn() -> T>);
 
@@ -54,11 +55,11 @@ impl<T> Field for Via<2, T> {
 }
 
 impl Reader<'_> {
-    /// Reads a value by `#[serde(deserialize_with = "…")]`.
+    /// Reads a value with the function of `#[serde(deserialize_with = "…")]`.
     ///
     /// # Errors
     ///
-    /// Where the value does not fit, or the function refuses it.
+    /// If the value does not match its node, or the function refuses it.
     pub fn with<T>(
         &mut self,
         node: Node<'_>,
@@ -67,11 +68,11 @@ impl Reader<'_> {
         self.guarded(node, |text| decode_with(text, read))
     }
 
-    /// Reads a value by `#[serde(try_from = "…")]`: as another type, which is converted.
+    /// Reads a value of the type in `#[serde(try_from = "…")]` and converts it.
     ///
     /// # Errors
     ///
-    /// Where the value does not fit, or the conversion refuses it.
+    /// If the value does not match its node, or the conversion refuses it.
     pub fn converted<F: Field, T, E: Display>(
         &mut self,
         node: Node<'_>,
@@ -85,16 +86,16 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads what a newtype holds.
+    /// Reads the contents of a newtype.
     ///
     /// # Errors
     ///
-    /// Where it does not fit.
+    /// If the value does not match its node.
     pub fn inner<F: Field>(&mut self, node: Node<'_>) -> Result<F::Value, Unfit> {
         F::read(self, node)
     }
 
-    /// Ends the reading of a value that nothing reads.
+    /// Fails for a type that cannot be read.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
-//! One pass from text to a typed value: what the guard checks is checked while the value is read.
+//! Typed values read from text in one pass, validated while they are read.
 //!
-//! [`Decode`] is derived together with the schema, so that the two cannot disagree: each value is read by its node of the tree, with the
-//! guard's own cursor and checks. The first fault ends the reading; the guard then walks the text again and collects every fault.
+//! [`Decode`] is derived together with the schema, so that the two cannot disagree. Each value is read by its schema node, with the
+//! guard's own cursor and checks. The first fault ends the reading; the guard then walks the text again to collect every fault.
 
 mod by;
 mod parts;
@@ -23,7 +23,7 @@ pub(crate) use whole::read;
 
 use super::scan::Stop;
 
-/// A type whose values are read from what a model sends. `#[derive(StrictSchema)]` implements it.
+/// A type whose values can be read from a model's arguments. `#[derive(StrictSchema)]` implements it.
 #[diagnostic::on_unimplemented(
     message = "a model cannot fill in `{Self}`: nothing reads the type",
     label = "nothing reads it from JSON",
@@ -31,18 +31,19 @@ use super::scan::Stop;
     note = "where `{Self}` derives `StrictSchema`, nothing reads the type of one of its fields"
 )]
 pub trait Decode: Sized {
-    /// A type with parameters is in it, which cannot ask whether it has a `Deserialize`: where the type is concrete, that is asked.
+    /// Whether the type contains a generic type. The derive of a generic type cannot check for a `Deserialize` impl, so that check
+    /// happens where the type is concrete.
     const ASKS: bool = false;
 
     /// Reads the value under the cursor.
     ///
     /// # Errors
     ///
-    /// Where it does not fit its node. The reader knows more.
+    /// If the value does not match its node. The guard finds the reason, or the reader has the error of a user's own code.
     fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit>;
 }
 
-/// The value does not fit. What is wrong with it is asked of the guard.
+/// Error of a value that does not match its node. The guard finds the reason.
 #[derive(Debug)]
 pub struct Unfit(());
 

@@ -1,4 +1,4 @@
-//! Records: their fields as a list of parts, each with its place.
+//! Reads records: the fields of a type as a list of parts.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,21 @@ use crate::schema::{self, Kind, StrictSchema};
 
 /// How one field is read.
 pub trait Field {
-    /// Its type.
+    /// The field's type.
     type Value;
 
     /// Reads the value under the cursor.
     ///
     /// # Errors
     ///
-    /// Where it does not fit.
+    /// If the value does not match its node.
     fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self::Value, Unfit>;
 
-    /// What stands for an absent key.
+    /// The value of an absent key.
     ///
     /// # Errors
     ///
-    /// Where nothing does.
+    /// If the key is required.
     fn absent(
         reader: &mut Reader<'_>,
         field: &schema::Field,
@@ -36,7 +36,7 @@ pub trait Field {
     }
 }
 
-/// What is read where a key is absent.
+/// The JSON text that stands for an absent key: the default or null.
 fn absent_text(reader: &mut Reader<'_>, field: &schema::Field) -> Option<&'static str> {
     if let Some(default) = field.default {
         reader.edited();
@@ -51,25 +51,25 @@ fn absent_text(reader: &mut Reader<'_>, field: &schema::Field) -> Option<&'stati
     Some("null")
 }
 
-/// Whether the guard writes null where the key is absent.
+/// Whether the guard adds a null if the key is absent.
 const fn is_null_if_absent(field: &schema::Field) -> bool {
     field.null_if_absent || is_newtype(field.schema)
 }
 
-/// A part of a record (one field, or the fields of a record that is laid into it), or a list of parts: `(One<A>, (Flat<B>, ()))`.
+/// A part of a record (one field, or the fields of a flattened record), or a list of parts: `(One<A>, (Flat<B>, ()))`.
 pub trait Parts {
-    /// The value of a part, the values of a list: `(A, (B, ()))`.
+    /// The value of a part, or the values of a list: `(A, (B, ()))`.
     type Values;
-    /// What has been read of them.
+    /// The values that were read so far.
     type Slots: Default;
-    /// How many keys there are.
+    /// The number of keys.
     const WIDTH: usize;
 
-    /// Reads the fields that come in their order. Ends at the closing brace, where `more` is false, or at any other key.
+    /// Reads fields while their keys come in order. Stops at the closing brace, with `more` set to `false`, or at any other key.
     ///
     /// # Errors
     ///
-    /// Where a value does not fit.
+    /// If a value does not match its node.
     fn in_order(
         slots: &mut Self::Slots,
         reader: &mut Reader<'_>,
@@ -78,11 +78,11 @@ pub trait Parts {
         more: &mut bool,
     ) -> Result<(), Unfit>;
 
-    /// Reads the value of the key with this number.
+    /// Reads the value of the key with this index.
     ///
     /// # Errors
     ///
-    /// Where it does not fit, or has been read before.
+    /// If the value does not match its node, or the key was read before.
     fn fill(
         slots: &mut Self::Slots,
         number: usize,
@@ -91,11 +91,11 @@ pub trait Parts {
         node: Node<'_>,
     ) -> Result<(), Unfit>;
 
-    /// Reads what stands for absent keys.
+    /// Reads the values of absent keys.
     ///
     /// # Errors
     ///
-    /// Where nothing does.
+    /// If a required key is absent.
     fn complete(
         slots: &mut Self::Slots,
         reader: &mut Reader<'_>,
@@ -103,11 +103,11 @@ pub trait Parts {
         node: Node<'_>,
     ) -> Result<(), Unfit>;
 
-    /// The values, once all are there.
+    /// The values, once all of them were read.
     fn values(slots: Self::Slots) -> Option<Self::Values>;
 }
 
-/// One field.
+/// A single field as a part.
 #[derive(Debug)]
 pub struct One<F>(F);
 
@@ -181,7 +181,7 @@ fn absent<F: Field>(
     Ok(())
 }
 
-/// Reads the value of a key that has not come by before. Compiled once for each type of a field, not for each record.
+/// Reads the value of a key; fails if the key was read before. Compiled once for each field type, not for each record.
 #[inline(never)]
 fn one<F: Field>(
     slot: &mut Option<F::Value>,
@@ -209,14 +209,14 @@ fn one<F: Field>(
     }
 }
 
-/// The fields of another record. They are passed over where they stand, and read once the record around them has been read: from its start again, where
-/// that record's own fields are passed over.
+/// The fields of a flattened record. They are skipped where they appear, and read after the outer record: from the outer record's start
+/// again, where the outer record's own fields are skipped.
 #[derive(Debug)]
 pub struct Flat<F, T>(F, T);
 
 impl<T: StrictSchema, F: Field<Value = T>> Parts for Flat<F, T> {
     type Values = T;
-    /// The keys that have come by, and the value.
+    /// The indexes of the keys that were skipped, and the value.
     type Slots = (Vec<usize>, Option<T>);
     const WIDTH: usize = match T::SCHEMA.kind {
         Kind::Object(fields) => fields.len(),
@@ -269,16 +269,16 @@ impl<T: StrictSchema, F: Field<Value = T>> Parts for Flat<F, T> {
     }
 }
 
-/// A value for an absent key, by what serde's attributes say.
+/// The value of an absent key, as serde's attributes define it.
 pub trait Absent {
-    /// Its type.
+    /// The type of the value.
     type Value;
 
-    /// The value.
+    /// Creates the value.
     fn value() -> Self::Value;
 }
 
-/// The value is that of the type's `Default`.
+/// Uses the type's `Default` for an absent key.
 #[derive(Debug)]
 pub struct ByDefault<T>(T);
 
@@ -290,7 +290,7 @@ impl<T: Default> Absent for ByDefault<T> {
     }
 }
 
-/// A field of which [`Absent`] says what stands for an absent key.
+/// A field whose absent key gets the value of an [`Absent`].
 impl<F: Field, A: Absent<Value = F::Value>> Field for (F, A) {
     type Value = F::Value;
 
@@ -311,7 +311,7 @@ impl<F: Field, A: Absent<Value = F::Value>> Field for (F, A) {
     }
 }
 
-/// A field that is on no wire (`#[serde(skip)]`): it has no key.
+/// A field that is not serialized (`#[serde(skip)]`), so it has no key.
 #[derive(Debug)]
 pub struct Skipped<F>(F);
 
@@ -457,7 +457,7 @@ fn split<P: Parts>(fields: &[schema::Field]) -> (&[schema::Field], &[schema::Fie
     fields.split_at_checked(P::WIDTH).unwrap_or((fields, &[]))
 }
 
-/// What the fields of a record are read into, whichever they are.
+/// The slots of a record's fields, as a trait object for code that is compiled once for all records.
 trait Record {
     /// See [`Parts::in_order`].
     fn in_order(
@@ -486,7 +486,7 @@ trait Record {
     ) -> Result<(), Unfit>;
 }
 
-/// The fields that have been read.
+/// The slots of the parts `P`.
 struct Filled<P: Parts>(P::Slots);
 
 impl<P: Parts> Record for Filled<P> {
@@ -521,11 +521,11 @@ impl<P: Parts> Record for Filled<P> {
 }
 
 impl Reader<'_> {
-    /// Reads a closed record. `plain` says that none of its keys needs an escape.
+    /// Reads a closed record. `plain` is whether no key needs an escape.
     ///
     /// # Errors
     ///
-    /// Where a key is unknown, missing or there twice, or a value does not fit.
+    /// If a key is unknown, missing or repeated, or a value does not match its node.
     #[inline]
     pub fn fields<P: Parts>(&mut self, node: Node<'_>, plain: bool) -> Result<P::Values, Unfit> {
         let mut record = Filled::<P>(P::Slots::default());
@@ -572,7 +572,7 @@ impl Reader<'_> {
         record.complete(self, fields, node)
     }
 
-    /// Keys in any order, up to the closing brace.
+    /// Reads keys in any order, up to the closing brace.
     fn keys(
         &mut self,
         record: &mut dyn Record,
@@ -606,7 +606,7 @@ impl Reader<'_> {
         self.passed(|| Step::Key(field.name.to_owned()));
     }
 
-    /// Reads the default of a field whose key has null.
+    /// Reads the default of a field whose value is null.
     #[cold]
     fn defaulted(
         &mut self,
@@ -620,7 +620,7 @@ impl Reader<'_> {
         self.stated(default, field, node, target)
     }
 
-    /// Reads what stands for an absent key: the default, or null.
+    /// Reads the default or null for an absent key.
     fn absent(
         &mut self,
         field: &schema::Field,
@@ -631,7 +631,7 @@ impl Reader<'_> {
         self.stated(text, field, node, target)
     }
 
-    /// Reads a field from a text of the schema's own.
+    /// Reads a field from a text of the schema: its default, or null.
     fn stated(
         &mut self,
         text: &str,
@@ -653,7 +653,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The number of the field that a model may send under a name. Usually it is the one that is expected next.
+/// The index of the input field with this name. Tries the one that is expected next first.
 fn place(fields: &[schema::Field], expected: usize, name: &str) -> Option<usize> {
     let known = |field: &schema::Field| field.name == name && field.input;
     if fields.get(expected).is_some_and(known) {

@@ -1,4 +1,4 @@
-//! The reader: a walk of the guard that stops at the first fault, and the node that a value is read by.
+//! The reader: a walk that reads typed values by their schema nodes and stops at the first fault.
 
 use std::borrow::Cow;
 
@@ -11,18 +11,18 @@ use super::super::walk::Walk;
 use super::{Field, Unfit, union};
 use crate::schema::{Constraints, Kind, Schema};
 
-/// Reads a value by its node, and puts it where its owner wants it. What takes one of these is compiled once for all types: inlined into the readers of
-/// each type it would be most of what a tool adds to a program.
+/// A callback that reads a value by its node and stores it. Functions that take it are compiled once for all types: inlined into the
+/// readers of each type, they would be most of the code that a tool adds to a program.
 pub(super) type Read<'f> = &'f mut dyn FnMut(&mut Reader<'_>, Node<'_>) -> Result<(), Unfit>;
 
-/// The place of a value of one type: what reads it, for code that is compiled once for all types. A trait of its own, because each closure that is
-/// called through a pointer brings two functions more.
+/// The destination of a value of one type, for code that is compiled once for all types. It is a trait of its own because each closure
+/// behind a `dyn` pointer adds two more functions.
 pub(super) trait Target {
-    /// Reads the value by its node.
+    /// Reads the value by its node and stores it.
     fn read(&mut self, reader: &mut Reader<'_>, node: Node<'_>) -> Result<(), Unfit>;
 }
 
-/// Where one value is put.
+/// The destination of a single value.
 pub(super) struct Slot<'s, F: Field + ?Sized>(pub(super) &'s mut Option<F::Value>);
 
 impl<F: Field + ?Sized> Target for Slot<'_, F> {
@@ -36,9 +36,9 @@ impl<F: Field + ?Sized> Target for Slot<'_, F> {
 #[derive(Debug)]
 pub struct Reader<'t> {
     pub(super) walk: Walk<'t, Fast>,
-    /// A value was read that is spelled otherwise in the text that serde and policies read.
+    /// Whether a value is spelled differently in the text that serde and policies read.
     edited: bool,
-    /// What a `Deserialize` of the user's own said, and the steps to its value from inside out.
+    /// The error of a user's own `Deserialize`, and the steps to its value from the inside out.
     refused: Option<Box<Refused>>,
 }
 
@@ -48,24 +48,24 @@ struct Refused {
     steps: Vec<Step>,
 }
 
-/// A step to a value.
+/// One step to a value.
 #[derive(Debug)]
 pub(super) enum Step {
     Key(String),
     Item(usize),
 }
 
-/// What a value is read by.
+/// The schema node of a value and its context.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'n> {
     pub(super) schema: &'n Schema,
     pub(super) bounds: Option<&'n Constraints>,
     pub(super) scope: Option<&'n Scope<'n>>,
-    /// The tag of an enum that stands among the fields, and has been read.
+    /// The key of an enum's tag among the fields, which was read before.
     pub(super) tag: Option<&'n str>,
-    /// The record is laid into another one: keys that it does not know are that one's.
+    /// Whether the record is flattened into a different record. Unknown keys then belong to that record.
     pub(super) laid: bool,
-    /// Where the record starts whose fields are read.
+    /// Byte offset of the record whose fields are read.
     pub(super) record: usize,
 }
 
@@ -112,12 +112,12 @@ impl<'t> Reader<'t> {
         !self.edited && self.walk.sink.edits.iter().all(|edit| edit.for_serde)
     }
 
-    /// The text that serde and policies read is not this one.
+    /// Records that serde and policies read a text that differs from this one.
     pub(super) const fn edited(&mut self) {
         self.edited = true;
     }
 
-    /// What a `Deserialize` of the user's own refused.
+    /// The issue of a user's own `Deserialize` or conversion, if there is one.
     #[cold]
     pub(super) fn refused(self) -> Option<Issue> {
         let Refused { mut issue, steps } = *self.refused?;
@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
         Some(issue)
     }
 
-    /// Notes that an error came by from a value inside of this one.
+    /// Records a step while an error propagates from an inner value.
     #[cold]
     pub(super) fn passed(&mut self, step: impl FnOnce() -> Step) {
         if let Some(refused) = &mut self.refused {
@@ -140,7 +140,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Tries one shape of a value. What was refused by the shapes before is kept until one fits.
+    /// Tries one shape of a value. The error of an earlier shape is kept until a shape matches.
     pub(super) fn attempt(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<(), Unfit>,
@@ -155,7 +155,7 @@ impl<'t> Reader<'t> {
         value
     }
 
-    /// Refuses the value that was read.
+    /// Records the error for the value that was read.
     #[cold]
     pub(super) fn refuse(&mut self, misread: Misread) -> Unfit {
         self.refused = Some(Box::new(Refused {
@@ -165,23 +165,23 @@ impl<'t> Reader<'t> {
         Unfit(())
     }
 
-    /// Refuses a value with the words of the user's own conversion.
+    /// Records the error of a user's own conversion.
     #[cold]
     pub(super) fn refuse_text(&mut self, text: &str, why: &dyn std::fmt::Display) -> Unfit {
         let error = serde::de::Error::custom(why);
         self.refuse(Misread::of_value(text, &error))
     }
 
-    /// Reads a value by its `Deserialize`, after the guard has looked at it.
+    /// Reads a value with its `Deserialize` after the guard has admitted it.
     ///
     /// # Errors
     ///
-    /// Where the value does not fit, or its `Deserialize` refuses it.
+    /// If the value does not match its node, or its `Deserialize` refuses it.
     pub fn by_serde<T: DeserializeOwned>(&mut self, node: Node<'_>) -> Result<T, Unfit> {
         self.guarded(node, decode::<T>)
     }
 
-    /// Reads another text: a default, or null where a key is absent.
+    /// Reads a different text: a default, or null for an absent key.
     pub(super) fn aside(
         &mut self,
         text: &str,
@@ -201,7 +201,7 @@ impl<'t> Reader<'t> {
         value
     }
 
-    /// Lets the guard look at a value, and reads the text that it admits.
+    /// Walks a value with the guard, and then reads the text that the guard admits.
     pub(super) fn guarded<T>(
         &mut self,
         node: Node<'_>,
@@ -227,14 +227,14 @@ impl<'t> Reader<'t> {
             text = Cow::Owned(splice(&text, &edits));
         }
         if let Some(tag) = node.tag {
-            // Only the fields are the value's.
+            // The tag does not belong to the payload.
             text = Cow::Owned(union::without(&text, tag));
         }
         let value = read(&text);
         value.map_err(|misread| self.refuse(misread))
     }
 
-    /// The same for a record that is laid into another one: only its own fields are looked at.
+    /// Like `guarded`, for a flattened record: only its own fields are checked.
     fn guarded_part<T>(
         &mut self,
         node: Node<'_>,
@@ -260,7 +260,7 @@ impl<'t> Reader<'t> {
         value.ok_or(Unfit(()))
     }
 
-    /// Goes through bounds, names and references to the node that says what the value is.
+    /// Follows bounds, names and references to the node that defines the value, and calls `read` with it.
     #[inline]
     pub(super) fn open(&mut self, node: Node<'_>, read: Read<'_>) -> Result<(), Unfit> {
         if node.schema.name.is_empty()

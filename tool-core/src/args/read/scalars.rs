@@ -1,4 +1,4 @@
-//! Texts, numbers, and the values of enums.
+//! Reads strings, numbers and enum values.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::{Node, Reader, Unfit};
 use crate::schema::Kind;
 
 impl<'t> Reader<'t> {
-    /// Reads text that fits its node.
+    /// Reads a string that matches its node.
     #[inline]
     pub(super) fn text(&mut self, node: Node<'_>) -> Result<Cow<'t, str>, Unfit> {
         if node.bounds.is_none()
@@ -32,7 +32,7 @@ impl<'t> Reader<'t> {
         Ok(bytes::decode(inside))
     }
 
-    /// Reads a whole number that fits its node: its sign, and the number without it.
+    /// Reads a whole number that matches its node, as its sign and its absolute value.
     #[inline]
     fn integer(&mut self, node: Node<'_>) -> Result<(bool, u128), Unfit> {
         if node.bounds.is_none()
@@ -69,7 +69,7 @@ impl<'t> Reader<'t> {
         number::whole(&number, text).ok_or(Unfit(()))
     }
 
-    /// Reads a number that fits its node, as it is written.
+    /// Reads a number that matches its node. Returns its text.
     pub(super) fn number(&mut self, node: Node<'_>) -> Result<&'t str, Unfit> {
         let start = self.walk.cursor.at;
         if !matches!(self.walk.cursor.peek(), b'-' | b'0'..=b'9') {
@@ -89,16 +89,15 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    /// Reads null.
     pub(super) fn null(&mut self) -> Result<(), Unfit> {
         Ok(self.walk.cursor.word("null")?)
     }
 
-    /// Reads one of the texts of an enum; gives its number.
+    /// Reads a string of an enum. Returns the index of its variant.
     ///
     /// # Errors
     ///
-    /// Where the text is none of them.
+    /// If the string is not one of the enum's values.
     pub fn choice(&mut self, node: Node<'_>) -> Result<usize, Unfit> {
         let mut variant = None;
         self.open(node, &mut |reader, node| {
@@ -129,11 +128,11 @@ impl<'t> Reader<'t> {
         known.ok_or(Unfit(()))
     }
 
-    /// Reads one of the numbers of an enum; gives its number in the order of the variants.
+    /// Reads a number of an enum. Returns the index of its variant.
     ///
     /// # Errors
     ///
-    /// Where the number is none of them.
+    /// If the number is not one of the enum's values.
     pub fn integer_choice(&mut self, node: Node<'_>) -> Result<usize, Unfit> {
         let mut variant = None;
         self.open(node, &mut |reader, node| {

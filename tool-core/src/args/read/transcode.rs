@@ -1,4 +1,4 @@
-//! `Deserialize` by [`Decode`]: what serde's data model holds is written as JSON text, and that is read.
+//! `Deserialize` for types with [`Decode`]: writes the input as JSON text and reads that.
 
 use std::fmt::{self, Write as _};
 
@@ -12,7 +12,7 @@ use crate::schema::StrictSchema;
 ///
 /// # Errors
 ///
-/// Where the value does not fit its schema; the error lists every fault.
+/// If the value does not match its schema. The error lists every fault.
 pub fn deserialize<'de, T, D>(from: D) -> Result<T, D::Error>
 where
     T: StrictSchema + Decode,
@@ -41,7 +41,7 @@ where
     Err(D::Error::custom(told))
 }
 
-/// JSON text.
+/// JSON text that was written from any self-describing format.
 struct Text(String);
 
 impl<'de> Deserialize<'de> for Text {
@@ -52,7 +52,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// Writes the next value behind a text.
+/// Appends the next value to a JSON text.
 struct Writer<'t>(&'t mut String);
 
 impl<'de> DeserializeSeed<'de> for Writer<'_> {

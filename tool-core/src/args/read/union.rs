@@ -1,4 +1,4 @@
-//! Unions, by all four ways of serde to tell variants apart.
+//! Reads unions in serde's four enum representations.
 
 use super::super::bytes;
 use super::super::object::is_newtype;
@@ -9,18 +9,18 @@ use super::reader::Step;
 use super::{Node, Reader, Unfit};
 use crate::schema::{Kind, Schema, Tagging, Variant};
 
-/// What a variant without a payload is read by.
+/// The node of a variant without a payload.
 const NOTHING: &Schema = &Schema::new(Kind::Null);
 
-/// Reads the payload of the variant with this number.
+/// A callback that reads the payload of the variant with this index.
 type ReadVariant<'f> = &'f mut dyn FnMut(&mut Reader<'_>, usize, Node<'_>) -> Result<(), Unfit>;
 
 impl Reader<'_> {
-    /// Reads a variant of a union: `read` is given its number, and the node of its payload, under the cursor.
+    /// Reads a variant of a union. `read` gets the variant's index and the node of its payload, with the cursor at the payload.
     ///
     /// # Errors
     ///
-    /// Where the value is not a variant, or its payload does not fit.
+    /// If the value is not a variant, or its payload does not match.
     #[inline]
     pub fn variant<T>(
         &mut self,
@@ -87,7 +87,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads what a key holds.
+    /// Reads the value of the key `key`.
     fn content(
         &mut self,
         key: &str,
@@ -166,7 +166,7 @@ impl Reader<'_> {
         self.null_of(number, node, read)
     }
 
-    /// Reads a payload that is absent as null.
+    /// Reads an absent payload as null.
     fn null_of(
         &mut self,
         number: usize,
@@ -179,7 +179,7 @@ impl Reader<'_> {
         value
     }
 
-    /// The variant that the tag names. The cursor stays.
+    /// Finds the variant that the tag names. The cursor does not move.
     fn tagged<'v>(
         &mut self,
         variants: &'v [Variant],
@@ -244,7 +244,7 @@ const fn payload<'n>(node: Node<'n>, schema: &'n Schema) -> Node<'n> {
     Node::new(schema, node.scope)
 }
 
-/// Whether a payload is a closed record, beside whose fields a tag may stand.
+/// Whether a payload is a closed record, which may have a tag next to its fields.
 fn is_record(schema: &Schema, node: Node<'_>) -> bool {
     match &schema.kind {
         Kind::Object(_) => true,
@@ -255,12 +255,12 @@ fn is_record(schema: &Schema, node: Node<'_>) -> bool {
     }
 }
 
-/// An object without one of its keys.
+/// Removes one key from an object.
 pub(super) fn without(text: &str, without: &str) -> String {
     filtered(text, |key| key != without)
 }
 
-/// An object with some of its keys.
+/// Keeps only some keys of an object.
 pub(super) fn filtered(text: &str, keeps: impl Fn(&str) -> bool) -> String {
     let mut cursor = Cursor::new(text);
     let mut kept = String::with_capacity(text.len());
@@ -284,7 +284,7 @@ pub(super) fn filtered(text: &str, keeps: impl Fn(&str) -> bool) -> String {
         }
         Ok::<_, super::super::scan::Stop>(())
     };
-    // The guard has walked the object.
+    // The guard has validated the object, so this cannot fail.
     let _ = each();
     kept.push('}');
     kept

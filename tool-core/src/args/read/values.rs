@@ -1,4 +1,4 @@
-//! Types of the standard library and of `serde_json`.
+//! `Decode` for types of the standard library.
 
 use std::borrow::{Borrow, Cow, ToOwned};
 use std::cmp::Reverse;
@@ -15,7 +15,7 @@ use super::reader::{Slot, Step, Target};
 use super::{Decode, Node, Reader, Unfit, Via};
 use crate::schema::{Kind, MapKey};
 
-/// Types that are made of text.
+/// Types that are created from a string.
 macro_rules! texts {
     ($($type:ty),+) => {$(
         impl Decode for $type {
@@ -75,7 +75,7 @@ macro_rules! floats {
 
 floats!(f32, f64);
 
-/// Types around one value, which is read as itself.
+/// Wrapper types that are read like the value inside.
 macro_rules! around {
     ($($type:ident),+) => {$(
         impl<T: Decode> Decode for $type<T> {
@@ -130,7 +130,7 @@ impl<T: Decode> Decode for Option<T> {
 
     #[inline]
     fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit> {
-        // Nearly every optional value: it has no name and no bounds of its own.
+        // The fast path for almost every optional value: it has no name and no bounds of its own.
         if let Kind::Optional(inner) = node.schema.kind
             && node.schema.name.is_empty()
         {
@@ -149,7 +149,7 @@ impl<T: Decode> Decode for Option<T> {
     }
 }
 
-/// Where the items of a list are put.
+/// Passes the items of a list to a callback.
 struct Items<T, P>(P, PhantomData<fn(T)>);
 
 impl<T: Decode, P: FnMut(T)> Target for Items<T, P> {
@@ -172,7 +172,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// Reads a value that may be null, where it is not.
+    /// Reads a nullable value into `target`, unless it is null.
     #[cold]
     fn optional(&mut self, node: Node<'_>, target: &mut dyn Target) -> Result<(), Unfit> {
         self.open(node, &mut |reader, node| {
@@ -230,7 +230,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads a list of fixed shape, its items in their order.
+    /// Reads the items of a tuple, in order.
     fn tuple(&mut self, node: Node<'_>, targets: &mut [&mut dyn Target]) -> Result<(), Unfit> {
         self.open(node, &mut |reader, node| {
             let Kind::Tuple(items) = node.schema.kind else {
@@ -265,7 +265,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the entries of a map. `read` says whether the key is new.
+    /// Reads the entries of a map. `read` returns whether the key is new.
     fn map(
         &mut self,
         node: Node<'_>,

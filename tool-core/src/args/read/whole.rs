@@ -1,4 +1,4 @@
-//! Whole texts, read in one pass or by serde.
+//! Reads whole texts, in one pass or with serde.
 
 use std::borrow::Cow;
 
@@ -10,60 +10,60 @@ use super::reader::{Slot, Target};
 use super::{Decode, Field, Reader, Via};
 use crate::schema::{Schema, StrictSchema};
 
-/// A text that was read.
+/// The result of reading a text.
 #[derive(Debug)]
 pub struct Reading<T> {
-    /// The value.
+    /// The value that was read.
     pub value: T,
-    /// Policies read the same text. Else some values are spelled otherwise there: a default for null, `1` for `1.0`.
+    /// Whether policies see the text unchanged. Otherwise some values are respelled for them: a default for null, or `1` for `1.0`.
     pub exact: bool,
 }
 
-/// A text that was not read.
+/// Error of reading a text.
 #[derive(Debug)]
 pub struct Unread {
-    /// What a `Deserialize` or a conversion of the user's own refused, where that ended the reading.
+    /// The issue of a user's own `Deserialize` or conversion, if that ended the reading.
     pub own: Option<Issue>,
-    /// Every fault that the guard finds; where it finds none, what the reader itself told.
+    /// Every fault that the guard finds. If it finds none, the issue of the reader itself.
     pub issues: Vec<Issue>,
 }
 
-/// Reads arguments in one pass. The error holds what a `Deserialize` of the user's own refused, where that was the cause.
+/// Reads arguments in one pass. The error is the issue of a user's own `Deserialize` or conversion, if that was the cause.
 #[inline(never)]
 pub(crate) fn read<T: Decode>(schema: &Schema, text: &str) -> Result<Reading<T>, Option<Issue>> {
     reading::<Via<0, T>>(schema, text)
 }
 
-/// Reads a text in one pass, and collects every fault. Blank text counts as `{}`, as for a call.
+/// Reads a text in one pass and collects every fault. Blank text counts as `{}`, as it does for a call.
 ///
 /// # Errors
 ///
-/// Where it does not fit the type.
+/// If the text does not match the type.
 pub fn from_text<T: StrictSchema + Decode>(text: &str) -> Result<Reading<T>, Unread> {
     judged(T::SCHEMA, text, |text| read(T::SCHEMA, text))
 }
 
-/// Reads a text by `Deserialize`, after the guard has walked it: the way of a type that has one.
+/// Reads a text with the type's `Deserialize` after the guard has admitted it.
 ///
 /// # Errors
 ///
-/// Where the guard refuses it, or the `Deserialize` does.
+/// If the guard or the `Deserialize` refuses the text.
 pub fn by_serde<T: StrictSchema + DeserializeOwned>(text: &str) -> Result<Reading<T>, Unread> {
     judged(T::SCHEMA, text, |text| {
         reading::<Via<1, T>>(T::SCHEMA, text)
     })
 }
 
-/// What the guard alone says of a text: the text that serde and policies read.
+/// Runs only the guard. Returns the text that serde and policies read.
 ///
 /// # Errors
 ///
-/// Where it does not fit; the issues are all of its faults.
+/// If the text is invalid. The issues are all of its faults.
 pub fn guarded<'t>(schema: &Schema, text: &'t str) -> Result<Cow<'t, str>, Vec<Issue>> {
     admit(schema, text, Repair::Off).map(|Admitted { text, .. }| text)
 }
 
-/// Reads the whole text.
+/// Reads a value from the whole text.
 #[inline]
 fn reading<F: Field>(schema: &Schema, text: &str) -> Result<Reading<F::Value>, Option<Issue>> {
     let mut value = None;
@@ -72,7 +72,7 @@ fn reading<F: Field>(schema: &Schema, text: &str) -> Result<Reading<F::Value>, O
     Ok(Reading { value, exact })
 }
 
-/// Reads the whole text; whether policies read the same one.
+/// Reads the whole text into `target`. Returns whether policies see the text unchanged.
 fn walked(schema: &Schema, text: &str, target: &mut dyn Target) -> Result<bool, Option<Issue>> {
     let mut reader = Reader::new(text);
     match reader.whole(schema, target) {

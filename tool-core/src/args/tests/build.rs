@@ -1,4 +1,4 @@
-//! Short ways to write schemas. They leak, as schemas that come at run time do.
+//! Short constructors for test schemas. They leak memory, as dynamic schemas do.
 
 use crate::schema::{
     Constraints, EnumValue, Example, Field, Integer, IntegerValue, Json, Kind, Number, Schema,
@@ -90,7 +90,7 @@ pub(super) fn field(name: &'static str, schema: Node) -> Field {
 }
 
 pub(super) fn defaulted(name: &'static str, schema: Node, text: &'static str) -> Field {
-    // The guard reads the text alone.
+    // The guard uses only the text.
     field(name, schema).default_value(Example {
         value: &Json::Null,
         text,

@@ -1,4 +1,4 @@
-//! What serde gets to read.
+//! Tests of the text that serde reads.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::build::*;
 use super::{Repair, admit, for_serde, read};
 use crate::schema::{Kind, Tagging};
 
-// S0-07: the happy path gives the same bytes
+// S0-07: valid arguments are passed on without a copy.
 #[test]
 fn right_text_is_borrowed() {
     let schema = object(vec![
@@ -33,7 +33,7 @@ fn right_text_is_borrowed() {
     ));
 }
 
-// S0-06, S4-61: a default is written for null and for absence, at every depth
+// S0-06, S4-61: defaults replace null and absent keys at every depth.
 #[test]
 fn defaults_are_written() {
     let inner = object(vec![
@@ -74,7 +74,7 @@ fn defaults_are_written() {
         ),
         r#"{"a":1}"#
     );
-    // A newtype over an `Option` may not be absent for serde.
+    // serde does not accept an absent key for a newtype around an `Option`.
     assert_eq!(
         read(
             object(vec![field("a", named("Maybe", optional(u32s())))]),
@@ -84,7 +84,7 @@ fn defaults_are_written() {
     );
 }
 
-// S0-07: numbers as serde reads them
+// S0-07: whole numbers are respelled as serde reads them.
 #[test]
 fn whole_numbers_are_written_out() {
     for (given, wanted) in [
@@ -120,7 +120,7 @@ fn whole_numbers_are_written_out() {
     assert_eq!(read(number(), "1.0"), "1.0");
 }
 
-// S0-07
+// S0-07: durations are respelled for serde.
 #[test]
 fn durations() {
     for (given, secs, nanos) in [
@@ -202,7 +202,7 @@ struct Everything {
     big: u128,
 }
 
-// S0-07: what the guard writes, serde reads, in buffered types as well
+// S0-07: serde can read the respelled text, even through buffered types.
 #[test]
 fn serde_reads_what_is_written() {
     let u8s = || integer("u8", 0, 255);

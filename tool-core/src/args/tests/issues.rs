@@ -1,4 +1,4 @@
-//! What a model reads when its arguments are refused.
+//! Tests of the issues that a model reads when its arguments are refused.
 
 use super::super::nearest;
 use super::build::*;
@@ -23,7 +23,7 @@ fn as_strs(issue: &(String, String, String)) -> (&str, &str, &str) {
     (&issue.0, &issue.1, &issue.2)
 }
 
-// S4-61, S0-07: every problem at once, with its path
+// S4-61, S0-07: all issues are reported at once, each with its path.
 #[test]
 fn every_problem_at_once() {
     let filter = object(vec![
@@ -71,7 +71,7 @@ fn every_problem_at_once() {
     );
 }
 
-// S4-61
+// S4-61: the texts of an issue for each kind of schema.
 #[test]
 fn words_for_each_kind() {
     let cases: Vec<(Node, &str, &str, &str)> = vec![
@@ -197,7 +197,7 @@ fn words_for_each_kind() {
     }
 }
 
-// S4-61
+// S4-61: issues of unknown tags and keys, and of repeated keys and items.
 #[test]
 fn tags_and_repeats() {
     let shape = union(
@@ -238,7 +238,7 @@ fn tags_and_repeats() {
     );
 }
 
-// S4-61: a union is judged by the shape that comes closest
+// S4-61: issues of a union are those of the closest shape.
 #[test]
 fn closest_shape() {
     let a = object(vec![field("x", u32s()), field("y", u32s())]);
@@ -255,7 +255,7 @@ fn closest_shape() {
     assert_eq!(told(schema, r#"{"x":"1","y":"2"}"#).len(), 2);
 }
 
-// S4-61
+// S4-61: the issue of malformed JSON has line, column and byte.
 #[test]
 fn malformed_text_has_a_place() {
     let schema = object(vec![field("a", u32s()), field("b", u32s())]);
@@ -280,7 +280,7 @@ fn malformed_text_has_a_place() {
     assert!(one(schema, &"[".repeat(1000)).1.contains("nesting"));
 }
 
-// S4-61: a model's reading time is bounded
+// S4-61: the number and the total length of issues are limited.
 #[test]
 fn issues_are_bounded() {
     let schema = array(u32s());
@@ -299,7 +299,7 @@ fn issues_are_bounded() {
     assert!(odd.first().unwrap().pointer.len() < 100);
 }
 
-// Names that are near.
+// Similar names are found.
 #[test]
 fn near_names() {
     let tools = [

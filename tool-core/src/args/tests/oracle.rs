@@ -1,4 +1,4 @@
-//! Schemas as JSON Schema, a second time and by way of `serde_json::Value`: this shares nothing with the lowering that providers get.
+//! Second implementation of JSON Schema output, based on `serde_json::Value`. It shares no code with the dialects for providers.
 
 use serde_json::{Map, Value, json};
 
@@ -93,7 +93,7 @@ fn lower_kind(
 fn bound(out: &mut Value, bounds: &Constraints) {
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
-            // The narrower of the two: the type's own bounds stand there already.
+            // The narrower bound wins: the type's own bounds were written before.
             let old = out[key].as_f64();
             let narrower = match (old, value.as_f64()) {
                 (Some(old), Some(new)) => {

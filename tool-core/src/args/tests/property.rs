@@ -1,6 +1,6 @@
-//! Properties over random schemas and random, often broken, values.
+//! Property tests with random schemas and random, often invalid, values.
 //!
-//! A tape of random bytes decides everything, so that a failure shrinks.
+//! All choices come from a tape of random bytes, so that failures can shrink.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -59,7 +59,7 @@ fn record(tape: &mut Tape, depth: usize, skip: &str) -> Node {
             1 | 2 => field(name, optional(any_node(tape, depth))),
             _ => field(name, any_node(tape, depth)),
         };
-        // The guard does not care.
+        // The guard ignores this.
         field.audit = tape.one(&[
             AuditForm::ByType,
             AuditForm::Value,
@@ -123,7 +123,7 @@ fn any_node(tape: &mut Tape, depth: usize) -> Node {
         9 => node(Kind::Map(any_node(tape, depth))),
         10 => node(Kind::Tuple(list(vec![scalar(tape), any_node(tape, depth)]))),
         11 => {
-            // Names are told apart by their address: nothing is called the same by accident.
+            // The address makes each name unique.
             let name = leak(format!("R{:p}", leak(0u8)));
             let again = node(Kind::Ref(name));
             let fields = vec![
@@ -143,7 +143,7 @@ fn any_node(tape: &mut Tape, depth: usize) -> Node {
     }
 }
 
-/// A schema, its text, and arguments, which may hold a key twice.
+/// A schema, its JSON Schema, arguments, and whether the arguments contain a repeated key.
 pub(crate) fn scene(bytes: Vec<u8>, wrong: usize) -> (Node, Value, String, bool) {
     let mut tape = Tape::new(bytes);
     let schema = any_node(&mut tape, 3);
@@ -163,7 +163,7 @@ pub(crate) fn scene(bytes: Vec<u8>, wrong: usize) -> (Node, Value, String, bool)
     (schema, document, out, twice)
 }
 
-/// Whether an independent validator takes the text.
+/// Whether an independent validator accepts the text.
 fn is_valid(document: &Value, text: &str) -> bool {
     let validator = jsonschema::options()
         .should_validate_formats(true)
@@ -172,7 +172,7 @@ fn is_valid(document: &Value, text: &str) -> bool {
     validator.is_valid(&serde_json::from_str(text).unwrap())
 }
 
-/// Text with one byte changed, so that it often is no JSON.
+/// Changes one byte of a text, so that it often is not JSON.
 pub(crate) fn damage(text: &str, at: usize, with: u8) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let at = at % (bytes.len() + 1);
@@ -190,7 +190,7 @@ pub(crate) fn damage(text: &str, at: usize, with: u8) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
-    // S4-61, S0-07: the guard admits exactly what the JSON Schema admits
+    // S4-61, S0-07: the guard admits exactly what the JSON Schema admits.
     #[test]
     fn agrees_with_json_schema(bytes in vec(any::<u8>(), 0..400), wrong in prop_oneof![Just(0usize), Just(8), Just(40)]) {
         let (schema, document, text, twice) = scene(bytes, wrong);
@@ -198,13 +198,13 @@ proptest! {
         let admitted = admit(schema, &text, Repair::Off);
         prop_assert_eq!(admitted.is_ok(), wanted, "{} against {}: {:?}", text, document, admitted);
         match admitted {
-            // What serde reads is JSON too.
+            // The text for serde is JSON, too.
             Ok(admitted) => drop(serde_json::from_str::<Value>(&admitted.text).unwrap()),
             Err(issues) => {
                 prop_assert!(!issues.is_empty() && issues.len() <= 33, "{:?}", issues);
                 let bytes: usize = issues.iter().map(|issue| issue.pointer.len() + issue.expected.len() + issue.found.len()).sum();
                 prop_assert!(bytes < 4096);
-                // Every pointer to something that is there leads to it.
+                // Every pointer leads to a value, unless the issue is about a missing one.
                 let value: Value = serde_json::from_str(&text).unwrap();
                 for issue in issues {
                     let missing = issue.found.starts_with("nothing");
@@ -214,7 +214,7 @@ proptest! {
         }
     }
 
-    // M10: a repair never changes what is valid, and what it makes is valid
+    // M10: a repair never changes valid arguments, and its result is valid.
     #[test]
     fn repairs_are_total(bytes in vec(any::<u8>(), 0..400), wrong in prop_oneof![Just(0usize), Just(20), Just(60)]) {
         let (schema, document, text, _) = scene(bytes, wrong);
@@ -227,7 +227,7 @@ proptest! {
             }
             (Err(_), Ok(safe)) => {
                 prop_assert!(!safe.repairs.is_empty());
-                // The text is spelled for serde, so durations are gone from it; nothing else is lost by judging it again.
+                // Durations are respelled for serde, so such texts are skipped. All other results must be valid again.
                 if !text.contains("PT") && !document.to_string().contains("duration") {
                     prop_assert!(admit(schema, &safe.text, Repair::Off).is_ok(), "{} became {}", text, safe.text);
                     prop_assert!(is_valid(&document, &safe.text), "{} became {}", text, safe.text);
@@ -238,7 +238,7 @@ proptest! {
         }
     }
 
-    // S0-07: JSON is JSON exactly where serde_json says so
+    // S0-07: the guard accepts the same texts as JSON as serde_json does.
     #[test]
     fn agrees_with_serde_json(bytes in vec(any::<u8>(), 0..200), at in any::<usize>(), with in any::<u8>()) {
         let (_, _, text, _) = scene(bytes, 30);
@@ -246,12 +246,12 @@ proptest! {
         let schema = Schema::new(Kind::Any);
         let serde = serde_json::from_str::<Value>(&text).is_ok();
         let guard = admit(&schema, &text, Repair::Off);
-        // Keys twice are the one thing serde_json lets pass; empty text is no arguments.
+        // Two exceptions: serde_json accepts repeated keys, and the guard accepts empty text as no arguments.
         let twice = guard.as_ref().is_err_and(|issues| issues.iter().any(|issue| issue.found.starts_with("it again")));
         prop_assert!(guard.is_ok() == serde || twice || text.trim().is_empty(), "{}", text);
     }
 
-    // M10: a call that was cut off never runs
+    // M10: a call that was cut off never runs.
     #[test]
     fn cut_off_stays_refused(bytes in vec(any::<u8>(), 0..400), at in any::<usize>()) {
         let (schema, _, text, _) = scene(bytes, 0);
@@ -265,7 +265,7 @@ proptest! {
     }
 }
 
-/// Set `GUARD_CASES` for a long run.
+/// Number of test cases. Set `GUARD_CASES` for a long run.
 fn cases() -> u32 {
     std::env::var("GUARD_CASES")
         .ok()

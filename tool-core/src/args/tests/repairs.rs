@@ -1,4 +1,4 @@
-//! `Repair::Safe`: one reading or none.
+//! Tests of `Repair::Safe`: a repair needs exactly one possible reading.
 
 use super::build::*;
 use super::repaired;
@@ -26,7 +26,7 @@ fn search() -> Node {
     ])
 }
 
-// M10
+// M10: a string that contains JSON is read as JSON.
 #[test]
 fn text_that_holds_json() {
     let whole = r#"{"query":"q","filter":{"lang":"rust","tags":["a"]}}"#;
@@ -41,7 +41,7 @@ fn text_that_holds_json() {
         r#"{"query":"q","filter":{"lang":"rust","tags":"[\"a\"]"}}"#,
         whole,
     );
-    // twice
+    // JSON in a string inside of JSON in a string.
     becomes(
         search(),
         r#"{"query":"q","filter":"{\"lang\":\"rust\",\"tags\":\"[\\\"a\\\"]\"}"}"#,
@@ -54,7 +54,7 @@ fn text_that_holds_json() {
     );
 }
 
-// M10
+// M10: a number or bool in a string is read as the scalar.
 #[test]
 fn scalars_as_text() {
     becomes(u32s(), "\"5\"", "5");
@@ -87,7 +87,7 @@ fn scalars_as_text() {
     stays_refused(u32s(), "\"null\"");
 }
 
-// M10
+// M10: a number in place of a string becomes its text.
 #[test]
 fn numbers_for_text() {
     becomes(text(), "5", "\"5\"");
@@ -97,7 +97,7 @@ fn numbers_for_text() {
     }
 }
 
-// M10
+// M10: a single value in place of a list is wrapped, and a list of one in place of a value is unwrapped.
 #[test]
 fn one_for_a_list() {
     let tags = object(vec![field("tags", array(text()))]);
@@ -129,7 +129,7 @@ fn one_for_a_list() {
     );
 }
 
-// M10
+// M10: code fences, white space and trailing commas are removed.
 #[test]
 fn fences_space_and_commas() {
     let schema = object(vec![field("a", u32s())]);
@@ -165,7 +165,7 @@ fn fences_space_and_commas() {
     stays_refused(array(u32s()), "[,]");
 }
 
-// M10
+// M10: names that differ only in case or white space are corrected.
 #[test]
 fn names_but_for_case() {
     becomes(choice(&["rust", "python"]), "\"Rust\"", "\"rust\"");
@@ -197,7 +197,7 @@ fn names_but_for_case() {
     );
 }
 
-// M10, and STRICT 3.2: repeats go from sets
+// M10, and STRICT 3.2: repeated items are removed from sets.
 #[test]
 fn sets() {
     becomes(set(u32s()), "[1,2, 1.0 ,3,2]", "[1,2 ,3]");
@@ -211,7 +211,7 @@ fn sets() {
     assert_eq!(notes, [("/1".to_owned(), "removed a repeated item")]);
 }
 
-// M10: two readings are none
+// M10: a value with two possible readings stays refused.
 #[test]
 fn ambiguous_stays_refused() {
     let either = union(
@@ -247,7 +247,7 @@ fn ambiguous_stays_refused() {
     );
 }
 
-// M10: what is missing or unknown is never made up or dropped
+// M10: missing values are never invented, and unknown ones never dropped.
 #[test]
 fn nothing_is_made_up() {
     stays_refused(search(), "{}");
@@ -259,7 +259,7 @@ fn nothing_is_made_up() {
     becomes(object(vec![]), "null", "{}");
 }
 
-// M10: notes say where and what
+// M10: repair notes have the path and the change.
 #[test]
 fn notes() {
     let (text, notes) = repaired(

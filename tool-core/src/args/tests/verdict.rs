@@ -1,4 +1,4 @@
-//! What is admitted and what is refused, with `Repair::Off`.
+//! Tests of admitted and refused arguments with `Repair::Off`.
 
 use super::build::*;
 use super::takes;
@@ -13,7 +13,7 @@ fn check(schema: Node, good: &[&str], bad: &[&str]) {
     }
 }
 
-// S0-07, S4-61
+// S0-07, S4-61: integers are checked by value and by the width of their type.
 #[test]
 fn integers_by_value_and_width() {
     check(
@@ -82,7 +82,7 @@ fn integers_by_value_and_width() {
     );
 }
 
-// S4-61: bounds are compared digit by digit
+// S4-61: bounds are compared digit by digit, without rounding.
 #[test]
 fn bounds_are_exact_decimals() {
     let tenth = bounded(number(), |b| b.multiple_of = number_bound("0.1"));
@@ -131,7 +131,7 @@ fn bounds_are_exact_decimals() {
     );
 }
 
-// S4-61
+// S4-61: a number that overflows its float type is refused.
 #[test]
 fn floats_stay_finite() {
     check(
@@ -150,7 +150,7 @@ fn floats_stay_finite() {
     );
 }
 
-// S0-07
+// S0-07: strings, formats and characters are checked.
 #[test]
 fn texts() {
     check(
@@ -207,7 +207,7 @@ fn texts() {
     );
 }
 
-// S4-61
+// S4-61: a record with unknown, missing or repeated keys is refused.
 #[test]
 fn closed_records() {
     let schema = object(vec![
@@ -249,7 +249,7 @@ fn closed_records() {
     );
 }
 
-// S4-61: a record of more fields than a word has bits
+// S4-61: a record can have more fields than a word has bits.
 #[test]
 fn wide_records() {
     let names: Vec<&'static str> = (0..200).map(|i| &*String::leak(format!("f{i}"))).collect();
@@ -268,7 +268,7 @@ fn wide_records() {
     assert!(!takes(schema, &write(names.get(..199).unwrap())));
 }
 
-// S4-61: keys that need escapes are read, not compared as bytes
+// S4-61: keys that need escapes are unescaped, not compared as bytes.
 #[test]
 fn odd_keys() {
     let schema = object(vec![
@@ -287,7 +287,7 @@ fn odd_keys() {
     );
 }
 
-// S4-61
+// S4-61: lists, sets and tuples are checked as a whole and item by item.
 #[test]
 fn lists() {
     check(
@@ -337,7 +337,7 @@ fn lists() {
     check(few, &["[1]", "[1,2]"], &["[]", "[1,2,3]", "[1,1]"]);
 }
 
-// S4-61
+// S4-61: maps, and schemas that accept every value.
 #[test]
 fn maps_and_anything() {
     check(
@@ -367,7 +367,7 @@ fn shapes() -> Vec<(&'static str, Option<Node>)> {
     ]
 }
 
-// S4-61: serde's four ways to tell variants apart
+// S4-61: unions in serde's four enum representations.
 #[test]
 fn unions() {
     check(
@@ -464,7 +464,7 @@ fn unions() {
     );
 }
 
-// S4-61: recursion
+// S4-61: recursive types.
 #[test]
 fn recursion() {
     let tree = named(
@@ -511,7 +511,7 @@ fn recursion() {
         ],
         &[r#"{"op":"add","l":{"op":"lit","n":1},"r":{"op":"lit"}}"#],
     );
-    // A reference that leads nowhere, and one that leads to itself, end.
+    // A reference without a target and a reference to itself are refused.
     check(node(Kind::Ref("Gone")), &[], &["1"]);
     let circle = named(
         "Circle",
@@ -525,7 +525,7 @@ fn recursion() {
     check(circle, &["null"], &["1"]);
 }
 
-// S4-61: depth as in serde_json, and nested unions that differ at their end only
+// S4-61: the nesting limit is that of serde_json, and nested unions that differ only at their end take bounded time.
 #[test]
 fn bounded_work() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));

@@ -1,11 +1,11 @@
-//! Random values, mostly as a schema wants them.
+//! Writes random values that mostly match a schema.
 
 use std::fmt::Write as _;
 
 use super::build::*;
 use crate::schema::{Field, Format, Kind, Schema, Tagging};
 
-/// Random choices.
+/// A source of random choices.
 pub(super) struct Tape {
     bytes: Vec<u8>,
     at: usize,
@@ -28,18 +28,18 @@ impl Tape {
     }
 }
 
-/// The last ones are no names that a checked type may have.
+/// Field names. A checked type could not have the last ones.
 pub(super) const NAMES: [&str; 6] = ["a", "b", "min_stars", "c d", "é", "q\"\\"];
 
-/// Writes values, mostly by the schema.
+/// Writes values that mostly match the schema.
 pub(super) struct Writer<'t> {
     pub(super) tape: &'t mut Tape,
     pub(super) out: String,
-    /// How likely a value is one of another kind, in 256 parts.
+    /// The probability of a value of a wrong kind, in 256ths.
     pub(super) wrong: usize,
     pub(super) scope: Vec<(&'static str, Node)>,
     pub(super) depth: usize,
-    /// A key was written twice.
+    /// Whether a key was written twice.
     pub(super) twice: bool,
 }
 
@@ -134,8 +134,8 @@ impl Writer<'_> {
             return;
         }
         if self.tape.pick(256) < self.wrong {
-            // Right, but inside a text: for repairs.
-            // A key twice in there is not a key twice out here.
+            // A valid value inside of a string, as input for repairs.
+            // A repeated key inside of the string is not a repeated key of the arguments.
             let (out, twice) = (std::mem::take(&mut self.out), self.twice);
             self.shape(schema);
             self.twice = twice;

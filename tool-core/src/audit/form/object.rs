@@ -1,4 +1,4 @@
-//! Records and the shapes of unions, whose keys are sorted.
+//! The audited form of records and unions, with sorted keys.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,19 +8,19 @@ use crate::args::{Cursor, Stop};
 use crate::output::quote;
 use crate::schema::{AuditForm, Field, Kind, Tagging, Union, Variant};
 
-/// The key under which those of a record are counted that are no field's.
+/// Key that holds the number of unknown keys.
 const UNKNOWN: &str = "unknown_keys";
 
-/// Fields for which there is room at once.
+/// Most fields for which room is reserved at once.
 const MANY: usize = 16;
 
-/// A key, and where its value stands.
+/// A key and the position of its value.
 pub(super) struct Entry<'t> {
     key: Cow<'t, str>,
     at: usize,
 }
 
-/// The entries of the object under the cursor, by their keys, of equal ones the last; the cursor stands behind the object.
+/// Reads the object at the cursor, and returns its entries sorted by key. Of equal keys, the last one wins. The cursor moves past the object.
 pub(super) fn entries<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<Entry<'t>>, Stop> {
     let mut entries = Vec::new();
     cursor.open()?;
@@ -34,7 +34,7 @@ pub(super) fn entries<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<Entry<'t>>, Sto
         more = cursor.another(b'}')?;
     }
     cursor.close();
-    // Stable: the last of equal keys stays the last.
+    // The sort is stable: the last of equal keys stays the last.
     entries.sort_by(|one, other| one.key.cmp(&other.key));
     if entries.windows(2).any(|pair| pair[0].key == pair[1].key) {
         passed(cursor, &entries)?;
@@ -56,23 +56,23 @@ fn read_key<'t>(cursor: &mut Cursor<'t>) -> Result<Cow<'t, str>, Stop> {
     read(cursor)
 }
 
-/// A cursor at an entry's value.
+/// Returns a cursor at the value of an entry.
 fn inside<'t>(cursor: &Cursor<'t>, entry: &Entry<'_>) -> Result<Cursor<'t>, Stop> {
     let mut inner = cursor.clone();
-    // As deep as within the object, behind which the cursor stands.
+    // The cursor is behind the object; its value is one level deeper.
     inner.open()?;
     inner.at = entry.at;
     Ok(inner)
 }
 
-/// Passes entries that are not written.
+/// Skips entries that are not written.
 fn passed(cursor: &Cursor<'_>, entries: &[Entry<'_>]) -> Result<(), Stop> {
     entries
         .iter()
         .try_for_each(|entry| pass(&mut inside(cursor, entry)?))
 }
 
-/// An object by the number of its keys.
+/// Writes an object as the number of its keys.
 pub(super) fn keys(
     cursor: &Cursor<'_>,
     entries: &[Entry<'_>],
@@ -83,19 +83,19 @@ pub(super) fn keys(
     Ok(())
 }
 
-/// `"key":`
+/// Writes `"key":`.
 fn write_key(key: &str, out: &mut String) {
     quote(out, key);
     out.push(':');
 }
 
-/// An entry as it is written, without a comma.
+/// An entry in the output, without a comma.
 struct Piece<'t> {
     key: Cow<'t, str>,
     place: Range<usize>,
 }
 
-/// A record by its fields; keys that are none of them are counted.
+/// Writes a record by its fields. Unknown keys are only counted.
 pub(super) fn record(
     cursor: &mut Cursor<'_>,
     fields: &'static [Field],
@@ -124,7 +124,7 @@ pub(super) fn record(
             pieces.push(Piece::since(from, key, out));
         } else if let Some(field) = fields.iter().find(|field| field.name == key) {
             match key {
-                // What has no escapes needs none.
+                // A key that was read without escapes is written without escapes.
                 Cow::Borrowed(_) => {
                     out.push_str(spelled);
                     out.push(':');
@@ -164,10 +164,10 @@ impl<'t> Piece<'t> {
     }
 }
 
-/// Puts pieces, which are all there is from `start`, in the order of their keys; of equal ones the last stays.
+/// Sorts the pieces by key; they are everything in `out` from `start`. Of equal keys, the last one stays.
 fn sort(pieces: &mut [Piece<'_>], start: usize, out: &mut String) {
     let end = out.len();
-    // Stable: the last of equal keys stays the last.
+    // The sort is stable: the last of equal keys stays the last.
     pieces.sort_by(|one, other| one.key.cmp(&other.key));
     for (at, piece) in pieces.iter().enumerate() {
         if pieces.get(at + 1).is_some_and(|next| next.key == piece.key) {
@@ -181,12 +181,12 @@ fn sort(pieces: &mut [Piece<'_>], start: usize, out: &mut String) {
     out.drain(start..end);
 }
 
-/// The variant of a name.
+/// Returns the variant with this name.
 pub(super) fn named(union: &Union, name: &str) -> Option<&'static Variant> {
     union.variants.iter().find(|variant| variant.name == name)
 }
 
-/// One of several shapes.
+/// Writes a value of a union.
 pub(super) fn variant(
     cursor: &mut Cursor<'_>,
     union: &Union,
@@ -230,12 +230,12 @@ pub(super) fn variant(
             },
             None => keys(cursor, &entries, out),
         },
-        // Which variant it is was decided by reading, and is not known here.
+        // Deserialization chose the variant, and the choice is not known here.
         Tagging::Untagged => keys(cursor, &entries, out),
     }
 }
 
-/// A tag, and the content beside it.
+/// Writes a tag and the content next to it. Other entries are skipped.
 fn beside(
     cursor: &Cursor<'_>,
     entries: &[Entry<'_>],

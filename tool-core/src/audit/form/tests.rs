@@ -1,4 +1,4 @@
-//! One pass writes what the way over values writes, and nothing that must not be stored.
+//! The one-pass form agrees with the form over a tree of values, and stores no private text.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod by_values;
@@ -45,7 +45,7 @@ fn union(tagging: Tagging, inner: Kind) -> Kind {
     Kind::Union(Union { tagging, variants })
 }
 
-/// A record with a field of each kind that the form tells apart, in each form.
+/// A record with a field of each kind in each audit form.
 fn everything() -> &'static Schema {
     let choice = Kind::Enum(leak([EnumValue {
         value: "one",
@@ -100,7 +100,7 @@ fn everything() -> &'static Schema {
     leak(Schema::new(Kind::Object(fields.leak())))
 }
 
-/// Texts of values that differ in what the form makes of them.
+/// JSON texts that the audit forms treat differently.
 const VALUES: [&str; 40] = [
     "null",
     "true",
@@ -163,7 +163,7 @@ fn digits_of_a_number_are_shown_exactly() {
     }
 }
 
-/// Whether a tree of values keeps every digit of a text, as the form does.
+/// Whether a tree of values keeps every digit of a text, as the one-pass form does.
 fn is_exact(text: &str) -> bool {
     let canonical = crate::gate::canonical::canonical;
     serde_json::from_str::<Value>(text).map_or(true, |value| {
@@ -175,7 +175,7 @@ fn agrees(schema: &'static Schema, text: &str) {
     assert_eq!(form(schema, text), by_values::form(schema, text), "{text}");
 }
 
-// S1-21, S1-22
+// S1-21, S1-22: each value is stored in the form of its kind, in one pass as over a tree of values
 #[test]
 fn each_value_has_the_form_of_its_kind() {
     let schema = everything();
@@ -200,7 +200,7 @@ fn each_value_has_the_form_of_its_kind() {
     }
 }
 
-// S1-23
+// S1-23: a preview has 100 characters, and long or deeply nested values have the same form in one pass
 #[test]
 fn long_texts_and_deep_ones_have_their_forms() {
     let schema = everything();
@@ -224,7 +224,7 @@ fn long_texts_and_deep_ones_have_their_forms() {
     }
 }
 
-// S1-22
+// S1-22: no private text is stored, only its length
 #[test]
 fn private_text_is_only_counted() {
     let schema = everything();
@@ -252,7 +252,7 @@ fn private_text_is_only_counted() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    // S1-21, S1-22: whatever the schema and the arguments
+    // S1-21, S1-22: one pass agrees with a tree of values for random schemas and arguments
     #[test]
     fn one_pass_agrees_with_values(
         bytes in vec(any::<u8>(), 0..400),

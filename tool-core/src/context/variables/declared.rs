@@ -1,10 +1,10 @@
-//! What is declared over a graph of agents, prompts and tools.
+//! Declarations of variables by agents, prompts and tools.
 
 use std::collections::BTreeMap;
 
 use crate::tool::{ToolDef, VariableKind, VariableNeed};
 
-/// A name that is declared with two types.
+/// The error for a name that is declared with two types.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the variable `{name}` is {} in {first} and {} in {second}, declare it with one type or name one of them differently",
@@ -12,13 +12,13 @@ use crate::tool::{ToolDef, VariableKind, VariableNeed};
     other(*.kind).as_str()
 )]
 pub struct VariableClash {
-    /// The name.
+    /// Name of the variable.
     pub name: String,
-    /// Who declared it first.
+    /// The owner of the first declaration.
     pub first: String,
-    /// Its type there.
+    /// The type in the first declaration.
     pub kind: VariableKind,
-    /// Who declares it with the other type.
+    /// The owner of the declaration with the other type.
     pub second: String,
 }
 
@@ -29,23 +29,23 @@ fn other(kind: VariableKind) -> VariableKind {
     }
 }
 
-/// What an agent, its prompts, its tools and all that these reach declare: each name once.
+/// All variables that an agent, its prompts and its tools declare, with all that they reach in turn: each name once.
 ///
-/// A name is required where one of them requires it, and scoped where one of them scopes it. The first description is kept.
+/// A name is required if one declaration requires it, and scoped if one declaration scopes it. The first description is kept.
 #[derive(Clone, Debug, Default)]
 pub struct Declarations(BTreeMap<String, (VariableNeed, String)>);
 
 impl Declarations {
-    /// Nothing.
+    /// Creates an empty set of declarations.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds what somebody declares; `owner` stands in messages, such as ``prompt `triage` ``.
+    /// Adds declarations. Error texts name their `owner`, such as ``prompt `triage` ``.
     ///
     /// # Errors
     ///
-    /// Where a name has two types. What stood before is unchanged then.
+    /// Fails if a name has two types. Nothing is added then.
     pub fn add<'a>(
         &mut self,
         owner: &str,
@@ -59,11 +59,11 @@ impl Declarations {
         Ok(())
     }
 
-    /// Adds what tools declare, such as those of [`Toolset::tools`](crate::Toolset::tools).
+    /// Adds the variables that tools declare, such as those of [`Toolset::tools`](crate::Toolset::tools).
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add).
+    /// The same as for [`add`](Self::add).
     pub fn tools<'a>(
         &mut self,
         tools: impl IntoIterator<Item = &'a ToolDef>,
@@ -82,11 +82,11 @@ impl Declarations {
         Ok(())
     }
 
-    /// Adds everything that another part of the graph declares, such as a sub-agent.
+    /// Adds all declarations of another part of the graph, such as a sub-agent.
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add).
+    /// The same as for [`add`](Self::add).
     pub fn join(&mut self, other: &Self) -> Result<(), VariableClash> {
         let mut all = self.0.clone();
         for (need, owner) in other.0.values() {
@@ -96,12 +96,12 @@ impl Declarations {
         Ok(())
     }
 
-    /// Every declared variable, by name.
+    /// Iterates over all declared variables, by name.
     pub fn iter(&self) -> impl Iterator<Item = &VariableNeed> {
         self.0.values().map(|(need, _)| need)
     }
 
-    /// The declaration of a name.
+    /// Returns the declaration of a name.
     pub fn get(&self, name: &str) -> Option<&VariableNeed> {
         self.0.get(name).map(|(need, _)| need)
     }

@@ -1,4 +1,4 @@
-//! The making of [`Approvals`].
+//! Builder of [`Approvals`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use super::{ApprovalError, Approvals, Inner, KeyRing};
 use crate::store::ApprovalStore;
 
-/// How long an approval waits where a host says nothing.
+/// Default time until an approval request expires.
 const WAIT: Duration = Duration::from_hours(24);
 
-/// How many approvals of a conversation may be open where a host says nothing.
+/// Default limit of open approvals per conversation.
 const MOST_OPEN: u32 = 50;
 
-/// Makes [`Approvals`].
+/// Builder of [`Approvals`].
 #[must_use]
 pub struct ApprovalsBuilder {
     store: Arc<dyn ApprovalStore>,
@@ -31,27 +31,27 @@ impl ApprovalsBuilder {
         }
     }
 
-    /// The keys that authenticate tokens. A durable store needs them, because its tokens outlive the process.
+    /// Sets the keys that authenticate tokens. A durable store requires them, because its tokens outlive the process.
     pub fn keys(mut self, ring: KeyRing) -> Self {
         self.ring = Some(ring);
         self
     }
 
-    /// How long an approval may wait for its answer and its use; 24 hours where nothing is said.
+    /// Sets how long an approval can be answered and used; defaults to 24 hours.
     pub fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait;
         self
     }
 
-    /// How many approvals of one conversation may wait at once, or of one user outside of conversations; 50 where nothing is said. A call
-    /// beyond that is refused as [`RateLimited`](crate::ErrorKind::RateLimited), and the model reads that it may call again later. Plans
-    /// count as well.
+    /// Sets the maximum number of open approvals per conversation, or per user outside of conversations; defaults to 50. A call beyond
+    /// that is refused as [`RateLimited`](crate::ErrorKind::RateLimited), and the error tells the model to call again later. Plans count
+    /// as well.
     pub fn most_open(mut self, most: u32) -> Self {
         self.most_open = most;
         self
     }
 
-    /// The approvals.
+    /// Builds the approvals. Fails if a durable store has no keys, or if the system has no random bytes.
     pub fn build(self) -> Result<Approvals, ApprovalError> {
         let ring = match self.ring {
             Some(ring) => ring,

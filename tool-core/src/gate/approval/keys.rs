@@ -1,4 +1,4 @@
-//! The host's keys, by which it knows its own approval tokens again.
+//! Keys that sign and verify a host's approval tokens.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretSlice};
 use sha2::Sha256;
 
-/// Fewest bytes of a key: the output of SHA-256.
+/// Minimum length of a key in bytes: the output length of SHA-256.
 const FEWEST: usize = 32;
 
-/// Keys that authenticate approval tokens (HMAC-SHA256). One signs, all of them verify.
+/// Keys that authenticate approval tokens (HMAC-SHA256). The first key signs, all keys verify.
 ///
 /// To rotate, put the new key first and keep the old one until the last token that it signed has expired.
 ///
@@ -28,29 +28,29 @@ pub struct KeyRing(Vec<(String, SecretSlice<u8>)>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// Too few bytes.
+    /// The key is too short.
     #[error("the key `{id}` has {bytes} bytes, give it at least 32 random ones")]
     Short {
-        /// Its id.
+        /// Id of the key.
         id: String,
-        /// How many it has.
+        /// Length of the key in bytes.
         bytes: usize,
     },
-    /// An id that cannot stand in a token.
+    /// The id is empty, too long, or has a character that a token cannot contain.
     #[error("`{0}` cannot be the id of a key: write 1 to 32 letters, digits, `-` and `_`")]
     Id(String),
-    /// Two keys of one id.
+    /// Two keys have the same id.
     #[error("the key ring has two keys of the id `{0}`")]
     Twice(String),
 }
 
 impl KeyRing {
-    /// A ring whose first key signs.
+    /// Creates a key ring. This first key signs.
     pub fn new(id: impl Into<String>, key: impl Into<Vec<u8>>) -> Result<Self, KeyError> {
         Self(Vec::new()).keep(id, key)
     }
 
-    /// Adds a key that only verifies: one that signed before.
+    /// Adds a key that only verifies, for example the previous signing key.
     pub fn keep(
         mut self,
         id: impl Into<String>,
@@ -72,7 +72,7 @@ impl KeyRing {
         Ok(self)
     }
 
-    /// A ring of one random key, which dies with the process: for stores that do so as well.
+    /// A key ring with one random key that ends with the process, for stores that are not durable either.
     pub(super) fn ephemeral() -> std::io::Result<Self> {
         let mut key = vec![0; FEWEST];
         crate::env::random(&mut key)?;
@@ -83,7 +83,7 @@ impl KeyRing {
         Hmac::new_from_slice(key.expose_secret()).ok()
     }
 
-    /// The id of the key that signs, and its code for `bytes`.
+    /// Signs `bytes`. Returns the id of the signing key and the authentication code.
     pub(super) fn sign(&self, bytes: &[u8]) -> Option<(&str, Vec<u8>)> {
         let (id, key) = self.0.first()?;
         let mut mac = Self::mac(key)?;
@@ -93,7 +93,7 @@ impl KeyRing {
         Some((id, mac.finalize().into_bytes().to_vec()))
     }
 
-    /// Whether `code` is that of the key `id` for `bytes`, in constant time.
+    /// Whether `code` is the authentication code of the key `id` for `bytes`, compared in constant time.
     pub(super) fn verify(&self, id: &str, bytes: &[u8], code: &[u8]) -> bool {
         let Some((id, key)) = self.0.iter().find(|(own, _)| own == id) else {
             return false;
@@ -108,7 +108,7 @@ impl KeyRing {
     }
 }
 
-/// The ids, never the keys.
+/// Prints the ids, never the keys.
 impl fmt::Debug for KeyRing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()

@@ -1,4 +1,4 @@
-//! Calls that a person has to approve.
+//! Approvals by a person: requesting, answering and using them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ pub use builder::ApprovalsBuilder;
 pub use keys::{KeyError, KeyRing};
 pub(crate) use state::{Approval, Grant, Granted, Loaded, Spent};
 
-/// Where approvals are asked for, answered and used up.
+/// Requests, answers and uses approvals.
 ///
-/// A call that needs one ends with [`ErrorKind::Pending`](crate::ErrorKind::Pending) and a [`Ticket`] in its result. Whoever may
-/// decide answers it, here or days later in another process, and [`Toolset::resume`](crate::Toolset::resume) then runs exactly what
+/// A call that needs an approval ends with [`ErrorKind::Pending`](crate::ErrorKind::Pending) and a [`Ticket`] in its result. An approver
+/// answers the ticket, at once or days later in a different process. [`Toolset::resume`](crate::Toolset::resume) then runs exactly what
 /// was approved, once.
 ///
-/// Who may answer is the host's to check: pass the name of somebody whom it has authenticated. That the approver differs from the
-/// requester where a rule says `four_eyes` is checked here.
+/// The host has to check who may answer: it passes the name of an authenticated user. The approvals themselves check that the approver is
+/// not the requester if a rule requires `four_eyes`.
 ///
 /// ```
 /// use tool_core::{Approvals, KeyRing};
@@ -53,34 +53,34 @@ struct Inner {
     most_open: u32,
 }
 
-/// A question to a person, as a client may hold and show it.
+/// An approval request that a client may store and show.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ticket {
     /// Id of the approval.
     pub id: String,
-    /// What proves to this host that it has asked. Opaque, and worth nothing to another principal.
+    /// Proves that this host has made the request. It is opaque and useless to a different principal.
     pub token: String,
-    /// Whether a call or a plan is asked about.
+    /// Whether the request is about a call or a plan.
     pub kind: ApprovalKind,
     /// The tool that would run; empty for a plan.
     pub tool: String,
     /// The model's own id of the call.
     pub call: String,
-    /// The conversation that goes on afterwards.
+    /// The conversation that continues after the answer.
     pub thread: Option<String>,
-    /// The model's own id of the outer call, where a tool has made this one.
+    /// The model's own id of the outer call, if a tool made this call.
     pub parent: Option<String>,
-    /// What it would run with: canonical JSON.
+    /// The arguments of the call as canonical JSON.
     pub arguments: String,
-    /// Why it is asked.
+    /// Why an approval is required.
     pub reason: Option<String>,
-    /// Somebody else than the requester has to answer.
+    /// Whether the approver must not be the requester.
     pub four_eyes: bool,
-    /// Until when.
+    /// When the request expires.
     pub expires: Timestamp,
 }
 
-/// Everything but the token, which proves a right, and the arguments, which no redactor has seen.
+/// Omits the token, which is a credential, and the arguments, which are not redacted.
 impl fmt::Debug for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -109,53 +109,53 @@ impl fmt::Debug for Ticket {
     }
 }
 
-/// Why an approval could not be answered.
+/// Why an approval could not be requested or answered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApprovalError {
-    /// The store outlives the process and the keys would not.
+    /// The store is durable, but no keys were given, and random keys would end with the process.
     #[error(
         "the approval store is durable, so give `Approvals` the host's key ring: `.keys(KeyRing::new(…)?)`"
     )]
     NoKeys,
-    /// The system gave no random bytes.
+    /// The system has no random bytes.
     #[error("the system gave no random bytes: {0}")]
     Random(String),
-    /// No token of this host, or its row is gone.
+    /// The token was not issued by this host, or its row was deleted.
     #[error("the approval token is invalid")]
     Invalid,
-    /// The changed arguments do not fit the tool, or the tool cannot be seen.
+    /// The edited arguments do not match the tool's schema, or the tool is not visible.
     #[error("the changed arguments do not fit: {0}")]
     Edit(ToolError),
-    /// As many approvals wait as may, so nobody was asked.
+    /// The limit of open approvals is reached, so the gate did not ask.
     #[error("too many approvals wait already, ask again when some are answered")]
     Full,
-    /// The interface has shown other arguments than were asked about, so what it says about them counts for nothing.
+    /// The interface showed arguments that differ from the requested ones, so its answer is not trusted.
     #[error("the interface shows other arguments than were asked about")]
     Tampered,
-    /// The store refuses: answered before, expired, or the requester's own where four eyes are wanted.
+    /// The store refused the answer: the request was answered before or has expired, or the requester answered although four eyes are
+    /// required.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// What a person decides.
+/// An approver's decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Run it.
+    /// Run the call.
     Approve,
-    /// Run it with these arguments instead: JSON text.
+    /// Run the call with these arguments instead (JSON text).
     Edit(String),
-    /// Do not run it.
+    /// Do not run the call.
     Deny,
 }
 
-/// What follows from an answer: the two kinds of approval never meet.
+/// What the host has to do after an answer. It depends on the kind of the approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// Drive the conversation again: the call runs, or its denial goes to the model. A call outside of a conversation is resumed by its
-    /// token.
+    /// Drive the conversation again: the call runs, or the model gets the denial. A call outside of a conversation is resumed with its token.
     Call {
-        /// The conversation.
+        /// The conversation to continue; `None` for a call outside of conversations.
         thread: Option<ThreadId>,
     },
     /// A plan was answered. The answer is stored; the conversation is not driven again.
@@ -163,12 +163,12 @@ pub enum Route {
 }
 
 impl Approvals {
-    /// Starts from a store.
+    /// Starts a builder from a store.
     pub fn builder(store: impl ApprovalStore) -> ApprovalsBuilder {
         Self::shared(Arc::new(store))
     }
 
-    /// Starts from a store that others hold as well.
+    /// Starts a builder from a store that is shared with other owners.
     pub fn shared(store: Arc<dyn ApprovalStore>) -> ApprovalsBuilder {
         ApprovalsBuilder::new(store)
     }
@@ -177,7 +177,7 @@ impl Approvals {
         &*self.0.store
     }
 
-    /// A question of this caller's, about no tool and under no policy. Fails where the system gives no random bytes.
+    /// Creates a request of this caller without a tool or a policy. Fails if the system has no random bytes.
     pub(crate) fn question(
         &self,
         kind: ApprovalKind,
@@ -208,7 +208,7 @@ impl Approvals {
         })
     }
 
-    /// Whether one more approval may be open in a conversation, or of a user outside of conversations.
+    /// Whether the limit permits one more open approval in a conversation, or for a user outside of conversations.
     pub(crate) async fn has_room(
         &self,
         cx: &ToolContext,
@@ -225,12 +225,12 @@ impl Approvals {
         Ok(open.len() < most)
     }
 
-    /// Open approvals that count together with those of a context, up to the limit: those of its conversation, or those that its user
-    /// has asked for outside of conversations.
+    /// Open approvals that count towards the same limit as those of a context: those of its conversation, or those that its user has
+    /// requested outside of conversations. Stops at the limit.
     async fn open_beside(&self, cx: &ToolContext) -> Result<Vec<ApprovalRow>, StoreError> {
         let (workspace, most) = (cx.own_workspace(), self.0.most_open);
         let thread = cx.conversation();
-        // No filter means rows without a conversation alone.
+        // The filter cannot select rows without a conversation, so the loop below does.
         let page = if thread.is_some() {
             most
         } else {
@@ -260,7 +260,7 @@ impl Approvals {
         }
     }
 
-    /// Stores a question, and gives what stands for it.
+    /// Stores a request and returns its ticket.
     pub(crate) async fn ask(&self, request: ApprovalRequest) -> Result<Ticket, StoreError> {
         let ticket = self.ticket(&request)?;
         self.0.store.open(request).await?;
@@ -285,10 +285,10 @@ impl Approvals {
         })
     }
 
-    /// Asks about a plan. Its answer is stored and nothing is run again: see [`Route::Plan`].
+    /// Requests an approval of a plan. The answer is stored, and nothing is run again: see [`Route::Plan`].
     ///
-    /// `plan` is JSON text, in which no object has a key twice: [`ApprovalError::Edit`] otherwise. `cx` names who asks and in which
-    /// conversation. [`ApprovalError::Full`] where as many approvals wait as [`most_open`](ApprovalsBuilder::most_open) allows.
+    /// `plan` is JSON text; `cx` is the requester and the conversation. Fails with [`ApprovalError::Edit`] if the text is invalid or an
+    /// object has a key twice, and with [`ApprovalError::Full`] if the limit of [`most_open`](ApprovalsBuilder::most_open) is reached.
     pub async fn ask_plan(&self, plan: &str, cx: &ToolContext) -> Result<Ticket, ApprovalError> {
         let arguments = plan_text(plan)?;
         let now = Timestamp::now();
@@ -302,7 +302,7 @@ impl Approvals {
         Ok(self.ask(request).await?)
     }
 
-    /// The row that a token of this host stands for, if token and row say the same.
+    /// Returns the row of a token of this host, if the token matches the row.
     pub(crate) async fn verify(&self, token: &str) -> Result<ApprovalRow, ApprovalError> {
         let claims = token::read(&self.0.ring, token).map_err(|forged| {
             tracing::warn!(?forged, "an approval token was refused");
@@ -324,10 +324,10 @@ impl Approvals {
         Ok(row)
     }
 
-    /// Answers by token, in the workspace of whoever answers. Gives what follows from it.
+    /// Answers by token, in the approver's workspace. Returns what the host has to do next.
     ///
-    /// Changed arguments are checked by the tool's schema first; the policy judges them when the call is resumed.
-    /// [`ApprovalError::Invalid`] where the token is not of this host or of another workspace.
+    /// Edited arguments are validated against the tool's schema now; the policy judges them when the call is resumed. Fails with
+    /// [`ApprovalError::Invalid`] if the token is not of this host or belongs to a different workspace.
     pub async fn answer(
         &self,
         workspace: &Workspace,
@@ -348,8 +348,8 @@ impl Approvals {
         self.decide(tools, row, reply, approver, reason).await
     }
 
-    /// Answers by id, for a console whose users the host has authenticated. [`ApprovalError::Invalid`] where the workspace has no such
-    /// approval.
+    /// Answers by id, for a console whose users the host has authenticated. Fails with [`ApprovalError::Invalid`] if the workspace has no
+    /// such approval.
     pub async fn answer_id(
         &self,
         workspace: &Workspace,
@@ -399,7 +399,7 @@ impl Approvals {
         })
     }
 
-    /// The unanswered tickets of a conversation. Its calls go on when there is none.
+    /// The unanswered tickets of a conversation. If there are none, its calls can continue.
     pub async fn waiting(&self, thread: &ThreadId) -> Result<Vec<Ticket>, ApprovalError> {
         let filter = ApprovalFilter {
             thread: Some(thread.conversation().to_owned()),
@@ -416,7 +416,7 @@ impl Approvals {
             .collect::<Result<_, _>>()?)
     }
 
-    /// The ticket of a stored approval, for a client that has lost it. [`ApprovalError::Invalid`] where the workspace has no such
+    /// The ticket of a stored approval, for a client that has lost it. Fails with [`ApprovalError::Invalid`] if the workspace has no such
     /// approval.
     pub async fn ticket_of(
         &self,
@@ -426,7 +426,7 @@ impl Approvals {
         Ok(self.ticket(&self.stored(workspace, id).await?.request)?)
     }
 
-    /// An approval by its id. `None` where the workspace has no such approval.
+    /// An approval by its id; `None` if the workspace has no such approval.
     pub async fn get(
         &self,
         workspace: &Workspace,
@@ -440,7 +440,7 @@ impl Approvals {
         row.ok_or(ApprovalError::Invalid)
     }
 
-    /// The approvals of a scope that a filter names, oldest first: an inbox.
+    /// The approvals of a scope that match a filter, oldest first.
     pub async fn list(
         &self,
         scope: Scope<'_>,
@@ -449,7 +449,7 @@ impl Approvals {
         Ok(self.0.store.list(scope, filter).await?)
     }
 
-    /// Assigns a pending approval to a user, or to none.
+    /// Assigns a pending approval to a user; `None` removes the assignee.
     pub async fn assign(
         &self,
         workspace: &Workspace,
@@ -460,17 +460,17 @@ impl Approvals {
         Ok(self.0.store.assign(workspace, id, assignee).await?)
     }
 
-    /// Revokes an approval that is pending, or given and not used yet. Returns whether there was something to revoke: a call that has
-    /// begun on an approval is not undone.
+    /// Revokes an approval that is pending, or approved but not used yet. Returns whether one was revoked. A call that has begun on an
+    /// approval is not undone.
     ///
-    /// For an operator. A requester who takes the question back calls [`withdraw`](Self::withdraw).
+    /// This is for operators. A requester calls [`withdraw`](Self::withdraw).
     pub async fn revoke(&self, workspace: &Workspace, id: &str) -> Result<bool, ApprovalError> {
         Ok(self.0.store.withdraw(workspace, id).await?)
     }
 
-    /// Withdraws a request by its requester, also under four eyes. Returns whether there was something to withdraw.
+    /// Withdraws a request on behalf of its requester, even if it requires four eyes. Returns whether one was withdrawn.
     ///
-    /// [`ApprovalError::Invalid`] where `cx` is not the requester's: another workspace or another user.
+    /// Fails with [`ApprovalError::Invalid`] if `cx` is of a different workspace or user than the request.
     pub async fn withdraw(&self, id: &str, cx: &ToolContext) -> Result<bool, ApprovalError> {
         let workspace = cx.own_workspace();
         let row = self.stored(&workspace, id).await?;
@@ -480,7 +480,7 @@ impl Approvals {
         self.revoke(&workspace, id).await
     }
 
-    /// Denies every pending approval of a workspace that a filter names; returns how many.
+    /// Denies every pending approval of a workspace that matches a filter. Returns the number of denied approvals.
     pub async fn deny_all(
         &self,
         workspace: &Workspace,
@@ -497,13 +497,13 @@ impl Approvals {
         Ok(self.0.store.deny_all(workspace, filter, answer).await?)
     }
 
-    /// Marks the approvals of a scope that have waited too long; returns how many. Tokens expire without it too.
+    /// Marks the overdue approvals of a scope as expired and returns their number. Tokens expire even without this.
     pub async fn expire(&self, scope: Scope<'_>) -> Result<u64, ApprovalError> {
         Ok(self.0.store.expire(scope, Timestamp::now()).await?)
     }
 }
 
-/// The canonical text of a plan. A key that occurs twice is refused: a person would be shown another plan than a program reads.
+/// The canonical text of a plan. A repeated key is refused, because a person could be shown a different value than a program reads.
 fn plan_text(plan: &str) -> Result<String, ApprovalError> {
     let refused = |why: String| ApprovalError::Edit(ToolError::new(why));
     let text = super::canonical::canonical(plan)
@@ -516,7 +516,7 @@ fn plan_text(plan: &str) -> Result<String, ApprovalError> {
     }
 }
 
-/// Arguments that an approver has written: checked like a model's, without repair.
+/// Validates arguments that an approver has edited, like a model's arguments but without repair.
 fn edited(
     tools: &Toolset,
     request: &ApprovalRequest,

@@ -1,34 +1,34 @@
-//! The life of an approval, each state a type: what a state does not allow cannot be written.
+//! Typed states of an approval: a transition that a state does not allow does not compile.
 
 use crate::store::{
     Answer, ApprovalRequest, ApprovalRow, ApprovalStatus, ApprovalStore, StoreError, Timestamp,
     Verdict,
 };
 
-/// An approval in a state. Only the states that follow can be reached from it, and each step takes it away.
+/// An approval in the state `S`. A transition consumes it and returns the next state.
 #[derive(Debug)]
 pub(crate) struct Approval<S> {
     request: ApprovalRequest,
     state: S,
 }
 
-/// Nobody has answered.
+/// The request is not answered yet.
 #[derive(Debug)]
 pub(crate) struct Asked;
-/// Somebody has said yes; it has not been used.
+/// The call was approved, and the approval was not used yet.
 #[derive(Debug)]
 pub(crate) struct Granted(Answer);
-/// Somebody has said no.
+/// The call was denied.
 #[derive(Debug)]
 pub(crate) struct Refused(Answer);
-/// It was used, and cannot be again.
+/// The approval was used and cannot be used again.
 #[derive(Debug)]
 pub(crate) struct Spent(Answer);
-/// Time or a change has ended it.
+/// The approval has expired or was withdrawn; the text says which.
 #[derive(Debug)]
 pub(crate) struct Over(pub(super) &'static str);
 
-/// What the store holds, as a state.
+/// A stored approval in its state.
 #[derive(Debug)]
 pub(crate) enum Loaded {
     Asked(Approval<Asked>),
@@ -39,7 +39,7 @@ pub(crate) enum Loaded {
 }
 
 impl Loaded {
-    /// Reads a row. One whose status and answer contradict each other is corrupt.
+    /// Reads a row. A row whose status and answer contradict each other is corrupt.
     pub(crate) fn read(row: ApprovalRow, now: Timestamp) -> Result<Self, StoreError> {
         let ApprovalRow {
             request,
@@ -103,8 +103,8 @@ impl<S> Approval<S> {
     }
 }
 
-/// A yes, whether or not a call has begun on it. That it is used up alone does not say that the call has run: the process may have
-/// died in between, or an operator may have told the call to run again. The ledger knows.
+/// An approval that was given, whether or not it was used. A used approval does not mean that the call has run: the process may have died
+/// in between, or an operator may have requested a rerun. The ledger knows.
 #[derive(Debug)]
 pub(crate) enum Grant {
     Open(Approval<Granted>),
@@ -119,7 +119,7 @@ impl Grant {
         }
     }
 
-    /// What was granted: the arguments as the approver left them.
+    /// The approved arguments, with the approver's edits.
     pub(crate) fn arguments(&self) -> &str {
         match self {
             Self::Open(grant) => grant.arguments(),
@@ -136,17 +136,17 @@ fn granted<'a>(request: &'a ApprovalRequest, answer: &'a Answer) -> &'a str {
 }
 
 impl Approval<Granted> {
-    /// What was granted: the arguments as the approver left them.
+    /// The approved arguments, with the approver's edits.
     pub(crate) fn arguments(&self) -> &str {
         granted(&self.request, &self.state.0)
     }
 
-    /// Whether the approver has changed the arguments.
+    /// Whether the approver has edited the arguments.
     pub(crate) fn is_edited(&self) -> bool {
         matches!(self.state.0.verdict, Verdict::Edit(_))
     }
 
-    /// Uses it. Of all that try, in all processes, one succeeds; `None` for the others.
+    /// Uses the approval. Of all concurrent attempts in all processes, exactly one succeeds; the others get `None`.
     pub(crate) async fn spend(
         self,
         store: &dyn ApprovalStore,
@@ -175,12 +175,12 @@ impl Approval<Refused> {
 }
 
 impl Approval<Spent> {
-    /// What was granted: the arguments as the approver left them.
+    /// The approved arguments, with the approver's edits.
     pub(crate) fn arguments(&self) -> &str {
         granted(&self.request, &self.state.0)
     }
 
-    /// Whether the approver has changed the arguments.
+    /// Whether the approver has edited the arguments.
     pub(crate) fn is_edited(&self) -> bool {
         matches!(self.state.0.verdict, Verdict::Edit(_))
     }

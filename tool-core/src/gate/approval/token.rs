@@ -1,4 +1,4 @@
-//! The text that stands for an approval on its way through a client.
+//! Signed approval tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::keys::KeyRing;
 use crate::store::{ApprovalRequest, Timestamp};
 
-/// The first word of a token; another spelling is another version.
+/// The version prefix of a token. A change of the format needs a new prefix.
 const VERSION: &str = "ta2";
 
-/// What a token is bound to. Everything in it is compared with the stored row, so that the row cannot be swapped either.
+/// The claims of a token. All of them are compared with the stored row, so that a swapped row is detected as well.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Claims {
@@ -43,14 +43,14 @@ impl Claims {
     }
 }
 
-/// Why a token is refused. The text is for operators; a client learns only that it is not valid.
+/// Why a token is refused. This is for operators; a client only learns that the token is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Forged {
     Shape,
     Code,
 }
 
-/// `ta2.<key id>.<claims>.<code>`, the last two as base64url.
+/// Issues `ta2.<key id>.<claims>.<code>`. The last two parts are base64url.
 pub(super) fn issue(ring: &KeyRing, request: &ApprovalRequest) -> Option<String> {
     let claims = serde_json::to_vec(&Claims::of(request)).ok()?;
     let (id, code) = ring.sign(&claims)?;
@@ -58,7 +58,7 @@ pub(super) fn issue(ring: &KeyRing, request: &ApprovalRequest) -> Option<String>
     Some(format!("{VERSION}.{id}.{claims}.{code}"))
 }
 
-/// The claims of a token that this host has issued.
+/// Verifies a token of this host and returns its claims.
 pub(super) fn read(ring: &KeyRing, token: &str) -> Result<Claims, Forged> {
     let mut parts = token.split('.');
     let (Some(VERSION), Some(id), Some(claims), Some(code), None) = (

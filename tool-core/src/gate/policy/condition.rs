@@ -1,4 +1,4 @@
-//! What a rule asks of a call's arguments.
+//! Conditions of policy rules on a call's arguments.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -9,10 +9,10 @@ use serde_json::{Number, Value};
 
 use super::glob::Glob;
 
-/// One question about one place in the arguments, named by a JSON pointer (RFC 6901; `""` is the whole).
+/// One test of one place in the arguments, named by a JSON pointer (RFC 6901; `""` is the whole document).
 ///
-/// It holds, does not hold, or fails: where the place is absent (unless it asks [`exists`](Place::exists)), where the value
-/// has another type, and where a number is beyond what can be compared exactly. A rule whose condition fails never allows.
+/// A condition holds, does not hold, or fails. It fails if the place is absent (except for [`exists`](Place::exists)), if the value has a
+/// different type, or if a number is too large to be compared exactly. An allow rule with a failed condition does not allow.
 ///
 /// ```
 /// use tool_core::policy::Condition;
@@ -39,7 +39,7 @@ enum Test {
     Len(Length),
 }
 
-/// How long a text (in characters), list or object may be.
+/// Allowed lengths of a string (in characters), array or object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Length {
@@ -49,12 +49,12 @@ struct Length {
     max: Option<usize>,
 }
 
-/// A place that still needs its question; see [`Condition::new`].
+/// A place in the arguments that still needs a test; created by [`Condition::new`].
 #[must_use = "say what is asked of it"]
 pub struct Place(String);
 
 impl Condition {
-    /// Starts with the place; the question follows.
+    /// Starts a condition with its place. A method of [`Place`] adds the test.
     #[allow(
         clippy::new_ret_no_self,
         reason = "a condition without a question is none"
@@ -72,48 +72,48 @@ impl Place {
         }
     }
 
-    /// The value is this. Fails where the types differ.
+    /// The value equals `value`. Fails if the types differ.
     pub fn equals(self, value: impl Into<Value>) -> Condition {
         self.asks(Test::Equals(value.into()))
     }
 
-    /// The value is one of these. Fails where its type is that of none.
+    /// The value is one of `values`. Fails if none of them has the value's type.
     pub fn one_of<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Condition {
         self.asks(Test::OneOf(values.into_iter().map(Into::into).collect()))
     }
 
-    /// The number is less than this.
+    /// The number is less than `bound`.
     pub fn less(self, bound: impl Into<Number>) -> Condition {
         self.asks(Test::Less(bound.into()))
     }
 
-    /// The number is greater than this.
+    /// The number is greater than `bound`.
     pub fn greater(self, bound: impl Into<Number>) -> Condition {
         self.asks(Test::Greater(bound.into()))
     }
 
-    /// The text starts with this.
+    /// The string starts with `text`.
     pub fn prefix(self, text: impl Into<String>) -> Condition {
         self.asks(Test::Prefix(text.into()))
     }
 
-    /// The whole text fits this pattern.
+    /// The pattern matches the whole string.
     pub fn glob(self, glob: impl Into<Glob>) -> Condition {
         self.asks(Test::Glob(glob.into()))
     }
 
-    /// The place is there, or is not; null is a value.
+    /// The place exists (`true`) or does not exist (`false`). A null exists.
     pub fn exists(self, there: bool) -> Condition {
         self.asks(Test::Exists(there))
     }
 
-    /// The text's characters, the list's items or the object's entries are at least and at most so many.
+    /// The number of the string's characters, the array's items or the object's entries is within these bounds, both inclusive.
     pub fn len(self, min: Option<usize>, max: Option<usize>) -> Condition {
         self.asks(Test::Len(Length { min, max }))
     }
 }
 
-/// What came of a question.
+/// The result of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Yes,
@@ -128,7 +128,7 @@ impl From<bool> for Answer {
 }
 
 impl Condition {
-    /// What is wrong with the condition itself.
+    /// Describes what is wrong with the condition itself.
     pub(super) fn fault(&self) -> Option<String> {
         let fault = |what: &str| Some(format!("condition at `{}`: {what}", self.pointer));
         if !self.pointer.is_empty() && !self.pointer.starts_with('/') {
@@ -198,13 +198,13 @@ impl Length {
     }
 }
 
-/// Numbers by value, everything else as it is; another type is no answer.
+/// Compares numbers by value and everything else as it is. Fails if the types differ.
 fn equal(wanted: &Value, found: &Value) -> Answer {
     match (wanted, found) {
         (Value::Number(wanted), Value::Number(found)) => {
             compare(found, wanted).map_or(Answer::Failed, |order| order.is_eq().into())
         }
-        // Null is what an optional argument has that was left out: it differs from every value.
+        // An omitted optional argument may be null, so null is comparable with every type and differs from every other value.
         (Value::Null, _) | (_, Value::Null) => (wanted == found).into(),
         (Value::Bool(_), Value::Bool(_)) | (Value::String(_), Value::String(_)) => {
             (wanted == found).into()
@@ -232,7 +232,7 @@ fn equal(wanted: &Value, found: &Value) -> Answer {
     }
 }
 
-/// No if one says no, else failed if one failed.
+/// `No` if one answer is `No`, else `Failed` if one failed, else `Yes`.
 fn all(answers: impl Iterator<Item = Answer>) -> Answer {
     let mut failed = false;
     for answer in answers {
@@ -245,10 +245,10 @@ fn all(answers: impl Iterator<Item = Answer>) -> Answer {
     if failed { Answer::Failed } else { Answer::Yes }
 }
 
-/// Beyond this not every whole number is an `f64`, so that one may stand for its neighbour.
+/// 2^53: from here on an `f64` may stand for more than one integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// By value; `None` where a number was rounded when it was read.
+/// Compares by value; `None` if a number may have been rounded when it was parsed.
 fn compare(a: &Number, b: &Number) -> Option<Ordering> {
     let whole = |n: &Number| {
         n.as_i64()
@@ -267,7 +267,7 @@ fn exact(n: &Number) -> Option<f64> {
     n.as_f64().filter(|n| n.abs() < EXACT)
 }
 
-/// A whole number against one that is less than [`EXACT`] in size.
+/// Compares an integer with an `f64` whose absolute value is less than [`EXACT`].
 fn against(whole: i128, float: f64) -> Ordering {
     #[expect(clippy::cast_possible_truncation, reason = "it is below 2^53")]
     let floor = float.floor() as i128;
@@ -277,7 +277,7 @@ fn against(whole: i128, float: f64) -> Ordering {
     }
 }
 
-/// A call's arguments, read when the first condition asks.
+/// A call's arguments, parsed when the first condition needs them.
 pub(super) struct Arguments<'a> {
     text: &'a str,
     value: OnceCell<Option<Value>>,
@@ -294,7 +294,7 @@ impl<'a> Arguments<'a> {
     fn value(&self) -> Option<&Value> {
         self.value
             .get_or_init(|| match self.text.trim_ascii() {
-                // As the guard reads it.
+                // The argument guard reads an empty text as an empty object, too.
                 "" => Some(Value::Object(serde_json::Map::new())),
                 text => serde_json::from_str(text).ok(),
             })
@@ -333,7 +333,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// A condition as files have it: a pointer and one question.
+/// A condition in a file: a pointer and exactly one test.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -360,7 +360,7 @@ struct File {
     len: Option<Length>,
 }
 
-/// A stated null is a value here.
+/// Keeps an explicit null as a value.
 fn stated<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }

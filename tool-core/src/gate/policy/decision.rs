@@ -1,4 +1,4 @@
-//! What was decided, under an id that says why.
+//! Policy decisions, with ids from which a decision can be explained.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,52 +9,52 @@ use crate::env;
 use crate::gate::hex::hex_number;
 use crate::tool::ToolDef;
 
-/// A call to judge.
+/// A call that a policy judges.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// The tool.
+    /// The called tool.
     pub tool: &'a ToolDef,
-    /// The tenant; empty where there is none.
+    /// The tenant; empty if there is none.
     pub tenant: &'a str,
-    /// The user on whose behalf it is called; empty where there is none.
+    /// The user on whose behalf the tool is called; empty if there is none.
     pub principal: &'a str,
-    /// The agent that calls.
+    /// The calling agent.
     pub agent: Option<&'a str>,
-    /// JSON text, as the tool reads it. It is parsed only where a condition asks.
+    /// The arguments as JSON text, as the tool reads them. They are parsed only if a condition needs them.
     pub arguments: &'a str,
 }
 
-/// What a policy says about a call.
+/// A policy's decision about a call.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// What holds.
+    /// The verdict on the call.
     pub verdict: PolicyVerdict,
-    /// Names this decision in audit rows; [`SharedPolicy::explain`](super::SharedPolicy::explain) reads it.
+    /// Id of this decision in audit rows. [`SharedPolicy::explain`](super::SharedPolicy::explain) takes it.
     pub id: DecisionId,
-    /// Name of the rule that decided; none where the policy's default or a kill switch did.
+    /// Name of the rule that decided; `None` if the policy's default or a kill switch decided.
     pub rule: Option<Arc<str>>,
-    /// Why, in the words of the rule.
+    /// The reason that the rule states.
     pub reason: Option<Arc<str>>,
-    /// The approver must not be the requester: one of the ask rules that apply to the call says so.
+    /// Whether the approver must not be the requester, because an ask rule that applies to the call requires it.
     pub four_eyes: bool,
-    /// Version of the policy that decided.
+    /// Version of the policy that made the decision.
     pub policy: Arc<str>,
 }
 
-/// Why a decision came out as it did.
+/// The cause of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cause {
     /// The rule with this number matched.
     Matched(u16),
-    /// A condition of the rule with this number failed.
+    /// A condition could not be evaluated: the numbers of the rule and of its condition.
     Failed(u16, u16),
     /// No rule matched.
     Default,
-    /// The tool is switched off.
+    /// The tool's kill switch is on.
     Killed,
 }
 
-/// Unique over processes; as text it also says which policy and which of its rules decided, so that it can be explained later.
+/// Id of a decision, unique across processes. It contains the policy and the rule that decided, so that the decision can be explained later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DecisionId {
     pub(super) policy: u64,
@@ -75,11 +75,11 @@ impl DecisionId {
     }
 }
 
-/// `1f0c….f65535-65535.9a….2f`, with sixteen digits each.
+/// The longest text, `1f0c….f65535-65535.9a….2f`, with sixteen digits for each hexadecimal number.
 const LONGEST: usize = 16 + 1 + 12 + 1 + 16 + 1 + 16;
 
 impl DecisionId {
-    /// The text of the id. Each audit row has one, and formatting piece by piece costs ten times as much.
+    /// The text of the id. Each audit row has one, and formatting it with `write!` costs ten times as much.
     pub(crate) fn text(self) -> String {
         let mut text = Vec::with_capacity(LONGEST);
         let mut push = |digits: &[u8]| text.extend_from_slice(digits);
@@ -115,7 +115,7 @@ impl fmt::Display for DecisionId {
     }
 }
 
-/// The text is no decision's id.
+/// Error of parsing a text that is not a decision id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no id of a decision, copy it from the audit row")]
 pub struct NotAnId;

@@ -1,4 +1,4 @@
-//! Policies as operators write them: JSON, TOML or YAML.
+//! Policy files in JSON, TOML or YAML.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{Policy, PolicyError, PolicyVerdict, Rule, SharedPolicy};
 use crate::gate::lists::Lists;
 use crate::registry::Registry;
 
-/// A policy as a file has it. An unknown key is an error.
+/// The contents of a policy file. An unknown key is an error.
 ///
 /// ```
 /// use tool_core::Registry;
@@ -43,39 +43,39 @@ use crate::registry::Registry;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyFile {
-    /// What holds where no rule speaks.
+    /// The verdict if no rule matches.
     #[serde(default)]
     pub default: PolicyVerdict,
-    /// Which tools anybody may use.
+    /// Lists for all agents.
     #[serde(default)]
     pub tools: Lists,
-    /// Which tools each agent may use.
+    /// Lists for single agents.
     #[serde(default)]
     pub agents: Vec<AgentLists>,
-    /// The rules.
+    /// The policy's rules, in the order written.
     #[serde(default)]
     pub rules: Vec<Rule>,
 }
 
-/// Which tools an agent may use.
+/// Allow list and deny list of one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentLists {
-    /// The agent.
+    /// Id of the agent.
     pub id: String,
-    /// Its lists.
+    /// The tools that the agent may and may not use.
     #[serde(default)]
     pub tools: Lists,
 }
 
-/// What a reload did.
+/// The result of a reload.
 #[derive(Clone, Debug)]
 pub struct Reloaded {
-    /// Version of the policy that is in force now.
+    /// Version of the policy that is now in force.
     pub version: Arc<str>,
-    /// Whether it is another than before.
+    /// Whether the version differs from the previous one.
     pub changed: bool,
-    /// Names in it that no tool has.
+    /// Names in the file that match no tool.
     pub unknown: Vec<Unknown>,
 }
 
@@ -84,24 +84,24 @@ fn unread(format: &str, error: &impl std::fmt::Display) -> PolicyError {
 }
 
 impl PolicyFile {
-    /// Reads JSON.
+    /// Reads a policy from JSON text.
     pub fn from_json(text: &str) -> Result<Self, PolicyError> {
         serde_json::from_str(text).map_err(|error| unread("JSON", &error))
     }
 
-    /// Reads TOML.
+    /// Reads a policy from TOML text.
     #[cfg(feature = "toml")]
     pub fn from_toml(text: &str) -> Result<Self, PolicyError> {
         toml::from_str(text).map_err(|error| unread("TOML", &error))
     }
 
-    /// Reads YAML.
+    /// Reads a policy from YAML text.
     #[cfg(feature = "yaml")]
     pub fn from_yaml(text: &str) -> Result<Self, PolicyError> {
         serde_saphyr::from_str(text).map_err(|error| unread("YAML", &error))
     }
 
-    /// Reads a file by its ending: `.json`, `.toml` (feature `toml`), `.yaml` or `.yml` (feature `yaml`).
+    /// Reads a file. Its extension selects the format: `.json`, `.toml` (feature `toml`), `.yaml` or `.yml` (feature `yaml`).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, PolicyError> {
         let path = path.as_ref();
         let ending = path
@@ -130,7 +130,7 @@ impl PolicyFile {
         read(&text)
     }
 
-    /// The policy, or everything that is wrong with it.
+    /// Builds the policy. The error lists every fault of the file.
     pub fn build(&self) -> Result<Policy, PolicyError> {
         let mut seen = BTreeSet::new();
         let twice = self
@@ -165,8 +165,8 @@ impl PolicyFile {
         }
     }
 
-    /// Names in it that no tool of the registry has, with those they may have meant. Tools that exist only for a turn, as those
-    /// that ask agents, are among them.
+    /// Names in the file that match no tool of the registry, with similar names. This includes tools that exist only for a turn, such as
+    /// those that call agents.
     pub fn unknown(&self, registry: &Registry) -> Vec<Unknown> {
         let agents = self
             .agents
@@ -192,8 +192,8 @@ impl PolicyFile {
 }
 
 impl SharedPolicy {
-    /// Puts what a file says in force, if it makes a policy; else the one before stays, and the error says why. Unknown names of
-    /// tools are no error: they are told, and logged.
+    /// Puts the policy of a file in force. If the file is invalid, the previous policy stays in force. Unknown tool names are not an
+    /// error: they are logged and returned.
     ///
     /// ```
     /// use tool_core::Registry;
@@ -230,8 +230,8 @@ impl SharedPolicy {
         })
     }
 
-    /// Reads a file and puts what it says in force: [`PolicyFile::open`], then [`reload`](SharedPolicy::reload). Where either
-    /// fails the policy before stays in force.
+    /// Reads a file and puts its policy in force: [`PolicyFile::open`], then [`reload`](SharedPolicy::reload). If either fails, the
+    /// previous policy stays in force.
     pub fn reload_file(
         &self,
         path: impl AsRef<Path>,

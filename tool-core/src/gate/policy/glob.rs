@@ -1,10 +1,10 @@
-//! Names with `*` and `?`.
+//! Name patterns with `*` and `?`.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A pattern of a whole name: `*` stands for any text, `?` for one character, everything else for itself.
+/// A pattern that matches a whole name: `*` matches any text, `?` matches one character, every other character matches itself.
 ///
 /// ```
 /// use tool_core::policy::Glob;
@@ -21,7 +21,7 @@ pub struct Glob {
 }
 
 impl Glob {
-    /// A pattern; every text is one.
+    /// Creates a pattern. Every text is a valid pattern.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
@@ -35,17 +35,17 @@ impl Glob {
         &self.text
     }
 
-    /// Whether it is a name without `*` and `?`.
+    /// Whether the pattern contains neither `*` nor `?`.
     pub fn is_literal(&self) -> bool {
         self.literal
     }
 
-    /// Whether every name fits, because the pattern is but stars.
+    /// Whether every name matches, because the pattern consists of `*` only.
     pub fn is_any(&self) -> bool {
         !self.text.is_empty() && self.text.bytes().all(|byte| byte == b'*')
     }
 
-    /// Whether the whole name fits.
+    /// Whether the pattern matches the whole name.
     #[inline]
     pub fn matches(&self, name: &str) -> bool {
         if self.literal {
@@ -54,13 +54,13 @@ impl Glob {
         fits(&self.text, name)
     }
 
-    /// Whether every name that fits `other` fits this too, as far as it can be told from the patterns alone.
+    /// Whether every name that `other` matches is also matched by this pattern. May return `false` if the patterns alone do not show it.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.is_any() || self == other || other.literal && self.matches(&other.text)
     }
 }
 
-/// Walks both texts; where they part it goes back to the last star, which then takes one character more.
+/// Walks both texts. On a mismatch it returns to the last `*` and lets that match one character more.
 fn fits(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern.chars(), name.chars());
     let mut last_star: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
@@ -115,7 +115,7 @@ impl fmt::Display for Glob {
 mod tests {
     use super::Glob;
 
-    // M14
+    // M14: a glob matches the whole name.
     #[test]
     fn a_glob_fits_a_whole_name() {
         for (glob, name, fits) in [
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    // M14
+    // M14: `covers` is true only if the wide pattern surely matches every name of the narrow one.
     #[test]
     fn a_glob_covers_what_it_surely_holds() {
         for (wide, narrow, covers) in [

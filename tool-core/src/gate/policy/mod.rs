@@ -1,7 +1,8 @@
-//! What a call may do, by rules that can be read, reported on and looked up.
+//! Policies: rules that allow, deny or ask for approval of a call.
 //!
-//! A [`Policy`] is a list of [`Rule`]s: deny first, then ask, then allow, each in the order written; where none speaks, the
-//! policy's default does. [`SharedPolicy`] is the one in force: it can be replaced, tried in the shadow, and has a kill switch.
+//! A [`Policy`] is a list of [`Rule`]s. Deny rules are checked first, then ask rules, then allow rules, each group in the order written.
+//! If no rule matches, the policy's default decides. [`SharedPolicy`] holds the policy in force: a host can replace it, try a second
+//! policy in shadow mode, and switch tools off.
 //!
 //! ```
 //! use tool_core::policy::{Condition, Policy, PolicyVerdict, Request, Rule};
@@ -62,15 +63,15 @@ pub use rule::{PolicyVerdict, Rule};
 pub(crate) use shared::State as PolicyState;
 pub use shared::{Difference, ShadowReport, SharedPolicy};
 
-/// Most rules that a policy may have.
+/// Maximum number of rules of a policy.
 const MOST_RULES: usize = u16::MAX as usize;
 
-/// Rules, checked and put in the order in which they speak. It never changes.
+/// An immutable set of checked rules, in the order in which they are evaluated.
 #[derive(Debug)]
 pub struct Policy {
-    /// Deny, ask, allow.
+    /// Sorted by verdict: deny, ask, allow.
     rules: Vec<Rule>,
-    /// Names and reasons of the same.
+    /// Names and reasons of the rules, by the same index.
     texts: Vec<(Arc<str>, Option<Arc<str>>)>,
     default: PolicyVerdict,
     global: Lists,
@@ -79,7 +80,7 @@ pub struct Policy {
     hash: u64,
 }
 
-/// Makes a [`Policy`].
+/// Builder of a [`Policy`].
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct PolicyBuilder {
@@ -90,37 +91,37 @@ pub struct PolicyBuilder {
 }
 
 impl PolicyBuilder {
-    /// Adds a rule.
+    /// Adds one rule.
     pub fn rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// Adds rules.
+    /// Adds several rules.
     pub fn rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
         self.rules.extend(rules);
         self
     }
 
-    /// What holds where no rule speaks; [`PolicyVerdict::Allow`] where nothing is said.
+    /// Sets the verdict if no rule matches; defaults to [`PolicyVerdict::Allow`].
     pub fn otherwise(mut self, verdict: PolicyVerdict) -> Self {
         self.default = verdict;
         self
     }
 
-    /// Which tools anybody may use.
+    /// Sets the allow and deny lists for all agents.
     pub fn global(mut self, lists: Lists) -> Self {
         self.global = lists;
         self
     }
 
-    /// Which tools an agent may use.
+    /// Sets the allow and deny lists of one agent. They replace lists that were set for it before.
     pub fn agent(mut self, agent: impl Into<String>, lists: Lists) -> Self {
         self.agents.insert(agent.into(), lists);
         self
     }
 
-    /// The policy, or everything that is wrong with it.
+    /// Builds the policy. The error lists every fault.
     pub fn build(self) -> Result<Policy, PolicyError> {
         let Self {
             mut rules,
@@ -176,7 +177,7 @@ impl PolicyBuilder {
     }
 }
 
-/// What makes up a policy's version.
+/// The contents that a policy's version is computed from.
 #[derive(Serialize)]
 struct Content<'a> {
     rules: &'a [Rule],
@@ -185,7 +186,7 @@ struct Content<'a> {
     agents: &'a BTreeMap<String, Lists>,
 }
 
-/// FNV-1a over the rules as JSON. It tells versions apart that operators write; it is no defence against one made to collide.
+/// FNV-1a hash of the rules as JSON. It distinguishes the versions that operators write; it does not protect against deliberate collisions.
 fn content_hash(content: &Content<'_>) -> Result<u128, PolicyError> {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
@@ -195,7 +196,7 @@ fn content_hash(content: &Content<'_>) -> Result<u128, PolicyError> {
     }))
 }
 
-/// Which rules of a policy can be about a tool, in the order in which they speak: what remains to be asked at each call.
+/// The rules of a policy that can match a tool, in evaluation order, so that a call checks only these.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidates {
     policy: u64,
@@ -208,36 +209,36 @@ impl Candidates {
     }
 }
 
-/// What a policy may say about a tool.
+/// The possible verdicts of a policy for a tool.
 pub(crate) struct MaySay {
-    /// It may ask.
+    /// Whether it may ask for an approval.
     pub(crate) asks: bool,
-    /// A rule speaks, not the default.
+    /// Whether a rule decides, and not the default.
     pub(crate) rule: bool,
 }
 
 impl Policy {
-    /// Starts a policy.
+    /// Starts a policy without rules.
     pub fn builder() -> PolicyBuilder {
         PolicyBuilder::default()
     }
 
-    /// A hash of what it says: the same rules have the same version.
+    /// A hash of the policy's contents: equal policies have equal versions.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The rules, in the order in which they speak: deny, ask, allow, each as it was written.
+    /// The rules in evaluation order: deny, ask, allow, each group in the order written.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// What holds where no rule speaks.
+    /// The verdict if no rule matches.
     pub fn default_verdict(&self) -> PolicyVerdict {
         self.default
     }
 
-    /// The one that allows everything.
+    /// A policy that allows every call.
     pub(crate) fn anything() -> Self {
         Self {
             rules: Vec::new(),
@@ -250,12 +251,12 @@ impl Policy {
         }
     }
 
-    /// Which tools anybody may use.
+    /// The allow and deny lists for all agents.
     pub fn global_lists(&self) -> &Lists {
         &self.global
     }
 
-    /// Which tools an agent may use, where the policy says so.
+    /// The allow and deny lists of one agent, if the policy has any.
     pub fn agent_lists(&self, agent: Option<&str>) -> Option<&Lists> {
         self.agents.get(agent?)
     }
@@ -264,10 +265,10 @@ impl Policy {
         self.hash
     }
 
-    /// What it says about a call.
+    /// Decides about a call.
     ///
-    /// A deny rule that matches denies. Else an ask rule that matches asks. Else the first allow rule that matches allows. Else
-    /// the default holds. A rule whose condition fails never allows: see [`Rule::when`].
+    /// A matching deny rule denies the call. Otherwise a matching ask rule asks for an approval. Otherwise the first matching allow rule
+    /// allows the call. Otherwise the default decides. A rule with a failed condition never allows: see [`Rule::when`].
     pub fn decide(&self, request: &Request<'_>) -> Decision {
         let about = self
             .rules
@@ -277,7 +278,7 @@ impl Policy {
         self.judge(about, request)
     }
 
-    /// The same for a tool whose rules are known already.
+    /// Like [`decide`](Policy::decide), for a tool whose candidate rules are known. Candidates of a different policy are ignored.
     pub(crate) fn decide_among(&self, candidates: &Candidates, request: &Request<'_>) -> Decision {
         if candidates.policy != self.hash {
             return self.decide(request);
@@ -289,7 +290,7 @@ impl Policy {
         )
     }
 
-    /// Which rules can be about a tool.
+    /// The rules that can match a tool.
     pub(crate) fn candidates(&self, def: &ToolDef) -> Candidates {
         Candidates {
             policy: self.hash,
@@ -306,8 +307,8 @@ impl Policy {
         about.map(|(_, number)| number)
     }
 
-    /// The first rule that applies decides: they come as deny, ask, allow. Where it asks, each ask rule that applies may require four
-    /// eyes.
+    /// The first rule that applies decides, because the rules are sorted by deny, ask, allow. If it asks, every ask rule that applies may
+    /// require four eyes.
     fn judge<'a>(
         &'a self,
         rules: impl Iterator<Item = (usize, &'a Rule)>,
@@ -330,7 +331,7 @@ impl Policy {
                 ),
             };
             let (name, reason) = &self.texts[number];
-            // A condition that fails asks, so its rule requires four eyes as well. Only ask rules have four eyes.
+            // An ask rule with a failed condition still asks, so it may require four eyes as well. Only ask rules can require four eyes.
             let four_eyes = verdict == PolicyVerdict::Ask
                 && (rule.needs_four_eyes()
                     || rules.any(|(_, rule)| {
@@ -364,7 +365,7 @@ impl Policy {
         }
     }
 
-    /// What it may say about calls of a tool by these people, whatever the arguments.
+    /// The verdicts that are possible for calls of a tool by this caller, over all arguments.
     pub(crate) fn may_say(
         &self,
         def: &ToolDef,
@@ -377,7 +378,7 @@ impl Policy {
             let (asks, settles) = match rule.verdict() {
                 PolicyVerdict::Deny => (false, !rule.is_conditional()),
                 PolicyVerdict::Ask => (true, true),
-                // A condition that fails asks.
+                // An allow rule with a failed condition asks.
                 PolicyVerdict::Allow => (rule.is_conditional(), true),
             };
             if settles {
@@ -390,7 +391,7 @@ impl Policy {
         }
     }
 
-    /// Deny rules that refuse every call of these people, whatever the arguments: their tools need not be shown.
+    /// Unconditional deny rules that apply to this caller. They refuse every call, so their tools are hidden.
     pub(crate) fn flat_denials(
         &self,
         tenant: &str,
@@ -406,7 +407,7 @@ impl Policy {
             .map(|(number, _)| number)
     }
 
-    /// The same for one tool.
+    /// Whether an unconditional deny rule refuses every call of a tool by this caller.
     pub(crate) fn forbids(
         &self,
         def: &ToolDef,
@@ -418,7 +419,7 @@ impl Policy {
             .any(|number| self.rules[number].is_about(def))
     }
 
-    /// Why a decision of this policy came out as it did, for operators; `None` if another policy made it.
+    /// Explains a decision for operators; `None` if a different policy made it.
     pub fn explain(&self, id: &DecisionId) -> Option<String> {
         if id.policy != self.hash {
             return None;
@@ -470,12 +471,12 @@ fn with_reason(mut text: String, rule: &Rule, version: &str) -> String {
     text + &format!(" (policy {version})")
 }
 
-/// Why there is no policy; every fault, one a line.
+/// Error of building a policy. It displays every fault on its own line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyError(pub(super) Vec<String>);
 
 impl PolicyError {
-    /// What is wrong, one by one.
+    /// Every fault of the policy.
     pub fn faults(&self) -> &[String] {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! What can be told about a policy without a call.
+//! Static report on a policy: gaps and unused rules that can be found without a call.
 
 use std::fmt;
 
@@ -10,46 +10,46 @@ use crate::effect::Effect;
 use crate::registry::Registry;
 use crate::tool::{Approval, ToolDef};
 
-/// Most names that are offered for an unknown one.
+/// Maximum number of similar names for an unknown name.
 const MOST_NEAR: usize = 3;
 
-/// What a policy does not say, or says of nothing. See [`Policy::report`].
+/// Gaps and unused rules of a policy, returned by [`Policy::report`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PolicyReport {
-    /// Tools that no rule can be about: the policy's default holds for all their calls.
+    /// Tools that no rule can match: the policy's default decides all their calls.
     pub unreached: Vec<String>,
-    /// Destructive tools that somebody can call without a person being asked.
+    /// Destructive tools that some caller can call without an approval.
     pub unapproved: Vec<Reachable>,
-    /// Rules that can be about no tool.
+    /// Rules that match no tool.
     pub idle: Vec<String>,
-    /// Names of tools in rules, written without `*` and `?`, that do not exist.
+    /// Tool names in rules, written without `*` and `?`, that do not exist.
     pub unknown: Vec<Unknown>,
 }
 
-/// A destructive tool that can be called without a person being asked.
+/// A destructive tool that can be called without an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reachable {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// The allow rule that lets it run; `None` where the policy's default does. A host's gate asks by itself before a destructive
-    /// tool that no rule allows, unless its approval is [`Approval::Never`].
+    /// The allow rule that permits the call; `None` if the policy's default does. A host's gate still asks before a destructive tool that
+    /// no rule allows, unless its approval is [`Approval::Never`].
     pub rule: Option<String>,
-    /// For whom, as the rule has them; `*` where anybody.
+    /// The tenant pattern of the rule; `*` for any tenant.
     pub tenant: String,
-    /// The user, likewise.
+    /// The user pattern of the rule; `*` for any user.
     pub principal: String,
-    /// The agent, likewise.
+    /// The agent pattern of the rule; `*` for any agent.
     pub agent: String,
 }
 
-/// A name that no tool has.
+/// A name that matches no tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// The name.
+    /// The name in the policy.
     pub name: String,
-    /// Where it stands.
+    /// The list or rule that contains the name.
     pub place: String,
-    /// What it may have meant.
+    /// Similar names of existing tools.
     pub near: Vec<String>,
 }
 
@@ -80,10 +80,10 @@ impl fmt::Display for Unknown {
 }
 
 impl Policy {
-    /// What the policy does not say, or says of nothing, for these tools.
+    /// Reports the gaps and unused rules of the policy for these tools.
     ///
-    /// Nothing is missed: a destructive tool that some call can reach without approval is listed. One may be listed that no call
-    /// reaches, where several conditions or patterns together leave no room.
+    /// The report misses nothing: it lists every destructive tool that some call can reach without an approval. It may list a tool that
+    /// no call can reach, if several conditions or patterns together exclude every call.
     ///
     /// ```
     /// use tool_core::policy::{Policy, Rule};
@@ -138,7 +138,7 @@ impl Policy {
     }
 
     fn unapproved(&self, tool: &ToolDef, about: &[&Rule], found: &mut Vec<Reachable>) {
-        // What refuses or asks whatever the arguments are.
+        // Rules that deny or ask for all arguments.
         let guards: Vec<&Rule> = about
             .iter()
             .copied()
@@ -182,7 +182,7 @@ impl Policy {
     }
 }
 
-/// Whether a rule surely is for all of these people.
+/// Whether a rule surely applies to all callers that these patterns match.
 fn covers(guard: &Rule, who: [&Glob; 3]) -> bool {
     guard
         .subjects()

@@ -1,4 +1,4 @@
-//! One rule: whom and what it is about, and what it says.
+//! One policy rule: the calls that it matches, and its verdict.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use super::glob::Glob;
 use crate::effect::Effect;
 use crate::tool::ToolDef;
 
-/// What a rule, or a policy without one, says.
+/// The verdict of a rule, or the default of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyVerdict {
@@ -24,7 +24,7 @@ pub enum PolicyVerdict {
 }
 
 impl PolicyVerdict {
-    /// The verdict as a word, for stores and files.
+    /// The verdict's name, as stores and files hold it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -33,7 +33,7 @@ impl PolicyVerdict {
         }
     }
 
-    /// Deny comes first, then ask, then allow.
+    /// The evaluation order: deny, then ask, then allow.
     pub(crate) const fn rank(self) -> u8 {
         match self {
             Self::Deny => 0,
@@ -49,7 +49,7 @@ impl fmt::Display for PolicyVerdict {
     }
 }
 
-/// An effect as files name it.
+/// An effect's name in policy files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Word {
@@ -72,8 +72,8 @@ impl Word {
     }
 }
 
-/// A rule. It is about every call until something narrows it; what is said of different things must all hold, and of the several
-/// patterns of one thing one has to fit.
+/// A policy rule. It matches every call until a method narrows it. All stated criteria must match; a criterion with several patterns
+/// matches if one of its patterns does.
 ///
 /// ```
 /// use tool_core::Effect;
@@ -149,7 +149,7 @@ impl Rule {
         }
     }
 
-    /// A rule that lets calls run. Its name is unique within the policy.
+    /// A rule that lets calls run. Rule names must be unique within a policy.
     #[must_use]
     pub fn allow(name: impl Into<String>) -> Self {
         Self::of(name, PolicyVerdict::Allow)
@@ -161,34 +161,34 @@ impl Rule {
         Self::of(name, PolicyVerdict::Deny)
     }
 
-    /// A rule that has a person asked.
+    /// A rule that requires an approval by a person.
     #[must_use]
     pub fn ask(name: impl Into<String>) -> Self {
         Self::of(name, PolicyVerdict::Ask)
     }
 
-    /// Tools of these names; the tools' own names, whatever a toolset calls them.
+    /// Matches tools by name. These are the tools' own names, even if a toolset renames them.
     #[must_use]
     pub fn tools<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.tools, names);
         self
     }
 
-    /// Tools of these categories.
+    /// Matches tools of these categories.
     #[must_use]
     pub fn categories<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.categories, names);
         self
     }
 
-    /// Tools that have one of these tags.
+    /// Matches tools that have one of these tags.
     #[must_use]
     pub fn tags<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.tags, names);
         self
     }
 
-    /// Tools that may do one of these things.
+    /// Matches tools that have one of these effects.
     #[must_use]
     pub fn effects(mut self, effects: Effect) -> Self {
         let stated = Word::ALL.into_iter();
@@ -197,82 +197,81 @@ impl Rule {
         self
     }
 
-    /// Tools that were written in these crates; no tool made at run time is.
+    /// Matches tools that were written in these crates. A dynamic tool has no crate.
     #[must_use]
     pub fn crates<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.crates, names);
         self
     }
 
-    /// Tools that come from here: the module of a linked tool, the stated origin of one made at run time (`agent:<slug>`, a
-    /// server's name).
+    /// Matches tools by origin: the module of a linked tool, or the stated origin of a dynamic tool (`agent:<slug>`, or a server's name).
     #[must_use]
     pub fn origins<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.origins, names);
         self
     }
 
-    /// Only tools that were made at run time, or only those that were not.
+    /// Matches only dynamic tools (`true`), or only linked tools (`false`).
     #[must_use]
     pub fn dynamic(mut self, dynamic: bool) -> Self {
         self.dynamic = Some(dynamic);
         self
     }
 
-    /// Calls of these tenants.
+    /// Matches calls of these tenants.
     #[must_use]
     pub fn tenants<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.tenants, names);
         self
     }
 
-    /// Calls on behalf of these users.
+    /// Matches calls on behalf of these users.
     #[must_use]
     pub fn principals<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.principals, names);
         self
     }
 
-    /// Calls by these agents.
+    /// Matches calls by these agents.
     #[must_use]
     pub fn agents<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.agents, names);
         self
     }
 
-    /// Adds a condition on the arguments. All have to hold; if none says no and one fails, the rule counts as failed, and then a
-    /// deny rule denies, an ask rule asks, and an allow rule asks instead of allowing.
+    /// Adds a condition on the arguments. All conditions must hold. If no condition is false and one fails, the rule counts as failed: a
+    /// failed deny rule denies, and a failed ask or allow rule asks.
     #[must_use]
     pub fn when(mut self, condition: Condition) -> Self {
         self.when.push(condition);
         self
     }
 
-    /// Whoever approves must be another than who asks. For ask rules only.
+    /// Requires that the approver is not the requester. Only valid for ask rules.
     #[must_use]
     pub fn four_eyes(mut self) -> Self {
         self.four_eyes = true;
         self
     }
 
-    /// Why, for people; a denied model reads it too.
+    /// Sets the reason, for people. A model whose call is denied reads it, too.
     #[must_use]
     pub fn reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
     }
 
-    /// Its name.
+    /// The rule's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it says.
+    /// The rule's verdict.
     pub fn verdict(&self) -> PolicyVerdict {
         self.verdict
     }
 
-    /// Why it says so.
+    /// The rule's reason.
     pub fn why(&self) -> Option<&str> {
         self.reason.as_deref()
     }
@@ -289,18 +288,18 @@ impl Rule {
         !self.when.is_empty()
     }
 
-    /// Names of tools that it states without `*` and `?`.
+    /// The tool names that the rule states without `*` and `?`.
     pub(super) fn stated_tools(&self) -> impl Iterator<Item = &str> {
         let literal = self.tools.iter().filter(|glob| glob.is_literal());
         literal.map(Glob::as_str)
     }
 
-    /// Tenants, principals and agents; an empty list stands for all.
+    /// The patterns for tenants, principals and agents. An empty list matches all.
     pub(super) fn subjects(&self) -> [&[Glob]; 3] {
         [&self.tenants, &self.principals, &self.agents]
     }
 
-    /// Whether it can be about this tool at all.
+    /// Whether the rule can match calls of this tool.
     pub(crate) fn is_about(&self, def: &ToolDef) -> bool {
         let origin = def.origin();
         any_fits(&self.tools, def.name())
@@ -325,14 +324,14 @@ impl Rule {
             })
     }
 
-    /// Whether it can be about a call of these people.
+    /// Whether the rule can match calls of this caller.
     pub(super) fn is_for(&self, tenant: &str, principal: &str, agent: Option<&str>) -> bool {
         any_fits(&self.tenants, tenant)
             && any_fits(&self.principals, principal)
             && (self.agents.is_empty() || agent.is_some_and(|agent| any_fits(&self.agents, agent)))
     }
 
-    /// Whether its conditions hold; where they fail, which one.
+    /// Whether all conditions hold. The error is the index of the first condition that failed.
     pub(super) fn holds(&self, arguments: &Arguments<'_>) -> Result<bool, usize> {
         let mut failed = None;
         for (at, condition) in self.when.iter().enumerate() {
@@ -345,7 +344,7 @@ impl Rule {
         failed.map_or(Ok(true), Err)
     }
 
-    /// What is wrong with the rule itself.
+    /// Describes what is wrong with the rule itself.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults: Vec<String> = self.when.iter().filter_map(Condition::fault).collect();
         if self.name.is_empty() {

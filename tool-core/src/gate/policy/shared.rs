@@ -1,4 +1,4 @@
-//! The policy in force.
+//! The policy in force, shared by all clones and replaceable at run time.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -11,15 +11,15 @@ use super::decision::Cause;
 use super::{Candidates, Decision, DecisionId, Policy, PolicyBuilder, PolicyVerdict, Request};
 use crate::sync::{Edition, Versioned};
 
-/// Versions that can still be explained.
+/// Number of policy versions whose decisions can still be explained.
 const REMEMBERED: usize = 32;
-/// Differences that a shadow keeps.
+/// Maximum number of differences that a shadow policy keeps.
 const MOST_DIFFERENCES: usize = 256;
 
-/// The policy in force: cheap to clone, one for all clones.
+/// The policy in force. Clones are cheap and share one state.
 ///
-/// It can be replaced while calls run; every decision is made by one version as a whole. A second policy can be tried in its
-/// shadow, and a tool can be switched off for a tenant at once, in this process.
+/// It can be replaced while calls run; exactly one version makes each decision. A second policy can be tried in shadow mode, and a kill
+/// switch can turn a tool off for a tenant at once, in this process.
 ///
 /// ```
 /// use tool_core::policy::{Policy, PolicyVerdict, Rule, SharedPolicy};
@@ -45,7 +45,7 @@ struct Inner {
     past: Mutex<VecDeque<Arc<Policy>>>,
 }
 
-/// Everything that one decision is made by.
+/// The state that one decision is based on.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) policy: Arc<Policy>,
@@ -53,7 +53,7 @@ pub(crate) struct State {
     shadow: Option<Arc<Shadow>>,
 }
 
-/// Tools that are switched off; for one tenant or for all.
+/// Tools whose kill switch is on, for one tenant or for all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kills(BTreeSet<(String, Option<String>)>);
 
@@ -62,7 +62,7 @@ impl Kills {
         !self.0.is_empty() && self.of(tenant).any(|killed| killed == tool)
     }
 
-    /// Tools that are switched off for a tenant.
+    /// The tools whose kill switch applies to a tenant.
     pub(crate) fn of<'a>(&'a self, tenant: &'a str) -> impl Iterator<Item = &'a str> {
         let mine = self
             .0
@@ -72,7 +72,7 @@ impl Kills {
     }
 }
 
-/// A policy that is tried without being in force.
+/// A policy that is evaluated but not enforced.
 #[derive(Debug)]
 struct Shadow {
     policy: Arc<Policy>,
@@ -86,29 +86,29 @@ struct Seen {
     differences: VecDeque<Difference>,
 }
 
-/// What a policy in the shadow would have said so far.
+/// The decisions of a shadow policy so far, compared with the policy in force.
 #[derive(Clone, Debug)]
 pub struct ShadowReport {
-    /// Its version.
+    /// Version of the shadow policy.
     pub policy: Arc<str>,
-    /// Calls that it was asked about.
+    /// Number of calls that it has judged.
     pub judged: u64,
-    /// Calls that it would have judged otherwise.
+    /// Number of calls that it would have judged differently.
     pub differed: u64,
-    /// The last of these, oldest first.
+    /// The most recent differences (at most 256), oldest first.
     pub differences: Vec<Difference>,
 }
 
-/// A call that the policy in the shadow would have judged otherwise.
+/// A call that the shadow policy would have judged differently.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// The tool.
+    /// Name of the called tool.
     pub tool: String,
-    /// The tenant.
+    /// The calling tenant.
     pub tenant: String,
-    /// What was decided.
+    /// The decision of the policy in force.
     pub decided: Decision,
-    /// What the policy in the shadow would have decided.
+    /// The decision of the shadow policy.
     pub would: Decision,
 }
 
@@ -121,7 +121,7 @@ impl State {
         self.kills.hold(tool, tenant)
     }
 
-    /// What holds for a call, with the kill switch and the shadow.
+    /// Decides about a call by the kill switches, then by the policy, and lets the shadow policy judge it as well.
     pub(crate) fn decide(
         &self,
         candidates: Option<&Candidates>,
@@ -150,7 +150,7 @@ impl Shadow {
     }
 
     fn judge(&self, decided: &Decision, request: &Request<'_>) {
-        // A switched off tool is off under every policy.
+        // A kill switch applies under every policy.
         if decided.id.cause == Cause::Killed {
             return;
         }
@@ -195,7 +195,7 @@ impl Shadow {
 }
 
 impl SharedPolicy {
-    /// Puts a policy in force.
+    /// Creates a shared policy with `policy` in force.
     pub fn new(policy: Policy) -> Self {
         let policy = Arc::new(policy);
         let kills = Arc::new(Kills::default());
@@ -219,12 +219,12 @@ impl SharedPolicy {
         self.0.state.read()
     }
 
-    /// Whether nothing changed since.
-    /// The number of the edition in force, kill switches included. It grows with each change.
+    /// The number of the edition in force. It grows with each change, including changes of kill switches.
     pub(crate) fn edition(&self) -> u64 {
         self.0.state.number()
     }
 
+    /// Whether nothing has changed since `state` was read.
     pub(crate) fn is_latest(&self, state: &Edition<State>) -> bool {
         self.0.state.is_latest(state)
     }
@@ -245,7 +245,7 @@ impl SharedPolicy {
             kills: Arc::clone(&kills),
             shadow,
         });
-        // Under the lock, so that subscribers see the changes in their order.
+        // Sent under the lock, so that subscribers see the changes in order.
         if told {
             self.0.kills.send_replace(kills);
         }
@@ -260,7 +260,7 @@ impl SharedPolicy {
         past.push_back(Arc::clone(policy));
     }
 
-    /// Puts another policy in force; the next decision is its. Gives the one that was in force.
+    /// Puts a new policy in force from the next decision on. Returns the previous one.
     pub fn replace(&self, policy: Policy) -> Arc<Policy> {
         let before = self.current();
         let policy = Arc::new(policy);
@@ -268,13 +268,13 @@ impl SharedPolicy {
         before
     }
 
-    /// What holds for a call: the kill switch, then the policy.
+    /// Decides about a call: by the kill switches, then by the policy.
     pub fn decide(&self, request: &Request<'_>) -> Decision {
         self.state().decide(None, request)
     }
 
-    /// Tries a policy: the one in force goes on deciding, and where this one would have decided otherwise, that is logged and
-    /// counted. A policy that was tried before is forgotten.
+    /// Tries a policy in shadow mode: the policy in force continues to decide, and differing decisions of this one are logged and
+    /// counted. It replaces a shadow policy that was set before.
     pub fn shadow(&self, policy: Policy) {
         let shadow = Arc::new(Shadow {
             policy: Arc::new(policy),
@@ -289,12 +289,12 @@ impl SharedPolicy {
         });
     }
 
-    /// What the policy in the shadow would have said so far; `None` where none is tried.
+    /// The report on the shadow policy; `None` without one.
     pub fn shadow_report(&self) -> Option<ShadowReport> {
         self.state().shadow.as_ref().map(|shadow| shadow.report())
     }
 
-    /// Stops trying, and gives the report.
+    /// Ends the shadow mode and returns its report.
     pub fn end_shadow(&self) -> Option<ShadowReport> {
         let mut shadow = None;
         self.change(|state| {
@@ -304,16 +304,16 @@ impl SharedPolicy {
         shadow.map(|shadow| shadow.report())
     }
 
-    /// Switches a tool off in this process, for one tenant or for all: the next dispatch refuses it, and who waits at
-    /// [`killed`](SharedPolicy::killed) is told. The name is the tool's own. Gives whether it was on.
+    /// Turns a tool's kill switch on in this process, for one tenant or, with `None`, for all. The next dispatch refuses the tool, and
+    /// futures of [`killed`](SharedPolicy::killed) complete. `tool` is the tool's own name. Returns whether the switch was off before.
     ///
-    /// Nothing is stored: other processes do not see it, and it ends with the process. [`Switches`](crate::Switches) are stored.
+    /// The switch is not stored: other processes do not see it, and it ends with the process. [`Switches`](crate::Switches) are stored.
     pub fn kill(&self, tool: impl Into<String>, tenant: Option<&str>) -> bool {
         let key = (tool.into(), tenant.map(str::to_owned));
         self.switch(|kills| kills.insert(key))
     }
 
-    /// Takes a [`kill`](SharedPolicy::kill) back, as it was given. Gives whether there was one.
+    /// Turns off a kill switch that [`kill`](SharedPolicy::kill) set with the same arguments. Returns whether it was on before.
     pub fn revive(&self, tool: impl Into<String>, tenant: Option<&str>) -> bool {
         let key = (tool.into(), tenant.map(str::to_owned));
         self.switch(|kills| kills.remove(&key))
@@ -334,12 +334,12 @@ impl SharedPolicy {
         changed
     }
 
-    /// Whether a tool is switched off for a tenant.
+    /// Whether a tool's kill switch applies to a tenant.
     pub fn is_killed(&self, tool: &str, tenant: &str) -> bool {
         self.state().is_killed(tool, tenant)
     }
 
-    /// Waits until a tool is switched off for a tenant; at once where it is. For whoever runs a call and can cancel it.
+    /// Completes when a tool's kill switch applies to a tenant, for a caller that can cancel a running call.
     pub fn killed(
         &self,
         tool: impl Into<String>,
@@ -353,14 +353,14 @@ impl SharedPolicy {
                 .await
                 .is_err()
             {
-                // Nobody is left who could switch it off.
+                // The sender is gone, so no switch can change any more.
                 std::future::pending::<()>().await;
             }
         }
     }
 
-    /// Why a decision came out as it did, by its id as it stands in an audit row. Knows the last 32 versions that were in
-    /// force or tried; `None` for older ones, and for what is no id.
+    /// Explains a decision by its id from an audit row. It knows the last 32 policies that were in force or in shadow mode; returns
+    /// `None` for older ones, and for a text that is not a decision id.
     pub fn explain(&self, id: &str) -> Option<String> {
         let id: DecisionId = id.parse().ok()?;
         let past = self.0.past.lock().unwrap_or_else(PoisonError::into_inner);
@@ -393,7 +393,7 @@ impl From<Policy> for SharedPolicy {
 }
 
 impl PolicyBuilder {
-    /// Builds, and puts in force.
+    /// Builds the policy and puts it in force.
     pub fn share(self) -> Result<SharedPolicy, super::PolicyError> {
         self.build().map(SharedPolicy::new)
     }

@@ -1,4 +1,4 @@
-//! What a policy decides, says about itself, and does while calls run.
+//! Tests of policies: decisions, reports, shadow mode and kill switches.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -64,7 +64,7 @@ fn build(rules: impl IntoIterator<Item = Rule>) -> Policy {
 
 use PolicyVerdict::{Allow, Ask, Deny};
 
-// M14: everything that a rule can be about.
+// M14: a rule matches by each of its criteria.
 #[test]
 fn a_rule_is_about_what_it_names() {
     let registry = registry();
@@ -107,7 +107,7 @@ fn a_rule_is_about_what_it_names() {
             .collect();
         assert_eq!(found, denied, "{:?}", policy.rules());
     }
-    // A rule for agents is for nobody where no agent calls.
+    // A rule for agents does not match a call without an agent.
     let nobody = Request {
         agent: None,
         ..request(&registry, "search", "{}")
@@ -115,7 +115,7 @@ fn a_rule_is_about_what_it_names() {
     assert_eq!(build([deny().agents(["*"])]).decide(&nobody).verdict, Allow);
 }
 
-// M14: deny before ask before allow, the order of writing only among equals; then the default.
+// M14: deny before ask before allow; the order of writing matters only among equal verdicts; then the default.
 #[test]
 fn deny_speaks_first() {
     let registry = registry();
@@ -153,7 +153,7 @@ fn deny_speaks_first() {
     assert_eq!((refused.verdict, refused.rule), (Deny, None));
 }
 
-// M14: a condition that fails means deny, ask, ask; never allow.
+// M14: with a failed condition, a deny rule denies and an ask or allow rule asks.
 #[test]
 fn a_condition_that_fails_never_allows() {
     let registry = registry();
@@ -175,7 +175,7 @@ fn a_condition_that_fails_never_allows() {
             assert_eq!(verdict(arguments), failed, "{arguments}");
         }
     }
-    // A later rule that would allow does not make up for it, and one condition that says no settles the rule.
+    // A later allow rule does not override a failed one, and one false condition is enough to skip the rule.
     let policy = build([Rule::allow("r").when(wanted()), Rule::allow("all")]);
     assert_eq!(
         policy.decide(&request(&registry, "search", "{}")).verdict,
@@ -190,7 +190,7 @@ fn a_condition_that_fails_never_allows() {
     );
 }
 
-// M14: every decision has an id of its own, which says why in words, also as text out of an audit row.
+// M14: every decision has a unique id, from which it can be explained, even as text from an audit row.
 #[test]
 fn a_decision_can_be_looked_up() {
     let registry = registry();
@@ -234,7 +234,7 @@ fn a_decision_can_be_looked_up() {
         explain("read_file", "{}"),
         format!("the tool was switched off for the tenant (policy {version})")
     );
-    // Also after another policy took over.
+    // A decision can be explained even after a different policy was put in force.
     let old = shared
         .decide(&request(&registry, "purge", "{}"))
         .id
@@ -250,7 +250,7 @@ fn a_decision_can_be_looked_up() {
     assert_eq!(ids.len(), 100);
 }
 
-// M14: what was asked of a tool once is not asked again, and arguments are read only where a condition asks.
+// M14: candidate rules are computed per tool, and arguments are parsed only if a condition needs them.
 #[test]
 fn what_is_known_of_a_tool_is_not_asked_again() {
     let registry = registry();
@@ -264,7 +264,7 @@ fn what_is_known_of_a_tool_is_not_asked_again() {
     let arguments = Arguments::new("{}");
     assert_eq!(Rule::deny("r").holds(&arguments), Ok(true));
     assert!(!arguments.was_read());
-    // Candidates of another policy are not used.
+    // Candidates of a different policy are not used.
     let other = build([Rule::deny("all")]);
     assert_eq!(
         other
@@ -274,7 +274,7 @@ fn what_is_known_of_a_tool_is_not_asked_again() {
     );
 }
 
-// M14
+// M14: an invalid policy is refused with all its faults.
 #[test]
 fn a_policy_that_makes_no_sense_is_refused() {
     let error = Policy::builder()
@@ -295,7 +295,7 @@ fn a_policy_that_makes_no_sense_is_refused() {
     assert_eq!(error.faults().len(), 5);
 }
 
-// M14: the version is that of the content.
+// M14: a policy's version depends on its contents only.
 #[test]
 fn the_version_is_that_of_the_content() {
     let version = |rules: Vec<Rule>| build(rules).version().to_owned();
@@ -311,14 +311,14 @@ fn the_version_is_that_of_the_content() {
         version(vec![Rule::deny("a")]),
         version(vec![Rule::ask("a")])
     );
-    // The order of writing between verdicts means nothing.
+    // The order of writing does not matter between rules of different verdicts.
     assert_eq!(
         version(vec![Rule::deny("a"), Rule::ask("b")]),
         version(vec![Rule::ask("b"), Rule::deny("a")])
     );
 }
 
-// M14: the old policy stays in force; what the new one would have said is counted and can be had.
+// M14: the old policy stays in force; the decisions of the shadow policy are counted and reported.
 #[test]
 fn a_shadow_only_watches() {
     let registry = registry();
@@ -351,7 +351,7 @@ fn a_shadow_only_watches() {
     assert!(shared.end_shadow().is_none());
 }
 
-// M14: a switch for one tenant or all, which reaches whoever waits.
+// M14: a kill switch for one tenant or for all reaches new calls and running calls that wait for it.
 #[tokio::test]
 async fn a_switch_reaches_pending_and_running_calls() {
     let registry = registry();
@@ -373,7 +373,7 @@ async fn a_switch_reaches_pending_and_running_calls() {
         ..request(&registry, "search", "{}")
     };
     assert_eq!(shared.decide(&elsewhere).verdict, Allow);
-    // Who comes late is told at once.
+    // A caller that waits after the switch was set returns at once.
     shared.killed("search", "acme").await;
     assert!(shared.revive("search", Some("acme")));
     assert_eq!(
@@ -389,7 +389,7 @@ async fn a_switch_reaches_pending_and_running_calls() {
     drop(shared.killed("purge", "acme"));
 }
 
-// M14
+// M14: every change of a shared policy has a new edition number.
 #[test]
 fn every_change_is_an_edition_of_its_own() {
     let shared = SharedPolicy::default();
@@ -409,7 +409,7 @@ fn every_change_is_an_edition_of_its_own() {
     }
 }
 
-// M14: what can be told without a call.
+// M14: the report on a policy needs no call.
 #[test]
 fn the_report_tells_what_is_left_open() {
     let registry = registry();
@@ -431,7 +431,7 @@ fn the_report_tells_what_is_left_open() {
             "rule `nobody`: there is no tool `serch`, did you mean `search`?"
         ]
     );
-    // `purge` asks by itself.
+    // `purge` always requires an approval, so it is not listed.
     let open: Vec<_> = report
         .unapproved
         .iter()
@@ -464,7 +464,7 @@ const MODES: [&str; 4] = [
     "{}",
 ];
 
-/// Rules over a world small enough to be tried out whole.
+/// Rules over a domain that is small enough for exhaustive tests.
 fn rule() -> impl Strategy<Value = Rule> {
     let verdict = prop::sample::select(vec![Allow, Deny, Ask]);
     let tools = prop::sample::select(vec!["*", "*_file", "remove_file", "purge", "search"]);
@@ -487,7 +487,7 @@ fn rule() -> impl Strategy<Value = Rule> {
     })
 }
 
-/// The rules under names of their own.
+/// A policy of the rules, with unique names.
 fn named(rules: &[Rule], otherwise: PolicyVerdict) -> Policy {
     let mut builder = Policy::builder().otherwise(otherwise);
     for (i, rule) in rules.iter().enumerate() {
@@ -523,7 +523,7 @@ fn strictness(verdict: PolicyVerdict) -> u8 {
     2 - verdict.rank()
 }
 
-/// A second reading of the rules, straight from their text.
+/// A reference implementation that reads the rules from their serialized form.
 fn by_hand(policy: &Policy, rules: &[Rule], request: &Request<'_>) -> PolicyVerdict {
     let mode: Value = serde_json::from_str(request.arguments).unwrap();
     let mut allowed = None;
@@ -561,7 +561,7 @@ fn by_hand(policy: &Policy, rules: &[Rule], request: &Request<'_>) -> PolicyVerd
 }
 
 proptest! {
-    // M14: deny wins whatever the order; the order of rules matters only among allow rules, where one fails.
+    // M14: a deny wins in every order; the order of rules matters only among allow rules, if one of them fails.
     #[test]
     fn deny_wins_whatever_the_order(rules in prop::collection::vec(rule(), 0..6), seed in any::<u64>()) {
         let registry = registry();
@@ -584,7 +584,7 @@ proptest! {
         }
     }
 
-    // M14: adding a deny (or an ask) never widens.
+    // M14: an additional deny or ask rule never makes a decision less strict.
     #[test]
     fn a_further_refusal_never_widens(rules in prop::collection::vec(rule(), 0..5), more in rule(), at in 0..6_usize) {
         prop_assume!(more.verdict() != Allow);
@@ -598,7 +598,7 @@ proptest! {
         }
     }
 
-    // M14: what is decided is what the rules say when they are read one by one, with and without what is known beforehand.
+    // M14: decisions agree with the reference implementation, with and without precomputed candidates.
     #[test]
     fn decisions_agree_with_the_rules(rules in prop::collection::vec(rule(), 0..6), otherwise in prop::sample::select(vec![Allow, Deny, Ask])) {
         let registry = registry();
@@ -614,7 +614,7 @@ proptest! {
         }
     }
 
-    // M14: the report agrees with brute force.
+    // M14: the report agrees with an exhaustive search.
     #[test]
     fn the_report_agrees_with_brute_force(rules in prop::collection::vec(rule(), 0..5), otherwise in prop::sample::select(vec![Allow, Deny, Ask])) {
         let registry = registry();
@@ -642,7 +642,7 @@ proptest! {
     }
 }
 
-// M14: clones share one policy, also over threads that replace and read at once.
+// M14: clones share one policy, even while one thread replaces it and others read it.
 #[test]
 fn readers_see_one_version_as_a_whole() {
     let registry = Arc::new(registry());

@@ -1,4 +1,4 @@
-//! What stands in brackets.
+//! Writer for lists, maps and structs.
 
 use serde::ser::{
     Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
@@ -8,15 +8,15 @@ use serde_json::Error;
 
 use super::{Writer, escape};
 
-/// How the names of those structs begin that `serde_json` writes in a way of its own: `RawValue`, and its numbers under
+/// Prefix of the names of structs that `serde_json` writes in a special way: `RawValue`, and its numbers with the feature
 /// `arbitrary_precision`.
 pub(super) const PRIVATE: &str = "$serde_json::private::";
 
-/// Items or entries.
+/// A list, map or struct that is being written.
 pub(super) struct Compound<'a> {
     pub(super) out: &'a mut String,
     pub(super) first: bool,
-    /// No struct at all: a text of `serde_json`'s own, which is JSON already.
+    /// Whether this is not a struct but a text of `serde_json`, which is JSON already.
     pub(super) raw: bool,
     pub(super) close: &'static str,
 }
@@ -35,9 +35,9 @@ impl Compound<'_> {
         value.serialize(Writer::new(self.out))
     }
 
-    /// `,"key":`
+    /// Writes `,"key":`.
     ///
-    /// Where this is inlined, a field's name is a constant: then nothing is left of the look at its bytes, and of the copy a move.
+    /// When this is inlined, a field's name is a constant, so the compiler removes the check of its bytes and copies it with a move.
     #[allow(
         clippy::inline_always,
         reason = "a third of an output's cost, measured"
@@ -64,7 +64,7 @@ impl Compound<'_> {
     }
 }
 
-/// Whether a key is written as it is, as most are. In doubt not.
+/// Whether a key needs no escapes, as most keys do not. Returns false in doubt.
 #[inline]
 fn is_plain(key: &str) -> bool {
     key.bytes()
@@ -108,7 +108,7 @@ impl SerializeMap for Compound<'_> {
         key.serialize(Writer::new(self.out))?;
         match self.out.as_bytes().get(start) {
             Some(b'"') => Ok(()),
-            // Numbers and words become text.
+            // Numbers and booleans become strings.
             Some(b'-' | b'0'..=b'9' | b't' | b'f') => {
                 self.out.insert(start, '"');
                 self.out.push('"');

@@ -1,17 +1,17 @@
-//! Where in a JSON text the next value stands.
+//! JSON pointer of the value at which writing stopped.
 
-/// A list or record that is open.
+/// A list or record that is not closed yet.
 enum Open {
     List(usize),
-    /// Its last key, as it is written.
+    /// The last key, with its escapes decoded.
     Record(String),
 }
 
-/// The JSON pointer (RFC 6901) of the value that would follow the beginning of a text that is written without blanks.
+/// Returns the JSON pointer (RFC 6901) of the value that follows `begin`, a JSON text without white space that is not complete.
 pub(super) fn after(begin: &str) -> String {
     let mut open = Vec::new();
     let mut rest = begin.chars();
-    // The last string, which is a key where a colon follows.
+    // The last string, which is a key if a colon follows.
     let mut text = String::new();
     while let Some(c) = rest.next() {
         match c {
@@ -43,7 +43,7 @@ pub(super) fn after(begin: &str) -> String {
     pointer
 }
 
-/// The rest of a string behind its first quote, its escapes read.
+/// Reads the rest of a string after its opening quote, and decodes its escapes.
 fn string(rest: &mut std::str::Chars<'_>) -> String {
     let mut quoted = String::from('"');
     while let Some(c) = rest.next() {

@@ -1,4 +1,4 @@
-//! The bytes are those of `serde_json`.
+//! The writer writes the same bytes as `serde_json`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::super::seen::{has_files, watch};
 use super::{Unwritten, write};
 
-// H6: NaN leaves as null, where the schema of the output has a number
+// H6: a float that is not finite is an error, because `null` does not fit the output's schema
 #[test]
 fn a_float_that_is_no_number_is_an_error_that_names_its_place() {
     #[derive(Serialize)]
@@ -44,7 +44,7 @@ fn a_float_that_is_no_number_is_an_error_that_names_its_place() {
     assert!(write(&sample(0.0, 0.0), 0).is_ok());
 }
 
-/// `write` for values of any type.
+/// Calls `write` for values of any type.
 mod erased {
     use super::*;
 
@@ -98,7 +98,7 @@ struct Everything<'a> {
     newtype: Newtype<'a>,
 }
 
-/// Every kind of key, not by way of a map.
+/// Every kind of key, as field names and not in a map.
 #[derive(Serialize)]
 struct Keys<'a> {
     #[serde(rename = "k\"ey\n")]
@@ -123,7 +123,7 @@ enum Key {
     Full(u8),
 }
 
-/// Writes its text by `Display`.
+/// Writes its text through `Display`.
 struct Shown<'a>(&'a str);
 
 impl Serialize for Shown<'_> {
@@ -225,7 +225,7 @@ fn room_is_no_limit() {
     }
 }
 
-// The end of a text, and a text of less than 16 bytes, are checked by code of their own.
+// Separate code checks the end of a text, and a text of less than 16 bytes.
 #[test]
 fn every_byte_is_escaped_at_every_place() {
     for length in 1..=40 {
@@ -239,7 +239,7 @@ fn every_byte_is_escaped_at_every_place() {
     }
 }
 
-/// Serialises by running a tool whose output has a file, as far as `watch` knows.
+/// Serializes as if it ran a tool whose output has a file.
 struct Nesting(crate::Image);
 
 impl Serialize for Nesting {
@@ -271,7 +271,7 @@ fn an_output_within_another_keeps_its_files_to_itself() {
         panic!("a `Serialize` panics");
     });
     assert!(panicked.is_err());
-    // Nothing is noted where no output is written.
+    // No file is registered while no output is written.
     write(&image(), 0).expect("it can be written");
     let watching = watch();
     assert!(!has_files());

@@ -1,4 +1,4 @@
-//! [`Admitted`]: the arguments fit, the scope of the call is open, and its body can begin.
+//! [`Admitted`]: a call whose arguments fit and whose scope is open, so that its body can begin.
 
 #[cfg(feature = "host")]
 use super::Flight;
@@ -14,7 +14,7 @@ use crate::run::prepared::{check_call, check_secrets, enter};
 use crate::tool::Job;
 use crate::toolset::Toolset;
 
-/// A call whose arguments its tool takes. Nothing of the tool has run.
+/// A call whose arguments fit its tool's schema. Nothing of the tool has run.
 pub(in crate::run) struct Admitted<'t, H: Held> {
     toolset: &'t Toolset,
     held: H,
@@ -50,7 +50,7 @@ impl<'t> Found<'t, Prepared> {
         }
     }
 
-    /// Checks typed arguments, whose types hold already: only the guard knows their bounds. Those that cannot be written are not checked.
+    /// Checks typed arguments: their types are right already, but only the guard knows their bounds. Arguments without a JSON text are not checked.
     #[inline]
     pub(in crate::run) fn admit_typed(
         self,
@@ -83,7 +83,7 @@ impl<'t> Found<'t, Prepared> {
 
 #[cfg(feature = "host")]
 impl<'t> Found<'t, Flight> {
-    /// Reads arguments and opens the scope; `made` is a body that the host has made itself.
+    /// Reads arguments and opens the scope; `made` is a body that the host has created from typed arguments.
     #[inline]
     pub(in crate::run) fn admit(
         self,

@@ -1,4 +1,4 @@
-//! [`Claimed`]: everything that has to be written down before the body is written.
+//! [`Claimed`]: a call whose required rows are written, so that its body may run.
 
 #[cfg(feature = "host")]
 use std::sync::Arc;
@@ -27,20 +27,20 @@ pub(in crate::run) struct Claimed<H: Held> {
     record: Record,
 }
 
-/// Evidence of what is written down about a call.
+/// Proof of the rows that are written for a call.
 pub(in crate::run) enum Record {
-    /// Nothing had to be.
+    /// No row was required.
     Nothing(Nothing),
-    /// The ledger's row, with the audit's row where that is required.
+    /// The ledger's row, and the audit row if one is required.
     #[cfg(feature = "host")]
     Row(Box<Claim>),
-    /// The audit's row.
+    /// The audit row alone.
     #[cfg(feature = "host")]
     Audited(Audited),
 }
 
 impl Cleared<Prepared> {
-    /// A host without a gate writes nothing down.
+    /// Claims a call of a host without a gate, which writes no rows.
     #[inline]
     pub(in crate::run) fn claim(self) -> Claimed<Prepared> {
         let (held, guards, nothing) = self.take();
@@ -52,7 +52,7 @@ impl Cleared<Prepared> {
     }
 }
 
-/// A cleared call that has to be written down.
+/// A cleared call whose rows are not written yet.
 #[cfg(feature = "host")]
 pub(in crate::run) struct Unwritten {
     held: Flight,
@@ -62,7 +62,7 @@ pub(in crate::run) struct Unwritten {
 
 #[cfg(feature = "host")]
 impl Cleared<Flight> {
-    /// The claim of a call about which nothing is to be written down; otherwise what is to be written.
+    /// Claims a call that needs no rows. A call that needs rows is returned as [`Unwritten`].
     #[inline]
     pub(in crate::run) fn claim(self) -> Result<Claimed<Flight>, Box<Unwritten>> {
         let (held, guards, duty) = self.take();
@@ -83,7 +83,7 @@ impl Cleared<Flight> {
 
 #[cfg(feature = "host")]
 impl Unwritten {
-    /// The call, for the result of one whose task is lost.
+    /// The call, for its result if the task is lost.
     pub(in crate::run) fn flight(&self) -> &Flight {
         &self.held
     }
@@ -131,7 +131,7 @@ impl Unwritten {
                     Err(error) if held.verdicts().approval.is_none() => {
                         return Err(Left::why(held, guards, Why::Refused(error)));
                     }
-                    // Its approval is used up and still lets it begin, so that no result may say that it was not run.
+                    // The approval is used up and can still begin the call, so no result may say that the call was not run.
                     Err(error) => {
                         let error = record::unwritten(error.operator_text());
                         return Err(Left::undecided(held, guards, error));
@@ -153,7 +153,7 @@ impl Unwritten {
                 );
                 let before = held.closed_row(&error);
                 held.runs_as(attempt, operator);
-                // The claim has returned the number of the attempt only now, so the attempt has no row in the other database yet.
+                // The claim has returned the number of the attempt only now, so the other database has no row of this attempt yet.
                 if let Some(sink) = sink_apart
                     && let Err(error) = audited_again(&held, &sink, before).await
                 {
@@ -179,7 +179,7 @@ impl Unwritten {
     }
 }
 
-/// Ends the row of a required audit that was opened for a call which does not begin. The row of the run that did may follow it.
+/// Ends the row of a required audit that was opened for a call that does not begin. The row of the run that did begin may follow it.
 #[cfg(feature = "host")]
 async fn close_again(held: &Flight, sink: Arc<dyn AuditSink>) {
     let error = ToolError::of(ErrorKind::Interrupted, "the call was begun elsewhere");
@@ -204,7 +204,7 @@ async fn audited(held: &Flight, sink: &Arc<dyn AuditSink>) -> Result<Audited, To
     }
 }
 
-/// Writes the row of a later attempt. The open row that stands for the attempt before it is closed, where that had no outcome.
+/// Writes the row of a later attempt, and closes the open row of the earlier attempt if that one had no outcome.
 #[cfg(feature = "host")]
 async fn audited_again(
     held: &Flight,
@@ -226,7 +226,7 @@ impl From<Known> for Why {
 }
 
 impl<H: Held> Claimed<H> {
-    /// The state of a call whose run has failed and may be made again. Only [`Running::again`](super::Running::again) has the parts.
+    /// Restores the state of a call whose run has failed and may be repeated. Only [`Running::again`](super::Running::again) has the parts.
     #[cfg(feature = "host")]
     #[inline]
     pub(super) fn back(failed: super::ran::Failed<H>) -> Self {

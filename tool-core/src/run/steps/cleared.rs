@@ -1,4 +1,4 @@
-//! [`Cleared`]: policy and tool allow a call, or a person has approved it.
+//! [`Cleared`]: a call that policy and tool allow, or that a person has approved.
 
 #[cfg(feature = "host")]
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::run::{claim, record};
 #[cfg(feature = "host")]
 use crate::store::AuditSink;
 
-/// A call that may run as soon as it is written down.
+/// A call that may run as soon as its rows are written.
 pub(in crate::run) struct Cleared<H: Held> {
     held: H,
     guards: H::Guards,
@@ -43,11 +43,11 @@ enum Grounds {
     Approved(Approved),
 }
 
-/// Evidence that nothing is to be written down before a body. Only this file makes it.
+/// Proof that no row is required before a body. Only this file creates it.
 pub(in crate::run) struct Nothing(());
 
 impl Judged<'_, Prepared> {
-    /// Lets the call pass, or refuses it: without a gate nobody can be asked.
+    /// Clears the call or refuses it. Without a gate, no person can be asked.
     #[inline]
     pub(in crate::run) fn clear(self) -> Result<Cleared<Prepared>, Left<Prepared>> {
         let (held, (), judgement) = self.take();
@@ -82,19 +82,19 @@ impl<H: Held> Cleared<H> {
     }
 }
 
-/// What counts a call behind a gate.
+/// Counts a call behind a gate.
 #[cfg(feature = "host")]
 pub(in crate::run) struct Guards {
-    /// As one that runs, until it has landed: [`Gate::drain`](crate::Gate::drain) waits for it.
+    /// Counts the call as running until it has landed: [`Gate::drain`](crate::Gate::drain) waits for it.
     #[expect(dead_code, reason = "held, not read")]
     running: Option<Entered>,
-    /// Towards the limits, until its body has ended.
+    /// Counts the call towards the limits until its body has ended.
     limits: Option<LimitGuard>,
 }
 
 #[cfg(feature = "host")]
 impl Guards {
-    /// Those of a call that is refused before it is counted.
+    /// The guards of a call that is refused before it is counted.
     #[inline]
     pub(super) fn none() -> Self {
         Self {
@@ -103,38 +103,38 @@ impl Guards {
         }
     }
 
-    /// The body has ended.
+    /// Stops counting the call towards the limits, because its body has ended.
     pub(super) fn body_ended(&mut self) {
         self.limits = None;
     }
 }
 
-/// What is to be written down before a body.
+/// The rows that must be written before a body runs.
 #[cfg(feature = "host")]
 pub(in crate::run) enum Duty {
     Nothing(Nothing),
     Write(Box<Writing>),
 }
 
-/// The stores that take what is written down before a body.
+/// The stores that take the rows written before a body runs.
 #[cfg(feature = "host")]
 pub(in crate::run) enum Writing {
     Audit(Arc<dyn AuditSink>),
     Ledger(Ledger),
-    /// The ledger writes the audit's row as well, in one transaction.
+    /// The ledger writes the audit row too, in one transaction.
     Both(Ledger),
-    /// The audit's row goes into another database than the ledger's.
+    /// The audit row is written to a different database than the ledger's row.
     Apart(Ledger, Arc<dyn AuditSink>),
 }
 
-/// How far a judged call has got without waiting.
+/// The state of a judged call after every step that does not wait.
 #[cfg(feature = "host")]
 pub(in crate::run) enum Clearing<'t> {
     Cleared(Cleared<Flight>),
     Asks(Box<Asks<'t>>),
 }
 
-/// A call about which a person is asked.
+/// A call that a person is asked about.
 #[cfg(feature = "host")]
 pub(in crate::run) struct Asks<'t> {
     held: Flight,
@@ -145,7 +145,7 @@ pub(in crate::run) struct Asks<'t> {
     grant: Option<Box<Grant>>,
 }
 
-/// What a person has said about a call that may go on.
+/// The answer of a person that lets a call continue.
 #[cfg(feature = "host")]
 pub(in crate::run) enum Answered {
     Cleared(Cleared<Flight>),
@@ -155,14 +155,14 @@ pub(in crate::run) enum Answered {
 
 #[cfg(feature = "host")]
 impl<'t> Judged<'t, Flight> {
-    /// Lets the call pass where it needs no question. `grant` is the approval that it comes with.
+    /// Clears the call if no person has to be asked. `grant` is the approval that it comes with.
     #[inline]
     pub(in crate::run) fn clear(
         self,
         grant: Option<Box<Grant>>,
     ) -> Result<Clearing<'t>, Left<Flight>> {
         let (held, parts, judgement) = self.take();
-        // Before an approval is used up: a call that is turned away here can come again.
+        // Enter the gate before an approval is used up: a call that is turned away here can come again.
         let Some(running) = parts.gate.enter(held.context()) else {
             let error = ToolError::of(
                 ErrorKind::Unavailable,
@@ -221,7 +221,7 @@ impl<'t> Judged<'t, Flight> {
 
 #[cfg(feature = "host")]
 impl Asks<'_> {
-    /// Asks, or uses the approval.
+    /// Asks a person, or uses the approval that the call comes with.
     pub(in crate::run) async fn ask(self) -> Result<Answered, Left<Flight>> {
         // Locals are dropped in reverse order: a call that is dropped here counts as running until `held` has begun the write of its row.
         let Self {
@@ -288,7 +288,7 @@ impl Cleared<Flight> {
                 true
             }
         };
-        // What only reads happens as often as it likes, unless a person has approved one time.
+        // A read-only call may run any number of times, so it needs no row unless a person has approved a single run.
         let has_row = is_approved || !held.prepared().tool().hints().read_only;
         let duty = match parts.books {
             Books::Nothing => Duty::Nothing(Nothing(())),

@@ -1,4 +1,4 @@
-//! The way into the scope of a call: its arguments are read first, by the tool, and what is written down is opened only for those that fit.
+//! Opening the scope of a call: the tool reads the arguments first, and the scope opens only for arguments that fit.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,14 +22,14 @@ use crate::run::gated::MakeJob;
 #[cfg(feature = "host")]
 use crate::store::Timestamp;
 
-/// A call that has come, with or without a gate.
+/// A call that has arrived, with or without a gate, and has no scope yet.
 pub(super) trait Arrived {
-    /// What its scope does not take.
+    /// The parts of the call that its scope does not take.
     type Rest;
 
     fn call(&self) -> &ToolCall;
 
-    /// Its scope, under the arguments as they are.
+    /// Splits the call into the parts of its scope, with the arguments as they are, and the rest.
     fn open(self) -> (Opening, Self::Rest);
 }
 
@@ -77,7 +77,7 @@ impl<'t> Arrived for AtGate<'t> {
     }
 }
 
-/// A call on its way into its scope.
+/// A call whose scope is being opened.
 pub(super) struct Entrance<'t, A: Arrived> {
     toolset: &'t Toolset,
     at: usize,
@@ -86,14 +86,14 @@ pub(super) struct Entrance<'t, A: Arrived> {
     /// The call, until its scope takes it.
     arrived: Option<A>,
     inside: Option<(Prepared, A::Rest)>,
-    /// The arguments where they are not those of the call, and what was repaired.
+    /// The arguments if they differ from those of the call, and the repairs.
     corrected: Option<String>,
     repairs: Vec<RepairNote>,
 }
 
 /// A call that did not begin.
 pub(super) enum Stopped<A: Arrived> {
-    /// Its scope was not opened.
+    /// The scope was not opened.
     Outside(A, ToolError),
     Inside(Prepared, A::Rest, ToolError),
 }
@@ -148,10 +148,10 @@ impl<'t, A: Arrived> Entrance<'t, A> {
         }
     }
 
-    /// Reads the arguments, opens the scope, and makes the body.
+    /// Reads the arguments, opens the scope and creates the body.
     #[inline]
     pub(super) fn begin(mut self) -> Result<(Prepared, A::Rest, Job), Stopped<A>> {
-        // Nearly every call of a tool that is compiled in. Others are checked by what their schema says first.
+        // Nearly every call is to a compiled tool. Calls to dynamic tools are checked against the schema first.
         let begun = if self.def.is_dynamic() {
             Err(NotBegun::Unfit(None))
         } else {
@@ -164,7 +164,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
         self.end(begun)
     }
 
-    /// Reads the arguments as repaired, or reports what is wrong with them.
+    /// Reads the repaired arguments, or reports what is wrong with them.
     #[cold]
     fn begin_corrected(&mut self, reason: Option<DecodeError>) -> Result<Job, NotBegun> {
         let changed = self.correct().map_err(NotBegun::Refused)?;
@@ -174,11 +174,11 @@ impl<'t, A: Arrived> Entrance<'t, A> {
                 begun => begun,
             };
         }
-        // The schema admits them, and a `Deserialize` of the user's own does not.
+        // The arguments fit the schema, but a custom `Deserialize` impl rejects them.
         Err(self.stopped_inside(misread(reason)))
     }
 
-    /// A fault of the tool's own code: the call has a scope, and with it a span.
+    /// Opens the scope for a fault of the tool's own code, so that the call has a span.
     #[cold]
     fn stopped_inside(&mut self, error: ToolError) -> NotBegun {
         let entered = self.arrived.is_some().then(|| self.enter(true));
@@ -186,7 +186,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
         NotBegun::Refused(refused.unwrap_or(error))
     }
 
-    /// Opens the scope for a body that the host has made; the arguments only have to fit.
+    /// Opens the scope for a body that the host has created; the arguments only have to fit the schema.
     #[cfg(feature = "host")]
     pub(super) fn begin_made(
         mut self,
@@ -201,7 +201,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
     }
 
     fn start(&mut self) -> Result<Job, NotBegun> {
-        // A `Deserialize` of the user's own may panic.
+        // A custom `Deserialize` impl may panic.
         let def = self.def;
         let begun = catch_unwind(AssertUnwindSafe(|| def.start(self, Ticket(()))));
         match begun {
@@ -210,7 +210,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
                 resume_unwind(payload)
             }
             Err(payload) => {
-                // What is wrong with the arguments says more than a conversion that has panicked at them.
+                // An argument error is more helpful than the panic of a conversion that the arguments have caused.
                 if self.corrected.is_none() {
                     self.correct().map_err(NotBegun::Refused)?;
                 }
@@ -219,7 +219,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
         }
     }
 
-    /// Lets the guard correct the arguments; whether it did.
+    /// Lets the guard correct the arguments. Returns whether it changed them.
     #[cold]
     fn correct(&mut self) -> Result<bool, ToolError> {
         let Some(arrived) = &self.arrived else {
@@ -228,7 +228,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
         let written = &*arrived.call().arguments;
         let admitted = check_call(self.def, written, self.toolset.repair_mode(), self.cx)?;
         let corrected = match admitted.text {
-            // Empty text is read as `{}`, which is neither.
+            // Empty text is read as `{}`, which is borrowed but is not `written`.
             Cow::Borrowed(text) if std::ptr::eq(text, written) => None,
             text => Some(text.into_owned()),
         };

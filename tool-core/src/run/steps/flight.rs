@@ -10,7 +10,7 @@ use crate::gate::{Gate, Judgement};
 use crate::run::{Prepared, record, telemetry};
 use crate::store::{AuditRow, AuditSink, CallId, Timestamp};
 
-/// A call behind a gate. Dropped before it has landed, it is reported as cancelled.
+/// A call behind a gate. If it is dropped before it has landed, it is reported as cancelled.
 ///
 /// Boxed, because each step moves it.
 pub(in crate::run) struct Flight(Box<Fields>);
@@ -21,7 +21,7 @@ struct Fields {
     verdicts: Verdicts,
     started: Timestamp,
     has_landed: bool,
-    /// A person is asked about the call, who may let it run by a token.
+    /// Whether a person is asked about the call, who may let it run later by an approval token.
     asks: bool,
 }
 
@@ -74,7 +74,7 @@ impl Flight {
         self.0.verdicts.approver = approver;
     }
 
-    /// Notes that a person is asked about the call.
+    /// Marks the call as one that a person is asked about.
     pub(super) fn asking(mut self) -> Self {
         self.0.asks = true;
         self
@@ -86,7 +86,7 @@ impl Flight {
         self.0.asks || identity.is_some_and(|identity| identity.conversation().is_some())
     }
 
-    /// Notes that this is a later attempt of the call, which an operator has allowed.
+    /// Marks this run as a later attempt of the call, which an operator has allowed.
     pub(super) fn runs_as(&mut self, attempt: u32, operator: String) {
         self.0.verdicts.rerun = Some((attempt, operator));
     }
@@ -96,13 +96,13 @@ impl Flight {
         self.0.verdicts.attempt += 1;
     }
 
-    /// The audit's row before the body.
+    /// The audit row that is written before the body.
     pub(super) fn open_row(&self) -> Option<AuditRow> {
         let identity = self.0.prepared.cx.identity()?.clone();
         Some(self.late(identity, self.0.verdicts.clone(), None).row())
     }
 
-    /// The row of a call that ended with an error before its body, and can be dispatched again.
+    /// The audit row of a call that ended with an error before its body and can be dispatched again.
     pub(super) fn closed_row(&self, error: &ToolError) -> Option<AuditRow> {
         let identity = self.0.prepared.cx.identity()?.clone();
         let end = End::failed(error, env::elapsed(self.0.prepared.since)).open();
@@ -122,13 +122,13 @@ impl Flight {
         }
     }
 
-    /// The call is over, and there is nothing to report of it.
+    /// Ends the call without reporting it.
     #[inline]
     pub(in crate::run) fn forget(mut self) {
         self.0.has_landed = true;
     }
 
-    /// The audit's row of the end: handed to the buffer, or returned where the audit is required. A call without an identity has none.
+    /// Hands the audit row of the end to the buffer, or returns it if the audit is required. A call without an identity has no row.
     pub(super) fn close(
         &mut self,
         identity: Option<CallId>,
@@ -175,7 +175,7 @@ impl Drop for Flight {
             }
             Audit::Required(sink) => {
                 let (sink, late) = (Arc::clone(sink), self.late(identity, verdicts, Some(end)));
-                // A drain that begins now waits for the row as well.
+                // A drain that begins now waits for this row too.
                 let counted = self.0.gate.begin_write();
                 let gate = self.0.gate.clone();
                 env::spawn(async move {

@@ -1,4 +1,4 @@
-//! [`Found`]: the tool of a call is found, and the parts of its host are known.
+//! [`Found`]: a call whose tool is found, and the parts of the gate that it needs.
 
 use std::time::Instant;
 
@@ -25,14 +25,14 @@ use crate::tool::Origin;
 use crate::tool::{Tool, ToolDef};
 use crate::toolset::Toolset;
 
-/// A call that has come to a toolset without a gate.
+/// A call that has arrived at a toolset without a gate.
 pub(in crate::run) struct Ungated {
     pub(super) call: ToolCall,
     pub(super) progress: Progress,
     pub(super) since: Instant,
 }
 
-/// A call that has come to a gate.
+/// A call that has arrived at a gate.
 #[cfg(feature = "host")]
 pub(in crate::run) struct AtGate<'t> {
     pub(super) gate: &'t Gate,
@@ -41,13 +41,13 @@ pub(in crate::run) struct AtGate<'t> {
     pub(super) gated: Box<Gated>,
     pub(super) since: Instant,
     pub(super) started: Timestamp,
-    /// The tool of a typed call.
+    /// The origin of a typed call's tool.
     typed: Option<Origin>,
 }
 
 #[cfg(feature = "host")]
 impl<'t> AtGate<'t> {
-    /// Gives the call its identity; that of its approval where it is resumed.
+    /// Gives the call its identity. A resumed call has the identity of its approval.
     #[inline]
     pub(in crate::run) fn new(
         gate: &'t Gate,
@@ -74,7 +74,7 @@ impl<'t> AtGate<'t> {
 
 #[cfg(feature = "host")]
 impl AtGate<'_> {
-    /// The same for a typed call: no other tool of its name is called, and the output is kept as a value.
+    /// Turns this into a typed call: no other tool of the same name is called, and the output is kept as a value.
     #[inline]
     pub(in crate::run) fn typed(mut self, tool: Option<Origin>, output: TypedOutput) -> Self {
         self.typed = tool;
@@ -92,7 +92,7 @@ pub(in crate::run) struct Parts<'t> {
     pub(super) books: Books<'t>,
 }
 
-/// The approvers that a call can be put to.
+/// The approvals through which a person can be asked about a call.
 #[cfg(feature = "host")]
 #[derive(Clone, Copy)]
 pub(super) enum Asking<'t> {
@@ -100,7 +100,7 @@ pub(super) enum Asking<'t> {
     Approvals(&'t Approvals),
 }
 
-/// What a host writes down before a body runs.
+/// The stores in which a host records a call before its body runs.
 #[cfg(feature = "host")]
 #[derive(Clone, Copy)]
 pub(super) enum Books<'t> {
@@ -137,7 +137,7 @@ pub(in crate::run) struct Found<'t, H: Held> {
 }
 
 impl<'t> Found<'t, Prepared> {
-    /// Looks for the tool that the call names.
+    /// Looks up the tool that the call names.
     #[inline]
     pub(in crate::run) fn ungated(
         toolset: &'t Toolset,
@@ -163,7 +163,7 @@ impl<'t> Found<'t, Prepared> {
         })
     }
 
-    /// Looks for the tool of typed arguments, which are JSON text where they can be written.
+    /// Looks up the tool of typed arguments; `arguments` is their JSON text, if they have one.
     #[inline]
     pub(in crate::run) fn typed<T: Tool>(
         toolset: &'t Toolset,
@@ -190,14 +190,14 @@ impl<'t> Found<'t, Prepared> {
 
 #[cfg(feature = "host")]
 impl<'t> Found<'t, Flight> {
-    /// Looks for the tool that the call names.
+    /// Looks up the tool that the call names.
     #[inline]
     pub(in crate::run) fn gated(
         toolset: &'t Toolset,
         arrived: AtGate<'t>,
         cx: &ToolContext,
     ) -> Result<Self, Left<Flight>> {
-        // Another tool of the name would be judged in place of the one that runs.
+        // A different tool of this name would be judged in place of the tool that runs.
         let is_meant = |def: &ToolDef| {
             arrived
                 .typed
@@ -220,7 +220,7 @@ impl<'t> Found<'t, Flight> {
     }
 }
 
-/// What [`Found`] holds, for the state that follows it.
+/// The fields of [`Found`], for the next state.
 pub(super) struct FoundParts<'t, H: Held> {
     pub(super) toolset: &'t Toolset,
     pub(super) at: usize,

@@ -1,4 +1,4 @@
-//! [`Judged`]: policy and tool have spoken about a call.
+//! [`Judged`]: a call with the decision of policy and tool.
 
 #[cfg(feature = "host")]
 use super::Flight;
@@ -6,7 +6,7 @@ use super::admitted::Admitted;
 use super::{Held, Prepared};
 use crate::gate::{self, Judgement};
 
-/// A call about which policy and tool have spoken.
+/// A call on which policy and tool have decided.
 pub(in crate::run) struct Judged<'t, H: Held> {
     held: H,
     parts: H::Parts<'t>,

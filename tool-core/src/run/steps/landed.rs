@@ -1,4 +1,4 @@
-//! [`Landed`]: a call has its result, and everything about it is written down.
+//! [`Landed`]: a call that has its result and whose end is recorded.
 
 #[cfg(feature = "host")]
 use std::sync::Arc;
@@ -45,7 +45,7 @@ use crate::run::{record, stored};
 #[cfg(feature = "host")]
 use crate::store::{CallId, EffectRow};
 
-/// A call that is over.
+/// A call that is over, with its result.
 pub(in crate::run) struct Landed(CallResult);
 
 impl Landed {
@@ -55,11 +55,11 @@ impl Landed {
     }
 }
 
-/// A call that has its result.
+/// A call that has its result, but whose end may not be recorded yet.
 pub(in crate::run) enum Landing {
-    /// Nothing has to be waited for.
+    /// Nothing is left to wait for.
     Over(Landed),
-    /// Something about its end is to be written first. Boxed, so that a call of which nothing is written does not carry the room.
+    /// Something about the end must be written first. Boxed, so that a call without such a write does not reserve memory for it.
     Writing(BoxFuture<'static, Landed>),
 }
 
@@ -73,7 +73,7 @@ impl Landing {
 }
 
 impl Running<Prepared> {
-    /// The result of a run. Only an output of which the model reads a part has to wait, for the store that keeps the rest.
+    /// Builds the result of a run. Only an output that the model reads in part has to wait, for the store that keeps the rest.
     #[inline]
     pub(in crate::run) fn land(self, toolset: &Toolset, ran: Ran) -> Landing {
         let (prepared, (), _) = self.take();
@@ -87,7 +87,7 @@ impl Running<Prepared> {
         }))
     }
 
-    /// The end of a typed call, whose output is not written.
+    /// Ends a typed call, whose output is not written as JSON.
     #[inline]
     pub(in crate::run) fn land_typed<R>(self, outcome: Outcome<R>) -> Result<R, ToolError> {
         let (prepared, (), _) = self.take();
@@ -112,7 +112,7 @@ impl Left<Prepared> {
         })
     }
 
-    /// The end of a typed call.
+    /// Ends a typed call that has not run, and returns its error.
     #[inline]
     pub(in crate::run) fn land_typed(self) -> ToolError {
         match self.take() {
@@ -127,7 +127,7 @@ impl Left<Prepared> {
 }
 
 impl Why {
-    /// What the model reads.
+    /// The error that the model reads.
     #[inline]
     fn into_error(self) -> ToolError {
         match self {
@@ -148,7 +148,7 @@ impl Why {
 
 #[cfg(feature = "host")]
 impl Running<Flight> {
-    /// The result of a run, the end in the ledger, and the audit's row.
+    /// Builds the result of a run, and writes the end in the ledger and the audit row.
     #[inline]
     pub(in crate::run) fn land(self, toolset: &Toolset, ran: Ran) -> Landing {
         let (flight, mut guards, record) = self.take();
@@ -172,7 +172,7 @@ impl Running<Flight> {
     }
 }
 
-/// The end of a call whose body has run.
+/// Ends a call whose body has run.
 #[cfg(feature = "host")]
 #[inline]
 fn close(
@@ -193,7 +193,7 @@ fn close(
 
 #[cfg(feature = "host")]
 impl Left<Flight> {
-    /// The result of a call that has not run, and the audit's row. One that was written down ends in the ledger, too.
+    /// Builds the result of a call that has not run, and writes its audit row. A call that was recorded before ends in the ledger too.
     pub(in crate::run) async fn land(self, cx: &ToolContext) -> Landed {
         let stop = match self.take() {
             Stopped::Early(early) => return early_landed(early, cx).await,
@@ -226,7 +226,7 @@ impl Left<Flight> {
                 result.citations = redactor.clean(citations);
                 result.replayed = true;
                 flight.prepared().span.record("tool_core.replayed", true);
-                // Its row is written already.
+                // The earlier run has its row already.
                 flight.forget();
                 return Landed(result);
             }
@@ -237,7 +237,7 @@ impl Left<Flight> {
                 let error = match why {
                     Why::Before(Before::Unsettled(row)) => {
                         if row.attempt > 1 {
-                            // That attempt has a row of its own.
+                            // That attempt has an audit row of its own.
                             let operator = row.resolved_by.clone().unwrap_or_default();
                             flight.runs_as(row.attempt, operator);
                         }
@@ -253,7 +253,7 @@ impl Left<Flight> {
                         error
                     }
                     Why::Foreign(error) => {
-                        // The row of this identity is the other call's.
+                        // The row under this identity belongs to the other call.
                         identity = CallId::alone(flight.context().own_workspace()).ok();
                         error
                     }
@@ -283,7 +283,7 @@ impl Left<Flight> {
     }
 }
 
-/// The result of a call that has not come to its scope: its tool is not there, or its arguments do not fit.
+/// Ends a call whose scope was not opened: its tool is hidden or missing, or its arguments do not fit.
 #[cfg(feature = "host")]
 async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
     let (mut is_undecided, mut unbegun) = (false, None);
@@ -304,7 +304,7 @@ async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
         let error = std::mem::replace(&mut early.error, ToolError::new(""));
         match refused.judge(gate, error, &reason).await {
             Refusal::Stands(error, found) => (early.error, unbegun) = (error, Some(found)),
-            // The row of the audit is that of the earlier run.
+            // The audit row of the earlier run is the row of this call.
             Refusal::Before(before) => return Landed(answered(early.call, cx, before)),
             Refusal::Undecided(error) => (early.error, is_undecided) = (error, true),
         }
@@ -316,7 +316,7 @@ async fn early_landed(mut early: Early, cx: &ToolContext) -> Landed {
     Landed(result)
 }
 
-/// Tells the call's span what was decided.
+/// Adds the decision to the call's span, and the arguments if the gate traces content.
 #[cfg(feature = "host")]
 fn traced(flight: &Flight) {
     let prepared = flight.prepared();
@@ -326,8 +326,8 @@ fn traced(flight: &Flight) {
     }
 }
 
-/// An outcome that says what the body did, where a hook or a limit speaks in its place: that the call took effect, if its body has
-/// returned an output that cannot be handed on; that it may have taken effect, if its body was cut off.
+/// Rewrites an error to say what the body did, even if the error is from a hook or a limit: the call took effect if the body returned an output
+/// that cannot be passed on; it may have taken effect if the body was cut off.
 #[cfg(feature = "host")]
 fn honest(
     flight: &Flight,
@@ -363,7 +363,7 @@ fn honest(
     cx.redactor().clean(Err(error))
 }
 
-/// The error of a call that was stopped, or of one of its calls, after others of its calls have run.
+/// The error of a call that was stopped, or whose nested call was stopped, after other nested calls have run.
 #[cfg(feature = "host")]
 fn has_made(cx: &ToolContext, error: &ToolError) -> Clean<Result<Output, ToolError>> {
     let made = refusal::made(cx.made() as usize);
@@ -372,8 +372,8 @@ fn has_made(cx: &ToolContext, error: &ToolError) -> Clean<Result<Output, ToolErr
     cx.redactor().clean(Err(error))
 }
 
-/// The outcome of a call that was written down and whose body has not begun, where an earlier run of it has made calls; and the doubt
-/// about one of them.
+/// Corrects the outcome of a recorded call whose body has not begun, if an earlier run of it has made calls. Also returns the row of a nested
+/// call whose outcome is in doubt.
 #[cfg(feature = "host")]
 async fn in_part(
     flight: &Flight,
@@ -405,7 +405,7 @@ async fn in_part(
     (cx.redactor().clean(Err(error)), doubt)
 }
 
-/// Whether an error of this kind says by itself that the body did not end: it was cut off, or it waits.
+/// Whether an error of this kind already says that the body did not end: it was cut off, or it waits.
 #[cfg(feature = "host")]
 fn speaks_of_a_cut(kind: ErrorKind) -> bool {
     matches!(
@@ -418,7 +418,7 @@ fn speaks_of_a_cut(kind: ErrorKind) -> bool {
     )
 }
 
-/// Whether a call without a row in the ledger is over: it neither waits nor was denied, and it is known that it has not run before.
+/// Whether a call without a ledger row is over: it does not wait, it was not denied, and it is known that it has not run before.
 #[cfg(feature = "host")]
 fn has_nothing_to_come(result: &CallResult) -> bool {
     let may_come = result.error().is_some_and(|error| {
@@ -433,8 +433,8 @@ fn has_nothing_to_come(result: &CallResult) -> bool {
     !may_come && !result.undecided && result.unsettled().is_none() && result.tickets.is_empty()
 }
 
-/// What has to be written about the end of a call: into the ledger, the thread, and an audit that is required. The row of any other
-/// audit is handed on here.
+/// Collects the writes for the end of a call: to the ledger, to the thread, and to a required audit. The row of a best-effort audit is
+/// handed over here.
 #[cfg(feature = "host")]
 fn closing(
     flight: &mut Flight,
@@ -450,7 +450,7 @@ fn closing(
         telemetry::result(&flight.prepared().span, &output);
     }
     result.tickets.extend(cx.take_asked());
-    // A body that fails because one of its calls waits for a person runs again when that person has answered, whatever it made of the error.
+    // A body that fails because one of its calls waits for a person runs again when that person has answered, whatever error the body returned.
     if let Some(ticket) = result.tickets.first()
         && let Some(error) = result.error()
         && error.kind() != ErrorKind::Pending
@@ -463,7 +463,7 @@ fn closing(
         ));
         result.outcome = cx.redactor().clean(Err(error));
     }
-    // A body that fails because the end of one of its calls is not known runs again when an operator has settled that.
+    // A body that fails because the outcome of one of its calls is unknown runs again when an operator has settled that call.
     if result.unsettled().is_none()
         && result
             .error()
@@ -489,7 +489,7 @@ fn closing(
         Some((Arc::clone(filing), filing.message(result)?))
     });
     let mut end = End::of(result);
-    // Nobody stores the result of a call whose caller went away, or that a drain has cancelled.
+    // The result is not stored if the caller went away or if a drain has cancelled the call.
     let is_cancelled = result.error().map(ToolError::kind) == Some(ErrorKind::Cancelled);
     let is_left_open = is_cancelled && (was_dropped || flight.gate().is_draining());
     if (is_left_open && ending.is_none() && flight.may_come_again()) || result.undecided {
@@ -512,7 +512,7 @@ fn closing(
 fn written(closing: Closing, flight: Flight, guards: Guards, result: CallResult) -> Landing {
     let deadline = flight.context().deadline();
     if let Some(filing) = closing.deferred(&flight) {
-        // The gate counts the call as one that runs until its end is written.
+        // The gate counts the call as running until its end is written.
         filing.defer(Box::pin(async move {
             closing.write(deadline).await;
             drop(guards);

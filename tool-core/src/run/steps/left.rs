@@ -27,11 +27,11 @@ use crate::store::Timestamp;
 /// A call that ends before its body. Boxed, because it is rare and large.
 pub(in crate::run) struct Left<H: Held>(Box<Stopped<H>>);
 
-/// Where a call has stopped.
+/// The point at which a call has stopped.
 pub(super) enum Stopped<H: Held> {
-    /// Before its scope was opened.
+    /// The scope was not opened.
     Early(Early),
-    /// With its scope.
+    /// The scope was open.
     Held(HeldStop<H>),
 }
 
@@ -48,45 +48,45 @@ pub(in crate::run) struct Early {
 pub(in crate::run) struct EarlyGate {
     pub(in crate::run) gate: Gate,
     pub(in crate::run) gated: Option<Box<Gated>>,
-    /// The layer that hides the tool.
+    /// The layer that hides the tool, if one does.
     pub(in crate::run) layer: Option<Layer>,
     pub(in crate::run) started: Timestamp,
 }
 
-/// A call that has stopped with its scope.
+/// A call that has stopped after its scope was opened.
 pub(super) struct HeldStop<H: Held> {
     pub(super) held: H,
     #[cfg_attr(not(feature = "host"), expect(dead_code, reason = "held, not read"))]
     pub(super) guards: H::Guards,
     pub(super) why: Why,
-    /// What was written down before.
+    /// Proof of the rows that were written before, if any.
     #[cfg(feature = "host")]
     pub(super) record: Option<Record>,
 }
 
 /// Why a call ends before its body.
 pub(in crate::run) enum Why {
-    /// It may not run.
+    /// The call may not run.
     Refused(ToolError),
     /// A store failed, so it is not known whether the call ran before or was approved.
     #[cfg(feature = "host")]
     Undecided(ToolError),
-    /// Its identity belongs to a call that differs from it.
+    /// The identity belongs to a different call.
     #[cfg(feature = "host")]
     Foreign(ToolError),
-    /// It needs a person.
+    /// The call waits for a person's approval.
     #[cfg(feature = "host")]
     Waits(Box<Ticket>),
-    /// It ran before.
+    /// The call ran before.
     #[cfg(feature = "host")]
     Before(Before),
-    /// Its caller went away after it was written down.
+    /// The caller went away after the call was recorded.
     #[cfg(feature = "host")]
     Dropped,
 }
 
 impl Left<Prepared> {
-    /// Before the scope was opened.
+    /// A call that has stopped before its scope was opened.
     pub(super) fn early(call: ToolCall, error: ToolError) -> Self {
         Self(Box::new(Stopped::Early(Early {
             call,
@@ -152,7 +152,7 @@ impl Left<Flight> {
         })))
     }
 
-    /// The error of a gate whose store failed or did not answer in time leaves the call open; any other error is its end.
+    /// A call whose gate could not decide. If a store failed or did not answer in time, the call stays open; any other error ends it.
     pub(super) fn undecided(held: Flight, guards: Guards, error: ToolError) -> Self {
         let why = match error.kind() {
             ErrorKind::Unavailable | ErrorKind::TimedOut => Why::Undecided(error),
@@ -164,12 +164,12 @@ impl Left<Flight> {
 
 #[cfg(feature = "host")]
 impl Running<Flight> {
-    /// The caller went away.
+    /// Ends the call because its caller went away.
     pub(in crate::run) fn dropped(self) -> Left<Flight> {
         self.stopped(Why::Dropped)
     }
 
-    /// The body may not begin, although the call was written down.
+    /// Ends the call because its body may not begin, although the call was recorded.
     pub(in crate::run) fn refused(self, error: ToolError) -> Left<Flight> {
         self.stopped(Why::Refused(error))
     }

@@ -1,11 +1,11 @@
-//! The way of a call as types: `Found → Admitted → Judged → Cleared → Claimed → Permitted → Ran → Landed`.
+//! The steps of a call as types: `Found → Admitted → Judged → Cleared → Claimed → Permitted → Ran → Landed`.
 //!
-//! The file of each state holds its only constructor, which takes the state before it. The fields are private to the file, so no state
-//! can be made, skipped or repeated elsewhere in this crate; `tests/tests/patches.rs` proves that with patches that try. A call that ends
-//! early is a [`Left`], which lands through the same code.
+//! The file of each state holds its only constructor, which takes the previous state. The fields are private to the file, so no state
+//! can be created, skipped or repeated elsewhere in this crate; `tests/tests/patches.rs` proves that with patches that try. A call that
+//! ends early is a [`Left`], which lands through the same code.
 //!
-//! Each state is generic over what holds the call: [`Prepared`] where the host has no gate, [`Flight`] where it has one. Which parts
-//! the gate has is read once, when the tool is found ([`Parts`]).
+//! Each state is generic over the type that holds the call: [`Prepared`] if the host has no gate, [`Flight`] if it has one. The parts of
+//! the gate are read once, when the tool is found ([`Parts`]).
 
 use super::Prepared;
 
@@ -44,15 +44,15 @@ pub(super) use permitted::{Body, Running};
 pub use permitted::{Permit, Permitted};
 pub use ran::Ran;
 
-/// What holds a call on its way.
+/// The type that holds a call during its steps.
 pub(super) trait Held: Sized {
-    /// What is known of a call before its tool is found.
+    /// The call before its tool is found.
     type Arrived<'t>;
-    /// The parts of the host that the call still needs before it is cleared.
+    /// The parts of the host that the call needs until it is cleared.
     type Parts<'t>;
-    /// What counts the call until it has landed.
+    /// The guards that count the call until it has landed.
     type Guards;
-    /// What is to be written down before the body.
+    /// The rows that must be written before the body.
     type Duty;
     /// Whether a person can be asked because of a tool's effect alone.
     const ASKS: bool;

@@ -1,4 +1,4 @@
-//! [`Permit`] and [`Permitted`]: the right to run a body, once; and [`Running`], what stays of the call meanwhile.
+//! [`Permit`] and [`Permitted`]: the right to run a body once. [`Running`]: the rest of the call during the run.
 
 #[cfg(feature = "host")]
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::run::guard;
 use crate::run::telemetry::CallSpan;
 use crate::tool::{Job, ToolDef};
 
-/// The right to run one call, once. It can be neither cloned nor made outside of the gate.
+/// The right to run one call, once. It cannot be cloned, and it cannot be created outside of the gate.
 pub struct Permit {
     cx: ToolContext,
     span: CallSpan,
@@ -45,18 +45,18 @@ impl Permit {
         self.cx.served().arguments()
     }
 
-    /// Gives the permit the body that it is for.
+    /// Adds the body that this permit allows to run.
     #[inline]
     pub(in crate::run) fn with(self, body: Body<Job>) -> Permitted {
         Permitted { permit: self, body }
     }
 
-    /// Runs a body under guard. What can take the tool away is asked once more, after everything that waited.
+    /// Runs a body under guard. Whether the tool is still allowed is checked once more, after everything that waited.
     pub(in crate::run) async fn run<R>(
         self,
         body: Body<impl Future<Output = Result<R, ToolError>> + Send>,
     ) -> Outcome<R> {
-        /// Tells blocking code that nobody waits any more, also when the run is dropped.
+        /// Tells blocking code that its caller no longer waits, also when the run is dropped.
         struct Ended<'a>(&'a CallScope);
         impl Drop for Ended<'_> {
             fn drop(&mut self) {
@@ -94,7 +94,7 @@ impl<J> Body<J> {
     }
 }
 
-/// What a body gave. Only a [`Permit`] that was used makes it.
+/// The outcome of a body. Only a used [`Permit`] creates it.
 pub(in crate::run) struct Outcome<R>(Result<R, ToolError>);
 
 impl<R> Outcome<R> {
@@ -104,7 +104,7 @@ impl<R> Outcome<R> {
     }
 }
 
-/// A call that the gate has permitted, on its way to its run. It can be neither cloned nor made outside of the gate.
+/// A call that the gate has permitted and that has not run yet. It cannot be cloned, and it cannot be created outside of the gate.
 pub struct Permitted {
     permit: Permit,
     body: Body<Job>,
@@ -154,7 +154,7 @@ impl fmt::Debug for Permitted {
     }
 }
 
-/// What stays of a call while its [`Permit`] passes the hooks, which may drop it: everything that has to land.
+/// Everything that a call needs to land, kept while its [`Permit`] passes the hooks, which may drop the permit.
 pub(in crate::run) struct Running<H: Held> {
     held: H,
     guards: H::Guards,
@@ -162,7 +162,7 @@ pub(in crate::run) struct Running<H: Held> {
 }
 
 impl<H: Held> Claimed<H> {
-    /// The right to run the body, and what stays.
+    /// Splits the call into the right to run the body and the rest.
     #[inline]
     pub(in crate::run) fn permit(self) -> (Permit, Running<H>) {
         let (held, guards, record) = self.take();
@@ -199,7 +199,7 @@ impl<H: Held> Running<H> {
 
 #[cfg(feature = "host")]
 impl Running<Flight> {
-    /// Whether a row was written about the call.
+    /// Whether a row was written for the call.
     pub(in crate::run) fn is_recorded(&self) -> bool {
         !matches!(self.record, Record::Nothing(_))
     }

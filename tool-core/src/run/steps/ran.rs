@@ -1,4 +1,4 @@
-//! [`Ran`]: a body has ended, or a hook has ended the call.
+//! [`Ran`]: a call whose body has ended, or that a hook has ended.
 
 #[cfg(feature = "host")]
 use std::fmt;
@@ -16,13 +16,13 @@ use crate::error::ErrorKind;
 use crate::error::ToolError;
 use crate::tool::Finished;
 
-/// What came of a run.
+/// The outcome of a run, as a hook sees it.
 pub struct Ran {
     outcome: Result<Finished, ToolError>,
 }
 
 impl Permitted {
-    /// Runs the body, inside of every hook.
+    /// Runs the body, inside all hooks.
     pub(in crate::run) fn run(self) -> impl Future<Output = Ran> + Send {
         let (permit, body) = self.take();
         permit.run(body).map(|outcome| Ran {
@@ -32,7 +32,7 @@ impl Permitted {
 }
 
 impl Ran {
-    /// The end of a call without an output.
+    /// Ends a call with an error.
     #[cfg(feature = "host")]
     #[inline]
     pub(in crate::run) fn failed(error: ToolError) -> Self {
@@ -49,12 +49,12 @@ impl Ran {
 
 #[cfg(feature = "host")]
 impl Ran {
-    /// Why there is no output. The turn's secrets are masked after the hooks, so this may hold some.
+    /// The error, if there is no output. The turn's secrets are redacted after the hooks, so this may contain some.
     pub fn error(&self) -> Option<&ToolError> {
         self.outcome.as_ref().err()
     }
 
-    /// The output, as JSON text. The turn's secrets are masked after the hooks, so this may hold some.
+    /// The output, as JSON text. The turn's secrets are redacted after the hooks, so this may contain some.
     pub fn output(&self) -> Option<&str> {
         self.outcome
             .as_ref()
@@ -63,7 +63,7 @@ impl Ran {
     }
 }
 
-/// The kind of an error and nothing of its texts, which are not masked yet.
+/// Shows only the kind of an error, because its texts are not redacted yet.
 #[cfg(feature = "host")]
 impl fmt::Debug for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,7 +73,7 @@ impl fmt::Debug for Ran {
     }
 }
 
-/// A call whose run has failed without an effect, on its way back to [`Claimed`]. Only this file makes it.
+/// A call whose run has failed without an effect, before it returns to [`Claimed`]. Only this file creates it.
 #[cfg(feature = "host")]
 pub(super) struct Failed<H: Held>(Running<H>);
 
@@ -98,7 +98,7 @@ impl Running<Flight> {
             && !self.held().context().has_returned()
     }
 
-    /// Gives the claim back for another run, where this one has failed and its tool may be run again.
+    /// Returns the claim for another run, if this run has failed and its tool may run again.
     #[inline]
     pub(in crate::run) fn again(self, ran: Ran) -> Result<Claimed<Flight>, (Self, Ran)> {
         if self.has_failed(&ran) {

@@ -1,7 +1,7 @@
-//! JSON with the order of its keys.
+//! A JSON value that preserves the order of its keys.
 //!
-//! `serde_json::Value` sorts keys unless a feature of it is on somewhere in the build, and providers make a model write its keys
-//! in the order of the schema. So a schema is read into this first.
+//! `serde_json::Value` sorts keys unless its feature `preserve_order` is enabled somewhere in the build, and providers make a
+//! model write its keys in the order of the schema. So a schema is first read into this type.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use serde_json::{Number, Value};
 
 use crate::output::{self, quote};
 
-/// A JSON value.
+/// A JSON value whose objects keep the order of their keys.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Doc {
     Null,
@@ -23,7 +23,7 @@ pub(crate) enum Doc {
 }
 
 impl Doc {
-    /// The value of a key, where this is an object that has it.
+    /// The value of a key, if this is an object with that key.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         self.entries()
             .iter()
@@ -31,12 +31,12 @@ impl Doc {
             .map(|(_, value)| value)
     }
 
-    /// Whether this is an object with the key.
+    /// Whether this is an object with that key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Keys and values; none where this is no object.
+    /// The keys and values; empty if this is not an object.
     pub(super) fn entries(&self) -> &[(String, Self)] {
         match self {
             Self::Object(entries) => entries,
@@ -44,7 +44,7 @@ impl Doc {
         }
     }
 
-    /// Items; none where this is no list.
+    /// The items; empty if this is not an array.
     pub(super) fn items(&self) -> &[Self] {
         match self {
             Self::Array(items) => items,
@@ -59,7 +59,7 @@ impl Doc {
         }
     }
 
-    /// A count, as `minItems` has one.
+    /// The value as a count, such as that of `minItems`.
     pub(super) fn as_count(&self) -> Option<usize> {
         match self {
             Self::Number(number) => number
@@ -69,7 +69,7 @@ impl Doc {
         }
     }
 
-    /// A whole number, also in the spelling `1.0`.
+    /// The value as an integer; `1.0` counts as one.
     pub(super) fn as_integer(&self) -> Option<i128> {
         let Self::Number(number) = self else {
             return None;
@@ -81,7 +81,7 @@ impl Doc {
             return Some(value.into());
         }
         let value = number.as_f64()?;
-        // Whole and far inside the exact range of a double, so the cast loses nothing.
+        // Whole and far inside the exact range of a double, so the cast is lossless.
         #[allow(
             clippy::cast_possible_truncation,
             reason = "bounded by the line itself"
@@ -89,7 +89,7 @@ impl Doc {
         (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i128)
     }
 
-    /// The primitive types that the node says it admits; none where `type` is absent.
+    /// The types in the `type` keyword; empty if the keyword is absent.
     pub(super) fn types(&self) -> impl Iterator<Item = &str> {
         let names = match self.get("type") {
             Some(Self::Array(names)) => names,
@@ -99,12 +99,12 @@ impl Doc {
         names.iter().filter_map(Self::as_str)
     }
 
-    /// Whether a type is one of [`types`](Self::types).
+    /// Whether the `type` keyword contains this type.
     pub(super) fn says_type(&self, name: &str) -> bool {
         self.types().any(|own| own == name)
     }
 
-    /// What stands at a JSON pointer without its leading `#`.
+    /// The value at a JSON pointer, which is given without its leading `#`.
     pub(super) fn at(&self, pointer: &str) -> Option<&Self> {
         if pointer.is_empty() {
             return Some(self);
@@ -121,7 +121,7 @@ impl Doc {
         Some(node)
     }
 
-    /// The same as compact text.
+    /// The value as compact JSON text.
     pub(super) fn text(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
@@ -160,7 +160,7 @@ impl Doc {
     }
 }
 
-/// Text as it stands between the quotes of a JSON string.
+/// Escapes text for the inside of a JSON string.
 pub(super) fn escape(text: &str) -> Cow<'_, str> {
     if output::is_plain(text) {
         return Cow::Borrowed(text);
@@ -243,7 +243,7 @@ impl<'de> Visitor<'de> for DocVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Doc, A::Error> {
         let mut entries: Vec<(String, Doc)> = Vec::new();
         while let Some((key, value)) = map.next_entry::<String, Doc>()? {
-            // As everywhere in serde_json, the last of two equal keys wins; it keeps the first one's place.
+            // As in `serde_json`, the last of two equal keys wins; it keeps the position of the first.
             match entries.iter_mut().find(|(name, _)| *name == key) {
                 Some(entry) => entry.1 = value,
                 None => entries.push((key, value)),

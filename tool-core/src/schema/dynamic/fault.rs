@@ -1,19 +1,19 @@
-//! What is wrong with a schema, and for whom.
+//! Faults of a schema, and the targets that reject the schema because of them.
 
 use core::fmt;
 
-/// Where a raw schema text may be sent as it is.
+/// A place where a schema text can be sent unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// `OpenAI` function parameters with `strict: true`.
     OpenAi,
     /// Anthropic `input_schema` with `strict: true`.
     Anthropic,
-    /// Gemini `parametersJsonSchema`.
+    /// Gemini `parametersJsonSchema`, JSON Schema.
     Gemini,
-    /// Gemini `parameters`, the `OpenAPI` subset.
+    /// Gemini `parameters`, a subset of `OpenAPI`.
     GeminiParameters,
-    /// MCP `inputSchema`, as the clients in use read it.
+    /// MCP `inputSchema`, as existing clients read it.
     Mcp,
     /// JSON Schema 2020-12 for a tool's arguments.
     JsonSchema,
@@ -30,7 +30,7 @@ impl Target {
         Self::JsonSchema,
     ];
 
-    /// A name for messages.
+    /// The target's name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -48,9 +48,9 @@ impl Target {
 pub struct Targets(u8);
 
 impl Targets {
-    /// None of them.
+    /// The empty set.
     pub const NONE: Self = Self(0);
-    /// All of them.
+    /// The set of all targets.
     pub const ALL: Self = Self(0b11_1111);
 
     pub(super) const O: Self = Self::only(Target::OpenAi);
@@ -59,12 +59,12 @@ impl Targets {
     pub(super) const P: Self = Self::only(Target::GeminiParameters);
     pub(super) const M: Self = Self::only(Target::Mcp);
 
-    /// Just this one.
+    /// The set of one target.
     pub const fn only(target: Target) -> Self {
         Self(1 << target as u8)
     }
 
-    /// Both sets together.
+    /// The union of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -81,16 +81,16 @@ impl Targets {
     }
 }
 
-/// One thing wrong with a schema.
+/// A fault of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The rule's id, such as `open-object`.
+    /// The id of the rule, such as `open-object`.
     pub rule: &'static str,
-    /// Where in the schema: a JSON pointer, empty for the root.
+    /// Location in the schema: a JSON pointer, empty for the root.
     pub pointer: String,
     /// What is wrong and what to write instead.
     pub text: String,
-    /// Who refuses it; for a schema that cannot be read into the tree at all, everybody.
+    /// The targets that reject it; all of them if the schema cannot be read into the tree.
     pub targets: Targets,
 }
 
@@ -105,7 +105,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What the judges say about a schema text as it is.
+/// The faults of a schema text, from which [`accepts`](Self::accepts) decides for each target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdicts {
     faults: Vec<Fault>,
@@ -116,17 +116,17 @@ impl Verdicts {
         Self { faults }
     }
 
-    /// Whether the target takes the text as it is.
+    /// Whether the target accepts the text unchanged.
     pub fn accepts(&self, target: Target) -> bool {
         self.against(target).next().is_none()
     }
 
-    /// Everything found, in the order of the schema.
+    /// All faults: first those of single nodes in the order of the schema, then those of references and of size limits.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }
 
-    /// Why the target refuses the text.
+    /// Why the target rejects the text.
     pub fn against(&self, target: Target) -> impl Iterator<Item = &Fault> {
         self.faults
             .iter()

@@ -1,7 +1,7 @@
-//! From the owned tree to the constant one.
+//! Converts the owned tree to `&'static` schema nodes.
 //!
-//! The tree's nodes are `&'static` because a tool's are constants. Nodes made here are leaked, once for each distinct schema text:
-//! see [`super::DynSchema`].
+//! Schema nodes are `&'static` because those of compiled tools are constants. The nodes made here are leaked, once for each
+//! distinct schema text: see [`super::DynSchema`].
 
 use serde_json::Number as JsonNumber;
 
@@ -33,7 +33,7 @@ fn words(text: &str) -> Text {
     Text::escaped(keep_text(&escape(text)))
 }
 
-/// Leaks a tree.
+/// Leaks a tree and returns its root.
 pub(super) fn freeze(node: &Node) -> &'static Schema {
     let mut schema = Schema::new(kind(&node.kind)).described(words(&node.description));
     if let Some(name) = &node.name {
@@ -42,7 +42,7 @@ pub(super) fn freeze(node: &Node) -> &'static Schema {
     keep(schema)
 }
 
-/// JSON's whole numbers, as far as a program takes them.
+/// The type of JSON integers, limited to the range that a program can handle.
 const INTEGER: Integer = Integer {
     name: "integer",
     min: i64::MIN as i128,
@@ -70,7 +70,7 @@ fn kind(kind: &Owned) -> Kind {
             Kind::IntegerEnum(keep_all(values.iter().map(|(value, description)| {
                 IntegerValue {
                     value: *value,
-                    // What a Rust enum's variant is called, the description says here.
+                    // The description takes the place of a Rust variant's name.
                     name: keep_text(description.trim_end_matches('.')),
                     description: Text::EMPTY,
                 }
@@ -137,7 +137,7 @@ fn constraints(bounds: &Bounds) -> Constraints {
         multiple_of: bounds.multiple_of.as_ref().map(number),
         min_length: bounds.min_length,
         max_length: bounds.max_length,
-        // The reader took only patterns that parse.
+        // The reader accepted only patterns that parse.
         pattern: bounds
             .pattern
             .as_ref()

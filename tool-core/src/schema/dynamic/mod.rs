@@ -1,8 +1,8 @@
-//! Schemas that come at run time: from an MCP server, a file, a plugin.
+//! Schemas read at run time: from an MCP server, a file or a plugin.
 //!
-//! [`read`] turns JSON Schema (draft 2020-12, with draft-07's `definitions`, and what servers send in practice) into the same
-//! tree that a Rust type has, so that the same guard checks the arguments and the same walk writes each provider's dialect.
-//! [`judge`] says who would take a schema text as it is. Rules that no Rust type can break are checked here.
+//! [`read`] turns JSON Schema (draft 2020-12, draft-07's `definitions`, and the deviations that servers use in practice) into the
+//! same tree that a Rust type has. So the same guard validates the arguments, and the same walk writes each provider's dialect.
+//! [`judge`] decides which providers accept a schema text unchanged. Rules that no Rust type can break are checked here.
 
 mod doc;
 mod fault;
@@ -30,7 +30,7 @@ pub(crate) use doc::Doc;
 use node::Node;
 pub(crate) use non_strict::adapted;
 
-/// Says who would take a schema text as it is.
+/// Decides which targets accept a schema text unchanged.
 ///
 /// ```
 /// use serde_json::json;
@@ -44,10 +44,10 @@ pub fn judge(schema: &Value) -> Verdicts {
     judge::judge(&Doc::from(schema))
 }
 
-/// Reads a schema, or says everything that keeps it from being read.
+/// Reads a schema, or returns every reason why it cannot be read.
 ///
-/// The keys of a [`Value`] are sorted unless `serde_json/preserve_order` is on; models write their keys in the schema's
-/// order, so prefer [`read_text`] where the text is at hand.
+/// The keys of a [`Value`] are sorted unless `serde_json/preserve_order` is enabled. Models write their keys in the order of the
+/// schema, so prefer [`read_text`] if you have the text.
 ///
 /// ```
 /// use serde_json::json;
@@ -63,7 +63,7 @@ pub fn read(schema: &Value) -> Result<DynSchema, Vec<Fault>> {
     intern(&Doc::from(schema))
 }
 
-/// Reads a schema from its JSON text, in the order of its keys.
+/// Reads a schema from its JSON text and preserves the order of its keys.
 pub fn read_text(text: &str) -> Result<DynSchema, Vec<Fault>> {
     match serde_json::from_str::<Doc>(text) {
         Ok(doc) => intern(&doc),
@@ -74,8 +74,8 @@ pub fn read_text(text: &str) -> Result<DynSchema, Vec<Fault>> {
     }
 }
 
-/// Reads the schema of an output, whose root may be anything. One that is no object's is read as that of an object whose only key
-/// `result` has it; the second value tells so.
+/// Reads the schema of a tool's output, whose root may have any type. If the root is not an object, the schema is wrapped in an
+/// object with the single key `result`; the second value is then `true`.
 ///
 /// ```
 /// use serde_json::json;
@@ -92,7 +92,7 @@ pub fn read_output(schema: &Value) -> Result<(DynSchema, bool), Vec<Fault>> {
         Err(faults) => faults,
     };
     let at_root = |fault: &Fault| fault.pointer.is_empty() && fault.rule.starts_with("root-");
-    // What refers to the whole would refer to another whole.
+    // A reference to the root would refer to the wrapper instead.
     if !faults.iter().any(at_root) || refers_to_root(schema) {
         return Err(faults);
     }
@@ -132,17 +132,17 @@ fn refers_to_root(schema: &Value) -> bool {
     }
 }
 
-/// A schema that came at run time.
+/// A schema read at run time.
 ///
 /// # Memory
 ///
-/// The tree is `&'static` as a Rust type's is, so it is never freed. Each distinct schema text is read and kept once for the life of the
-/// process, however often a server is asked again, and all texts together may take [`KEPT_LIMIT`] bytes; after that new ones are refused
-/// by the rule `limit-kept`. A server that changes its schemas on every call therefore costs that much and no more.
+/// The tree is `&'static`, like that of a Rust type, so it is never freed. Each distinct schema text is read once and kept for
+/// the lifetime of the process, however often a server sends it. All texts together may take [`KEPT_LIMIT`] bytes; then the rule
+/// `limit-kept` rejects new ones. So a server that changes its schemas on every call cannot exhaust the memory.
 #[derive(Clone, Copy)]
 pub struct DynSchema(&'static Kept);
 
-/// How many bytes of distinct schema texts a process keeps. The trees take about ten times as much.
+/// Maximum number of bytes of distinct schema texts that a process keeps. The trees take about ten times as much.
 pub const KEPT_LIMIT: usize = 16 << 20;
 
 struct Kept {
@@ -171,7 +171,7 @@ fn refusal(rule: &'static str, text: String) -> Fault {
 
 pub(crate) fn intern(doc: &Doc) -> Result<DynSchema, Vec<Fault>> {
     let text = doc.text();
-    // Nothing panics under the lock, and a half-made entry is never inside.
+    // Nothing panics while the lock is held, and no incomplete entry is ever inserted.
     let mut interner = INTERNER.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(kept) = interner.kept.get(&text) {
         return Ok(DynSchema(kept));
@@ -195,27 +195,27 @@ pub(crate) fn intern(doc: &Doc) -> Result<DynSchema, Vec<Fault>> {
 }
 
 impl DynSchema {
-    /// The tree, for the guard and for everything else that walks one.
+    /// The schema tree, for the guard and other code that walks schemas.
     pub fn schema(self) -> &'static Schema {
         self.0.schema
     }
 
-    /// The original as compact text.
+    /// The original schema as compact JSON text.
     pub fn original(self) -> &'static str {
         &self.0.text
     }
 
-    /// The schema in a provider's dialect.
+    /// The schema rendered in a provider's dialect.
     pub fn text(self, dialect: Dialect) -> String {
         dialect::schema_text(self.0.schema, dialect)
     }
 
-    /// What the schema uses up of a request's budgets.
+    /// The size of the schema, as counted against the limits of a request.
     pub fn survey(self) -> Survey {
         rules::survey(self.0.schema)
     }
 
-    /// Why a provider would refuse the schema even in its own dialect; nothing if it takes it.
+    /// Returns why a provider would reject the schema even in its own dialect; empty if the provider accepts it.
     pub fn faults(self, dialect: Dialect) -> Vec<Fault> {
         verdicts(&self.text(dialect))
             .against(dialect.into())
@@ -223,7 +223,8 @@ impl DynSchema {
             .collect()
     }
 
-    /// The schema in each of some dialects, or why its provider would refuse it. Dialects with the same text are judged together.
+    /// Renders the schema in each of these dialects, or returns why the provider would reject it. Dialects with the same text are
+    /// judged once.
     pub(crate) fn judged(
         self,
         dialects: impl Iterator<Item = Dialect>,
@@ -250,19 +251,20 @@ impl DynSchema {
         })
     }
 
-    /// What the schema asks that is only said in words here: the guard lets it pass, whoever runs the tool checks it.
+    /// Constraints of the original schema that the tree states only in the description. The guard does not check them; the server
+    /// that runs the tool does.
     pub fn notes(self) -> &'static [Fault] {
         &self.0.notes
     }
 
-    /// Rewrites admitted arguments for whoever sent the schema: an optional key that does not take null is left out where it is null, and
-    /// a required one that does is written as null where it is left out.
+    /// Rewrites validated arguments to fit the original schema: removes an optional key with the value null if the original does
+    /// not accept null, and adds null for a missing key that the original requires and that accepts null.
     pub fn restore(self, arguments: &mut Value) {
         restore::restore(&self.0.node, arguments);
     }
 }
 
-/// What everybody says of a schema text of this crate's own.
+/// Judges a schema text that this crate rendered.
 fn verdicts(text: &str) -> Verdicts {
     match serde_json::from_str::<Doc>(text) {
         Ok(doc) => judge::judge(&doc),
@@ -279,7 +281,7 @@ impl fmt::Debug for DynSchema {
     }
 }
 
-/// Equal where the original texts are.
+/// Equal if the original texts are equal.
 impl PartialEq for DynSchema {
     fn eq(&self, other: &Self) -> bool {
         core::ptr::eq(self.0, other.0)

@@ -1,20 +1,20 @@
-//! The tree while it is read: owned, and with what the original said about absence.
+//! The owned schema tree that the reader builds, with the original schema's way to express an absent value.
 
 use serde_json::Number;
 
 use super::doc::Doc;
 use crate::schema::Format;
 
-/// A node.
+/// A node of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
     pub(super) kind: Owned,
-    /// A definition's name, which is what a [`Owned::Ref`] below it says.
+    /// Name of the definition that the node was read from; an [`Owned::Ref`] below it refers to this name.
     pub(super) name: Option<String>,
     pub(super) description: String,
 }
 
-/// What a node admits; see [`crate::schema::Kind`].
+/// Which values a node accepts; see [`crate::schema::Kind`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Owned {
     String,
@@ -24,7 +24,7 @@ pub(super) enum Owned {
     },
     Number,
     Boolean,
-    /// Values with their documentation.
+    /// The values, each with its documentation.
     Enum(Vec<(String, String)>),
     IntegerEnum(Vec<(i128, String)>),
     Array {
@@ -32,7 +32,7 @@ pub(super) enum Owned {
         unique: bool,
     },
     Object(Vec<Property>),
-    /// Objects told apart by a tag, which their properties leave out.
+    /// Objects distinguished by a tag; their properties do not include the tag.
     Tagged {
         tag: String,
         variants: Vec<(String, Node)>,
@@ -53,20 +53,20 @@ pub(super) enum Owned {
 pub(super) struct Property {
     pub(super) name: String,
     pub(super) description: String,
-    /// Optional where it may be absent or null.
+    /// An `Optional` node if the property may be absent or null.
     pub(super) node: Node,
     pub(super) default: Option<Doc>,
     pub(super) absence: Absence,
 }
 
-/// How the original schema says that there is nothing; the tree knows one way only.
+/// How the original schema expresses that an optional value is missing; the tree has a single `Optional`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Absence {
-    /// It never does, or takes both.
+    /// The value is never missing, or both forms are accepted.
     Either,
-    /// The key is left out; null is refused.
+    /// The key is omitted; null is rejected.
     LeftOut,
-    /// Null; the key must be there.
+    /// The value is null; the key is required.
     Null,
 }
 
@@ -98,7 +98,7 @@ impl Node {
         Box::new(Self::new(kind))
     }
 
-    /// The same, or null.
+    /// Makes the node optional, unless it already accepts null.
     pub(super) fn optional(self) -> Self {
         match self.kind {
             Owned::Optional(_) | Owned::Null | Owned::Any => self,
@@ -106,7 +106,7 @@ impl Node {
         }
     }
 
-    /// Adds a sentence to the description.
+    /// Appends a sentence to the description.
     pub(super) fn say(&mut self, sentence: &str) {
         if sentence.is_empty() {
             return;
@@ -117,7 +117,7 @@ impl Node {
         self.description.push_str(sentence);
     }
 
-    /// The node without bounds around it.
+    /// The node without the bounds around it.
     pub(super) fn bare(&self) -> &Self {
         match &self.kind {
             Owned::Constrained(inner, _) => inner.bare(),
@@ -125,7 +125,7 @@ impl Node {
         }
     }
 
-    /// The node without bounds and `Optional` around it.
+    /// The node without the bounds and `Optional` nodes around it.
     pub(super) fn inner(&self) -> &Self {
         match &self.kind {
             Owned::Constrained(inner, _) | Owned::Optional(inner) => inner.inner(),
@@ -133,14 +133,14 @@ impl Node {
         }
     }
 
-    /// Which JSON types a value may have, one bit each.
+    /// The JSON types that a value may have, one bit each.
     pub(super) fn classes(&self) -> u8 {
         match &self.kind {
             Owned::String | Owned::Format(_) | Owned::Enum(_) => STRING,
             Owned::Integer { .. } | Owned::Number | Owned::IntegerEnum(_) => NUMBER,
             Owned::Boolean => BOOLEAN,
             Owned::Array { .. } | Owned::Tuple(_) => ARRAY,
-            // What a reference closes over is an object in every schema worth reading.
+            // A reference leads to an object in every useful schema.
             Owned::Object(_) | Owned::Tagged { .. } | Owned::Map(_) | Owned::Ref(_) => OBJECT,
             Owned::Untagged(variants) => variants
                 .iter()

@@ -1,19 +1,19 @@
-//! Back from our one way of saying "nothing" to the original schema's.
+//! Converts arguments from the tree's form of a missing value to that of the original schema.
 //!
-//! A model may say null for, or leave out, whatever is optional. The server that sent the schema may refuse the one or the other.
+//! A model may omit an optional value or send null for it, but the server that sent the schema may reject one of the two.
 
 use serde_json::{Map, Value};
 
 use super::doc::Doc;
 use super::node::{Absence, Node, Owned, Property, class_of};
 
-/// Rewrites arguments that the guard has admitted.
+/// Rewrites validated arguments in place.
 pub(super) fn restore(root: &Node, arguments: &mut Value) {
     Restorer { open: Vec::new() }.node(root, arguments);
 }
 
 struct Restorer<'a> {
-    /// Named nodes around this one, which references name.
+    /// The named nodes around the current one, which references refer to.
     open: Vec<&'a Node>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Restorer<'a> {
                     .rposition(|open| open.name.as_ref() == Some(name));
                 if let Some(at) = target {
                     let target = self.open[at];
-                    // What stands between is not around the target.
+                    // The nodes between the target and the reference do not enclose the target.
                     let inner = self.open.split_off(at);
                     self.node(target, value);
                     self.open.truncate(at);
@@ -96,7 +96,7 @@ impl<'a> Restorer<'a> {
     }
 }
 
-/// Whether this is the variant of an untagged choice that the value took; the variants are disjoint.
+/// Whether this is the variant of an untagged union that accepted the value; the variants are disjoint.
 fn matches(variant: &Node, value: &Value) -> bool {
     if variant.classes() & class_of(&Doc::from(value)) == 0 {
         return false;

@@ -1,10 +1,10 @@
-//! Small questions about words of a schema.
+//! Helpers for keywords of a schema: formats, property keys, enum values and patterns.
 
 use core::mem::discriminant;
 
 use super::doc::Doc;
 
-/// String formats that `OpenAI` and Anthropic both know.
+/// String formats that both `OpenAI` and Anthropic support.
 pub(super) const FORMATS: [&str; 9] = [
     "date-time",
     "time",
@@ -17,7 +17,8 @@ pub(super) const FORMATS: [&str; 9] = [
     "uuid",
 ];
 
-/// Whether a provider takes the key: Anthropic's rule for the top level, or Gemini's, which is stricter and holds everywhere.
+/// Whether a provider accepts a property key: with `loose` by Anthropic's rule for the top level, otherwise by Gemini's, which is
+/// stricter and applies everywhere.
 pub(super) fn key_of(name: &str, loose: bool) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || (loose && matches!(c, '.' | '-'));
     (1..=64).contains(&name.len())
@@ -25,7 +26,7 @@ pub(super) fn key_of(name: &str, loose: bool) -> bool {
         && (loose || !name.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a list of values is of several types; null does not count where the type allows it.
+/// Whether the values have several JSON types; null is ignored if `nullable` is set.
 pub(super) fn mixed(values: &[Doc], nullable: bool) -> bool {
     let mut kinds = values
         .iter()
@@ -37,7 +38,7 @@ pub(super) fn mixed(values: &[Doc], nullable: bool) -> bool {
     kinds.any(|kind| kind != first)
 }
 
-/// Whether a pattern uses what no strict mode takes: look-around, back-references, word boundaries.
+/// Whether a pattern uses a feature that no strict mode supports: lookaround, backreferences, word boundaries.
 pub(super) fn looks_around(pattern: &str) -> bool {
     let mut rest = pattern;
     while let Some(c) = rest.chars().next() {

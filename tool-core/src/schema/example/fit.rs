@@ -1,4 +1,4 @@
-//! Whether one value keeps to its type and bounds.
+//! Checks of one value against its type and bounds.
 
 use crate::schema::rules::number_value;
 use crate::schema::text::same;
@@ -36,7 +36,7 @@ pub(super) const fn text_fits(text: &str, bounds: Option<&Constraints>) -> bool 
     }
 }
 
-/// ISO 8601 text from a model; `{secs, nanos}` as serde writes it.
+/// A model sends ISO 8601 text; in an output it is `{secs, nanos}`, as serde writes it.
 pub(super) const fn duration_fits(value: &Json, output: bool) -> bool {
     match value {
         Json::String(text) => !output && duration::seconds(text.as_bytes()).is_some(),
@@ -106,7 +106,7 @@ const fn is_less(left: Number, right: Number) -> bool {
     }
 }
 
-/// Exact for whole numbers; for fractions as exact as the decimal text of both allows.
+/// Exact for integers; for fractions within a tolerance of 1e-9, relative to the quotient.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -158,7 +158,7 @@ pub(super) const fn count_fits(
     true
 }
 
-/// Whether two values are the same JSON.
+/// Whether two values are equal as JSON: numbers by value, objects regardless of the order of keys.
 const fn is_same(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Null, Json::Null) => true,

@@ -1,4 +1,4 @@
-//! Values against schemas.
+//! Tests of values against schemas.
 
 #![allow(
     clippy::unwrap_used,
@@ -74,7 +74,7 @@ fn fits(schema: &Schema, value: Json) -> bool {
     told(schema, value).is_empty()
 }
 
-// S1-64
+// S1-64: an example call may omit top-level arguments; a required key further down may not be missing
 #[test]
 fn an_example_may_leave_out_arguments_at_the_top_only() {
     let partial = Json::Object(&[("query", Json::String("serde"))]);
@@ -358,7 +358,7 @@ fn results_are_what_serde_writes() {
         ("note", Json::Null),
         ("limit", Json::Null),
     ]);
-    // The key of the wrong direction is one fault, not an unknown key and a missing one. E7
+    // E7: a key of the wrong direction is reported once, not as an unknown and as a missing key.
     let faults = value_faults(FILTER, &input_only, "v", true);
     assert_eq!(faults.len(), 2, "{faults:?}");
     const DURATION: Json = Json::Object(&[("secs", number(1)), ("nanos", number(0))]);

@@ -1,14 +1,14 @@
-//! How a fault of a value is told: "expected …, found …".
+//! Messages about values that do not fit: "expected …, found …".
 
 use super::Proof;
 use crate::schema::rules::{Path, Report, Rule};
 use crate::schema::{Constraints, Field, Json, Kind, Schema};
 
-/// Of a long list of choices, this many are told.
+/// Maximum number of choices that a message lists.
 const MOST_CHOICES: usize = 12;
 
 impl Proof<'_> {
-    /// Whether a line was begun; a trial only notes that it failed.
+    /// Begins a line of the report and returns whether it did. A trial only records that it failed.
     const fn begin(&mut self, path: &Path<'_>) -> bool {
         self.failed = true;
         if self.quiet || !self.report.begin(path, self.rule.id) {
@@ -82,7 +82,7 @@ impl Proof<'_> {
     }
 }
 
-/// One of a list of choices, after `told` others.
+/// Adds one choice to a list, after `told` others.
 const fn choice(report: &mut Report, told: usize, name: &str, head: &str) {
     if told == MOST_CHOICES {
         report.push(", …");

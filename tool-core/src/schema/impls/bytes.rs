@@ -1,4 +1,4 @@
-//! `bytes`.
+//! `StrictSchema` for types of the `bytes` crate, which are rejected.
 
 use super::{refused, strict};
 use crate::schema::{Schema, StrictSchema};

@@ -1,4 +1,4 @@
-//! `chrono`.
+//! `StrictSchema` for types of the `chrono` crate.
 
 use chrono::{
     DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone, Utc,
@@ -7,7 +7,7 @@ use chrono::{
 use super::{by_serde, format, refused, strict};
 use crate::schema::{Format, Schema, StrictSchema};
 
-/// `Utc`, `FixedOffset`, `Local`.
+/// With any time zone: `Utc`, `FixedOffset`, `Local`.
 impl<Z: TimeZone> StrictSchema for DateTime<Z> {
     const SCHEMA: &'static Schema = &Schema::new(format(Format::DateTime));
 }

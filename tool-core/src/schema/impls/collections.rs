@@ -1,4 +1,4 @@
-//! Lists, sets, maps and tuples.
+//! `StrictSchema` for arrays, sets, maps and tuples.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::refused;
 use crate::schema::{Kind, Schema, StrictSchema};
 
-/// A list of any length.
+/// Schema of an array of any length.
 pub(super) const fn list(items: &'static Schema) -> Schema {
     Schema::new(Kind::Array {
         items,
@@ -17,7 +17,7 @@ pub(super) const fn list(items: &'static Schema) -> Schema {
     })
 }
 
-/// A list without repeated items.
+/// Schema of an array without duplicate items.
 pub(super) const fn set(items: &'static Schema) -> Schema {
     Schema::new(Kind::Array {
         items,
@@ -70,14 +70,15 @@ impl<T: StrictSchema, S> StrictSchema for HashSet<T, S> {
     const SCHEMA: &'static Schema = &set(T::SCHEMA);
 }
 
-/// A key of a map, which is text in JSON.
+/// A type that can be the key of a map; keys are strings in JSON.
 #[diagnostic::on_unimplemented(
     message = "[map-type] maps are open records and `{Self}` is not even any text, take a `Vec` of a struct with a key and a value",
     label = "a map whose keys are `{Self}`"
 )]
 #[doc(hidden)]
 pub trait MapKey {
-    /// Any text is a key. Numbers and enums are written as text too, but a schema would admit keys that are refused on arrival.
+    /// Whether every string is a valid key. Numbers and enums are written as strings too, but a schema would accept keys that
+    /// deserialization rejects.
     const ANY_TEXT: bool = false;
 }
 
@@ -92,7 +93,7 @@ macro_rules! keys {
 keys!(true: String, Box<str>, Cow<'_, str>);
 keys!(false: bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
-/// A map; refused where its keys are not any text.
+/// Schema of a map; rejected unless every string is a valid key.
 pub(super) const fn map<K: MapKey>(values: &'static Schema) -> Schema {
     if K::ANY_TEXT {
         return Schema::new(Kind::Map(values));

@@ -1,4 +1,4 @@
-//! `indexmap`.
+//! `StrictSchema` and `Decode` for types of the `indexmap` crate.
 
 use std::hash::{BuildHasher, Hash};
 

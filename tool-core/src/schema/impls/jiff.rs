@@ -1,4 +1,4 @@
-//! `jiff`.
+//! `StrictSchema` for types of the `jiff` crate.
 
 use jiff::civil::{self, Date};
 use jiff::{SignedDuration, Span, Timestamp, Zoned};
@@ -7,7 +7,7 @@ use super::{STRING, by_serde, format, refused, strict};
 use crate::schema::pattern::Pattern;
 use crate::schema::{Constraints, Format, Kind, Schema, StrictSchema};
 
-/// ISO 8601 without calendar units, whose length a `SignedDuration` cannot know.
+/// ISO 8601 durations without calendar units, which have no fixed length that a `SignedDuration` could hold.
 const SIGNED_DURATION: &Pattern = &Pattern::new(
     r"^-?PT([0-9]{1,9}H([0-9]{1,9}M)?([0-9]{1,9}(\.[0-9]{1,9})?S)?|[0-9]{1,9}M([0-9]{1,9}(\.[0-9]{1,9})?S)?|[0-9]{1,9}(\.[0-9]{1,9})?S)$",
 );

@@ -1,7 +1,8 @@
-//! Schemas of types that are not ours: the standard library's, and foreign ones behind the feature of their crate's name.
+//! `StrictSchema` for foreign types: those of the standard library, and those of other crates, each behind the feature of the
+//! crate's name.
 //!
-//! The rule for every type here: what the schema admits is what serde reads. A type whose serde form cannot be said that way
-//! is [`Kind::Refused`] and names the type to use instead.
+//! The schema of each type accepts only what serde can read. A type whose serde format a schema cannot describe is
+//! [`Kind::Refused`], with a message that names the type to use instead.
 
 use crate::schema::{Format, Kind, Schema};
 
@@ -35,14 +36,14 @@ mod url;
 #[cfg(feature = "uuid")]
 mod uuid;
 
-/// Any text.
+/// Schema of a string, for types with a pattern.
 #[cfg(any(feature = "jiff", feature = "rust_decimal", feature = "semver"))]
 const STRING: &Schema = &Schema::new(Kind::String);
 
-/// Any JSON.
+/// Schema of any JSON value.
 const ANY: &Schema = &Schema::new(Kind::Any);
 
-/// Implements the trait for types with one fixed node.
+/// Implements `StrictSchema` for types with a single fixed node.
 macro_rules! strict {
     ($($kind:expr => $($type:ty),+;)+) => {
         $($(
@@ -54,7 +55,7 @@ macro_rules! strict {
 }
 use strict;
 
-/// Types whose `Deserialize` reads what their schema admits.
+/// Implements `Decode` by `Deserialize`, for types that deserialize everything that their schema accepts.
 macro_rules! by_serde {
     ($($type:ty),+ $(,)?) => {$(
         impl crate::args::read::Decode for $type {
@@ -69,12 +70,12 @@ macro_rules! by_serde {
 }
 use by_serde;
 
-/// A type that has a better one to use.
+/// The kind of a type that is rejected in favour of a better one.
 const fn refused(rule: &'static str, text: &'static str) -> Kind {
     Kind::Refused { rule, text }
 }
 
-/// Text of a known format.
+/// The kind of a string in a known format.
 const fn format(format: Format) -> Kind {
     Kind::Format(format)
 }

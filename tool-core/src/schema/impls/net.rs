@@ -1,4 +1,4 @@
-//! Addresses.
+//! `StrictSchema` for IP and socket addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 

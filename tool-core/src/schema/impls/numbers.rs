@@ -1,4 +1,4 @@
-//! Numbers and booleans.
+//! `StrictSchema` and `Decode` for numbers and booleans.
 
 use core::num::{
     NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize, NonZeroU8,
@@ -31,7 +31,7 @@ macro_rules! integers {
             impl StrictSchema for $non_zero {
                 const SCHEMA: &'static Schema = &Schema::new(Kind::Integer(Integer {
                     name: stringify!($primitive),
-                    // Where zero is the smallest value, one is the smallest that is left.
+                    // If the primitive starts at zero, the smallest non-zero value is one.
                     min: if $primitive::MIN == 0 { 1 } else { $primitive::MIN as i128 },
                     max: $primitive::MAX as u128,
                     not_zero: $primitive::MIN != 0,
@@ -69,12 +69,12 @@ integers! {
     usize, NonZeroUsize;
 }
 
-/// serde reads the number inside.
+/// serde reads the inner number.
 impl<T: StrictSchema> StrictSchema for Wrapping<T> {
     const SCHEMA: &'static Schema = T::SCHEMA;
 }
 
-/// serde reads the number inside, and clamps what does not fit; the schema does not.
+/// serde reads the inner number and clamps values that are out of range; the schema rejects them.
 impl<T: StrictSchema> StrictSchema for Saturating<T> {
     const SCHEMA: &'static Schema = T::SCHEMA;
 }

@@ -1,4 +1,4 @@
-//! `rust_decimal`.
+//! `StrictSchema` for the type of the `rust_decimal` crate.
 
 use rust_decimal::Decimal;
 
@@ -6,7 +6,7 @@ use super::{STRING, by_serde, strict};
 use crate::schema::pattern::Pattern;
 use crate::schema::{Constraints, Kind, Schema, StrictSchema};
 
-/// Text, although serde reads numbers too: a number has been through a double. 28 digits always fit.
+/// A string, although serde reads numbers too: a JSON number loses precision as a double. An integer of 28 digits always fits.
 const DECIMAL: &Pattern = &Pattern::new(r"^-?[0-9]{1,28}(\.[0-9]{1,28})?$");
 
 strict! {

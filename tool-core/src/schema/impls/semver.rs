@@ -1,4 +1,4 @@
-//! `semver`.
+//! `StrictSchema` for types of the `semver` crate.
 
 use semver::{Version, VersionReq};
 
@@ -6,12 +6,14 @@ use super::{STRING, by_serde, strict};
 use crate::schema::pattern::Pattern;
 use crate::schema::{Constraints, Kind, Schema, StrictSchema};
 
-/// Numbers below 10^18, so that each fits its `u64`; identifiers of a pre-release have no leading zeros, those of a build may.
+/// Each number is below 10^18, so that it fits in a `u64`. Pre-release identifiers have no leading zeros; build identifiers may
+/// have them.
 const VERSION: &Pattern = &Pattern::new(
     r"^(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})(-(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$",
 );
 
-/// A star, or comparators with commas between: 64 characters hold no more than the 32 that the crate takes.
+/// `*`, or comparators separated by commas. The limit of 64 characters allows at most 32 comparators, the
+/// limit of the crate.
 const REQUIREMENT: &Pattern = &Pattern::new(
     r"^(\*|(=|>|>=|<|<=|~|\^)? ?(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){0,2}(, ?(=|>|>=|<|<=|~|\^)? ?(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){0,2})*)$",
 );

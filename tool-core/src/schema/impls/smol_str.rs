@@ -1,4 +1,4 @@
-//! `smol_str`.
+//! `StrictSchema` for the type of the `smol_str` crate.
 
 use super::{by_serde, strict};
 use crate::schema::{Kind, Schema, StrictSchema};

@@ -1,4 +1,4 @@
-//! Text, paths and times of the standard library.
+//! `StrictSchema` for strings, paths and times of the standard library.
 
 use std::ffi::{CString, OsString};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use super::{by_serde, refused, strict};
 use crate::schema::{Kind, Schema, StrictSchema};
 
-// `str` and `Path` have no schema of their own: arguments are owned.
+// `str` and `Path` have no schema, because arguments are owned values.
 strict! {
     Kind::String => String, Box<str>, Arc<str>, Rc<str>, PathBuf, Box<Path>;
     Kind::Char => char;

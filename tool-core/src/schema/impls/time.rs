@@ -1,11 +1,11 @@
-//! `time`.
+//! `StrictSchema` for types of the `time` crate.
 
 use time::{Date, Duration, OffsetDateTime, PrimitiveDateTime, Time};
 
 use super::{by_serde, format, refused, strict};
 use crate::schema::{Format, Schema, StrictSchema};
 
-// Their serde forms separate date, time and offset by spaces; only the date alone is a string format.
+// In their serde format, spaces separate date, time and offset; only the date alone matches a string format.
 strict! {
     format(Format::Date) => Date;
     refused(

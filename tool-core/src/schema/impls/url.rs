@@ -1,9 +1,9 @@
-//! `url`.
+//! `StrictSchema` for the type of the `url` crate.
 
 use super::{by_serde, format, strict};
 use crate::schema::{Format, Schema, StrictSchema};
 
-// Has a schema so that the rule `format-uri` can refuse it in its own words.
+// The type has a schema so that the rule `format-uri` can reject it with its own message.
 strict! {
     format(Format::Uri) => url::Url;
 }

@@ -1,4 +1,4 @@
-//! `uuid`.
+//! `StrictSchema` for the type of the `uuid` crate.
 
 use super::{by_serde, format, strict};
 use crate::schema::{Format, Schema, StrictSchema};

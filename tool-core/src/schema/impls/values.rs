@@ -1,4 +1,4 @@
-//! JSON itself, and types without a value of their own.
+//! `StrictSchema` for arbitrary JSON values, and for types that carry no value.
 
 use core::marker::PhantomData;
 
@@ -13,7 +13,7 @@ strict! {
     Kind::Null => ();
 }
 
-/// serde reads null.
+/// serde reads `PhantomData` from null.
 impl<T: ?Sized> StrictSchema for PhantomData<T> {
     const SCHEMA: &'static Schema = &Schema::new(Kind::Null);
 }

@@ -1,4 +1,4 @@
-//! Pointers and `Option`: what serde reads through.
+//! `StrictSchema` for `Option`, smart pointers and other wrappers that serde reads transparently.
 
 use core::cmp::Reverse;
 use std::borrow::{Cow, ToOwned};

@@ -1,4 +1,4 @@
-//! Bounds, as keywords and in words.
+//! Bounds of a schema node, as JSON Schema keywords and in words.
 
 use crate::schema::lower::describe::{self, Description};
 use crate::schema::lower::masks::{
@@ -7,7 +7,7 @@ use crate::schema::lower::masks::{
 use crate::schema::text::{Out, put};
 use crate::schema::{Constraints, Integer, Kind, Number, Schema};
 
-/// A whole number's bounds: the stated ones, else those of its width.
+/// Writes the bounds of an integer: the explicit ones, otherwise those of its type.
 pub(super) const fn integer(
     out: &mut Out<'_>,
     integer: &Integer,
@@ -43,7 +43,8 @@ pub(super) const fn integer(
     }
 }
 
-/// The dialects that state a bound of a width by keyword. Many validators hold bounds as doubles, which round those of 64 bits (python-jsonschema#166).
+/// The dialects that state a type's bound as a keyword. Many validators hold bounds as doubles, which round 64-bit bounds
+/// (python-jsonschema#166).
 const fn stated_width(mask: u8, is_short: bool) -> u8 {
     if is_short {
         mask & RANGE
@@ -52,17 +53,17 @@ const fn stated_width(mask: u8, is_short: bool) -> u8 {
     }
 }
 
-/// Whether the smallest value is a number of 32 bits.
+/// Whether the smallest value fits in 32 bits.
 const fn is_short_min(integer: &Integer) -> bool {
     integer.min >= i32::MIN as i128
 }
 
-/// Whether the largest value is a number of 32 bits.
+/// Whether the largest value fits in 32 bits.
 const fn is_short_max(integer: &Integer) -> bool {
     integer.max <= u32::MAX as u128
 }
 
-/// The words for a bound of a whole number, for dialects without a keyword.
+/// Writes the bounds of an integer in words, for dialects without a keyword.
 pub(super) const fn whole(
     out: &mut Out<'_>,
     text: &mut Description,
@@ -107,7 +108,7 @@ pub(super) const fn whole(
     }
 }
 
-/// The lower bound that holds.
+/// Writes the effective lower bound.
 const fn least(out: &mut Out<'_>, integer: &Integer, bounds: Option<&Constraints>, mask: u8) {
     match bounds {
         Some(Constraints {
@@ -119,7 +120,7 @@ const fn least(out: &mut Out<'_>, integer: &Integer, bounds: Option<&Constraints
     }
 }
 
-/// The upper bound that holds.
+/// Writes the effective upper bound.
 const fn most(out: &mut Out<'_>, integer: &Integer, bounds: Option<&Constraints>, mask: u8) {
     match bounds {
         Some(Constraints {
@@ -131,7 +132,7 @@ const fn most(out: &mut Out<'_>, integer: &Integer, bounds: Option<&Constraints>
     }
 }
 
-/// The width of a type of more than 32 bits. A schema that came at run time has whole numbers without a width.
+/// The width of an integer type of more than 32 bits. Integers of a schema read at run time have no width.
 const fn width(integer: &Integer) -> &'static str {
     const I64: i128 = i64::MIN as i128;
     const I64_MAX: u128 = i64::MAX as u128;
@@ -143,7 +144,7 @@ const fn width(integer: &Integer) -> &'static str {
     }
 }
 
-/// The smallest value of a type; the common ones without a division per digit.
+/// Writes the smallest value of a type. Common values are literals, which avoids a division per digit.
 const fn smallest(out: &mut Out<'_>, integer: &Integer, mask: u8) {
     match integer.min {
         0 => put!(out, mask, if integer.not_zero { "1" } else { "0" }),
@@ -170,7 +171,7 @@ const fn largest(out: &mut Out<'_>, value: u128, mask: u8) {
     }
 }
 
-/// A bound of a whole number, moved by one if it is itself refused.
+/// Writes a bound of an integer as an inclusive one: an exclusive bound is moved by one.
 const fn inclusive(out: &mut Out<'_>, bound: Number, exclusive: bool, step: i128, mask: u8) {
     match bound {
         Number::Integer { value, .. } if exclusive => {
@@ -180,7 +181,7 @@ const fn inclusive(out: &mut Out<'_>, bound: Number, exclusive: bool, step: i128
     }
 }
 
-/// A number's bounds.
+/// Writes the bounds of a number.
 pub(super) const fn number(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
     if let Some(min) = bounds.min {
         let mask = if bounds.exclusive_min {
@@ -226,7 +227,7 @@ const fn multiple(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
     }
 }
 
-/// Text's bounds.
+/// Writes the bounds of a string.
 pub(super) const fn string(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
     if let Some(format) = bounds.format {
         super::shapes::format(out, format, mask);
@@ -246,7 +247,7 @@ pub(super) const fn string(out: &mut Out<'_>, bounds: &Constraints, mask: u8) {
     }
 }
 
-/// How many items a list may have.
+/// Writes the bounds on the number of items.
 pub(super) const fn items(
     out: &mut Out<'_>,
     bounds: Option<&Constraints>,
@@ -273,7 +274,7 @@ pub(super) const fn items(
     }
 }
 
-/// A fixed count in words.
+/// Writes a fixed number of items in words.
 pub(super) const fn exactly(out: &mut Out<'_>, text: &mut Description, count: usize, mask: u8) {
     if mask & out.mask == 0 {
         return;
@@ -284,7 +285,7 @@ pub(super) const fn exactly(out: &mut Out<'_>, text: &mut Description, count: us
     put!(out, mask, if count == 1 { " item." } else { " items." });
 }
 
-/// What the dialects without the keyword are told.
+/// Writes the bounds in words, for the dialects without the keyword.
 pub(super) const fn prose(
     out: &mut Out<'_>,
     text: &mut Description,
@@ -293,7 +294,7 @@ pub(super) const fn prose(
     mask: u8,
 ) {
     match &base.kind {
-        // `whole` speaks of a whole number, which has bounds without any that are stated.
+        // Integers are written by `whole`, because they have bounds even if none is explicit.
         Kind::Integer(_) => {}
         Kind::Number { .. } => range(out, text, bounds, mask),
         Kind::Array {
@@ -335,7 +336,7 @@ pub(super) const fn prose(
     }
 }
 
-/// "2 to 5 items.", "At least 2 items.", "At most 5 items."
+/// Writes "2 to 5 items.", "At least 2 items." or "At most 5 items."
 const fn counted(
     out: &mut Out<'_>,
     text: &mut Description,
@@ -373,9 +374,9 @@ const fn counted(
     put!(out, mask, if bound == 1 { "." } else { "s." });
 }
 
-/// The bounds of a number with a fraction.
+/// Writes the bounds of a non-integer number in words.
 const fn range(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, mask: u8) {
-    // An exclusive bound is the one thing that Gemini has no keyword for.
+    // Gemini has keywords for inclusive bounds, but not for exclusive ones.
     let unsaid_min = !RANGE | if bounds.exclusive_min { GEMINI } else { 0 };
     let unsaid_max = !RANGE | if bounds.exclusive_max { GEMINI } else { 0 };
     match (bounds.min, bounds.max) {
@@ -412,7 +413,7 @@ const fn range(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, 
     steps(out, text, bounds, mask);
 }
 
-/// "A multiple of 5."
+/// Writes "A multiple of 5."
 const fn steps(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, mask: u8) {
     if let Some(step) = bounds.multiple_of
         && mask & !FINE_RANGE & out.mask != 0

@@ -1,14 +1,14 @@
-//! The `description` of a node: documentation first, then what a dialect has no keyword for, then the values' documentation.
+//! The `description` of a node: its documentation, then what a dialect has no keyword for, then the documentation of enum values.
 
 use crate::schema::lower::masks::{self, ALL};
 use crate::schema::lower::{Peeled, bounds};
 use crate::schema::text::{Out, put};
 use crate::schema::{EnumValue, Example, Format, IntegerValue, Kind, Text, duration};
 
-/// Opens the key with the first text, for each dialect by itself.
+/// Writer for a `description`. The key is written with the first text, separately for each dialect.
 pub(super) struct Description {
     opened: u8,
-    /// Dialects whose last text ends without a full stop.
+    /// Dialects whose last text has no final punctuation, so that the next sentence needs a full stop before it.
     bare: u8,
 }
 
@@ -17,12 +17,12 @@ impl Description {
         Self { opened: 0, bare: 0 }
     }
 
-    /// Dialects that have a description.
+    /// Dialects in which the description has any text.
     pub(super) const fn opened(&self) -> u8 {
         self.opened
     }
 
-    /// Begins a sentence.
+    /// Begins a sentence, after the separator that each dialect needs.
     pub(super) const fn begin(&mut self, out: &mut Out<'_>, mask: u8) {
         put!(out, mask & !self.opened, r#""description":""#);
         put!(out, mask & self.bare, ".");
@@ -31,7 +31,7 @@ impl Description {
         self.bare &= !mask;
     }
 
-    /// Begins a line of a list.
+    /// Begins a list item.
     const fn begin_line(&mut self, out: &mut Out<'_>, mask: u8) {
         put!(out, mask & !self.opened, r#""description":"- `"#);
         put!(out, mask & self.opened, r"\n- `");
@@ -39,7 +39,7 @@ impl Description {
         self.bare &= !mask;
     }
 
-    /// Adds a line about one value.
+    /// Adds a list item about one value.
     pub(super) const fn list(&mut self, out: &mut Out<'_>, mask: u8, value: &str, doc: Text) {
         self.begin_line(out, mask);
         out.put_escaped(mask, value);
@@ -47,9 +47,9 @@ impl Description {
         put!(out, mask, doc.as_json());
     }
 
-    /// Adds documentation.
+    /// Adds documentation, which may end without a full stop.
     pub(super) const fn tell(&mut self, out: &mut Out<'_>, mask: u8, text: Text) {
-        // Not `is_empty` and `last`: calls.
+        // Not `is_empty` and `last`, which are calls.
         let [.., last] = text.0.as_bytes() else {
             return;
         };
@@ -60,7 +60,7 @@ impl Description {
         }
     }
 
-    /// Adds one sentence.
+    /// Adds one complete sentence, unless `text` is empty.
     pub(super) const fn say(&mut self, out: &mut Out<'_>, mask: u8, text: &str) {
         if mask & out.mask != 0 && !text.is_empty() {
             self.begin(out, mask);
@@ -68,13 +68,13 @@ impl Description {
         }
     }
 
-    /// Ends the text.
+    /// Closes the JSON string in the dialects that have one.
     pub(super) const fn close(&self, out: &mut Out<'_>) {
         put!(out, self.opened, "\"");
     }
 }
 
-/// Everything that a dialect says in words.
+/// Adds everything that a dialect states in words.
 pub(super) const fn prose(
     out: &mut Out<'_>,
     text: &mut Description,
@@ -124,7 +124,7 @@ pub(super) const fn prose(
     }
 }
 
-/// A format in words.
+/// Adds a format in words.
 pub(super) const fn format(out: &mut Out<'_>, text: &mut Description, format: Format, mask: u8) {
     let worded = mask & ALL & !masks::format(format);
     match format {
@@ -161,7 +161,7 @@ const fn integer_values(
     let mut at = 0;
     let at_end = values.len();
     while at < at_end {
-        // A schema that came at run time lists numbers without names.
+        // Integer enums of a schema read at run time have no names.
         if values[at].name.is_empty() {
             at += 1;
             continue;

@@ -1,4 +1,4 @@
-//! The lowering table: which dialects say what by keyword. The others say it in words, or not at all.
+//! The lowering table: which dialects support which keyword. For the others, the bound goes into the description or is omitted.
 
 use crate::schema::Format;
 
@@ -9,22 +9,22 @@ pub(super) const MCP: u8 = 1 << 3;
 pub(super) const JSON_SCHEMA: u8 = 1 << 4;
 pub(super) const ALL: u8 = 0b1_1111;
 
-/// `minimum` and `maximum`.
+/// Dialects that support `minimum` and `maximum`.
 pub(super) const RANGE: u8 = ALL & !ANTHROPIC;
-/// `exclusiveMinimum`, `exclusiveMaximum` and `multipleOf`.
+/// Dialects that support `exclusiveMinimum`, `exclusiveMaximum` and `multipleOf`.
 pub(super) const FINE_RANGE: u8 = ALL & !ANTHROPIC & !GEMINI;
-/// `minLength` and `maxLength`.
+/// Dialects that support `minLength` and `maxLength`.
 pub(super) const LENGTH: u8 = ALL & !GEMINI;
-/// Lengths in words too: no guarantee that the keyword is enforced.
+/// Dialects that also get lengths in words, because they do not guarantee that the keyword is enforced.
 pub(super) const LENGTH_PROSE: u8 = OPENAI | ANTHROPIC | GEMINI;
-/// `pattern`.
+/// Dialects that support `pattern`.
 pub(super) const PATTERN: u8 = ALL & !GEMINI;
-/// `maxItems`, and `minItems` above one.
+/// Dialects that support `maxItems`, and `minItems` above one.
 pub(super) const ITEMS: u8 = ALL & !ANTHROPIC;
-/// `uniqueItems`, `default`, `not`.
+/// Dialects that support `uniqueItems`, `default` and `not`.
 pub(super) const ONLY_JSON_SCHEMA: u8 = JSON_SCHEMA;
 
-/// `format` with this value.
+/// Dialects that support `format` with this value.
 pub(super) const fn format(format: Format) -> u8 {
     match format {
         Format::DateTime | Format::Date | Format::Time => ALL,
@@ -34,7 +34,7 @@ pub(super) const fn format(format: Format) -> u8 {
         | Format::Ipv4
         | Format::Ipv6
         | Format::Uuid => ALL & !GEMINI,
-        // Spelled as two formats.
+        // Written as `anyOf` of two formats.
         Format::Ip => JSON_SCHEMA,
         Format::Uri | Format::Unknown(_) => 0,
     }

@@ -1,6 +1,7 @@
-//! From the tree to JSON text, by the lowering table of the dialects.
+//! Writes a schema tree as JSON text in every dialect.
 //!
-//! Every decision of the table is a set of dialects ([`masks`]): the same walk counts for all of them and writes for one.
+//! Every decision of the lowering table is a set of dialects ([`masks`]). The same walk counts the bytes for all dialects or
+//! writes their text.
 
 mod bounds;
 mod describe;
@@ -15,7 +16,7 @@ use crate::schema::lower::masks::{ALL, ANTHROPIC, GEMINI, JSON_SCHEMA, MCP, OPEN
 use crate::schema::text::{Definition, Out, put, same};
 use crate::schema::{Constraints, Example, Json, Kind, Schema, Text};
 
-/// A whole definition; returns where its schema starts and ends.
+/// Writes a whole definition; returns where its schema starts and ends.
 pub(super) const fn definition(out: &mut Out<'_>, spec: &Spec) -> (usize, usize) {
     let place = definition_once(out, spec);
     if !out.has_news() {
@@ -67,10 +68,10 @@ const fn boolean(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }
 
-/// The examples that stand in the description; returns whether some stand in `input_examples` as well.
+/// Writes the examples that belong in the description; returns whether some belong in `input_examples` as well.
 ///
-/// Anthropic refuses a request whose `input_examples` do not fit the schema: an example that leaves out a required argument or
-/// spells an absent one `null` is told in words there too.
+/// Anthropic rejects a request whose `input_examples` do not fit the schema. So an example that omits a required argument, or
+/// contains null, is in the description there too.
 const fn example_prose(out: &mut Out<'_>, spec: &Spec) -> bool {
     let (mut told, mut formal, mut at) = (0, false, 0);
     let at_end = spec.examples.len();
@@ -116,7 +117,7 @@ const fn example_inputs(out: &mut Out<'_>, spec: &Spec) {
     put!(out, ANTHROPIC, "]");
 }
 
-/// Whether an example that is proven partially fits the schema as Anthropic reads it.
+/// Whether an example, which may omit arguments, also fits the schema of the Anthropic dialect.
 const fn is_formal(input: &Schema, value: &Json) -> bool {
     let (Kind::Object(fields), Json::Object(entries)) = (&input.kind, value) else {
         return false;
@@ -170,14 +171,14 @@ const fn holds_null(value: &Json) -> bool {
     }
 }
 
-/// Whether the tree refers to more types by name than it may.
+/// Whether the tree refers to more types by name than there may be definitions.
 pub(super) const fn is_crowded(schema: &Schema) -> bool {
     let mut out = Out::count(ALL);
     root_once(&mut out, schema);
     out.crowded
 }
 
-/// A schema that stands alone.
+/// Writes a complete schema.
 pub(super) const fn root(out: &mut Out<'_>, schema: &Schema) {
     root_once(out, schema);
     if out.has_news() {
@@ -186,10 +187,10 @@ pub(super) const fn root(out: &mut Out<'_>, schema: &Schema) {
     }
 }
 
-/// The first walk learns which types a `Ref` means; only a tree that holds such types is walked twice, and has `$defs`.
+/// The first walk finds the types that a `Ref` refers to. Only a tree with such types is walked twice and has `$defs`.
 const fn root_once(out: &mut Out<'_>, schema: &Schema) {
     let mask = out.mask;
-    // The root is never a `$ref` itself: providers want an object there.
+    // The root itself is never a `$ref`, because providers require an object there.
     open_node(out, schema, Place::ROOT, mask);
     if out.settled == 0 {
         let mut at = 0;
@@ -218,7 +219,7 @@ const fn root_once(out: &mut Out<'_>, schema: &Schema) {
     put!(out, mask, "}");
 }
 
-/// The node of this type.
+/// Finds the node of this type.
 const fn find(schema: &Schema, of: Definition) -> Option<&Schema> {
     if schema.is_type(of.name, of.module) {
         return Some(schema);
@@ -267,14 +268,14 @@ const fn find(schema: &Schema, of: Definition) -> Option<&Schema> {
     }
 }
 
-/// What the surroundings add to a node.
+/// What the field or variant around a node adds to it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     /// Documentation of the field or variant.
     doc: Text,
-    /// Stated default of the field.
+    /// Explicit default of the field.
     default: Option<&'a Example>,
-    /// May be a `$ref` to a definition.
+    /// The node may be written as a `$ref` to a definition.
     referable: bool,
 }
 
@@ -291,16 +292,16 @@ impl Place<'_> {
     };
 }
 
-/// A node with its braces, as the value of a key or an item.
+/// Writes a node with its braces, as the value of a key or as an item.
 const fn node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u8) {
     open_node(out, schema, place, mask);
     put!(out, mask, "}");
 }
 
-/// What stands between a field and the kind of its value.
+/// A node without the `Optional` and `Constrained` nodes around it, and what those nodes say.
 struct Peeled<'a> {
     base: &'a Schema,
-    /// Documentation of the outermost type that has some.
+    /// Documentation of the outermost of these types that has any.
     doc: Text,
     optional: bool,
     bounds: Option<Constraints>,
@@ -334,11 +335,11 @@ const fn peel(schema: &Schema) -> Peeled<'_> {
     }
 }
 
-/// A node without its closing brace.
+/// Writes a node without its closing brace.
 const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u8) {
     let mut peeled = peel(schema);
     if out.output {
-        // What we send is not proven to keep the bounds on what we receive.
+        // The output is not checked against the bounds of the arguments, so its schema does not promise them.
         peeled.bounds = None;
     }
     let referred = match &peeled.base.kind {

@@ -1,4 +1,4 @@
-//! The keywords of each kind of node.
+//! The JSON Schema keywords of each kind of node.
 
 use crate::schema::lower::masks::{self, ALL, GEMINI, LENGTH, ONLY_JSON_SCHEMA, OPENAI};
 use crate::schema::lower::{Peeled, Place, bounds, node};
@@ -7,7 +7,7 @@ use crate::schema::{
     EnumValue, Field, Format, IntegerValue, Kind, Schema, Tagging, Text, Union, Variant, duration,
 };
 
-/// Keys after the description: `described` are the dialects that need a comma first, `nullable` those that add null.
+/// Writes the keys after the description. `described` are the dialects that need a comma first, `nullable` those that add null.
 pub(super) const fn body(
     out: &mut Out<'_>,
     peeled: &Peeled<'_>,
@@ -17,7 +17,8 @@ pub(super) const fn body(
 ) {
     let kind = &peeled.base.kind;
     if let Kind::Any | Kind::Refused { .. } | Kind::Ref(_) = kind {
-        // No keyword: only what we send may be anything, and anything includes null. So is a reference to what is not in the tree.
+        // No keyword: any value is allowed, including null. Only an output may have this schema. A reference to a type that is
+        // not in the tree is treated the same.
         return;
     }
     put!(out, described, ",");
@@ -25,8 +26,8 @@ pub(super) const fn body(
         branches(out, union, nullable, mask);
         return;
     }
-    // A plain scalar may have two types. What we send, and whatever has an `enum`, keeps null apart: Anthropic and several MCP
-    // clients trip over lists of types.
+    // A nullable scalar has a list of two types. Outputs and all other kinds, such as an `enum`, use `anyOf` with null instead,
+    // because Anthropic and several MCP clients mishandle lists of types.
     let scalar = matches!(
         kind,
         Kind::String
@@ -46,7 +47,8 @@ pub(super) const fn body(
     put!(out, nullable, r#"},{"type":"null"}]"#);
 }
 
-/// A `$ref`; alone in its node unless null or a description (`described`) stands beside it (`beside`: or a default).
+/// Writes a `$ref`. It is wrapped in an `anyOf` for the dialects with null (`nullable`) or with a description or default next to
+/// it (`beside`).
 pub(super) const fn reference(
     out: &mut Out<'_>,
     to: Definition,
@@ -65,7 +67,7 @@ pub(super) const fn reference(
     put!(out, wrapped & !nullable, "}]");
 }
 
-/// The `type` of a plain scalar, alone or beside null.
+/// Writes the `type` of a scalar, alone or together with null.
 macro_rules! scalar_type {
     ($out:expr, $name:literal, $nullable:expr, $mask:expr) => {{
         put!($out, $nullable, const concat!("\"type\":[\"", $name, "\",\"null\"]"));
@@ -112,7 +114,7 @@ const fn plain(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
         Kind::Null => put!(out, mask, r#""type":"null""#),
         Kind::Tuple(items) => tuple(out, items, mask),
         Kind::Never => put!(out, mask, r#""not":{}"#),
-        // Told before: `body` and `open_node`.
+        // Handled before, in `body` and `open_node`.
         Kind::Any
         | Kind::Refused { .. }
         | Kind::Ref(_)
@@ -126,7 +128,7 @@ const fn text(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
     if out.output
         && let Kind::Duration = peeled.base.kind
     {
-        // How serde writes `std::time::Duration`.
+        // The form in which serde writes `std::time::Duration`.
         put!(
             out,
             mask,
@@ -151,7 +153,7 @@ const fn text(out: &mut Out<'_>, peeled: &Peeled<'_>, nullable: u8, mask: u8) {
     }
 }
 
-/// The `format` keyword where the dialect has it for this format.
+/// Writes the `format` keyword for the dialects that support this format.
 pub(super) const fn format(out: &mut Out<'_>, format: Format, mask: u8) {
     if let Format::Ip = format {
         put!(
@@ -221,10 +223,10 @@ const fn tuple(out: &mut Out<'_>, items: &[&Schema], mask: u8) {
     out.put_magnitude(mask, items.len() as u128);
 }
 
-/// A tag that stands before the fields: key and value.
+/// A tag that is written before the fields: its key and value.
 type Tag<'a> = Option<(&'a str, &'a str)>;
 
-/// A closed record.
+/// Writes a closed object.
 const fn object(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], mask: u8) {
     put!(out, mask, r#""type":"object","properties":{"#);
     let mut first = true;
@@ -267,14 +269,14 @@ const fn object(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], mask: u8) {
     keys(out, tag, fields, true, mask);
     put!(out, mask, r#"],"additionalProperties":false"#);
     if !first && mask & GEMINI & out.mask != 0 && !out.output {
-        // Gemini answers in this order.
+        // Gemini generates the keys in this order.
         put!(out, GEMINI, r#","propertyOrdering":["#);
         keys(out, tag, fields, false, GEMINI);
         put!(out, GEMINI, "]");
     }
 }
 
-/// The key of a field in the direction of the walk, if it has one there.
+/// The key of a field in the direction of the walk (arguments or output), if the field exists there.
 const fn key(out: &Out<'_>, field: &Field) -> Option<&'static str> {
     if out.output {
         if field.output {
@@ -289,7 +291,7 @@ const fn key(out: &Out<'_>, field: &Field) -> Option<&'static str> {
     }
 }
 
-/// A key: the rule `property-key` leaves nothing to escape in what a model sends.
+/// Writes a key. The rule `property-key` ensures that a key of the arguments needs no escaping.
 const fn put_key(out: &mut Out<'_>, key: &str, mask: u8) {
     if out.output || out.foreign_keys {
         out.put_escaped(mask, key);
@@ -298,7 +300,7 @@ const fn put_key(out: &mut Out<'_>, key: &str, mask: u8) {
     }
 }
 
-/// The keys of a record as a list: all of them, or those that must be there.
+/// Writes the keys of an object as a list: all of them, or only the required ones.
 const fn keys(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], required: bool, mask: u8) {
     let mut begun = 0;
     if let Some((key, _)) = tag {
@@ -372,7 +374,7 @@ const fn has_units(variants: &[Variant]) -> bool {
     false
 }
 
-/// The unit variants of an externally tagged union are one string enum.
+/// Writes the unit variants of an externally tagged union as one string enum.
 const fn unit_values(out: &mut Out<'_>, variants: &[Variant], mask: u8) {
     let mut description = super::describe::Description::new();
     let mut at = 0;

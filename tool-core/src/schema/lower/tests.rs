@@ -1,4 +1,4 @@
-//! Golden texts: each kind of node in each dialect.
+//! Golden tests: each kind of node in each dialect.
 
 #![allow(
     clippy::unwrap_used,
@@ -80,7 +80,7 @@ const fn float(value: f64, text: &'static str) -> Option<Number> {
     Some(Number::Float { value, text })
 }
 
-/// The root without the wrapping object: the schema of the only field, `x`.
+/// The schema of the only field, `x`, without the root object around it.
 fn field(field: Field, dialect: Dialect) -> String {
     let fields: &'static [Field] = Box::leak(Box::new([field]));
     let text = schema_text(&Schema::new(Kind::Object(fields)), dialect);
@@ -90,7 +90,7 @@ fn field(field: Field, dialect: Dialect) -> String {
     text[start..end].to_owned()
 }
 
-/// Valid JSON, and a valid schema by an independent reader.
+/// Checks that the text is valid JSON and, by an independent validator, a valid JSON Schema.
 fn proven(text: &str) -> serde_json::Value {
     let value: serde_json::Value =
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -98,7 +98,7 @@ fn proven(text: &str) -> serde_json::Value {
     value
 }
 
-/// The five dialects of a field of this schema, in order.
+/// The schema of one field in all five dialects, in order.
 fn five(schema: &Schema) -> [String; 5] {
     let schema: &'static Schema = Box::leak(Box::new(*schema));
     Dialect::ALL.map(|dialect| field(Field::new("x", Text::EMPTY, schema), dialect))
@@ -167,7 +167,7 @@ fn zero_is_refused_by_minimum_or_in_words() {
     }
 }
 
-// S1-28
+// S1-28: an `Option` is required and nullable for OpenAI, and not required elsewhere
 #[test]
 fn an_optional_is_required_and_nullable_or_absent() {
     const SCALAR: &Schema = &optional(STRING);
@@ -221,7 +221,7 @@ fn an_optional_is_required_and_nullable_or_absent() {
     }
 }
 
-// S0-06, S2-04
+// S0-06, S2-04: a default is in the description (in JSON Schema a keyword), and the field is not required
 #[test]
 fn a_default_is_told_and_makes_the_field_absent() {
     let text = |dialect| {
@@ -500,7 +500,7 @@ fn integer_enums_name_their_values() {
     );
 }
 
-// G9: a sentence was written twice
+// G9: the same sentence was written twice
 #[test]
 fn a_field_documented_like_its_type_is_documented_once() {
     const NAMED: &Schema = &Schema::new(Kind::Object(&[Field::new("a", Text::EMPTY, STRING)]))
@@ -515,7 +515,7 @@ fn a_field_documented_like_its_type_is_documented_once() {
     );
 }
 
-// S0-05
+// S0-05: doc comments of fields reach the schema
 #[test]
 fn a_field_is_documented_before_its_type() {
     const NAMED: &Schema = &Schema::new(Kind::Object(&[Field::new("a", Text::EMPTY, STRING)]))
@@ -530,7 +530,7 @@ fn a_field_is_documented_before_its_type() {
     );
 }
 
-// S1-29
+// S1-29: objects are closed, and maps state the type of their values
 #[test]
 fn records_are_closed_and_maps_are_typed() {
     let closed = r#"{"type":"object","properties":{},"required":[],"additionalProperties":false}"#;
@@ -749,7 +749,7 @@ impl HasSpec for Search {
 
 const LENS: [usize; 5] = measure(Search::SPEC);
 
-// S1-63
+// S1-63: the label and input of an example are in the description, in definitions made at compile time and at run time
 #[test]
 fn definitions_made_by_the_compiler_are_those_made_at_run_time() {
     let made = *Render::<Search, { total(&LENS) }>::LOWERED;
@@ -774,7 +774,7 @@ fn definitions_made_by_the_compiler_are_those_made_at_run_time() {
         anthropic["input_examples"],
         serde_json::json!([{"query": "serde", "lang": "rust"}])
     );
-    // A partial example would be refused there, so it is told in words.
+    // Anthropic would reject a partial example in `input_examples`, so it is in the description.
     assert_eq!(
         anthropic["description"],
         "Searches.\n\nExamples:\n- {\"query\":\"partial\"}"

@@ -1,14 +1,14 @@
-//! The characters, escapes and classes of a pattern.
+//! Parser for the characters, escapes and classes of a pattern.
 
 use super::PatternError::{self, Backreference, Syntax, TooLarge, WordBoundary};
 use super::attempt;
 use super::parse::Parser;
 use super::run::{MAX_RANGES, MAX_SETS, NEGATED, NON_SPACES, SPACES, Set, decode};
 
-/// The number a class escape such as `\d` has where a class asks for a character.
+/// Returned instead of a character for a class escape such as `\d`.
 pub(super) const CLASS_ESCAPE: u32 = u32::MAX;
 
-/// The ASCII characters of `\d`, `\w` and `\s`, one bit each.
+/// The ASCII characters of `\d`, `\w` and `\s`, one bit per character.
 const DIGITS: u128 = 0x3FF << b'0';
 const WORD: u128 = DIGITS | 1 << b'_' | LETTERS << b'a' | LETTERS << b'A';
 const LETTERS: u128 = (1 << 26) - 1;
@@ -18,7 +18,7 @@ const BLANKS: u128 = 1 << b' ' | 0b1_1111 << b'\t';
 const LAST_CHARACTER: u32 = 0x10_FFFF;
 
 impl Parser<'_> {
-    /// The next character or escape. Returns `CLASS_ESCAPE` where that was added to `set`.
+    /// Parses a character or an escape. A class escape is added to `set`, and `CLASS_ESCAPE` is returned.
     pub(super) const fn character(
         &mut self,
         set: &mut Set,
@@ -65,7 +65,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `\uHHHH` or `\u{…}` behind its `u`; two surrogates make one character.
+    /// Parses `\uHHHH` or `\u{…}` after its `u`. Two escaped surrogates make one character.
     const fn unicode_escape(&mut self) -> Result<u32, PatternError> {
         const SURROGATE: &str = "a lone surrogate matches no text: write \\u{…} with the character";
         if self.peek(0) != b'{' {
@@ -119,7 +119,7 @@ impl Parser<'_> {
         Ok(number)
     }
 
-    /// `[…]`; the number of its set.
+    /// Parses `[…]` and returns the index of its set.
     pub(super) const fn class(&mut self) -> Result<u8, PatternError> {
         self.at += 1;
         let negated = self.peek(0) == b'^';
@@ -156,7 +156,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The next character of a class, `None` at its end.
+    /// Parses the next character of a class; returns `None` at its end.
     const fn class_character(&mut self, set: &mut Set) -> Result<Option<u32>, PatternError> {
         if self.at >= self.source.len() {
             return Err(Syntax("unclosed [: write \\[ for a literal bracket"));
@@ -171,7 +171,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A new set, whose ranges come behind all others.
+    /// A new, empty set. Its ranges come after those of all other sets.
     pub(super) const fn open_set(&self) -> Set {
         Set {
             ascii: 0,
@@ -203,7 +203,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `\d \D \w \W \s \S`: digits and words are ASCII, spaces are those of ECMA-262.
+    /// Adds `\d \D \w \W \s \S` to a set: digits and word characters are ASCII, whitespace is that of ECMA-262.
     const fn add_class_escape(&mut self, set: &mut Set, escape: u8) -> Result<(), PatternError> {
         match escape {
             b'd' => set.ascii |= DIGITS,
@@ -224,7 +224,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Keeps `set`, or finds the same one kept before; its number.
+    /// Stores `set` unless an equal one is stored already, and returns its index.
     pub(super) const fn close_set(
         &mut self,
         mut set: Set,

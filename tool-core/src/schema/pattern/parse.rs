@@ -1,4 +1,4 @@
-//! From the text of a pattern to a tree, in one loop with a stack of the open groups.
+//! Parses a pattern into a tree, in one loop with a stack of the open groups.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "every number cast to u8 or u16 is checked against a limit at most that large"
@@ -9,17 +9,16 @@ use super::class::CLASS_ESCAPE;
 use super::run::{MAX_RANGES, MAX_SETS, Op, Program, Set, Step};
 use super::{MAX_STEPS, attempt};
 
-/// Nodes one tree may have: the parts of a pattern before its counts are written out.
+/// Maximum number of nodes of a tree, before counted repetitions are expanded.
 const MAX_NODES: usize = 512;
 
-/// One more than the groups that may be open at once. Const evaluation allows 128 calls in one
-/// another, and writing out a repeated group takes four.
+/// Maximum number of open groups, plus one. Const evaluation allows 128 nested calls, and writing a repeated group takes four.
 const MAX_DEPTH: usize = 21;
 
-/// No node.
+/// Marks the absence of a node.
 pub(super) const NIL: u16 = u16::MAX;
 
-/// No upper bound of a repetition.
+/// Marks a repetition without an upper bound.
 pub(super) const UNBOUNDED: u16 = u16::MAX;
 
 #[derive(Clone, Copy)]
@@ -28,14 +27,13 @@ pub(super) enum Kind {
     Set,
     Start,
     End,
-    /// One of its children, each a `Sequence`.
+    /// Matches one of its children, each a `Sequence`.
     Group,
-    /// Its children in order.
+    /// Matches its children in order.
     Sequence,
 }
 
-/// A part of the pattern. Children are linked from the last to the first, the order in which they
-/// are written out.
+/// A node of the tree. Children are linked from the last to the first, which is the order in which they are written.
 #[derive(Clone, Copy)]
 pub(super) struct Node {
     pub(super) kind: Kind,
@@ -46,19 +44,19 @@ pub(super) struct Node {
     pub(super) previous: u16,
 }
 
-/// The part starts with `^`.
+/// Bit for a node that starts with `^`.
 const STARTS: u8 = 1;
-/// The part ends with `$`.
+/// Bit for a node that ends with `$`.
 const ENDS: u8 = 1 << 1;
 
-/// An open group, or the whole pattern.
+/// State of an open group, or of the whole pattern.
 #[derive(Clone, Copy)]
 struct Frame {
     last_alternative: u16,
     last_item: u16,
-    /// Which of `STARTS` and `ENDS` every alternative so far has.
+    /// The bits of `STARTS` and `ENDS` that every closed alternative has.
     anchors: u8,
-    /// The same of the alternative being read.
+    /// The bits of `STARTS` and `ENDS` of the current alternative.
     item_anchors: u8,
 }
 
@@ -81,7 +79,7 @@ pub(super) struct Parser<'a> {
     pub(super) program: Program,
 }
 
-/// Compiles `source`.
+/// Compiles `source` into a program.
 pub(super) const fn parse(source: &str) -> Result<Program, PatternError> {
     let mut parser = Parser::new(source.as_bytes());
     let root = attempt!(parser.tree());
@@ -132,7 +130,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The byte at `self.at + ahead`; 0 past the end, which no rule asks for.
+    /// The byte at `self.at + ahead`; 0 past the end, which no syntax rule matches.
     pub(super) const fn peek(&self, ahead: usize) -> u8 {
         if self.at + ahead < self.source.len() {
             self.source[self.at + ahead]
@@ -141,7 +139,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads the whole pattern; the node of its root.
+    /// Parses the whole pattern and returns its root node.
     const fn tree(&mut self) -> Result<u16, PatternError> {
         while self.at < self.source.len() {
             match self.source[self.at] {
@@ -179,7 +177,7 @@ impl<'a> Parser<'a> {
         Ok(root)
     }
 
-    /// An anchor or a character, with its quantifier.
+    /// Parses an anchor, or a character with its quantifier.
     const fn item(&mut self) -> Result<(), PatternError> {
         let byte = self.source[self.at];
         if matches!(byte, b'^' | b'$') {
@@ -190,7 +188,7 @@ impl<'a> Parser<'a> {
                 (Kind::End, ENDS)
             };
             let node = attempt!(self.node(kind, 0, NIL));
-            // No quantifier: the next turn of `tree` refuses one.
+            // An anchor takes no quantifier: `tree` rejects one in its next iteration.
             self.link_item(node, anchors);
             return Ok(());
         }
@@ -203,7 +201,7 @@ impl<'a> Parser<'a> {
                 attempt!(self.add_range(&mut set, 0x2028, 0x2029));
                 (Kind::Set, attempt!(self.close_set(set, true)))
             }
-            // The usual case without a call: const evaluation pays for each.
+            // Common case without a call, because const evaluation pays for each call.
             byte if byte != b'\\' && byte < 128 => {
                 self.at += 1;
                 (Kind::Byte, byte)
@@ -242,7 +240,7 @@ impl<'a> Parser<'a> {
         Ok(number as u16)
     }
 
-    /// Reads the quantifier of `node`, if any, and adds it to the alternative being read.
+    /// Parses the quantifier of `node`, if any, and adds the node to the current alternative.
     const fn push_item(&mut self, node: u16, anchors: u8) -> Result<(), PatternError> {
         let (min, max) = attempt!(self.quantifier());
         self.nodes[node as usize].min = min;
@@ -254,7 +252,7 @@ impl<'a> Parser<'a> {
     const fn link_item(&mut self, node: u16, anchors: u8) {
         let frame = &mut self.frames[self.depth];
         self.nodes[node as usize].previous = frame.last_item;
-        // The first item says how the alternative starts, the last how it ends.
+        // The first item decides how the alternative starts, the last item how it ends.
         let starts = if frame.last_item == NIL {
             anchors
         } else {
@@ -276,7 +274,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The group being read and its anchors.
+    /// Closes the current group; returns its node and its anchors.
     const fn close_group(&mut self) -> Result<(u16, u8), PatternError> {
         attempt!(self.close_alternative());
         let frame = self.frames[self.depth];
@@ -306,7 +304,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `* + ? {n} {n,} {n,m}`, perhaps lazy; once if there is none.
+    /// Parses `* + ? {n} {n,} {n,m}`, optionally lazy; returns `(1, 1)` if there is no quantifier.
     const fn quantifier(&mut self) -> Result<(u16, u16), PatternError> {
         const BRACES: &str = "write a count as {2}, {2,} or {2,5}, and \\{ for a literal brace";
         let counts = match self.peek(0) {
@@ -343,7 +341,7 @@ impl<'a> Parser<'a> {
         Ok(counts)
     }
 
-    /// Decimal digits; what no program can hold becomes one number above every limit.
+    /// Parses decimal digits. Numbers that exceed every limit are returned as one number above all limits.
     const fn number(&mut self) -> Option<u16> {
         const HUGE: u16 = 10_000;
         let first = self.at;

@@ -1,4 +1,4 @@
-//! The program of a pattern and its simulation.
+//! The compiled program of a pattern and its matcher.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "a step, set or range number is below MAX_STEPS, MAX_SETS or MAX_RANGES, each at most 256"
@@ -8,31 +8,31 @@ use core::fmt;
 
 use super::{MAX_STEPS, PatternError, parse};
 
-/// Different classes one program may hold. ASCII literals take none.
+/// Maximum number of different classes in one program. ASCII literals take none.
 pub(super) const MAX_SETS: usize = 32;
 
-/// Ranges beyond ASCII all classes of a program may hold together.
+/// Maximum number of non-ASCII ranges of all classes of a program together.
 pub(super) const MAX_RANGES: usize = 64;
 
-/// What a [`Step`] does.
+/// Operation of a [`Step`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
-    /// The pattern has matched.
+    /// The pattern matches.
     Accept,
-    /// Take the ASCII character `Step::value`.
+    /// Matches the ASCII character `Step::value`.
     Byte,
-    /// Take a character of the set number `Step::value`.
+    /// Matches a character of the set at index `Step::value`.
     Set,
-    /// Go on at both `next` and `other`.
+    /// Continues at both `next` and `other`.
     Fork,
-    /// Go on at the start of the text only.
+    /// Continues only at the start of the text.
     Start,
-    /// Go on at the end of the text only.
+    /// Continues only at the end of the text.
     End,
 }
 
-/// One instruction. Whoever enters it also enters `other`, unless that is the step itself: so `x?`
-/// and `x*` of a single character take one step and `x{0,64}` takes 64.
+/// One instruction. Entering a step also enters `other`, unless `other` is the step itself: so `x?` and `x*` of a single
+/// character take one step, and `x{0,64}` takes 64.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) op: Op,
@@ -41,27 +41,26 @@ pub(super) struct Step {
     pub(super) other: u8,
 }
 
-/// A class: a bit map for ASCII, ranges and flags beyond.
+/// A character class: a bitmap for ASCII, ranges and flags for other characters.
 #[derive(Clone, Copy)]
 pub(super) struct Set {
     pub(super) ascii: u128,
-    /// Where its ranges start in `Program::ranges`, and how many they are.
+    /// Index of its first range in `Program::ranges`; `count` ranges belong to it.
     pub(super) first: u8,
     pub(super) count: u8,
     pub(super) flags: u8,
 }
 
-/// `[^…]`: beyond ASCII, what the ranges and the other flags leave out. `ascii` is flipped already.
+/// `[^…]`: matches the non-ASCII characters that the ranges and the other flags do not match. `ascii` is already inverted.
 pub(super) const NEGATED: u8 = 1;
-/// The class has `\s` in it.
+/// The class contains `\s`.
 pub(super) const SPACES: u8 = 1 << 1;
-/// The class has `\S` in it.
+/// The class contains `\S`.
 pub(super) const NON_SPACES: u8 = 1 << 2;
 
-/// A compiled pattern that borrows nothing, so that it can come from a constant or from a schema
-/// read at run time.
+/// A compiled pattern without borrowed data, so that it can come from a constant or from a schema read at run time.
 pub struct Program {
-    /// `Op::Accept` is step 0.
+    /// The instructions; step 0 is `Op::Accept`.
     pub(super) steps: [Step; MAX_STEPS],
     pub(super) sets: [Set; MAX_SETS],
     pub(super) ranges: [(u32, u32); MAX_RANGES],
@@ -69,14 +68,14 @@ pub struct Program {
     pub(super) entry: u8,
     pub(super) set_count: u8,
     pub(super) range_count: u8,
-    /// Every alternative starts with `^`: no later place in the text has to be tried.
+    /// Every alternative starts with `^`, so a match can only start at the beginning of the text.
     pub(super) starts_anchored: bool,
     pub(super) ends_anchored: bool,
 }
 
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The arrays would fill screens.
+        // Omit the arrays, which would fill screens.
         f.debug_struct("Program")
             .field("steps", &self.step_count)
             .field("anchored", &self.is_anchored())
@@ -84,25 +83,25 @@ impl fmt::Debug for Program {
     }
 }
 
-/// The states of one simulation. Of the arrays only `seen` is cleared between characters.
+/// The states of one simulation. Of the arrays, only `seen` is cleared between characters.
 struct States {
-    /// The steps entered at the current place of the text.
+    /// Bitmap of the steps entered at the current position of the text.
     seen: [u64; MAX_STEPS / 64],
-    /// Of those, the ones that wait for a character; in the other half, those of the place before.
+    /// The entered steps that wait for a character: one half for the current position, the other for the previous one.
     waiting: [[u8; MAX_STEPS]; 2],
     half: usize,
     count: usize,
-    /// Steps still to enter. Each step pushes at most once, when first seen.
+    /// Steps still to enter. Each step pushes at most once, when it is first seen.
     stack: [u8; MAX_STEPS],
 }
 
 impl Program {
-    /// Compiles `source`, or says why it cannot.
+    /// Compiles `source`, or returns why it cannot be compiled.
     pub const fn parse_str(source: &str) -> Result<Self, PatternError> {
         parse::parse(source)
     }
 
-    /// Whether every alternative starts with `^` and ends with `$`, as written.
+    /// Whether every alternative starts with `^` and ends with `$` in the source text.
     pub const fn is_anchored(&self) -> bool {
         self.starts_anchored && self.ends_anchored
     }
@@ -126,7 +125,7 @@ impl Program {
             if self.starts_anchored && states.count == 0 {
                 return false;
             }
-            // ASCII is told apart here and below without a call: const evaluation pays for each.
+            // Handle ASCII without a call, here and below, because const evaluation pays for each call.
             let (character, width) = if text[at] < 128 {
                 (text[at] as u32, 1)
             } else {
@@ -159,7 +158,7 @@ impl Program {
         false
     }
 
-    /// Enters `step` and all it leads to without a character. Whether that accepts.
+    /// Enters `step` and every step reachable from it without a character. Returns whether one of them accepts.
     const fn enter(&self, states: &mut States, step: u8, at_start: bool, at_end: bool) -> bool {
         let mut number = step;
         let mut pending = 0;
@@ -195,7 +194,7 @@ impl Program {
         }
     }
 
-    /// Whether the set with this number has `character`, which is not in ASCII.
+    /// Whether the set at index `number` contains the non-ASCII `character`.
     const fn has_beyond_ascii(&self, number: u8, character: u32) -> bool {
         let set = &self.sets[number as usize];
         let mut has = if set.flags & (SPACES | NON_SPACES) == 0 {
@@ -216,7 +215,7 @@ impl Program {
     }
 }
 
-/// Whether ECMA-262 counts a character beyond ASCII as white space or a line end.
+/// Whether ECMA-262 counts a non-ASCII character as white space or a line terminator.
 const fn is_wide_space(character: u32) -> bool {
     matches!(
         character,
@@ -224,7 +223,7 @@ const fn is_wide_space(character: u32) -> bool {
     )
 }
 
-/// The character at `at` and its length. The bytes are those of a `str`.
+/// Decodes the character at `at`; returns it with its length. `text` must be valid UTF-8.
 pub(super) const fn decode(text: &[u8], at: usize) -> (u32, usize) {
     let lead = text[at];
     if lead < 0x80 {

@@ -1,13 +1,14 @@
-//! Texts that match a pattern, for tests.
+//! Random texts that match a pattern, for tests.
 
 use super::run::{NEGATED, Op, Program, Set};
 
-/// Longest way through the program that is tried.
+/// Maximum number of steps on a path through the program.
 const LONGEST: usize = 2_000;
 
 impl Program {
-    /// A way through the program, as the text that it takes; `None` where the choices lead nowhere. `choose(n)` gives a number below
-    /// `n`. What comes out matches, unless an anchor stands in the middle: ask [`Program::is_match`].
+    /// Follows a random path through the program and returns the text that it consumes; `None` if the path does not reach the
+    /// end. `choose(n)` returns a number below `n`. The text matches unless the pattern has an anchor in the middle: check with
+    /// [`Program::is_match`].
     pub(crate) fn sample(&self, choose: &mut dyn FnMut(usize) -> usize) -> Option<String> {
         let mut text = String::new();
         let mut at = self.entry;
@@ -40,7 +41,7 @@ impl Program {
     }
 
     fn member(&self, set: Set, choose: &mut dyn FnMut(usize) -> usize) -> Option<char> {
-        // Readable ones first; a class of control characters alone gives those.
+        // Prefer printable characters; use control characters only for a class without printable ones.
         let ascii = |from: u8, to: u8| {
             (from..to)
                 .filter(|byte| set.ascii >> byte & 1 == 1)

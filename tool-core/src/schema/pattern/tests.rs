@@ -1,6 +1,6 @@
-//! Tables of what patterns match and refuse. The decisions are those of the `regex` crate on the
-//! expression translated from ECMA-262, but for `.`, which there takes `\r`, U+2028 and U+2029, and
-//! for `[]`, `[^]` and `[\b]`, which it does not know.
+//! Tables of what patterns match and reject. The expected results are those of the `regex` crate for the expression translated
+//! from ECMA-262, except for `.`, which also matches `\r`, U+2028 and U+2029 there, and for `[]`, `[^]` and `[\b]`, which `regex`
+//! does not support.
 
 use super::PatternError::{Backreference, Lookaround, Syntax, TooLarge, WordBoundary};
 use super::{MAX_STEPS, Pattern, Program};
@@ -11,12 +11,12 @@ const _: () = assert!(Pattern::new(r"^\d{4}-\d{2}-\d{2}$").is_match("2026-01-31"
 const _: () = assert!(Pattern::new("^(?:é|\\u{1F600})+$").is_match("é\u{1F600}"));
 const _: () = assert!(Pattern::new("^[a-z]{1,64}$").is_anchored());
 
-/// As deep as groups nest, each repeated: const evaluation must not run out of calls.
+/// The maximum nesting of repeated groups: const evaluation must not reach its limit of nested calls.
 const DEEP: Pattern =
     Pattern::new("^((((((((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+$");
 const _: () = assert!(DEEP.is_match("aa"));
 
-/// Pattern, texts it matches, texts it does not.
+/// A pattern, texts that it matches, texts that it does not match.
 type Row = (
     &'static str,
     &'static [&'static str],
@@ -207,13 +207,13 @@ fn stays_within_its_limits() {
     ] {
         assert_eq!(Program::parse_str(&source).err(), Some(TooLarge));
     }
-    // Neither takes time that grows with the product of the counts.
+    // The time for neither pattern grows with the product of the counts.
     assert!(Program::parse_str("((((((){9999}){9999}){9999}){9999}){9999}){9999}").is_ok());
     assert_eq!(
         Program::parse_str("((((a{9}){9}){9}){9}){9}").err(),
         Some(TooLarge)
     );
-    // Nor with two to the power of the length.
+    // Nor is the time exponential in the length of the text.
     assert!(!Pattern::new("^(a?){60}a{60}$").is_match(&"a".repeat(121)));
     assert!(!Pattern::new("^(a+)+$").is_match(&format!("{}b", "a".repeat(10_000))));
 }

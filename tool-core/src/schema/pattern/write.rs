@@ -1,7 +1,7 @@
-//! From the tree of a pattern to its steps, from the last to the first.
+//! Writes the tree of a pattern as steps, from the last step to the first.
 //!
-//! Each part is written with the number of the step that follows it. So no jump has to be patched,
-//! and a counted repetition writes its part again.
+//! Each node is written with the index of the step that follows it. So no jump has to be patched, and a counted repetition just
+//! writes its node again.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "every number cast to u8 or u16 is checked against a limit at most that large"
@@ -13,8 +13,8 @@ use super::run::{Op, Step};
 use super::{MAX_STEPS, attempt};
 
 impl Parser<'_> {
-    /// Writes the steps of `node` with its repetitions before step `next`; the first of them, which
-    /// is `next` itself where the node takes no step.
+    /// Writes the steps of `node` with its repetitions before step `next`. Returns the index of the first step, which is `next`
+    /// itself if the node takes no step.
     pub(super) const fn write(&mut self, node: u16, next: u8) -> Result<u8, PatternError> {
         let Node {
             kind,
@@ -48,7 +48,7 @@ impl Parser<'_> {
         }
         while required > 0 {
             let body = attempt!(self.write_once(node, first));
-            // A node without steps has none the next time either: `(){9}` ends here.
+            // A node without steps has none in the next iteration either: `(){9}` ends here.
             if body == first {
                 break;
             }
@@ -58,7 +58,7 @@ impl Parser<'_> {
         Ok(first)
     }
 
-    /// `x*`, or `x+` where it is needed `once`.
+    /// Writes `x*`, or `x+` if `once` is set.
     const fn write_loop(&mut self, node: u16, next: u8, once: bool) -> Result<u8, PatternError> {
         let Node { kind, value, .. } = self.nodes[node as usize];
         let turn = match kind {
@@ -78,7 +78,7 @@ impl Parser<'_> {
         Ok(if once { body } else { turn })
     }
 
-    /// Writes one repetition of `node`.
+    /// Writes `node` once, without its repetitions.
     const fn write_once(&mut self, node: u16, next: u8) -> Result<u8, PatternError> {
         let Node {
             kind,
@@ -116,7 +116,7 @@ impl Parser<'_> {
         self.step(op, value, next, None)
     }
 
-    /// Adds a step; its number.
+    /// Adds a step and returns its index.
     const fn step(
         &mut self,
         op: Op,

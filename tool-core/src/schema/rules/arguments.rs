@@ -1,4 +1,4 @@
-//! The parameters of a tool: their types, and the limit that the tool exceeds with one of them.
+//! Checks of a tool's parameters: their types, and the limits of the tool that a parameter exceeds.
 
 use crate::schema::dialect::Spec;
 use crate::schema::rules::is_plain;
@@ -10,8 +10,8 @@ use crate::schema::rules::walk::Walk;
 use crate::schema::warn::{many_optionals, many_unions};
 use crate::schema::{Field, Kind, Schema};
 
-/// Checks a parameter of a tool: what [`check_field`](super::check_field) does, the rules that depend on the providers, and whether the
-/// tool exceeds a limit with this parameter. `at` is its number among the parameters that the model fills in.
+/// Checks a parameter of a tool: like [`check_field`](super::check_field), the rules that depend on the providers, and whether
+/// the tool exceeds a limit with this parameter. `at` is its index among the parameters that the model sends.
 #[track_caller]
 pub const fn check_argument(schema: &Schema, spec: &Spec, survey: &Survey, at: usize, param: &str) {
     let fits = fits(spec, survey);
@@ -33,14 +33,14 @@ pub const fn check_argument(schema: &Schema, spec: &Spec, survey: &Survey, at: u
     report.tell();
 }
 
-/// The limits that the tool exceeds with the parameter at this place and did not exceed before it.
+/// Reports the limits that the tool exceeds with the parameter at this index but not with the parameters before it.
 const fn crossing(report: &mut Report, path: &Path<'_>, spec: &Spec, whole: &Survey, at: usize) {
     let (before, after) = around(spec, at);
     let alone = match &spec.input.kind {
         Kind::Object(fields) => survey_of(fields.split_at(at).1.split_at(1).0),
         _ => return,
     };
-    // Numbers of the whole tool, told once: at the parameter that exceeds the limit.
+    // Totals of the whole tool, reported once: at the parameter that exceeds the limit.
     let told = Survey {
         optionals: total(
             before.optionals,
@@ -70,7 +70,7 @@ const fn crossing(report: &mut Report, path: &Path<'_>, spec: &Spec, whole: &Sur
     sizes(report, path, &told, spec.providers);
 }
 
-/// The number of the whole where the limit is exceeded here, and nothing where it is not.
+/// The total of the whole tool if the limit is exceeded at this parameter, otherwise 0.
 const fn total(before: usize, after: usize, whole: usize, most: usize) -> usize {
     if before <= most && after > most {
         whole
@@ -79,7 +79,7 @@ const fn total(before: usize, after: usize, whole: usize, most: usize) -> usize 
     }
 }
 
-/// What the parameters before this one cost, and what they cost with it.
+/// The surveys of the parameters before this one, without and with this one.
 const fn around(spec: &Spec, at: usize) -> (Survey, Survey) {
     match &spec.input.kind {
         Kind::Object(fields) => (
@@ -96,7 +96,7 @@ const fn survey_of(fields: &[Field]) -> Survey {
     survey
 }
 
-/// Whether the parameter at this place takes whole numbers of 128 bits.
+/// Whether the parameter at this index accepts 128-bit integers.
 pub const fn takes_wide_integer(spec: &Spec, at: usize) -> bool {
     match &spec.input.kind {
         Kind::Object(fields) => survey_of(fields.split_at(at).1.split_at(1).0).wide_integer,
@@ -104,7 +104,7 @@ pub const fn takes_wide_integer(spec: &Spec, at: usize) -> bool {
     }
 }
 
-/// Whether the rule `limit-optional` warns at the parameter at this place. An error about the same parameter replaces the warning.
+/// Whether the rule `limit-optional` warns at the parameter at this index. An error about the same limit replaces the warning.
 pub const fn crosses_optionals(spec: &Spec, survey: &Survey, at: usize) -> bool {
     if !many_optionals(spec, survey) {
         return false;
@@ -113,7 +113,7 @@ pub const fn crosses_optionals(spec: &Spec, survey: &Survey, at: usize) -> bool 
     before.optionals <= MOST_UNWARNED_OPTIONALS && after.optionals > MOST_UNWARNED_OPTIONALS
 }
 
-/// Whether the rule `limit-union` warns at the parameter at this place. An error about the same parameter replaces the warning.
+/// Whether the rule `limit-union` warns at the parameter at this index. An error about the same limit replaces the warning.
 pub const fn crosses_unions(spec: &Spec, survey: &Survey, at: usize) -> bool {
     if !many_unions(spec, survey) {
         return false;

@@ -1,10 +1,10 @@
-//! Whether stated bounds can hold for the type they stand on.
+//! Checks that bounds are possible for the type that they are stated for.
 
 use crate::schema::rules::report::{Fact, Path, Report};
 use crate::schema::rules::table::Rule;
 use crate::schema::{Constraints, Format, Integer, Kind, Number, Schema};
 
-/// Checks that a field that may be absent may be null as well: for `#[serde(default)]` without a stated default.
+/// Checks that a field that may be absent may also be null: for `#[serde(default)]` without an explicit default.
 #[track_caller]
 pub const fn check_optional(schema: &Schema, owner: &str, field: &str) {
     if !schema.is_optional() && !schema.is_reported() {
@@ -35,7 +35,7 @@ pub const fn check_constraints(
     report.tell();
 }
 
-/// Adds what is wrong with the bounds.
+/// Adds the faults of the bounds to the report.
 pub(crate) const fn faults(
     report: &mut Report,
     path: &Path<'_>,
@@ -106,12 +106,12 @@ const fn is_empty(min: Number, above: bool, max: Number, below: bool, is_whole: 
         return min > max || min == max && (above || below);
     }
     let (min, max) = (value(min), value(max));
-    // Not `>=` and `<=` alone: a bound that is no number makes the range empty.
+    // Not written with `>` and `>=`: a bound that is NaN must make the range empty.
     let some = min < max || min <= max && !above && !below;
     !some
 }
 
-/// The value, rounded where it has more than 53 bits.
+/// The value as a double; rounded if it has more than 53 bits.
 #[allow(
     clippy::cast_precision_loss,
     reason = "bounds of fractions are compared as the type compares them"

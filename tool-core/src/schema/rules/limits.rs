@@ -1,4 +1,4 @@
-//! Sizes: of one tool, and of a set of tools that go into one request.
+//! Size limits: of one tool, and of a set of tools in one request.
 
 use crate::schema::dialect::{Dialect, Dialects, Spec};
 use crate::schema::lower::is_crowded;
@@ -7,65 +7,65 @@ use crate::schema::rules::table::Rule;
 use crate::schema::text::{MOST_DEFINITIONS, same};
 use crate::schema::{EnumValue, Field, Kind, Schema, Tagging, Union};
 
-/// Optional fields that Anthropic takes in one request.
+/// Maximum number of optional fields that Anthropic accepts in one request.
 pub(crate) const MOST_OPTIONALS: usize = 24;
-/// Unions in one tool: Anthropic documents 16, and 16 hang.
+/// Maximum number of unions in one tool. Anthropic documents 16, but requests with 16 hang.
 pub(crate) const MOST_UNIONS: usize = 15;
-/// The most optional fields of one tool without a warning.
+/// Maximum number of optional fields of one tool without a warning.
 pub(crate) const MOST_UNWARNED_OPTIONALS: usize = 10;
-/// The most unions of one tool without a warning.
+/// Maximum number of unions of one tool without a warning.
 pub(crate) const MOST_UNWARNED_UNIONS: usize = 8;
-/// Unions in one request.
+/// Maximum number of unions in one request.
 const MOST_UNIONS_IN_SET: usize = 16;
-/// Tools in one request.
+/// Maximum number of tools in one request.
 const MOST_TOOLS: usize = 128;
-/// Strict tools in one request to Anthropic.
+/// Maximum number of strict tools in one request to Anthropic.
 const MOST_STRICT_TOOLS: usize = 20;
-/// Enums above this many values have a limit of their own.
+/// Enums with more values than this have a size limit of their own.
 const LARGE_ENUM: usize = 250;
 
-/// What a tree costs a provider, after everything is inlined.
+/// The size of a schema as a provider counts it, with all definitions inlined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "four independent facts of a tree"
 )]
 pub struct Survey {
-    /// Fields that may be absent.
+    /// Number of fields that may be absent.
     pub optionals: usize,
-    /// Values that are one of several shapes.
+    /// Number of unions.
     pub unions: usize,
-    /// Objects inside each other.
+    /// Nesting depth of objects.
     pub depth: usize,
-    /// Keys.
+    /// Number of keys.
     pub properties: usize,
-    /// Values of enums, tags included.
+    /// Number of enum values, tags included.
     pub enum_values: usize,
-    /// Characters in keys, values of enums and names of recursive types.
+    /// Number of characters in keys, enum values and names of recursive types.
     pub characters: usize,
-    /// Characters in the values of the largest enum with more than 250 values.
+    /// Number of characters in the values of the largest enum with more than 250 values.
     pub largest_enum: usize,
-    /// Whole numbers of 128 bits.
+    /// The schema has 128-bit integers.
     pub wide_integer: bool,
-    /// Unions told apart by their only key.
+    /// The schema has externally tagged unions, whose variants are distinguished by their only key.
     pub external: bool,
-    /// Unions with several objects told apart by shape.
+    /// The schema has untagged unions with several objects.
     pub untagged: bool,
-    /// More recursive types than there may be definitions.
+    /// The schema has more recursive types than there may be definitions.
     pub crowded: bool,
 }
 
-/// Counts what a model has to fill in.
+/// Measures the schema of a tool's arguments.
 pub const fn survey(schema: &Schema) -> Survey {
     let mut survey = Survey::NOTHING;
     survey.node(schema, 0);
-    // Until here it says that there is a recursive type at all.
+    // Up to here, `crowded` only means that there is a recursive type.
     survey.crowded = survey.crowded && is_crowded(schema);
     survey
 }
 
 impl Survey {
-    /// Of no schema.
+    /// The survey of an empty schema.
     pub(super) const NOTHING: Self = Self {
         optionals: 0,
         unions: 0,
@@ -128,7 +128,7 @@ impl Survey {
                 if !field.is_required() {
                     self.optionals += 1;
                 }
-                // The leaves without a count, without a call.
+                // Leaves that count nothing are skipped without a call.
                 if !matches!(
                     field.schema.kind,
                     Kind::String | Kind::Boolean | Kind::Number { .. }
@@ -206,13 +206,13 @@ impl Survey {
     }
 }
 
-/// Checks a tool as a whole: what its root is, how deep and how large it is.
+/// Checks a tool as a whole: its root, its description and its size.
 #[track_caller]
 pub const fn check_tool(spec: &Spec) {
     check_limits(spec, &survey(spec.input));
 }
 
-/// [`check_tool`] with a survey that was made before.
+/// Like [`check_tool`], with a survey made before.
 #[track_caller]
 pub const fn check_limits(spec: &Spec, survey: &Survey) {
     if fits(spec, survey) {
@@ -225,7 +225,8 @@ pub const fn check_limits(spec: &Spec, survey: &Survey) {
     report.tell();
 }
 
-/// Facts of the tool as a whole; [`check_argument`](super::check_argument) checks the sizes at the parameters.
+/// Checks the rules of the tool as a whole, without the sizes: [`check_argument`](super::check_argument) checks those at the
+/// parameters.
 #[track_caller]
 pub const fn check_root(spec: &Spec, survey: &Survey) {
     if fits(spec, survey) {
@@ -246,14 +247,14 @@ const fn whole(report: &mut Report, path: &Path<'_>, spec: &Spec, survey: &Surve
     crowded(report, path, survey);
 }
 
-/// The limit of recursive types.
+/// Checks the number of recursive types.
 pub(super) const fn crowded(report: &mut Report, path: &Path<'_>, survey: &Survey) {
     if survey.crowded {
         report.add(path, &Rule::REF_NAMES, &[Fact::Number(MOST_DEFINITIONS)]);
     }
 }
 
-/// The short way through for the tools that are far from every limit.
+/// Fast path: whether the tool meets every rule of the root and every size limit, whatever its providers.
 pub(super) const fn fits(spec: &Spec, survey: &Survey) -> bool {
     matches!(spec.input.kind, Kind::Object(_))
         && !spec.description.is_empty()
@@ -267,7 +268,7 @@ pub(super) const fn fits(spec: &Spec, survey: &Survey) -> bool {
         && !survey.crowded
 }
 
-/// The rules of a root.
+/// Checks that the root is an object.
 pub(super) const fn root(report: &mut Report, path: &Path<'_>, schema: &Schema) {
     match &schema.kind {
         Kind::Object(_) => {}
@@ -278,7 +279,7 @@ pub(super) const fn root(report: &mut Report, path: &Path<'_>, schema: &Schema) 
     }
 }
 
-/// The rules of size.
+/// Checks the size limits of the providers.
 pub(super) const fn sizes(
     report: &mut Report,
     path: &Path<'_>,
@@ -334,7 +335,7 @@ const fn large(report: &mut Report, path: &Path<'_>, is: usize, most: usize, nou
     }
 }
 
-/// Checks tools that go into one request together.
+/// Checks tools that are sent together in one request.
 #[track_caller]
 pub const fn check_toolset(tools: &[&Spec]) {
     let mut report = Report::new();
@@ -342,7 +343,7 @@ pub const fn check_toolset(tools: &[&Spec]) {
     report.tell();
 }
 
-/// Every fault of tools that go into one request together, for sets that are chosen at run time.
+/// Returns all faults of tools that are sent together in one request, for sets that are chosen at run time.
 pub fn toolset_faults(tools: &[&Spec]) -> Vec<super::Fault> {
     let mut report = Report::new();
     toolset(&mut report, tools);
@@ -362,7 +363,7 @@ const fn toolset(report: &mut Report, tools: &[&Spec]) {
         }
         let mut other = 0;
         while other < at {
-            // Tools made at run time come without a name; the registry compares theirs.
+            // Tools made at run time have an empty name here; the registry compares their names.
             if !tools[at].name.is_empty() && same(tools[other].name, tools[at].name) {
                 report.add(&path, &Rule::TOOL_NAME_CLASH, &[Fact::Text(tools[at].name)]);
             }
@@ -394,7 +395,7 @@ const fn toolset(report: &mut Report, tools: &[&Spec]) {
     );
 }
 
-/// `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`
+/// Whether a tool's name matches `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
 pub const fn is_tool_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     if bytes.is_empty() || bytes.len() > 64 || !bytes[0].is_ascii_alphabetic() {

@@ -1,7 +1,7 @@
-//! What a provider would refuse, refused by the compiler.
+//! Rules for schemas: the compiler rejects what a provider would reject.
 //!
-//! Each `check_*` function is for const evaluation: it panics once, with every fault of its subject, one a line. The same rules
-//! at run time, for schemas that are read then: [`faults`].
+//! Each `check_*` function is for const evaluation: it panics once, with all faults of its subject, one per line. [`faults`]
+//! checks the same rules at run time, for schemas that are read then.
 
 mod arguments;
 mod constraint;
@@ -33,8 +33,8 @@ use crate::schema::dialect::Dialects;
 use crate::schema::{Kind, Schema};
 use walk::Walk;
 
-/// The short way through for what most fields are: a text, a number or a flag, alone, optional or in a list. Every provider
-/// takes them. A list of whole numbers is not among them, it may be bytes.
+/// Fast path for most fields: a string, a number or a boolean, alone, optional or in an array. Every provider accepts these. An
+/// array of integers is excluded, because it may be bytes.
 const fn is_plain(schema: &Schema) -> bool {
     let leaf = match &schema.kind {
         Kind::Optional(inner) => &inner.kind,
@@ -51,9 +51,9 @@ const fn is_plain(schema: &Schema) -> bool {
     )
 }
 
-/// Checks what a field holds against the rules that no provider admits, for its derive.
+/// Checks the type of a field against the rules that apply to every provider. The field's derive calls it.
 ///
-/// Descends to where a derive of its own has checked. What is only written (`input` is false) is not bound by them.
+/// The walk stops at types that their own derive has checked. Types that are only serialized (`input` is false) are not checked.
 #[track_caller]
 pub const fn check_field(schema: &Schema, owner: &str, field: &str, input: bool) {
     if !input || schema.checked || is_plain(schema) {
@@ -70,8 +70,8 @@ pub const fn check_field(schema: &Schema, owner: &str, field: &str, input: bool)
     report.tell();
 }
 
-/// Checks a type as a whole: its keys, its values, its variants. Its fields have [`check_field`]. A type that is only written (`input` is false)
-/// is bound by what serde cannot write alone.
+/// Checks a type as a whole: its keys, values and variants; [`check_field`] checks its fields. A type that is only serialized
+/// (`input` is false) is checked only for what serde cannot serialize.
 #[track_caller]
 pub const fn check_type(schema: &Schema, input: bool) {
     let mut report = Report::new();
@@ -89,8 +89,8 @@ pub const fn check_type(schema: &Schema, input: bool) {
     report.tell();
 }
 
-/// Checks one variant of a union, alone and against the variants before it; the type around it has [`check_type`]. A variant of a type that is only
-/// written (`input` is false) is bound by what serde cannot write alone.
+/// Checks one variant of a union, alone and against the variants before it; [`check_type`] checks the union itself. A variant
+/// that is only serialized (`input` is false) is checked only for what serde cannot serialize.
 #[track_caller]
 pub const fn check_variant(schema: &Schema, at: usize, input: bool) {
     let Kind::Union(union) = &schema.kind else {
@@ -111,11 +111,11 @@ pub const fn check_variant(schema: &Schema, at: usize, input: bool) {
     report.tell();
 }
 
-/// Reports a type that holds itself through others, at the field that leads back.
+/// Reports a type that contains itself through other types, at the field that closes the cycle.
 ///
 /// # Panics
 ///
-/// In const evaluation, where `closed` holds.
+/// If `closed` is true; in const evaluation this is a compile error.
 #[track_caller]
 pub const fn check_circle(closed: bool, owner: &str, field: &str, held: &str, way: &str) {
     if !closed {
@@ -131,7 +131,7 @@ pub const fn check_circle(closed: bool, owner: &str, field: &str, held: &str, wa
     report.tell();
 }
 
-/// Checks a parameter of a tool: what [`check_field`] does, and in the whole tree the rules that depend on the providers.
+/// Checks a parameter of a tool: like [`check_field`], and in the whole tree the rules that depend on the providers.
 #[track_caller]
 pub const fn check_param(schema: &Schema, providers: Dialects, tool: &str, param: &str) {
     if is_plain(schema) {
@@ -148,7 +148,7 @@ pub const fn check_param(schema: &Schema, providers: Dialects, tool: &str, param
     report.tell();
 }
 
-/// Every fault of a tool's arguments, for schemas that are read at run time.
+/// Returns all faults of a tool's arguments, for schemas that are read at run time.
 pub fn faults(schema: &Schema, providers: Dialects, owner: &str) -> Vec<Fault> {
     let mut report = Report::new();
     let path = Path::owner(owner);

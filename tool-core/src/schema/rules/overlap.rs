@@ -1,4 +1,4 @@
-//! Whether two shapes can be told apart by what JSON shows: its type, its keys, its fixed values.
+//! Whether two schemas are disjoint, judged by JSON types, keys and constant values.
 
 use crate::schema::text::same;
 use crate::schema::{EnumValue, Field, IntegerValue, Kind, Schema, Tagging, Union, Variant};
@@ -12,16 +12,16 @@ const OBJECT: u8 = 1 << 5;
 const NULL: u8 = 1 << 6;
 const ANY: u8 = 0x7F;
 
-/// A set of values that a union's branch or a field admits.
+/// A set of values that a variant or a field accepts.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     Whole(&'a Schema),
-    /// Exactly this text.
+    /// Exactly this string.
     Text(&'a str),
     Record(Shape<'a>),
 }
 
-/// A closed record: a tag, one wrapped value, fields.
+/// A closed object: an optional tag, an optional wrapped value, and fields.
 #[derive(Clone, Copy)]
 struct Shape<'a> {
     tag: Option<(&'a str, &'a str)>,
@@ -29,10 +29,10 @@ struct Shape<'a> {
     fields: &'a [Field],
 }
 
-/// What a variant without content is among untagged ones.
+/// The schema of an untagged variant without content.
 const NULL_SCHEMA: &Schema = &Schema::new(Kind::Null);
 
-/// Whether no value fits both.
+/// Whether no value fits both schemas.
 pub(super) const fn disjoint(left: &Schema, right: &Schema) -> bool {
     apart(Part::Whole(left), Part::Whole(right))
 }
@@ -92,7 +92,7 @@ const fn apart(left: Part<'_>, right: Part<'_>) -> bool {
     }
 }
 
-/// Without bounds around it: they are not what tells variants apart.
+/// Removes the bounds around a schema, because they do not distinguish variants.
 const fn plain(part: Part<'_>) -> Part<'_> {
     let Part::Whole(mut schema) = part else {
         return part;
@@ -151,7 +151,7 @@ const fn types(part: Part<'_>) -> u8 {
     };
     match &schema.kind {
         Kind::String | Kind::Format(_) | Kind::Char | Kind::Duration | Kind::Enum(_) => STRING,
-        // `1.0` is a whole number as well.
+        // `1.0` is an integer as well.
         Kind::Integer(_) | Kind::IntegerEnum(_) => INTEGER,
         Kind::Number { .. } => INTEGER | FRACTION,
         Kind::Boolean => BOOLEAN,
@@ -159,7 +159,7 @@ const fn types(part: Part<'_>) -> u8 {
         Kind::Object(_) | Kind::Map(_) => OBJECT,
         Kind::Null => NULL,
         Kind::Never => 0,
-        // Its fault is reported elsewhere, so it overlaps with nothing.
+        // Its fault is reported elsewhere, so treat it as disjoint from everything.
         Kind::Any if schema.is_reported() => 0,
         Kind::Optional(inner) => types(Part::Whole(inner)) | NULL,
         Kind::Constrained(inner, _) => types(Part::Whole(inner)),
@@ -176,7 +176,7 @@ const fn types(part: Part<'_>) -> u8 {
     }
 }
 
-/// Whether some key that `left` must have cannot be in `right`, or cannot have a value there that fits both.
+/// Whether `left` requires a key that `right` does not have, or has with a disjoint schema.
 const fn lacks(left: Shape<'_>, right: Shape<'_>) -> bool {
     let mut at = 0;
     while at < size(left) {
@@ -207,7 +207,7 @@ const fn size(shape: Shape<'_>) -> usize {
     shape.tag.is_some() as usize + shape.wrapped.is_some() as usize + shape.fields.len()
 }
 
-/// The key at a place, whether it must be there, and what it holds.
+/// The key at an index, whether it is required, and its values.
 const fn entry(shape: Shape<'_>, at: usize) -> (&str, bool, Part<'_>) {
     let mut at = at;
     if let Some((key, value)) = shape.tag {

@@ -1,4 +1,4 @@
-//! Where faults are gathered: in const evaluation for one panic, at run time for a list.
+//! Collects the faults of a schema: for one panic in const evaluation, or for a list at run time.
 
 use crate::schema::Schema;
 use crate::schema::rules::Rule;
@@ -6,20 +6,20 @@ use crate::schema::rules::Rule;
 /// A fault found at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which rule.
+    /// The id of the rule.
     pub rule: &'static str,
-    /// Where, such as `Filter.tags[]`.
+    /// Path to the fault, such as `Filter.tags[]`.
     pub path: String,
-    /// What, and what to write instead.
+    /// What is wrong, and what to write instead.
     pub text: String,
 }
 
-/// The way from the owner to a node; it lives on the stack of the walk.
+/// The path from the owner to a node. It lives on the stack of the walk.
 #[derive(Clone, Copy)]
 pub(crate) struct Path<'a> {
     parent: Option<&'a Path<'a>>,
     step: Step<'a>,
-    /// The node that stands here, for `Kind::Ref`.
+    /// The node at this path, for resolving `Kind::Ref`.
     node: Option<&'a Schema>,
 }
 
@@ -73,13 +73,13 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// Notes which node stands here.
+    /// Sets the node at this path.
     pub(crate) const fn at(mut self, node: &'a Schema) -> Self {
         self.node = Some(node);
         self
     }
 
-    /// The nearest node of this name and module on the way here.
+    /// The innermost node with this name and module that encloses the path.
     pub(crate) const fn enclosing(&self, name: &str, module: &str) -> Option<&'a Schema> {
         let mut path = self;
         loop {
@@ -96,14 +96,14 @@ impl<'a> Path<'a> {
     }
 }
 
-/// A fact in a message.
+/// A value that is inserted into a message.
 #[derive(Clone, Copy)]
 pub(crate) enum Fact<'a> {
     Text(&'a str),
     Number(usize),
 }
 
-/// One fault's place in the text.
+/// The position of one fault in the text.
 #[derive(Clone, Copy)]
 struct Mark {
     rule: &'static str,
@@ -114,23 +114,23 @@ struct Mark {
 
 const MOST_BYTES: usize = 4096;
 const MOST_FAULTS: usize = 24;
-/// Room for how many more there are.
+/// Room for the line that counts the remaining faults.
 const TAIL: usize = 64;
 
 /// The faults of one walk, as one text with a line for each.
 pub(crate) struct Report {
     bytes: [u8; MOST_BYTES + TAIL],
     len: usize,
-    /// How far the text may go.
+    /// Maximum length of the text at present.
     most: usize,
     marks: [Mark; MOST_FAULTS],
-    /// Faults that were found.
+    /// Number of faults found.
     count: usize,
-    /// Faults that stand in the text.
+    /// Number of faults in the text.
     told: usize,
-    /// Where the line that is being written begins.
+    /// Start of the line that is being written.
     start: usize,
-    /// Rule of the first fault that does not.
+    /// Rule of the first fault that is not in the text.
     untold: &'static str,
 }
 
@@ -153,7 +153,7 @@ impl Report {
         }
     }
 
-    /// Ends const evaluation with all faults.
+    /// Panics with all faults, if there are any; in const evaluation this is a compile error.
     #[track_caller]
     #[allow(clippy::panic, clippy::manual_assert, reason = "a compile error")]
     pub(crate) const fn tell(&mut self) {
@@ -176,7 +176,7 @@ impl Report {
         }
     }
 
-    /// The faults, one by one; the last says how many more there are, if there are.
+    /// The faults as a list. If some did not fit, the last entry counts them.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let text =
             |from: usize, to: usize| String::from_utf8_lossy(&self.bytes[from..to]).into_owned();
@@ -201,7 +201,7 @@ impl Report {
             .collect()
     }
 
-    /// A fault in the words of the table.
+    /// Adds a fault with the rule's message.
     pub(crate) const fn add(&mut self, path: &Path<'_>, rule: &Rule, facts: &[Fact<'_>]) {
         if !self.begin(path, rule.id) {
             return;
@@ -230,7 +230,7 @@ impl Report {
         self.end();
     }
 
-    /// A fault in the words of a type.
+    /// Adds a fault with a message of its own.
     pub(crate) const fn add_worded(&mut self, path: &Path<'_>, rule: &'static str, text: &str) {
         if self.begin(path, rule) {
             self.push(text);
@@ -238,10 +238,10 @@ impl Report {
         }
     }
 
-    /// Begins a line: "`path`: [rule] ".
+    /// Begins a line: "`path`: [rule] ". Returns `false` if there is no room for it.
     pub(crate) const fn begin(&mut self, path: &Path<'_>, rule: &'static str) -> bool {
         self.count += 1;
-        // After the first that had no room, all are counted only.
+        // Once one fault had no room, the later ones are only counted.
         if self.told == MOST_FAULTS || self.told + 1 < self.count {
             if self.untold.is_empty() {
                 self.untold = rule;
@@ -267,7 +267,7 @@ impl Report {
         true
     }
 
-    /// Ends a line; one that did not fit is taken back, unless it is the only one.
+    /// Ends a line. A line that did not fit is removed, unless it is the only one.
     pub(crate) const fn end(&mut self) {
         if self.len < self.most || self.told == 0 {
             self.marks[self.told].end = self.len;
@@ -322,7 +322,7 @@ impl Report {
         self.push_bytes(text.as_bytes(), from, to);
     }
 
-    /// Copies byte by byte: only a failing build gets here.
+    /// Copies byte by byte, which is slow: only a failing build gets here.
     const fn push_bytes(&mut self, bytes: &[u8], from: usize, to: usize) {
         let mut at = from;
         while at < to && self.len < self.most {

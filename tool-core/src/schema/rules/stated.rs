@@ -1,4 +1,4 @@
-//! `as = Type`: a schema that is stated for a type with another reader.
+//! Checks of `as = Type`, which states the schema of a different type.
 
 use crate::schema::rules::report::{Fact, Path, Report};
 use crate::schema::rules::table::Rule;
@@ -6,10 +6,10 @@ use crate::schema::{
     Constraints, Field, Format, Integer, IntegerValue, Kind, Number, Schema, text,
 };
 
-/// Checks that a type reads what the schema stated for it lets a model send, or writes what that schema says, as far as both are known. `own`
-/// is the schema of the type itself; a type without one is not checked. `field` is empty for a type as a whole.
+/// Checks that a type can read what its stated schema lets a model send, or that it writes what the stated schema describes.
+/// `own` is the schema of the type itself; a type without one is not checked. `field` is empty for a type as a whole.
 ///
-/// Only what every value of a known type breaks is a fault: a type of the user's may read more than its schema says.
+/// Only provable contradictions are faults, because a user's type may read more than its own schema says.
 #[track_caller]
 pub const fn check_as(
     own: Option<&Schema>,
@@ -42,13 +42,13 @@ pub const fn check_as(
     }
 }
 
-/// What the type reads, and what it cannot read of the stated schema under bounds that lie around it.
+/// Returns what the type reads, and what it cannot read of the stated schema under the bounds around it.
 const fn contradiction(
     own: &Schema,
     stated: &Schema,
     around: &Constraints,
 ) -> Option<[&'static str; 2]> {
-    // serde knows nothing of the bounds of the type's own schema.
+    // serde does not know the bounds of the type's own schema.
     let (own, _) = bare(own, &Constraints::NONE);
     let (stated, bounds) = bare(stated, around);
     match (&own.kind, &stated.kind) {
@@ -89,10 +89,10 @@ const fn contradiction(
             }
             _ => None,
         },
-        // serde reads a `Duration` from a record, as which the guard writes the text.
+        // serde reads a `Duration` from an object, and the guard rewrites the text as such an object.
         (Kind::Duration, Kind::Duration | Kind::Object(_))
         | (Kind::Object(_), Kind::Duration)
-        // A whole number is a number, too.
+        // Every integer is also a number.
         | (Kind::Number { .. }, Kind::Integer(_) | Kind::IntegerEnum(_)) => None,
         _ => match (form(own), form(stated)) {
             (Some(reads), Some(sends)) if !text::same(reads, sends) => Some([reads, sends]),
@@ -101,7 +101,7 @@ const fn contradiction(
     }
 }
 
-/// The schema below its bounds, and those bounds, under others that lie around it.
+/// Removes the `Constrained` nodes around a schema; returns it with all their bounds merged.
 const fn bare<'a>(schema: &'a Schema, around: &Constraints) -> (&'a Schema, Constraints) {
     let (mut schema, mut bounds) = (schema, *around);
     while let Kind::Constrained(inner, own) = &schema.kind {
@@ -111,7 +111,7 @@ const fn bare<'a>(schema: &'a Schema, around: &Constraints) -> (&'a Schema, Cons
     (schema, bounds)
 }
 
-/// The form that values have in JSON, where there is one.
+/// The form of the values in JSON, if there is only one.
 const fn form(schema: &Schema) -> Option<&'static str> {
     Some(match &schema.kind {
         Kind::String | Kind::Format(_) | Kind::Char | Kind::Enum(_) => "a string",
@@ -133,7 +133,7 @@ const fn form(schema: &Schema) -> Option<&'static str> {
     })
 }
 
-/// Whether a list has this many items only.
+/// Whether the bounds fix the number of items to `count`.
 const fn counts(count: usize, exactly: Option<usize>, bounds: &Constraints) -> bool {
     match (exactly, bounds.min_items, bounds.max_items) {
         (Some(stated), _, _) => stated == count,
@@ -142,12 +142,12 @@ const fn counts(count: usize, exactly: Option<usize>, bounds: &Constraints) -> b
     }
 }
 
-/// Whether a text has one character only, as far as its length says; a pattern may say so, too.
+/// Whether the bounds may restrict a string to one character. A pattern is assumed to do so.
 const fn is_one(bounds: &Constraints) -> bool {
     bounds.pattern.is_some() || matches!((bounds.min_length, bounds.max_length), (Some(1), Some(1)))
 }
 
-/// Whether a type of one format reads all texts of another. What an unknown format holds is not known.
+/// Whether a type of the format `own` reads all texts of the format `stated`. Unknown formats are assumed to be compatible.
 const fn covers(own: Format, stated: Format) -> bool {
     match (own, stated) {
         (Format::Ip, Format::Ipv4 | Format::Ipv6)
@@ -157,7 +157,7 @@ const fn covers(own: Format, stated: Format) -> bool {
     }
 }
 
-/// A key that the type needs and no stated record has, or a field of both that contradicts.
+/// Finds a key that the type requires and the stated object lacks, or a field whose schemas contradict each other.
 const fn objects(own: &[Field], stated: &[Field]) -> Option<[&'static str; 2]> {
     let mut at = 0;
     let at_end = own.len();
@@ -199,7 +199,7 @@ const fn named<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {
 
 const BEYOND: Option<[&str; 2]> = Some(["a whole number of its width", "numbers beyond it"]);
 
-/// Whole numbers that the type has no room for.
+/// Reports integers that the type cannot hold.
 const fn integers(
     own: &Integer,
     stated: &Integer,
@@ -248,7 +248,7 @@ mod tests {
         contradiction(Own::SCHEMA, Stated::SCHEMA, &Constraints::NONE).is_none()
     }
 
-    // E4, E7: each of these compiled, and serde refused what the schema admits
+    // E4, E7: each of these compiled, and serde rejected what the schema accepts
     #[test]
     fn a_stated_type_that_is_never_read_is_a_contradiction() {
         assert!(!agree::<u32, String>());

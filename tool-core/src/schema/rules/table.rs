@@ -1,22 +1,22 @@
-//! The one table of rules: what a message says, and why the rule exists. `docs/rules.md` is written from it.
+//! The table of rules: the message of each rule and the evidence for it. `docs/rules.md` documents it.
 
 /// A rule of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Name in messages, in `allow(…)` and in the documentation.
+    /// Id of the rule, in messages, in `allow(…)` and in the documentation.
     pub id: &'static str,
-    /// What the message says; `{0}`, `{1}` and `{2}` are facts of the case.
+    /// The message; `{0}`, `{1}` and `{2}` are replaced by the facts of the case.
     pub text: &'static str,
-    /// Who refuses it, and with what.
+    /// Which provider rejects it, and with which error.
     pub evidence: &'static str,
 }
 
 macro_rules! rules {
     ($($name:ident = $id:literal, $text:literal, $evidence:literal;)*) => {
-        /// Every rule that const evaluation checks.
+        /// The rules that const evaluation checks.
         impl Rule {
             $(#[doc = concat!("`", $id, "`: ", $text)] pub const $name: Self = Self { id: $id, text: $text, evidence: $evidence };)*
-            /// The whole table, in the catalogue's order; a rule with several messages stands once for each.
+            /// All rules, in the order of the catalogue. A rule with several messages has one entry for each.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
         }
     };

@@ -1,4 +1,4 @@
-//! Every rule: what breaks it, where the message points, and what passes.
+//! Tests of every rule: what breaks it, where the message points, and what passes.
 
 #![allow(
     clippy::unwrap_used,
@@ -53,7 +53,7 @@ fn object<const N: usize>(fields: [Field; N]) -> &'static Schema {
     schema(Kind::Object(leak(fields)))
 }
 
-/// `rule path` of each fault of a tool `t` with the argument `x`.
+/// Returns `rule path` of each fault of a tool `t` with the argument `x`.
 fn told_for(x: &'static Schema, providers: Dialects) -> Vec<String> {
     faults(object([field("x", x)]), providers, "t")
         .into_iter()
@@ -65,7 +65,7 @@ fn told(x: &'static Schema) -> Vec<String> {
     told_for(x, Dialects::ALL)
 }
 
-/// The message that ends const evaluation.
+/// The panic message that would end const evaluation.
 fn panicked(check: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let payload = std::panic::catch_unwind(check).unwrap_err();
     payload.downcast_ref::<String>().unwrap().clone()
@@ -132,7 +132,7 @@ fn what_has_a_better_type() {
     );
 }
 
-// S1-27
+// S1-27: a format that a strict mode rejects is reported at every depth
 #[test]
 fn formats_at_any_depth() {
     assert_eq!(told(URI), ["format-uri t.x"]);
@@ -163,7 +163,7 @@ fn formats_at_any_depth() {
     );
 }
 
-// S1-29
+// S1-29: maps and recursive types are rejected only for the providers that do not support them
 #[test]
 fn maps_and_recursion_depend_on_the_providers() {
     let map = schema(Kind::Map(STRING));
@@ -213,7 +213,7 @@ fn checked_types_are_told_once() {
         .checked(),
     );
     check_field(inner, "Outer", "inner", true);
-    // The map is the tool's affair; the format is not told again.
+    // The map depends on the tool's providers, so it is reported here; the format is not reported again.
     assert_eq!(told(inner), ["map-type t.x.map"]);
     let generic = leak(Schema {
         checked: false,
@@ -349,16 +349,16 @@ fn faults_of_a_union_are_told_variant_by_variant() {
         b.contains("write `#[serde(tag = \"kind\", content = \"value\")]` instead of `untagged`"),
         "{b}"
     );
-    // Of all variants that it overlaps with, the first is named.
+    // Of all variants that it overlaps with, only the first is named.
     assert_eq!(told(same, 2).unwrap().lines().count(), 1);
     let tagged = union(
         Tagging::Internal { tag: "kind" },
         [("a", Some(STRING)), ("b", Some(STRING))],
     );
     assert!(told(tagged, 0).unwrap().contains("[tagged-newtype-ref]"));
-    // `content` is written once for all of them.
+    // `content` is added once for all of them, so only the first variant reports it.
     assert_eq!(told(tagged, 1), None);
-    // What a type lacks is reported where it is asked for, and nowhere else.
+    // A type without a schema is reported where the schema is required, and nowhere else.
     let unknown = union(
         Tagging::Internal { tag: "kind" },
         [("a", Some(Schema::REPORTED))],
@@ -381,7 +381,7 @@ fn untagged_variants_are_disjoint_or_refused() {
     assert_eq!(pair(strings(["a"]), strings(["b"])), 0);
     assert_eq!(pair(strings(["a"]), strings(["b", "a"])), 1);
     assert_eq!(pair(list(STRING), list(I64)), 1);
-    // `{x}` and `{x, y?}`: the first is both.
+    // `{x}` fits both `{x}` and `{x, y?}`.
     let x = object([field("x", STRING)]);
     assert_eq!(
         pair(
@@ -710,7 +710,7 @@ fn nested(depth: usize) -> &'static Schema {
     (1..depth).fold(object([]), |inner, _| object([field("a", inner)]))
 }
 
-/// `count` types that hold themselves.
+/// A schema with `count` recursive types.
 fn recursive(count: usize) -> &'static Schema {
     let tree = |number: usize| {
         let name: &str = format!("Tree{number}").leak();
@@ -724,7 +724,7 @@ fn recursive(count: usize) -> &'static Schema {
     schema(Kind::Object(fields.leak()))
 }
 
-// M2
+// M2: a tool that exceeds a provider's size limits is rejected
 #[test]
 fn sizes_of_a_tool() {
     let rules = |input, providers| {
@@ -779,7 +779,7 @@ fn sizes_of_a_tool() {
     );
 }
 
-// M2
+// M2: a set of tools that exceeds a provider's limits for one request is rejected
 #[test]
 fn sizes_of_a_set() {
     let tools = |count: usize, input, providers| {

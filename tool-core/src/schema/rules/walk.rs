@@ -1,4 +1,4 @@
-//! The rules of nodes.
+//! Rules for the nodes of a schema, and the walk that checks them.
 
 use crate::schema::dialect::{Dialect, Dialects};
 use crate::schema::rules::overlap;
@@ -10,9 +10,9 @@ use crate::schema::{EnumValue, Field, Format, IntegerValue, Kind, Schema, Taggin
 /// A walk over the nodes of one field, parameter or type.
 pub(super) struct Walk<'r> {
     pub(super) report: &'r mut Report,
-    /// Dialects whose own rules are checked as well; they are checked where a derive stopped, too.
+    /// Dialects whose own rules are checked as well, also inside types that their derive has already checked.
     pub(super) providers: Dialects,
-    /// Below a node whose derive has told its faults.
+    /// The walk is inside a type whose derive has already reported its faults.
     pub(super) told: bool,
 }
 
@@ -25,7 +25,7 @@ impl Walk<'_> {
         self.report.add(path, rule, &[Fact::Text(fact)]);
     }
 
-    /// A node and all below it.
+    /// Checks a node and everything below it.
     pub(super) const fn node(&mut self, path: &Path<'_>, schema: &Schema) {
         let told = self.told;
         if schema.checked {
@@ -35,7 +35,7 @@ impl Walk<'_> {
             self.told = true;
         }
         match &schema.kind {
-            // The common leaves first: const evaluation pays for every step.
+            // Common leaves first, because const evaluation pays for every step.
             Kind::String
             | Kind::Integer(_)
             | Kind::Number { .. }
@@ -68,7 +68,7 @@ impl Walk<'_> {
         self.told = told;
     }
 
-    /// What no dialect admits, wherever it stands.
+    /// Reports a kind that no dialect accepts anywhere.
     const fn refused(&mut self, path: &Path<'_>, kind: &Kind) {
         if self.told {
             return;
@@ -158,7 +158,7 @@ impl Walk<'_> {
         while at < at_end {
             let variant = &union.variants[at];
             if let Some(schema) = variant.schema {
-                // Its keys are checked with the union's tag.
+                // The keys of this object are checked together with the union's tag.
                 if let Kind::Object(fields) = &schema.kind
                     && !schema.checked
                 {
@@ -171,7 +171,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A type as a whole, without what its fields hold.
+    /// Checks a type as a whole, without the types of its fields.
     pub(super) const fn whole(&mut self, path: &Path<'_>, schema: &Schema) {
         if self.told {
             return;
@@ -186,7 +186,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A type as a whole that is only written.
+    /// Checks a type that is only serialized.
     pub(super) const fn written(&mut self, path: &Path<'_>, schema: &Schema) {
         if let Kind::Union(union) = &schema.kind {
             let mut at = 0;
@@ -197,7 +197,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A variant that is only written: serde can write a tag only into a record.
+    /// Checks a variant that is only serialized: serde can add an internal tag only to an object.
     pub(super) const fn written_variant(&mut self, path: &Path<'_>, union: &Union, at: usize) {
         let variant = &union.variants[at];
         if let (Tagging::Internal { .. }, Some(inner)) = (&union.tagging, variant.schema)
@@ -207,7 +207,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The keys of a record: well-formed, and each once.
+    /// Checks that the keys of an object are well-formed and occur once.
     const fn keys(&mut self, path: &Path<'_>, tag: Option<&str>, fields: &[Field]) {
         let mut at = 0;
         let at_end = fields.len();
@@ -251,7 +251,7 @@ impl Walk<'_> {
     }
 
     const fn distinct(&mut self, path: &Path<'_>, left: &str, right: &str) {
-        // The lengths decide nearly always, and cheaply.
+        // The lengths usually differ, and comparing them is cheap.
         if left.len() == right.len() && left.eq_ignore_ascii_case(right) {
             if same(left, right) {
                 self.fault_of(path, &Rule::ENUM_DUPLICATE, left);
@@ -296,7 +296,7 @@ impl Walk<'_> {
         }
     }
 
-    /// One variant, alone and against the variants before it.
+    /// Checks one variant, alone and against the variants before it.
     pub(super) const fn variant_at(&mut self, path: &Path<'_>, union: &Union, at: usize) {
         let untagged = matches!(union.tagging, Tagging::Untagged);
         let variant = &union.variants[at];
@@ -324,7 +324,7 @@ impl Walk<'_> {
                 && !overlaps
                 && !overlap::disjoint(left, right)
             {
-                // The first is enough: one change of this variant, or a tag, ends all of its overlaps.
+                // The first overlap is enough: one change of this variant, or a tag, resolves all of them.
                 overlaps = true;
                 self.report.add(
                     path,
@@ -343,7 +343,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The keys that tell variants apart.
+    /// Checks the keys of the tag and the content.
     const fn tags(&mut self, path: &Path<'_>, tagging: Tagging) {
         let (tag, content) = match tagging {
             Tagging::External | Tagging::Untagged => return,
@@ -363,11 +363,11 @@ impl Walk<'_> {
         }
     }
 
-    /// What a variant carries, as far as it concerns its union.
+    /// Checks the content of a variant against the rules of its union.
     const fn variant(&mut self, path: &Path<'_>, union: &Union, at: usize, schema: &Schema) {
         let name = union.variants[at].name;
         let Kind::Object(fields) = &schema.kind else {
-            // At the first such variant: `content` is added once for all of them.
+            // Reported only at the first such variant, because `content` is added once for all of them.
             if let Tagging::Internal { .. } = union.tagging
                 && !holds_a_value(union, at)
                 && !schema.is_reported()
@@ -384,7 +384,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether one of the first `count` variants holds something else than a record.
+/// Whether one of the first `count` variants holds something else than an object.
 const fn holds_a_value(union: &Union, count: usize) -> bool {
     let mut at = 0;
     while at < count {
@@ -398,7 +398,8 @@ const fn holds_a_value(union: &Union, count: usize) -> bool {
     false
 }
 
-/// What to write to tell the variants apart: a tag beside the fields, or a tag and a key for the value where one is not a record.
+/// The attribute that distinguishes the variants: a tag next to the fields, or a tag and a content key if a variant is not an
+/// object.
 pub(crate) const fn tag_to_write(union: &Union) -> &'static str {
     if holds_a_value(union, union.variants.len()) {
         "`#[serde(tag = \"kind\", content = \"value\")]`"
@@ -407,7 +408,7 @@ pub(crate) const fn tag_to_write(union: &Union) -> &'static str {
     }
 }
 
-/// `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`
+/// Whether a key matches `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`.
 pub(super) const fn is_key(key: &str) -> bool {
     let bytes = key.as_bytes();
     if bytes.is_empty() || bytes.len() > 64 || bytes[0].is_ascii_digit() {

@@ -1,11 +1,11 @@
-//! One buffer with the text of all dialects, and how each takes its own out of it.
+//! Runs of bytes in the shared buffer, and how a dialect's text is copied out of them.
 
 #[allow(
     unsafe_code,
     reason = "const evaluation has no cheap safe copy, and no unchecked view of bytes as text"
 )]
 pub(super) mod raw {
-    /// Copies `from[start..end]` to `into[at..]`; `false` if that is not there or does not fit.
+    /// Copies `from[start..end]` to `into[at..]`; returns `false` if a range is out of bounds.
     pub(in crate::schema::text) const fn copy(
         into: &mut [u8],
         at: usize,
@@ -28,18 +28,18 @@ pub(super) mod raw {
         true
     }
 
-    /// Views bytes as text.
+    /// Returns bytes as text.
     ///
     /// # Safety
     ///
     /// `bytes` must be UTF-8.
     pub(in crate::schema::text) const unsafe fn text(bytes: &[u8]) -> &str {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller promises that the bytes are UTF-8.
         unsafe { core::str::from_utf8_unchecked(bytes) }
     }
 }
 
-/// Bytes of one buffer that the same dialects take, up to the next run.
+/// The start of a range of bytes that belong to the same dialects; it ends where the next run starts.
 #[derive(Clone, Copy)]
 pub(in crate::schema) struct Run {
     pub(super) mask: u8,
@@ -47,16 +47,16 @@ pub(in crate::schema) struct Run {
 }
 
 impl Run {
-    /// Filler.
+    /// An unused entry.
     pub(in crate::schema) const NONE: Self = Self { mask: 0, start: 0 };
 }
 
-/// Copies what one dialect takes of a buffer that [`Out`](super::Out) filled to `into[at..]`. Returns how long that is, and how
-/// far into it the positions `marks` of the buffer are.
+/// Copies one dialect's text from a buffer that [`Out`](super::Out) filled to `into[at..]`. Returns the length of the text and
+/// the positions of `marks` within it.
 ///
 /// # Panics
 ///
-/// If it does not fit.
+/// If the text does not fit.
 pub(in crate::schema) const fn pick(
     dialect: u8,
     written: &[u8],
@@ -73,7 +73,7 @@ pub(in crate::schema) const fn pick(
             continue;
         }
         let start = runs[run].start;
-        // Runs that follow each other are one piece.
+        // Adjacent runs are copied as one piece.
         while run < turns && runs[run].mask & dialect != 0 {
             run += 1;
         }
@@ -87,7 +87,8 @@ pub(in crate::schema) const fn pick(
     (picked, places)
 }
 
-/// How far into the picked text a position of the buffer is, as the piece from `start` to `stop` is added to `picked` bytes.
+/// The position in the dialect's text that corresponds to `mark` in the buffer, updated for the piece from `start` to `stop` that
+/// follows `picked` copied bytes.
 const fn place(known: usize, mark: usize, picked: usize, start: usize, stop: usize) -> usize {
     if mark < start {
         known

@@ -1,4 +1,4 @@
-//! Approvals in memory.
+//! In-memory store of approvals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -12,7 +12,7 @@ use crate::store::{
 #[derive(Default)]
 pub(super) struct Approvals {
     pub(super) rows: BTreeMap<String, ApprovalRow>,
-    /// Every row in the order of lists.
+    /// All rows, in the order of lists.
     by_created: BTreeSet<(Timestamp, String)>,
     /// Open rows, in the order in which they expire.
     by_expiry: BTreeSet<(Timestamp, String)>,
@@ -37,7 +37,7 @@ impl Approvals {
         }
     }
 
-    /// Blanks the contents of a row. Where it was open it is withdrawn. Gives whether there was something to blank.
+    /// Blanks the contents of a row, and withdraws it if it was open. Returns whether the row has changed.
     pub(super) fn blank(&mut self, id: &str) -> bool {
         let Some(row) = self.rows.get_mut(id) else {
             return false;
@@ -48,7 +48,7 @@ impl Approvals {
         blanked
     }
 
-    /// Lets a row of a workspace take a step; none where there is no such row.
+    /// Applies a step to a row of a workspace; `None` if there is no such row.
     fn change<R>(
         &mut self,
         workspace: &Workspace,
@@ -67,7 +67,7 @@ impl Approvals {
         Some(done)
     }
 
-    /// Lets a row take a step that can fail, and gives what it has become.
+    /// Applies a step that can fail to a row, and returns the changed row.
     fn settle(
         &mut self,
         workspace: &Workspace,

@@ -1,4 +1,4 @@
-//! Audit rows in memory.
+//! In-memory store of audit rows.
 
 use std::collections::{BTreeMap, HashMap, hash_map};
 use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -11,15 +11,15 @@ use crate::store::{
 
 #[derive(Default)]
 pub(super) struct Audit {
-    /// When each row's call arrived, which is the first half of its key below. Asked for one key at a time, so its order does not matter;
-    /// keys are random or of the host's own making.
+    /// When each row's call arrived, which is the first half of its key in `rows`. Looked up by one key at a time, so its order does not matter.
+    /// The keys are random or made by the host, so a hasher without a random seed is enough.
     started: HashMap<CallKey, Timestamp, BuildHasherDefault<DefaultHasher>>,
-    /// Rows in the order of exports.
+    /// All rows, in the order of exports.
     rows: BTreeMap<(Timestamp, CallKey), AuditRow>,
 }
 
 impl Audit {
-    /// Stores a row in place of the one of its identity, unless that has its final outcome.
+    /// Stores a row in place of the row with the same identity, unless that row has its final outcome.
     pub(super) fn write(&mut self, row: AuditRow) {
         let place = row.place();
         match self.started.entry(place.1.clone()) {
@@ -66,7 +66,7 @@ impl Audit {
             .collect()
     }
 
-    /// Keeps the rows for which `keep` holds, and returns how many went.
+    /// Keeps the rows for which `keep` returns true, and returns how many were removed.
     pub(super) fn keep(&mut self, keep: impl Fn(&AuditRow) -> bool) -> u64 {
         let before = self.rows.len();
         self.rows.retain(|_, row| {

@@ -1,4 +1,4 @@
-//! The catalogue of tools in memory.
+//! In-memory store of the tool catalogue.
 
 use std::collections::BTreeMap;
 

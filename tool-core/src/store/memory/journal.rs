@@ -1,4 +1,4 @@
-//! Batches in memory.
+//! In-memory batches of changes.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ impl Tables {
             run,
             begin,
         } = batch;
-        // First everything that can be refused, so that a batch that is refused changes nothing.
+        // Everything that can be refused is checked first, so that a refused batch changes nothing.
         if let Some(EndedEffect { key, owner, end }) = &effect {
             self.ledger.check_end(key, owner, end.clone())?;
         }

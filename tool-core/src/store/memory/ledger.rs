@@ -1,4 +1,4 @@
-//! The effect ledger in memory.
+//! In-memory effect ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,20 +11,20 @@ use crate::store::{
 #[derive(Default)]
 pub(super) struct Ledger {
     pub(super) claims: BTreeMap<CallKey, EffectClaim>,
-    /// Running rows, in the order in which their leases end.
+    /// Running rows, in the order in which their leases expire.
     leases: BTreeSet<(Timestamp, CallKey)>,
-    /// Keys of versions before 0.2, each with the key of a row that was begun with it.
+    /// Keys of versions before 0.2, each with the time and the key of a row that was begun with it.
     earlier: BTreeSet<(CallKey, Timestamp, CallKey)>,
 }
 
-/// When the lease of a running row ends.
+/// When the lease of a running row expires.
 fn lease(claim: &EffectClaim) -> Option<Timestamp> {
     let intent = &claim.row.intent;
     (claim.row.state == EffectState::Running).then_some(intent.lease_until)
 }
 
 impl Ledger {
-    /// Lets the claim of an intent's key, or of its earlier key, take a first step.
+    /// Applies a first step to the claim of an intent's key, or of its earlier key.
     fn claim(
         &mut self,
         intent: Intent,
@@ -50,7 +50,7 @@ impl Ledger {
         Ok(begun)
     }
 
-    /// The key of the row that a key stands for: its own, or else that of the first row that was begun with it as the earlier key.
+    /// Finds the key of the row for a key: the same key, or else the key of the first row that was begun with it as the earlier key.
     fn find(&self, key: &CallKey) -> Option<CallKey> {
         if self.claims.contains_key(key) {
             return Some(key.clone());
@@ -68,7 +68,7 @@ impl Ledger {
         self.claims.get(&self.find(key)?)?.known()
     }
 
-    /// Lets the claim of a key take a step.
+    /// Applies a step to the claim of a key.
     fn change<R>(
         &mut self,
         key: &CallKey,
@@ -97,7 +97,7 @@ impl Ledger {
         self.change(key, |claim| claim.end(owner, end))
     }
 
-    /// Whether [`end`](Self::end) would be refused. Changes nothing.
+    /// Fails if [`end`](Self::end) would fail. Changes nothing.
     pub(super) fn check_end(
         &self,
         key: &CallKey,
@@ -130,7 +130,7 @@ impl Ledger {
         }
     }
 
-    /// Moves a key from the end of one lease to that of another.
+    /// Moves a key in `leases` from the end of one lease to the end of a different one.
     fn reindex(&mut self, key: CallKey, before: Option<Timestamp>, now: Option<Timestamp>) {
         let mut place = (Timestamp::default(), key);
         if let Some(before) = before {

@@ -1,4 +1,4 @@
-//! Runs in memory.
+//! In-memory store of runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use crate::store::{
 #[derive(Default)]
 pub(super) struct Runs {
     rows: BTreeMap<RunId, RunRow>,
-    /// The last number of each thread, which outlives the rows.
+    /// The last run number of each thread, which outlives the rows.
     last: BTreeMap<ThreadId, u64>,
-    /// The run of each thread that is `running`.
+    /// The `running` run of each thread.
     running: BTreeMap<ThreadId, RunId>,
-    /// All rows in the order of lists, reversed.
+    /// All rows, in the reverse order of lists.
     sorted: BTreeSet<RunCursor>,
 }
 
@@ -44,7 +44,7 @@ impl Runs {
         self.rows.insert(row.id.clone(), row);
     }
 
-    /// Lets a row take a step. Returns what the step returned and the row after it.
+    /// Applies a step to a row. Returns the result of the step, and the row after it.
     fn step<R>(&mut self, id: &RunId, step: impl FnOnce(&mut RunRow) -> R) -> Option<(R, RunRow)> {
         let mut row = self.rows.get(id)?.clone();
         let done = step(&mut row);
@@ -67,7 +67,7 @@ impl Runs {
         rows.take(limited(filter.limit)).cloned().collect()
     }
 
-    /// Removes runs that ended before a point in time; at most so many where a number is given. Returns how many there were.
+    /// Removes runs that ended before `since`, at most `most` of them if it is set. Returns their number.
     pub(super) fn retain(&mut self, scope: Scope<'_>, since: Timestamp, most: Option<u32>) -> u64 {
         let over = self.rows.values().filter(|row| {
             scope.covers(row.id.workspace()) && row.ended.is_some_and(|ended| ended < since)

@@ -1,4 +1,4 @@
-//! Spills in memory.
+//! In-memory store of spilled outputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::store::{
 #[derive(Default)]
 pub(super) struct Spills {
     pub(super) rows: BTreeMap<String, Spill>,
-    /// In the order in which they expire.
+    /// The handles, in the order in which the texts expire.
     by_expiry: BTreeSet<(Timestamp, String)>,
 }
 

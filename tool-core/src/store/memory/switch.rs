@@ -1,4 +1,4 @@
-//! Switches in memory.
+//! In-memory store of switches.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

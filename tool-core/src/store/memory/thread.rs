@@ -1,4 +1,4 @@
-//! Threads in memory.
+//! In-memory store of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use crate::store::{
 #[derive(Default)]
 pub(super) struct Thread {
     pub(super) messages: Vec<Message>,
-    /// The last sequence number that was given, which outlives the messages.
+    /// The last sequence number that was assigned, which outlives the messages.
     last: u64,
-    /// Calls that have their result.
+    /// Calls that already have their result.
     answered: BTreeSet<CallPlace>,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Thread {
 pub(super) struct Threads(pub(super) BTreeMap<ThreadId, Thread>);
 
 impl Threads {
-    /// Whether [`append`](Self::append) would be refused.
+    /// Fails if [`append`](Self::append) would fail. Changes nothing.
     pub(super) fn check(&self, message: &NewMessage) -> Result<(), StoreError> {
         message.check()?;
         let Some(thread) = self.0.get(&message.thread) else {

@@ -1,4 +1,4 @@
-//! The facts of a tool that is made at run time.
+//! Definition of a tool that is made at run time.
 
 use std::ops::Range;
 use std::panic::Location;
@@ -22,11 +22,11 @@ use crate::schema::{Kind, Schema};
 
 pub(super) type Handler = dyn Fn(Value, ToolContext) -> Result<Job, DecodeError> + Send + Sync;
 
-/// The facts of a tool that is made at run time.
+/// The definition of a tool that is made at run time.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct DynamicDef {
     pub(crate) name: String,
-    /// The name as it travels.
+    /// The name that the model sees.
     pub(crate) wire: String,
     pub(crate) meta: bool,
     pub(crate) only_calls: bool,
@@ -52,11 +52,11 @@ pub(crate) struct DynamicDef {
     pub(crate) texts: Texts,
     pub(crate) input: &'static Schema,
     pub(super) parsed: Option<DynSchema>,
-    /// What arguments are held to, where the tool may be offered as not strict.
+    /// Validates the arguments of a tool that may be offered as not strict.
     pub(super) check: Option<Arc<dyn SchemaCheck>>,
-    /// Whether the host allows it to be offered as not strict.
+    /// Whether the host allows the tool to be offered as not strict.
     pub(crate) may_be_non_strict: bool,
-    /// Where it is offered as not strict.
+    /// The providers to which the tool is offered as not strict.
     pub(crate) non_strict: Dialects,
     pub(super) handler: Arc<Handler>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct DynamicDef {
 #[derive(Default)]
 pub(crate) struct Texts(pub(super) [Written; 5]);
 
-/// A definition, and where its schema stands.
+/// A definition, and the range of the schema in it.
 #[derive(Default)]
 pub(crate) struct Written {
     definition: Box<str>,
@@ -74,7 +74,7 @@ pub(crate) struct Written {
 
 impl Written {
     pub(super) fn new(definition: String, schema: &str) -> Self {
-        // Before it stand texts whose quotes are escaped, so that none of them holds it, and few braces.
+        // The texts before the schema have escaped quotes, so that they cannot contain it, and few braces.
         let mut braces = definition.match_indices('{').map(|(at, _)| at);
         let start = braces
             .find(|at| definition[*at..].starts_with(schema))
@@ -108,7 +108,7 @@ impl Texts {
 }
 
 impl DynamicDef {
-    /// A tool of which nothing else is said; its origin is the line that calls.
+    /// Creates a definition with the default facts. Its origin is the caller's line.
     #[track_caller]
     pub(super) fn new(name: String, description: String, handler: Arc<Handler>) -> Self {
         Self {
@@ -145,7 +145,7 @@ impl DynamicDef {
         }
     }
 
-    /// The definition as the macros' constants have it.
+    /// Writes the definition in the same form as the macros' constants.
     pub(super) fn definition(&self, dialect: Dialect, schema: &str) -> String {
         let strict = !self.non_strict.contains(dialect);
         let quoted = |text: &str| Value::from(text).to_string();
@@ -181,11 +181,11 @@ impl DynamicDef {
         }
     }
 
-    /// Reads the arguments as the schema's owner spells them, and gives the run. A number that a [`Value`] would round is refused: it was
-    /// approved, and is hashed, as it was written.
+    /// Deserializes the arguments in the spelling of the original schema, and returns the run. A number that a [`Value`] would round is
+    /// refused: it was approved, and is hashed, as it was written.
     pub(crate) fn start(&self, text: &str, cx: ToolContext, _: Ticket) -> Result<Job, DecodeError> {
         let mut arguments: Value = args::value(text)?;
-        // Those of a tool with a check of its own are restored before they are checked and approved.
+        // The arguments of a tool with a check of its own are restored before they are checked and approved.
         if let (Some(schema), None) = (self.parsed, &self.check) {
             schema.restore(&mut arguments);
         }

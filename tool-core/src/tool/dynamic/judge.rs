@@ -1,4 +1,4 @@
-//! Whether a tool that is made at run time may be offered, and how it is.
+//! Checks of a tool that is made at run time, and its definition for each provider.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::schema::dynamic::{self, DynSchema, Fault};
 use crate::schema::rules::is_tool_name;
 
 impl DynamicTool {
-    /// Judges it and writes its definitions, or says what is wrong.
+    /// Checks the tool and writes its definitions, or returns its faults.
     pub(crate) fn into_def(mut self) -> Result<DynamicDef, Vec<String>> {
         let mut faults = Vec::new();
         match wire_of(&self.def.name) {
@@ -24,7 +24,7 @@ impl DynamicTool {
             faults.push("[missing-description] say what it does and when to use it".to_owned());
         }
         let DynamicSchema { own, read } = &self.schema;
-        // Only its own schema, which has to be JSON, makes a tool that is not strict.
+        // Only a tool with a check is offered as not strict, and only with a schema that is JSON.
         let own = own.as_ref().filter(|_| self.def.check.is_some());
         if let (Err(found), None) = (read, own) {
             faults.extend(found.iter().map(Fault::to_string));
@@ -71,7 +71,7 @@ impl DynamicTool {
         }
         self.def.parsed = read.as_ref().ok().copied();
         self.def.input = self.def.parsed.map_or(OPEN, DynSchema::schema);
-        // A tool that is strict everywhere is held to its tree, as any other.
+        // A tool that is strict everywhere is validated by its schema tree, like any other tool.
         if self.def.non_strict == Dialects::NONE {
             self.def.check = None;
         }
@@ -79,7 +79,7 @@ impl DynamicTool {
     }
 }
 
-/// How a tool's name travels: as it is, and `ns:name` as `ns__name`. `None` where no provider takes it.
+/// Returns the name that the model sees: `ns:name` becomes `ns__name`, others are unchanged. `None` if no provider accepts the name.
 pub(crate) fn wire_of(name: &str) -> Option<Cow<'_, str>> {
     let wire = match name.split_once(':') {
         None => Cow::Borrowed(name),

@@ -1,4 +1,4 @@
-//! Arguments of tools that are made at run time, strict ones and others.
+//! Validation of the arguments of tools that are made at run time, strict or not.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use super::{DynamicDef, SchemaCheck};
 use crate::args::{self, Admitted, Inexact, Issue, Repair};
 use crate::schema::{Kind, Schema};
 
-/// An object of which nothing else is known.
+/// The schema of an object with any keys and values.
 pub(super) const OPEN: &Schema = &Schema::new(Kind::Map(&Schema::new(Kind::Any)));
 
 impl DynamicDef {
-    /// Admits the arguments of a call, as [`args::admit`] does for a linked tool. Its handler reads doubles, so a fraction with more digits
-    /// than a double has is written as the nearest one before anything is checked: that is what is approved, and what runs.
+    /// Validates the arguments of a call, as [`args::admit`] does for a linked tool. The handler reads doubles, so a fraction with more digits
+    /// than a double has is rounded to the nearest double before any check: that number is approved, and that number runs.
     pub(crate) fn admit<'t>(
         &self,
         text: &'t str,
@@ -35,15 +35,15 @@ impl DynamicDef {
         }
     }
 
-    /// Arguments that fit the tool's own schema stay as they are. The tree, which was read from it, may find what was meant by others;
-    /// nothing is admitted that the tool's own schema does not admit.
+    /// Leaves arguments that fit the tool's own schema unchanged. For others, the schema tree that was read from it may find a repair. Nothing is
+    /// accepted that the tool's own schema does not accept.
     fn checked<'t>(
         &self,
         check: &Arc<dyn SchemaCheck>,
         text: &'t str,
         repair: Repair,
     ) -> Result<Admitted<'t>, Vec<Issue>> {
-        // An object whose keys are there once.
+        // An object without duplicate keys.
         let written = args::admit(OPEN, text, repair)?;
         let value = args::value(&written.text).map_err(inexact)?;
         let issues = check.issues(&value);

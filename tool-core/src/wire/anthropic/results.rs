@@ -1,4 +1,4 @@
-//! Results and files, as Anthropic takes them.
+//! Results and files in the format of the Anthropic Messages API.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ enum Content<'a> {
     Parts(Vec<Value>),
 }
 
-/// All results go into one message, before any other content.
+/// Writes all results into one message, before any other content.
 pub(in crate::wire) fn results(results: &[Answered<'_>], out: &mut Results) {
     let mut content = Vec::new();
     for result in results {
@@ -55,7 +55,7 @@ pub(in crate::wire) fn results(results: &[Answered<'_>], out: &mut Results) {
     out.messages.extend(as_message("user", content));
 }
 
-/// A file as a block of a result or of a user's message.
+/// Writes a file as a block of a result or of a user's message. The error says why the API does not accept the file.
 pub(in crate::wire) fn block(file: &File<'_>) -> Result<Value, &'static str> {
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Anthropic fetches only http and https addresses");
@@ -67,7 +67,7 @@ pub(in crate::wire) fn block(file: &File<'_>) -> Result<Value, &'static str> {
         }
     };
     match file.media_type {
-        // Every later request of the thread would be refused: `image exceeds 5 MB maximum: … bytes > 5242880 bytes`, of base64 text.
+        // The API would refuse every later request of the thread: `image exceeds 5 MB maximum: … bytes > 5242880 bytes`, of base64 text.
         _ if file.is_common_image() && file.encoded() > 5 << 20 => {
             Err("Anthropic takes images of at most 5 MB as base64 text")
         }
@@ -81,7 +81,7 @@ pub(in crate::wire) fn block(file: &File<'_>) -> Result<Value, &'static str> {
             let source = json!({"type": "text", "media_type": "text/plain", "data": text});
             Ok(document(file, &source))
         }
-        // JSON, SVG and their like are texts too.
+        // JSON, SVG and similar types are text too.
         _ if let Some(text) = file.as_text() => Ok(json!({"type": "text", "text": text})),
         _ => Err("Anthropic takes JPEG, PNG, GIF, WebP, PDF and texts"),
     }

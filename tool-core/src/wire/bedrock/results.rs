@@ -1,4 +1,4 @@
-//! Results, as Bedrock takes them.
+//! Results and files in the format of the Bedrock Converse API.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -30,7 +30,7 @@ pub(in crate::wire) fn results(results: &[Answered<'_>], out: &mut Results) {
     let mut content = Vec::new();
     for result in results {
         let blocks = match &result.view {
-            // It takes an object and no other JSON.
+            // The API accepts a JSON object here, but no other JSON.
             View::Json(json) if json.get().starts_with('{') => vec![raw(&Json { json })],
             View::Parts(parts) => parts
                 .iter()
@@ -58,7 +58,7 @@ pub(in crate::wire) fn results(results: &[Answered<'_>], out: &mut Results) {
     out.messages.extend(as_message("user", content));
 }
 
-/// A file as a block of a result or of a user's message. `documents` is how many documents the request holds before it.
+/// Writes a file as a block of a result or of a user's message. `documents` is the number of documents that the request holds before it.
 pub(in crate::wire) fn block(
     file: &File<'_>,
     documents: &mut usize,
@@ -75,7 +75,7 @@ pub(in crate::wire) fn block(
     };
     let size = file.encoded() / 4 * 3;
     if let Some(format) = image {
-        // Every later request of the thread would be refused.
+        // The API would refuse every later request of the thread.
         if size > 3_750_000 {
             return Err("Bedrock takes images of at most 3.75 MB");
         }
@@ -120,7 +120,7 @@ pub(in crate::wire) fn block(
     Ok(json!({"document": {"format": format, "name": name, "source": {"bytes": data}}}))
 }
 
-/// Names may hold letters, digits, single spaces, hyphens, parentheses and square brackets, and no two in a request are the same.
+/// Names may hold letters, digits, single spaces, hyphens, parentheses and square brackets. No two names in a request may be the same.
 fn document_name(name: &str, number: usize) -> String {
     let plain = |c: char| match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '(' | ')' | '[' | ']' => c,

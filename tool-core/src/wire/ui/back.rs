@@ -1,4 +1,4 @@
-//! From what people have answered in an interface to approvals.
+//! Answers to approval requests, read from what a user interface sends.
 
 use serde_json::Value;
 
@@ -7,9 +7,9 @@ use crate::gate::approval::{ApprovalError, Approvals, Reply, Route};
 use crate::store::{ApprovalKind, Workspace};
 use crate::toolset::Toolset;
 
-/// What an interface has sent, as far as it answers questions.
+/// The answers to approval requests in an interface's message.
 ///
-/// Read from the body that `useChat` posts (an object with `messages`) or from the list of messages itself. Only the last message
+/// Read them from the body that `useChat` posts (an object with `messages`) or from the list of messages itself. Only the last message
 /// counts: the parts of its last step, or the parts of a message with the role `tool`.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
@@ -30,19 +30,19 @@ struct Part {
     approved: Option<bool>,
 }
 
-/// Somebody's answer to one question.
+/// A person's answer to one approval request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ApprovalResponse {
-    /// What was asked: the token of the [`Ticket`](crate::Ticket).
+    /// The approval that was requested: the token of the [`Ticket`](crate::Ticket).
     pub approval: String,
-    /// The call, where it is told.
+    /// The id of the call, if the interface sends it.
     pub call: Option<String>,
-    /// Yes or no.
+    /// Whether the person approved.
     pub approved: bool,
-    /// Why.
+    /// The reason that the person gave.
     pub reason: Option<String>,
-    /// The arguments that were shown, where they are told.
+    /// The arguments that the person saw, if the interface sends them.
     pub input: Option<Value>,
 }
 
@@ -77,7 +77,7 @@ impl Answers {
         }
     }
 
-    /// The interface's own messages.
+    /// Reads a message in the interface's own format.
     fn interface(message: &Value, place: &str) -> Result<Self, UiError> {
         let mut answers = Self {
             message: message.get("id").and_then(Value::as_str).map(str::to_owned),
@@ -96,13 +96,13 @@ impl Answers {
                 None if kind == "dynamic-tool" => text(part, "toolName", &place)?,
                 None => continue,
             };
-            // What the provider runs, the provider asks about.
+            // For tools that the provider runs, the provider itself requests approval.
             if part.get("providerExecuted") == Some(&Value::Bool(true)) {
                 continue;
             }
             answers.part(tool, part, &place)?;
         }
-        // The rule by which an interface sends by itself.
+        // The rule by which an interface sends automatically.
         let responded = |part: &Part| part.state == "approval-responded";
         answers.ready =
             answers.parts.iter().any(responded) && answers.parts.iter().all(Part::is_settled);
@@ -142,7 +142,7 @@ impl Answers {
         Ok(())
     }
 
-    /// Messages for a model, whose last one holds the answers.
+    /// Reads a message in the format for a model, with the role `tool`.
     fn model(message: &Value, place: &str) -> Result<Self, UiError> {
         let mut answers = Self::default();
         let Some(Value::Array(parts)) = message.get("content") else {
@@ -165,18 +165,18 @@ impl Answers {
         Ok(answers)
     }
 
-    /// The answers, in the order of their calls. There is none where the user has simply said something.
+    /// The answers, in the order of their calls. Empty if the user has only written a message.
     pub fn responses(&self) -> &[ApprovalResponse] {
         &self.responses
     }
 
-    /// Whether every call of the last step has an answer, an output, an error or a denial, and at least one an answer: then the turn
-    /// can go on. It is the rule by which an interface sends by itself.
+    /// Whether every call of the last step has an answer, an output, an error or a denial, and at least one has an answer: then the turn can go
+    /// on. An interface sends automatically by the same rule.
     pub fn is_ready(&self) -> bool {
         self.ready
     }
 
-    /// The id of the message that the answers stand in: what is streamed next goes on with it.
+    /// The id of the message that holds the answers. The next stream continues this message.
     pub fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }
@@ -210,10 +210,10 @@ impl Part {
 }
 
 impl ApprovalResponse {
-    /// Answers the question, once. `approver` is whom the host has authenticated; what follows is in the [`Route`].
+    /// Answers the request, once. `approver` is the user whom the host has authenticated. The [`Route`] says what follows.
     ///
-    /// The arguments that the interface holds have to be those that were asked about, or it has shown a person something else than
-    /// what would run: [`ApprovalError::Tampered`].
+    /// The arguments in the interface must be those of the request. Otherwise the interface has shown the person something different from what
+    /// would run, and the error is [`ApprovalError::Tampered`].
     pub async fn give(
         &self,
         workspace: &Workspace,
@@ -248,7 +248,7 @@ impl ApprovalResponse {
     }
 }
 
-/// Whether two values are the same to an interface, whose numbers are all `f64`.
+/// Whether two values are equal for an interface, whose numbers are all `f64`.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
@@ -265,7 +265,7 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The last message that an interface has sent, and its place in the body.
+/// Returns the last message that an interface has sent, and its place in the body.
 pub(super) fn last_message(body: &str) -> Result<Option<(Value, String)>, UiError> {
     let mut body: Value =
         serde_json::from_str(body).map_err(|error| wrong("", &format!("JSON ({error})")))?;

@@ -1,4 +1,4 @@
-//! What a stream consists of.
+//! Chunks of the AI SDK's UI message stream.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::output::Citation;
 
-/// One chunk of the stream, under the names and with the keys of the protocol. Its text is a server-sent event.
+/// One chunk of the stream, with the names and keys of the protocol. Its `Display` text is a server-sent event.
 ///
 /// ```
 /// use tool_core::wire::ui::Chunk;
@@ -24,32 +24,32 @@ use crate::output::Citation;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are the protocol's")]
 pub enum Chunk {
-    /// The message begins, or goes on where it has this id already.
+    /// The message begins, or continues if the interface already has a message with this id.
     Start {
         #[serde(skip_serializing_if = "Option::is_none")]
         message_id: Option<String>,
     },
-    /// The model is asked.
+    /// A step begins: the model is asked.
     StartStep,
-    /// The model's message and its calls are over.
+    /// A step ends: the model's message and its calls are complete.
     FinishStep,
-    /// The message is over.
+    /// The message is complete.
     Finish {
         #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<FinishReason>,
     },
-    /// Somebody has stopped it.
+    /// A user or the host has stopped the message.
     Abort {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// It cannot go on.
+    /// The message failed and cannot continue.
     Error { error_text: String },
     /// A text begins.
     TextStart { id: String },
-    /// More of it.
+    /// More of the text.
     TextDelta { id: String, delta: String },
-    /// It ends.
+    /// The text ends.
     TextEnd { id: String },
     /// A part with reasoning begins.
     ReasoningStart { id: String },
@@ -66,12 +66,12 @@ pub enum Chunk {
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// More of its arguments.
+    /// More of the call's arguments.
     ToolInputDelta {
         tool_call_id: String,
         input_text_delta: String,
     },
-    /// Its arguments are there.
+    /// The call's arguments are complete.
     ToolInputAvailable {
         tool_call_id: String,
         tool_name: String,
@@ -81,7 +81,7 @@ pub enum Chunk {
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// Its arguments are no JSON, or only half of what was meant.
+    /// The call's arguments are not JSON, or are incomplete.
     ToolInputError {
         tool_call_id: String,
         tool_name: String,
@@ -92,15 +92,15 @@ pub enum Chunk {
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// Somebody has to approve it.
+    /// A person has to approve the call.
     ToolApprovalRequest {
-        /// The ticket's token: what comes back with the answer.
+        /// The ticket's token, which the interface sends back with the answer.
         approval_id: String,
         tool_call_id: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// Progress, where it is preliminary; else its output.
+    /// The call's output, or its progress if `preliminary` is set.
     ToolOutputAvailable {
         tool_call_id: String,
         output: Box<RawValue>,
@@ -109,48 +109,48 @@ pub enum Chunk {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         preliminary: bool,
     },
-    /// It has failed.
+    /// The call has failed.
     ToolOutputError {
         tool_call_id: String,
         error_text: String,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         dynamic: bool,
     },
-    /// Somebody has refused it.
+    /// A person has denied the call.
     ToolOutputDenied { tool_call_id: String },
-    /// Where the output of a call comes from. Interfaces that do not know it leave it alone.
+    /// The sources of a call's output. Interfaces that do not know this chunk ignore it.
     DataCitations { id: String, data: Vec<Citation> },
-    /// Variables that somebody has to supply before the calls can run: an object with `name` and `description` for each.
+    /// Variables that the user has to supply before the calls can run: an object with `name` and `description` for each.
     DataVariablesRequired {
         id: String,
         data: Vec<serde_json::Value>,
     },
 }
 
-/// Why a message is over.
+/// Why a message has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// The model has said its last word.
+    /// The model has finished its answer.
     Stop,
-    /// The limit on tokens was reached.
+    /// The token limit was reached.
     Length,
-    /// A filter stepped in.
+    /// A content filter has stopped the answer.
     ContentFilter,
-    /// Calls wait for somebody.
+    /// Calls wait for a person.
     ToolCalls,
-    /// Something has failed.
+    /// The message has failed.
     Error,
-    /// Something else.
+    /// Any other reason.
     Other,
 }
 
-/// As the body has it: `data: {…}` and an empty line.
+/// Writes the chunk as part of the body: `data: {…}` and an empty line.
 impl fmt::Display for Chunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = serde_json::to_string(self).map_err(|_| fmt::Error)?;
-        // Line breaks would end the event; JSON that came with some has none where they count.
+        // A line break would end the event. Inside JSON, line breaks have no meaning, so they become spaces.
         let text = text.replace(['\n', '\r'], " ");
         write!(f, "data: {text}\n\n")
     }

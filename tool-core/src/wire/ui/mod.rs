@@ -1,9 +1,9 @@
-//! The message stream of the AI SDK's user interfaces, so that an existing `useChat` shows tools that run here: their arguments as they
-//! come, progress, questions for approval, results, errors. And the way back: what people have answered there.
+//! The UI message stream of the AI SDK, so that an existing `useChat` shows tools that run here: their arguments as they arrive, progress,
+//! approval requests, results and errors. In the other direction, it reads the users' messages and their answers to approval requests.
 //!
-//! A host answers with [`HEADERS`] and the text of each [`Chunk`], and ends with [`DONE`]. The chunks are made by a [`Writer`] from what
-//! happens; what the interface sends is read by [`user_message`] and [`Answers`]. The stream is that of versions 5 to 7 of the npm package `ai`;
-//! version 5 knows no approvals.
+//! A host answers with [`HEADERS`] and the text of each [`Chunk`], and ends with [`DONE`]. A [`Writer`] makes the chunks from the events of a
+//! turn. [`user_message`] and [`Answers`] read what the interface sends. The stream has the format of versions 5 to 7 of the npm package
+//! `ai`; version 5 does not support approvals.
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -56,41 +56,41 @@ pub const HEADERS: [(&str, &str); 4] = [
     ("content-type", "text/event-stream"),
     ("cache-control", "no-cache"),
     ("x-vercel-ai-ui-message-stream", "v1"),
-    // A proxy in between is to pass each chunk on at once.
+    // Makes a proxy pass on each chunk at once.
     ("x-accel-buffering", "no"),
 ];
 
-/// What ends the body.
+/// The text that ends the body.
 pub const DONE: &str = "data: [DONE]\n\n";
 
-/// Why something cannot be shown, or what an interface has sent cannot be read.
+/// Why something cannot be shown, or why the interface's messages cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UiError {
-    /// A call cannot come to this from where it stands.
+    /// The call's state does not allow this step.
     #[error("call `{call}` is {state}, so it cannot have {step}")]
     Order {
-        /// Its id.
+        /// The id of the call.
         call: String,
-        /// Where it stands, in the protocol's word.
+        /// The state of the call, in the protocol's word.
         state: &'static str,
-        /// What was to be shown.
+        /// The step that was to be shown.
         step: &'static str,
     },
-    /// No such call has been shown.
+    /// No call with this id has been shown.
     #[error(
         "call `{call}` was not shown: give the model's message to `Writer::said` first, or the interface's answers to `Writer::resume`"
     )]
     NoSuchCall {
-        /// Its id.
+        /// The id of the call.
         call: String,
     },
-    /// What the interface has sent is no list of messages.
+    /// The interface did not send a valid list of messages.
     #[error("the interface's messages are wrong at `{pointer}`: expected {expected}")]
     Request {
-        /// Where, as a JSON pointer.
+        /// Where the error is, as a JSON pointer.
         pointer: String,
-        /// What belongs there.
+        /// The value that was expected.
         expected: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Users' messages from an interface.
+//! A user's message, read from the request of an interface.
 
 use serde_json::Value;
 
@@ -10,8 +10,8 @@ use crate::turn::UserMessage;
 /// Reads the user's message from the request of an interface: the texts and files of the last message, for
 /// [`Turns::say`](crate::turn::Turns::say).
 ///
-/// The body is what `useChat` posts (an object with `messages`) or the list of messages itself. `None` where the last message is not a
-/// user's: then it answers questions, which [`Answers`](super::Answers) reads. Empty texts and the parts of an application's own
+/// The body is what `useChat` posts (an object with `messages`) or the list of messages itself. Returns `None` if the last message is not from
+/// a user: then it answers approval requests, which [`Answers`](super::Answers) reads. Empty texts and an application's own parts
 /// (`data-…`) are left out.
 ///
 /// ```

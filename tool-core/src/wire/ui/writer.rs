@@ -1,4 +1,4 @@
-//! From what happens to what is shown.
+//! Writer of the AI SDK's message stream: makes chunks from the events of a turn.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,25 +13,25 @@ use crate::wire::{Delta, Reply, Stop};
 
 mod results;
 
-/// Makes the chunks of one message of the assistant's: the answer to one request of an interface.
+/// Makes the chunks of one assistant message: the answer to one request of an interface.
 ///
-/// It knows where each call stands, and refuses what the protocol has no way to show: a second result, progress after the result, the
-/// result of a call that was never shown. Tools that the compiler knows become parts `tool-<name>`; tools made at run time, and names
-/// that no tool has, become parts `dynamic-tool`.
+/// It knows the state of each call, and refuses what the protocol cannot show: a second result, progress after the result, or the result of
+/// a call that was never shown. Compiled tools become parts `tool-<name>`; tools created at run time, and names without a tool, become
+/// parts `dynamic-tool`.
 ///
-/// The methods take what a host has in its hands: the [`Delta`]s of a streaming answer, its [`ModelMessage`], the [`ToolEvent`](crate::ToolEvent)s of a
-/// call, or what [`Turns`](crate::turn::Turns) tell (`progress`, `observe`, their [`Turn`](crate::turn::Turn) or [`Outcome`](crate::turn::Outcome)).
+/// The methods take what a host already has: the [`Delta`]s of a streaming answer, its [`ModelMessage`], the [`ToolEvent`](crate::ToolEvent)s of a
+/// call, or what [`Turns`](crate::turn::Turns) report (`progress`, `observe`, their [`Turn`](crate::turn::Turn) or [`Outcome`](crate::turn::Outcome)).
 #[derive(Debug)]
 pub struct Writer {
     tools: Toolset,
     calls: Vec<Call>,
     /// Ids that the interface has seen.
     shown: HashSet<String>,
-    /// The text or the reasoning that is open.
+    /// The text or reasoning part that is open.
     open: Option<Open>,
     texts: u32,
     reasonings: u32,
-    /// What of this step was shown as it came.
+    /// Which parts of this step were shown as they streamed.
     streamed: Streamed,
     shows_reasoning: bool,
     in_step: bool,
@@ -44,21 +44,21 @@ struct Streamed {
     reasoning: bool,
 }
 
-/// What is being written, with its id.
+/// The part that is being written, with its id.
 #[derive(Clone, Debug)]
 enum Open {
     Text(String),
     Reasoning(String),
 }
 
-/// A call, as far as it was shown.
+/// A call, as far as it has been shown.
 #[derive(Debug)]
 struct Call {
     id: String,
-    /// What the interface calls it: an id that has come twice gets another.
+    /// The id in the interface: an id that occurs twice gets a different one the second time.
     shown: String,
     name: String,
-    /// Version 5 of the AI SDK finds the part of such a call only where the chunks of its output say this as well.
+    /// Version 5 of the AI SDK finds the part of a dynamic call only if the chunks of its output have this flag too.
     dynamic: bool,
     input: String,
     state: State,
@@ -86,7 +86,7 @@ impl State {
 }
 
 impl Writer {
-    /// Begins a message; the tools say what an interface may know of a call.
+    /// Begins a message. The toolset provides what an interface may know about a call.
     pub fn new(tools: &Toolset) -> Self {
         Self {
             tools: tools.clone(),
@@ -109,7 +109,7 @@ impl Writer {
         self
     }
 
-    /// Goes on with the message that the answers are about: its open calls get their results in it.
+    /// Continues the message that the answers belong to: its open calls get their results in it.
     pub fn resume(tools: &Toolset, answers: &Answers) -> Self {
         let mut writer = Self::new(tools);
         for (id, name, input, approved) in answers.open() {
@@ -131,7 +131,7 @@ impl Writer {
         writer
     }
 
-    /// The message begins. With the id of the interface's last message it goes on with that.
+    /// Begins the message. With the id of the interface's last message, it continues that message.
     #[must_use = "send the chunks"]
     pub fn start(&mut self, message: Option<&str>) -> Vec<Chunk> {
         vec![Chunk::Start {
@@ -139,7 +139,7 @@ impl Writer {
         }]
     }
 
-    /// The model is asked, again or for the first time. [`news`](Self::news) and [`said`](Self::said) begin a step where there is none.
+    /// Begins a step: the model is asked, again or for the first time. [`news`](Self::news) and [`said`](Self::said) begin a step if none is open.
     #[must_use = "send the chunks"]
     pub fn step(&mut self) -> Vec<Chunk> {
         let mut chunks = self.end_step();
@@ -199,7 +199,7 @@ impl Writer {
         let (id, piece) = if let Some(Open::Reasoning(id)) = &self.open {
             (id.clone(), piece)
         } else {
-            // The empty line before a block belongs between two blocks of one part.
+            // An empty line separates two blocks of one part, so it is dropped before the first block.
             let piece = piece.trim_start();
             if piece.is_empty() {
                 return chunks;
@@ -218,7 +218,7 @@ impl Writer {
         chunks
     }
 
-    /// Something new in an answer that streams.
+    /// Shows a new piece of a streamed answer.
     pub fn news(&mut self, delta: &Delta) -> Result<Vec<Chunk>, UiError> {
         let mut chunks = self.begin_step();
         match delta {
@@ -253,7 +253,7 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// A whole answer, streamed before or not.
+    /// Shows a whole answer, whether or not it was streamed before.
     pub fn reply(&mut self, reply: &Reply) -> Result<Vec<Chunk>, UiError> {
         self.finish = match reply.stop() {
             Stop::End | Stop::Calls | Stop::Paused => FinishReason::Stop,
@@ -264,8 +264,8 @@ impl Writer {
         self.said(reply.message())
     }
 
-    /// What the model has said: the end of a text that streamed, or all of it with the model's reasoning, and its calls. The calls of
-    /// a message that was cut off are shown as failed.
+    /// Shows the model's message: the end of a streamed text, or the whole text with the model's reasoning, and its calls. The calls of a
+    /// message that was cut off are shown as failed.
     pub fn said(&mut self, message: &ModelMessage) -> Result<Vec<Chunk>, UiError> {
         let mut chunks = self.begin_step();
         let Streamed { text, reasoning } = self.streamed;
@@ -276,7 +276,7 @@ impl Writer {
             chunks.extend(self.write(&message.text));
         }
         chunks.extend(self.end_open());
-        // Ids may come twice in a message: each streamed call is taken once.
+        // An id may occur twice in a message, so each streamed call is taken once.
         let mut taken = Vec::new();
         for call in &message.calls {
             let streaming = |(at, known): &(usize, &Call)| {
@@ -323,7 +323,7 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// It cannot go on. The text is shown to the user.
+    /// Shows an error that ends the message. The user sees the text.
     #[must_use = "send the chunks"]
     pub fn error(&mut self, text: &str) -> Vec<Chunk> {
         self.finish = FinishReason::Error;
@@ -332,7 +332,7 @@ impl Writer {
         }]
     }
 
-    /// The message is over; [`DONE`](super::DONE) follows.
+    /// Ends the message; [`DONE`](super::DONE) follows.
     #[must_use = "send the chunks"]
     pub fn finish(&mut self) -> Vec<Chunk> {
         let mut chunks = self.end_step();
@@ -342,7 +342,7 @@ impl Writer {
         chunks
     }
 
-    /// Notes a call, and gives the id that the interface is to know it by.
+    /// Adds a call, and returns the id under which the interface knows it.
     fn begin(&mut self, id: &str, name: &str, state: State) -> String {
         let mut shown = id.to_owned();
         let mut count = 1;
@@ -362,7 +362,7 @@ impl Writer {
         shown
     }
 
-    /// The open call of an id, else the last one.
+    /// The open call with this id, else the last call with it.
     fn call(&mut self, id: &str) -> Result<&mut Call, UiError> {
         let open = |call: &Call| call.id == id && call.state != State::Done;
         let at = self.calls.iter().position(open);
@@ -373,7 +373,7 @@ impl Writer {
             })
     }
 
-    /// Whether an interface cannot know a tool by its name, and what people call it.
+    /// Returns whether the interface cannot know the tool by its name, and the tool's title.
     fn look(&self, name: &str) -> (bool, Option<String>) {
         match self.tools.get(name) {
             None => (true, None),

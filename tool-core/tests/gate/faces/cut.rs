@@ -1,4 +1,4 @@
-//! Texts that are shown in part, and secrets that are sent in parts.
+//! Redaction of texts that are cut, and secrets that are sent in parts.
 
 use futures::StreamExt;
 use serde_json::json;
@@ -30,7 +30,7 @@ fn unfit(name: &'static str, output: serde_json::Value) -> DynamicTool {
     .output_schema(&output_schema)
 }
 
-// C1: the fault of an output schema showed the value, and a cut one where it was long.
+// C1: the error about an output schema shows no part of a secret value, even where the value is long and cut.
 #[tokio::test]
 async fn fault_of_an_output_schema_shows_no_part_of_a_secret() {
     let before = "x".repeat(25);
@@ -80,7 +80,7 @@ async fn number(
     n
 }
 
-// C1: what is cut is masked before.
+// C1: texts are redacted before they are cut.
 #[tokio::test]
 async fn nothing_is_cut_before_it_is_masked() {
     let host = Host::new();
@@ -116,7 +116,7 @@ async fn fail_at_length(#[secret("key")] key: SecretString) -> Result<u32, ToolE
     Err(ToolError::new(text))
 }
 
-// C1: an audit row keeps the beginning of an error.
+// C1: the cut error in an audit row shows no part of a secret.
 #[tokio::test]
 async fn cut_error_in_the_audit_shows_no_part_of_a_secret() {
     let host = Host::new();
@@ -139,7 +139,7 @@ async fn much(#[secret("key")] key: SecretString) -> Bounded<String, 100> {
     .into()
 }
 
-// C1: what is kept beside a cut output, and where the cut is.
+// C1: a spilled output and its head, which may be cut inside a secret, are redacted.
 #[tokio::test]
 async fn spilled_output_and_its_head_are_masked() {
     let cx = cx()
@@ -183,7 +183,7 @@ async fn halves(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
     7
 }
 
-// C2: what the threat model says is not found.
+// C2: a secret split over two progress values is not found, as the threat model says.
 #[tokio::test]
 async fn secret_split_over_two_progress_values_is_not_found() {
     let events = toolset![halves].stream(call("halves"), &with_key());

@@ -1,4 +1,4 @@
-//! Secrets that a host gives, and those that a tool gets.
+//! Redaction of secrets that the host sets, and of tokens that a tool requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ async fn ask_model(keys: &ApiKeys) -> Result<String, ToolError> {
     ))
 }
 
-// C1: keys of `api_key` were unknown to the redactor.
+// C1: keys set by `api_key` are redacted.
 #[tokio::test]
 async fn api_keys_are_masked() {
     let cx = cx().api_key("openai", KEY).build();
@@ -28,7 +28,7 @@ async fn api_keys_are_masked() {
     assert_eq!(result.model_text(), "asked with [secret:api_key:openai]");
 }
 
-// C1: a key that cannot be masked is not given out.
+// C1: a key that is too short to redact is refused.
 #[tokio::test]
 async fn api_key_too_short_to_mask_is_not_given_out() {
     let cx = cx().api_key("openai", "abc \n\n\n").build();
@@ -41,7 +41,7 @@ async fn api_key_too_short_to_mask_is_not_given_out() {
     );
 }
 
-/// Gives another token each time.
+/// A source that returns a new token each time.
 #[derive(Default)]
 struct Rotating(AtomicUsize);
 
@@ -98,7 +98,7 @@ async fn repeat(
     text
 }
 
-// C1: tokens of a `TokenSource` were unknown to the redactor.
+// C1: tokens of a `TokenSource` are redacted from the moment they are returned.
 #[tokio::test]
 async fn oauth_tokens_are_masked_from_the_moment_they_are_returned() {
     let host = Host::new();
@@ -112,13 +112,13 @@ async fn oauth_tokens_are_masked_from_the_moment_they_are_returned() {
         let text = format!("{event:?}");
         assert!(!text.contains("oauth-0-"), "{text}");
     }
-    // Of every context of the turn: the next message of the model, and one that was made before.
+    // In every context of the turn: that of the model's next message, and those made before.
     for (message, cx) in (4..).zip(&[in_message(&cx, 2), cx.clone(), cx.without_asker()]) {
         let again = ToolCall::new("c-2", "repeat", r#"{"text":"it was oauth-0-0123456789"}"#);
         let result = tools.call(again, &in_message(cx, message)).await;
         assert_eq!(result.model_text(), "it was [secret:oauth:drive]");
     }
-    // A token of a child of the context is known to its parent.
+    // A token that a child context requested is known to its parent.
     let child = in_message(&cx, 3);
     let shown = ToolCall::new("c-3", "show_token", r#"{"service":"mail"}"#);
     let result = tools.call(shown, &child).await;
@@ -133,7 +133,7 @@ async fn oauth_tokens_are_masked_from_the_moment_they_are_returned() {
     );
 }
 
-// C1
+// C1: an OAuth token that is too short to redact is refused.
 #[tokio::test]
 async fn oauth_token_too_short_to_mask_is_not_given_out() {
     let tools = toolset![show_token];
@@ -153,7 +153,7 @@ async fn trimmed(#[secret("key")] key: SecretString) -> String {
     format!("key={}", key.expose_secret().trim())
 }
 
-// C1: a secret with white space around it was shown whole by a tool that trims it.
+// C1: a secret with white space around it is also redacted where a tool trims it.
 #[tokio::test]
 async fn trimmed_secret_is_masked() {
     for written in [

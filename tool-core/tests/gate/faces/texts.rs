@@ -1,4 +1,4 @@
-//! Citations, notes, ids, fields of errors, and `Debug`.
+//! Redaction of citations, notes, ids, fields of errors, and `Debug` output.
 
 use serde_json::json;
 use tool_core::prelude::*;
@@ -22,7 +22,7 @@ async fn cite(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
     7
 }
 
-// C1: citations were masked in no place that they reach.
+// C1: citations are redacted in the result, the ledger and the thread.
 #[tokio::test]
 async fn citations_are_masked_in_result_ledger_and_thread() {
     let host = Host::new();
@@ -46,14 +46,14 @@ async fn citations_are_masked_in_result_ledger_and_thread() {
         .await
         .unwrap();
     clean(&format!("{effects:?}"), "ledger");
-    // The same call again is answered by the ledger.
+    // The ledger answers a repetition of the call.
     let again = tools
         .call(call("cite"), &in_message(&cx, message.seq()))
         .await;
     assert!(again.is_replayed());
     assert_eq!(again.citations().len(), 1);
     clean(&texts(&again), "replay");
-    // Without a gate, too.
+    // Citations are redacted without a gate, too.
     let plain = toolset![cite].call(call("cite"), &with_key()).await;
     assert_eq!(plain.citations().len(), 1);
     clean(&texts(&plain), "without a gate");
@@ -67,7 +67,7 @@ async fn note(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
     7
 }
 
-// C1: the action of a note was written as it is.
+// C1: the action of a note is redacted.
 #[tokio::test]
 async fn action_of_a_note_is_masked() {
     let host = Host::new();
@@ -78,14 +78,14 @@ async fn action_of_a_note_is_masked() {
     clean(&format!("{rows:?}"), "audit");
 }
 
-// C1: ids and names of calls are a model's text as well.
+// C1: ids and names of calls are texts of a model and are redacted as well.
 #[tokio::test]
 async fn id_of_a_call_is_masked_in_the_audit_and_in_debug() {
     let host = Host::new();
     let tools = toolset![cite].through(&host.gate);
     let call = ToolCall::new(format!("call-{KEY}"), "cite", "{}");
     let result = tools.call(call.clone(), &with_key()).await;
-    // The provider pairs the result with its call by this.
+    // The result keeps the id, by which the provider pairs it with its call.
     assert_eq!(result.id(), call.id);
     clean(&format!("{result:?}"), "Debug");
     let rows = host.rows().await;
@@ -103,7 +103,7 @@ async fn want(#[secret("key")] key: SecretString) -> Result<u32, ToolError> {
     Err(ToolError::variables_required(vec![need]))
 }
 
-// C1: fields of an error beside its texts.
+// C1: the fields of an error are redacted in addition to its texts.
 #[tokio::test]
 async fn missing_variables_are_masked() {
     let result = toolset![want].call(call("want"), &with_key()).await;
@@ -127,7 +127,7 @@ async fn send(
     to
 }
 
-// C1: `Debug` printed the token of an approval.
+// C1: `Debug` does not print the token of an approval.
 #[tokio::test]
 async fn debug_prints_no_approval_token() {
     let host = Host::new();

@@ -1,4 +1,4 @@
-//! Approvals that are looked up, revoked and withdrawn, each in its workspace.
+//! Looking up, revoking and withdrawing approvals within one workspace.
 
 use tool_core::prelude::*;
 use tool_core::store::*;
@@ -7,7 +7,7 @@ use tool_core::{ApprovalError, ErrorKind, Reply};
 use super::{ANN, cx};
 use crate::support::{Host, kind, mail, placed, send_mail, thread, ticket};
 
-/// The tools of a host under a policy that wants four eyes for every mail.
+/// The tools of a host under a policy that requires four eyes for every mail.
 fn four_eyes(host: &Host, cx: &ToolContext) -> Toolset {
     use tool_core::policy::{Policy, Rule};
     let rule = Rule::ask("mails").tools(["send_mail"]).four_eyes();
@@ -17,7 +17,7 @@ fn four_eyes(host: &Host, cx: &ToolContext) -> Toolset {
     registry.toolset(cx, &rules).through(&host.gate)
 }
 
-// A12: an approval that is given and unused cannot be revoked
+// A12: an approval that was given and not used can be revoked
 #[tokio::test]
 async fn a_revoked_approval_runs_nothing() {
     let (host, acme) = (Host::new(), Workspace::new("acme"));
@@ -44,7 +44,7 @@ async fn a_revoked_approval_runs_nothing() {
         assert_ne!(anew.id, asked.id);
     }
     assert_eq!(host.mailbox.sent(), 0);
-    // What has begun is not undone.
+    // A call that has begun is not undone.
     let cx = placed(&cx, 2);
     let asked = ticket(&host.tools.call(mail("call_0"), &cx).await);
     host.approve(&asked).await;
@@ -53,7 +53,7 @@ async fn a_revoked_approval_runs_nothing() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A12: a requester cannot take a request back under four eyes
+// A12: a requester can withdraw a request, even under four eyes
 #[tokio::test]
 async fn only_the_requester_withdraws_a_request() {
     let host = Host::new();
@@ -81,7 +81,7 @@ async fn only_the_requester_withdraws_a_request() {
     assert_eq!(host.mailbox.sent(), 0);
 }
 
-// A12: methods of `Approvals` take no workspace, so one workspace answers for another
+// A12: methods of `Approvals` find only approvals of the given workspace
 #[tokio::test]
 async fn approvals_of_another_workspace_are_not_found() {
     let (host, acme, globex) = (
@@ -139,7 +139,7 @@ async fn approvals_of_another_workspace_are_not_found() {
     let elsewhere = ThreadId::new("globex", "th-1").unwrap();
     assert_eq!(approvals.waiting(&elsewhere).await.unwrap(), []);
 
-    // In its own workspace, nothing of this has changed it.
+    // These calls have not changed the approval in its own workspace.
     assert_eq!(approvals.ticket_of(&acme, id).await.unwrap(), asked);
     assert_eq!(
         approvals.waiting(&thread("th-1")).await.unwrap(),

@@ -1,4 +1,4 @@
-//! Effects whose outcome nobody knows, while the ledger fails.
+//! Ambiguous effects while the ledger fails.
 
 use tool_core::prelude::*;
 use tool_core::store::*;
@@ -8,7 +8,7 @@ use tool_core::{ErrorKind, Gate};
 use super::{ANN, cx, effects, texts};
 use crate::support::{Host, Mailbox, kind, thread};
 
-/// A ledger whose store fails in part, or whose operator is quick.
+/// A ledger with a fault.
 #[derive(Clone)]
 struct Shaky(MemoryStore, Fault);
 
@@ -18,7 +18,7 @@ enum Fault {
     Get,
     /// `begin` and `get` fail.
     Begin,
-    /// The operator says that an ambiguous call may run again, as soon as somebody was told about its row.
+    /// An operator allows the rerun of an ambiguous call right after its row was returned.
     Rerun,
 }
 
@@ -68,7 +68,7 @@ async fn parcel(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-/// A message of two parcels, the first of which is ambiguous in the ledger and has no result in the thread.
+/// A message of two parcels. The first is ambiguous in the ledger and has no result in the thread.
 async fn lost(host: &Host, turns: &Turns) -> StoredMessage {
     let parcels = ["a", "b"].map(|id| ToolCall::new(id, "parcel", "{}"));
     let cx = cx(host, ANN);
@@ -85,7 +85,7 @@ async fn lost(host: &Host, turns: &Turns) -> StoredMessage {
     message
 }
 
-// A9: when the ledger's `get` fails, `Turns` stores "interrupted" for good and runs the next call
+// A9: an ambiguous effect stops the turn even if the ledger's `get` fails: no result is stored and the next call does not run
 #[tokio::test]
 async fn an_ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
     for fault in [Fault::Get, Fault::Begin] {
@@ -118,7 +118,7 @@ async fn an_ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
             "{fault:?}: a doubt is not a result"
         );
 
-        // The ledger is back, and the operator knows what became of the parcel.
+        // The ledger works again, and the operator knows what became of the parcel.
         let gate = Gate::builder().ledger(host.store.clone()).build();
         let key = CallId::in_thread(message.thread(), message.seq(), 0).key();
         let arrived = Resolution::Succeeded("1".to_owned());
@@ -129,7 +129,7 @@ async fn an_ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
     }
 }
 
-// A9: an operator's rerun between `begin` and `get` is lost
+// A9: an operator's rerun between `begin` and `get` is not lost
 #[tokio::test]
 async fn a_rerun_that_comes_while_a_turn_looks_is_not_lost() {
     let host = Host::new();

@@ -8,7 +8,7 @@ use tool_core::wire::Provider;
 use super::{ANN, Script, cx, drive, pays, texts};
 use crate::support::{Host, mail, thread};
 
-/// What a provider is sent, as text.
+/// The messages of a request to a provider, as text.
 fn sent(provider: Provider, messages: &[Message]) -> String {
     let history = provider.history(messages).unwrap();
     let messages: Vec<_> = history
@@ -19,7 +19,7 @@ fn sent(provider: Provider, messages: &[Message]) -> String {
     format!("[{}]", messages.join(","))
 }
 
-/// A model that answers when the other request was made.
+/// A model that answers only when both requests have been made.
 struct Paired(std::sync::Arc<tokio::sync::Barrier>, u32);
 
 impl Model for Paired {
@@ -38,7 +38,7 @@ impl Model for Paired {
     }
 }
 
-// A3: two requests that drive one thread at once pay twice
+// A3: of two requests that drive one thread at once, only one goes on, so the call pays once
 #[tokio::test]
 async fn of_two_runs_in_one_thread_only_one_goes_on() {
     let host = Host::new();
@@ -62,7 +62,7 @@ async fn of_two_runs_in_one_thread_only_one_goes_on() {
         "{busy:?}"
     );
     assert_eq!(host.mailbox.sent(), 1);
-    // The one that was busy can be driven again.
+    // The busy one can be driven again.
     let again = turns.drive(&mut Script::new([]), tools, &cx).await.unwrap();
     assert!(
         matches!(&again, Outcome::Said(text) if text == "paid"),
@@ -70,7 +70,7 @@ async fn of_two_runs_in_one_thread_only_one_goes_on() {
     );
 }
 
-/// Asserts that texts occur once each and in this order.
+/// Asserts that each text occurs once and that they occur in this order.
 #[track_caller]
 fn in_order(text: &str, parts: &[&str]) {
     let at = |part: &&str| {
@@ -81,7 +81,7 @@ fn in_order(text: &str, parts: &[&str]) {
     assert!(places.is_sorted(), "{parts:?} in {text}");
 }
 
-// A3: a user who writes while a call waits for approval ends the thread for good
+// A3: a message that arrives while a call waits for approval is read after the result
 #[tokio::test]
 async fn a_message_that_arrives_during_an_approval_is_read_after_the_result() {
     let host = Host::new();
@@ -92,7 +92,7 @@ async fn a_message_that_arrives_during_an_approval_is_read_after_the_result() {
         panic!()
     };
     turns.say("Are you there?", &cx).await.unwrap();
-    // Nobody has answered: the call waits still.
+    // The call still waits for its approval.
     let waits = drive(&host, &mut Script::new([]), &cx).await;
     assert!(matches!(waits, Outcome::Waiting(_)), "{waits:?}");
     host.approve(&tickets[0]).await;
@@ -110,12 +110,12 @@ async fn a_message_that_arrives_during_an_approval_is_read_after_the_result() {
         assert!(sent.find("send_mail") < sent.find("sent to bob"), "{sent}");
         assert!(!sent.contains("there is no result"), "{provider}: {sent}");
     }
-    // What was answered is not asked again.
+    // A message that was answered is not answered again.
     let said = drive(&host, &mut Script::new([]), &cx).await;
     assert!(matches!(said, Outcome::Said(_)), "{said:?}");
 }
 
-// A3: a thread that has used up its steps goes on with the next message of the user
+// A3: the next message of the user starts a run with all its steps, even if the last run has used up its own
 #[tokio::test]
 async fn a_users_message_starts_a_run_with_all_its_steps() {
     let host = Host::new();
@@ -132,7 +132,7 @@ async fn a_users_message_starts_a_run_with_all_its_steps() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A3: two processes run one message; the later result is not stored twice and ends nothing
+// A3: when two processes run one message, the later result is not stored twice
 #[tokio::test]
 async fn a_result_that_another_process_stores_late_is_kept_once() {
     let host = Host::new();
@@ -195,7 +195,7 @@ async fn a_call_that_was_given_up_has_a_placeholder() {
     }
 }
 
-/// A user writes while the model answers.
+/// A model during whose answer the user writes a message.
 struct Interrupted(Turns, ToolContext, Vec<usize>);
 
 impl Model for Interrupted {
@@ -213,7 +213,7 @@ impl Model for Interrupted {
     }
 }
 
-// A3: a message that is stored while the model writes its last answer is not answered
+// A3: a message that is stored while the model writes its last answer is answered
 #[tokio::test]
 async fn a_message_that_arrives_during_the_last_answer_is_answered() {
     let host = Host::new();
@@ -228,7 +228,7 @@ async fn a_message_that_arrives_during_the_last_answer_is_answered() {
             "{said:?}"
         );
     }
-    // The model's first answer comes before what the user wrote meanwhile.
+    // The model's first answer comes before the message that the user wrote meanwhile.
     let messages = ThreadStore::read(&host.store, &thread("th-1"), None).await;
     for provider in Provider::ALL {
         let sent = sent(provider, messages.as_deref().unwrap());

@@ -1,4 +1,4 @@
-//! Enums: which of the wire formats, and what each variant carries.
+//! Checks of enums: the wire format, and the payload of each variant.
 
 use quote::ToTokens;
 use syn::LitStr;
@@ -76,7 +76,7 @@ impl<'e> Check<'e> {
         Some(Shape::Union(tagging, branches))
     }
 
-    /// Rules on a variant's own attributes.
+    /// Checks a variant's own attributes.
     fn variant(&mut self, attributes: &Attributes, container: &Attributes) {
         let serde = &attributes.serde;
         if let Some(word) = &serde.skip_deserializing {

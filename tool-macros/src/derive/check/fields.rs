@@ -1,4 +1,4 @@
-//! Fields of records.
+//! Checks of the fields of records.
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -14,7 +14,7 @@ use crate::serde_attr::{Serde, Split};
 use crate::texts;
 
 impl Check<'_> {
-    /// The fields of a record. `owner` is the variant that has them, if any; `tag` the key that the enum takes.
+    /// Decides the fields of a record. `owner` is the variant that has them, if any; `tag` is the key that the enum uses.
     pub(super) fn entries<'a>(
         &mut self,
         fields: Fields<'a>,
@@ -35,7 +35,7 @@ impl Check<'_> {
         entries
     }
 
-    /// A skipped field has no schema that words could say anything about.
+    /// Refuses options on a skipped field, because it has no schema.
     fn skipped(&self, attributes: &Attributes) {
         let words = &attributes.words;
         let value = &words.value;
@@ -140,7 +140,7 @@ impl Check<'_> {
         }
     }
 
-    /// The type whose schema a field has, and its bounds.
+    /// Decides the type whose schema a field has, and its constraints.
     pub(super) fn value(&mut self, field: &Field<'_>, label: String) -> Value {
         let words = &field.attributes.words;
         let bounds = words.value.bounds.clone();
@@ -171,7 +171,7 @@ impl Check<'_> {
         }
     }
 
-    /// The type of a field with `as`, where serde's derive reads or writes it by that type.
+    /// Returns the type of a field with `as` if serde's derive reads or writes the field by that type.
     pub(super) fn own(&self, ty: &syn::Type, serde: &Serde) -> Option<OwnType> {
         let reads = serde.reader().is_none() && serde.skip_deserializing.is_none();
         let writes = serde.writer().is_none() && serde.skip_serializing.is_none();
@@ -181,7 +181,7 @@ impl Check<'_> {
         })
     }
 
-    /// `[pattern-anchors]` at the pattern, unless allowed.
+    /// Warns `[pattern-anchors]` at the pattern, unless that is allowed.
     pub(super) fn warn_pattern(&mut self, bounds: &Bounds, attributes: &Attributes) {
         if let Some(pattern) = bounds.unanchored_pattern()
             && !attributes.words.allowed.contains(PATTERN_ANCHORS)

@@ -1,4 +1,4 @@
-//! Names on the wire: what serde makes of them, and which no provider takes.
+//! Wire names: how serde derives them, and which of them providers reject.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,14 +13,14 @@ use crate::derive::model::{Entry, Flow};
 use crate::serde_attr::{Serde, Split};
 use crate::texts;
 
-/// A name in both directions, and the token that a user changes to change it.
+/// The names for reading and writing, and the token that a user has to change.
 pub(super) struct Named {
     pub(super) name: String,
     pub(super) out_name: String,
     pub(super) place: TokenStream,
 }
 
-/// Applies `rename` and the convention around it.
+/// Applies `rename`, or else the naming convention of the container.
 pub(super) fn named(
     ident: &Ident,
     serde: &Serde,
@@ -47,7 +47,7 @@ pub(super) fn named(
 }
 
 impl Check<'_> {
-    /// `[property-key]`
+    /// Checks the rule `[property-key]`.
     pub(super) fn key(&self, key: &str, place: &TokenStream) {
         let mut bytes = key.bytes();
         let first = bytes.next();
@@ -59,7 +59,7 @@ impl Check<'_> {
         }
     }
 
-    /// `[duplicate-key]` among the fields of one record.
+    /// Checks `[duplicate-key]` for the fields of one record.
     pub(super) fn distinct_keys(&self, entries: &[Entry<'_>], tag: Option<&str>) {
         let read = |entry: &Entry<'_>| (entry.flow != Flow::Output).then(|| entry.name.clone());
         let sent = |entry: &Entry<'_>| (entry.flow != Flow::Input).then(|| entry.out_name.clone());
@@ -68,7 +68,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether a key is told as taken, in one direction.
+    /// Reports duplicate keys in one direction, and returns whether there are any.
     fn distinct(
         &self,
         entries: &[Entry<'_>],
@@ -91,7 +91,7 @@ impl Check<'_> {
         told
     }
 
-    /// `[enum-empty-string]`, `[enum-case-only]` and `[duplicate-key]` among the variants of one enum.
+    /// Checks `[enum-empty-string]`, `[enum-case-only]` and `[duplicate-key]` for the variants of one enum.
     pub(super) fn distinct_variants(&self, names: &[Named]) {
         let mut seen: HashMap<String, &str> = HashMap::new();
         for Named { name, place, .. } in names {

@@ -1,6 +1,6 @@
-//! A constant cannot hold itself, so a type inside itself is swapped for a marker type whose schema is a reference.
+//! Recursive types: the inner occurrence is replaced by a marker type whose schema is a reference, because a constant cannot contain itself.
 //!
-//! Only tokens are swapped: `Option<Box<Node>>` becomes `Option<Box<__NodeAgain>>`, and the impls of `Option` and `Box` do the rest.
+//! Only tokens are replaced: `Option<Box<Node>>` becomes `Option<Box<__NodeAgain>>`, and the impls of `Option` and `Box` do the rest.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
@@ -12,7 +12,7 @@ use crate::derive::model::Marker;
 use crate::texts;
 
 impl Check<'_> {
-    /// Swaps the type's own name and `Self`.
+    /// Replaces the type's own name and `Self`.
     pub(super) fn swap(&mut self, ty: TokenStream) -> TokenStream {
         let own = self.own.clone();
         let mut found = None;
@@ -37,7 +37,7 @@ impl Check<'_> {
         }
     }
 
-    /// Swaps the innermost type of a field under `#[schema(recursive)]`, which encloses this one.
+    /// Replaces the innermost type of a field with `#[schema(recursive)]`, which encloses this type.
     pub(super) fn swap_innermost(&mut self, ty: &Type, word: &Ident) -> TokenStream {
         let Some((inner, target)) = innermost(ty) else {
             self.errors.at(word, texts::RECURSIVE_TYPE);
@@ -50,7 +50,7 @@ impl Check<'_> {
         replace(ty, target, &marker)
     }
 
-    /// The marker of a type; two types of one name have two.
+    /// Returns the marker of a type. Two types with the same name have two markers.
     fn mark(&mut self, ident: &Ident, target: TokenStream) -> Ident {
         let text = target.to_string();
         let known = self
@@ -71,13 +71,13 @@ impl Check<'_> {
     }
 }
 
-/// The type's own has no number.
+/// The name of a marker; the marker of the type itself has no number.
 fn marker_ident(ident: &Ident, number: Option<usize>) -> Ident {
     let number = number.map_or_else(String::new, |number| number.to_string());
     format_ident!("__{}Again{}", ident.unraw(), number, span = ident.span())
 }
 
-/// Swaps names that stand alone: not a segment of a longer path, not a lifetime, not the key of `Key = Type`.
+/// Replaces single names: not a segment of a longer path, a lifetime, or the key in `Key = Type`.
 fn swap(tokens: TokenStream, swapped: &mut impl FnMut(&Ident) -> Option<Ident>) -> TokenStream {
     let mut out = TokenStream::new();
     let mut before = ' ';
@@ -114,7 +114,7 @@ fn swap(tokens: TokenStream, swapped: &mut impl FnMut(&Ident) -> Option<Ident>) 
     out
 }
 
-/// The innermost named type and its last segment: `crate::Folder` of `Option<Box<crate::Folder>>`.
+/// Returns the innermost named type and its last segment: `crate::Folder` for `Option<Box<crate::Folder>>`.
 fn innermost(ty: &Type) -> Option<(&Ident, &TypePath)> {
     match ty {
         Type::Group(group) => innermost(&group.elem),
@@ -140,7 +140,7 @@ fn innermost(ty: &Type) -> Option<(&Ident, &TypePath)> {
     }
 }
 
-/// Replaces the type that is exactly `target` by its marker.
+/// Replaces the type that is exactly `target` with its marker.
 fn replace(ty: &Type, target: &TypePath, marker: &Ident) -> TokenStream {
     let mut ty = ty.clone();
     replace_in(&mut ty, &target.to_token_stream().to_string(), marker);

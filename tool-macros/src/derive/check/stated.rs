@@ -1,4 +1,4 @@
-//! A type whose form on the wire is stated (`as`, `integer`): what reads and writes it has to agree.
+//! Types whose wire format is stated with `as` or `integer`, which the code that reads and writes them has to match.
 
 use quote::{ToTokens, quote};
 use syn::Ident;
@@ -10,18 +10,18 @@ use crate::serde_attr::{OtherType, Serde};
 use crate::texts;
 
 impl Check<'_> {
-    /// Whether the type has a derive of this name as well, as far as that is known.
+    /// Whether the type also has a derive of this name, as far as that is known.
     pub(super) fn has_derive(&self, name: &str) -> bool {
         self.siblings.has(name)
     }
 
-    /// Whether serde's derive writes the type and none reads it, so that the rules of arguments do not bind it. Where it is read after all, const
-    /// evaluation finds that.
+    /// Whether serde's derive writes the type and none reads it, so that the rules for
+    /// arguments do not apply. If it is read nevertheless, const evaluation reports that.
     pub(super) fn is_only_written(&self) -> bool {
         self.siblings.is_only_written()
     }
 
-    /// Notes what reads and writes a type with `as`.
+    /// Records what reads and writes a type with `as`.
     pub(super) fn stated_as(&mut self, attributes: &Attributes, body: &Body<'_>) {
         let words = &attributes.words;
         let Some(ty) = &words.value.as_type else {
@@ -42,7 +42,7 @@ impl Check<'_> {
             self.has_derive("Serialize"),
             derived.as_ref(),
         );
-        // The same contradiction is reported once.
+        // The same contradiction is reported only once.
         let written = written.filter(|_| serde.writer().is_some() || read.is_none());
         for (own, reads) in [(read, true), (written, false)] {
             self.stated.extend(own.map(|own| Stated {
@@ -54,7 +54,7 @@ impl Check<'_> {
         }
     }
 
-    /// Notes what reads and writes an enum under `integer`, and refuses serde's derive, for which variants are names.
+    /// Records what reads and writes an enum with `integer`. Refuses serde's derive, which represents variants by their names.
     pub(super) fn stated_integer(&mut self, word: &Ident, serde: &Serde) {
         let by_name =
             |other: Option<&OtherType>, derive| other.is_none() && self.has_derive(derive);
@@ -75,7 +75,7 @@ impl Check<'_> {
     }
 }
 
-/// What reads or writes the type: the type that serde's attribute names, else serde's derive, else `None`.
+/// Returns what reads or writes the type: the type in serde's attribute, else serde's derive, else `None`.
 fn form_by(other: Option<&OtherType>, has_derive: bool, derived: Option<&Own>) -> Option<Own> {
     match other {
         Some(other) => other.ty().map(Box::new).map(Own::Type),
@@ -84,7 +84,7 @@ fn form_by(other: Option<&OtherType>, has_derive: bool, derived: Option<&Own>) -
     }
 }
 
-/// The form that serde's derive gives the type, where it is one form.
+/// Returns the format of the type under serde's derive, if it has a single format.
 fn derived_form(serde: &Serde, body: &Body<'_>) -> Option<Own> {
     match body {
         Body::Struct(fields) => structure(serde, fields),

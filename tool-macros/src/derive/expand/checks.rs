@@ -1,4 +1,4 @@
-//! What only const evaluation can check, underlined at the user's tokens.
+//! Checks that need const evaluation; their errors underline the user's tokens.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use super::schema::{asked, bounded, plain};
 use crate::derive::model::{Branch, Decided, Own, OwnType, Payload, Shape, Site, Stated, Tagging};
 use crate::spans;
 
-/// Constants beside the impl of a type without parameters.
+/// Generates the checks of a type without parameters, as constants next to its impl.
 pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
     let paths = &decided.paths;
     let private = paths.private();
@@ -16,7 +16,7 @@ pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
     let own = quote!(<#ident as #private::StrictSchema>::SCHEMA);
     let input = spans::is_input(paths, ident);
     let mut out = quote!(const __INPUT: ::core::primitive::bool = #input;);
-    // What syntax shows of a type as a whole is checked already. It does not show the keys that a flattened field brings.
+    // The syntax of the type as a whole is already checked. It does not show the keys of flattened fields.
     if let Shape::Record(entries) = &decided.shape
         && let Some(flattened) = entries.iter().rfind(|entry| entry.flatten)
     {
@@ -81,7 +81,7 @@ pub(super) fn beside(decided: &Decided<'_>) -> TokenStream {
     out
 }
 
-/// Checks of a form that is stated for the type as a whole.
+/// Generates the checks of a stated format of the type as a whole.
 fn stated(decided: &Decided<'_>, this: &TokenStream) -> Vec<TokenStream> {
     let paths = &decided.paths;
     let private = paths.private();
@@ -109,7 +109,7 @@ fn stated(decided: &Decided<'_>, this: &TokenStream) -> Vec<TokenStream> {
     decided.stated.iter().map(of).collect()
 }
 
-/// Whether a variant may have a fault that syntax does not show.
+/// Whether a variant may have an error that its syntax does not show.
 fn needs_check(tagging: &Tagging, branch: &Branch<'_>) -> bool {
     match &branch.payload {
         Payload::Nothing => false,
@@ -120,7 +120,7 @@ fn needs_check(tagging: &Tagging, branch: &Branch<'_>) -> bool {
     }
 }
 
-/// Statements before the tree of a type with parameters: they run when the type is used with concrete ones.
+/// Generates the checks of a type with parameters, as statements before its tree. They run when the type is used with concrete parameters.
 pub(super) fn inside(decided: &Decided<'_>) -> TokenStream {
     decided
         .sites()
@@ -131,7 +131,7 @@ pub(super) fn inside(decided: &Decided<'_>) -> TokenStream {
         .collect()
 }
 
-/// Checks of what the field says about its type.
+/// Generates the checks of a field's options against its type.
 fn calls(decided: &Decided<'_>, site: &Site<'_>) -> Vec<TokenStream> {
     let paths = &decided.paths;
     let value = site.value;

@@ -1,4 +1,4 @@
-//! The impls, one fn each.
+//! Generation of the impls, one function each.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::derive::model::{Decided, Marker, Shape};
 use crate::paths::Paths;
 use crate::reads;
 
-/// `enum __NodeAgain {}` with the schema `Kind::Ref("Node")`, in the module of `Node`
+/// Generates `enum __NodeAgain {}` with the schema `Kind::Ref("Node")`, in the module of `Node`.
 pub(super) fn markers(decided: &Decided<'_>) -> TokenStream {
     let private = decided.paths.private();
     decided
@@ -54,8 +54,8 @@ pub(super) fn strict_schema(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// An enum may be the key of a map, so that the map is refused in the words of its rule. A record cannot be a key in JSON, so a map with such
-/// keys is refused as an output.
+/// Allows an enum as a map key, so that the map is refused with the text of its rule. A
+/// record cannot be a key in JSON, so a map with such keys is refused as an output.
 pub(super) fn key(decided: &Decided<'_>) -> Option<TokenStream> {
     let marker = match decided.shape {
         Shape::Enum(_) => quote!(MapKey),
@@ -71,7 +71,7 @@ pub(super) fn key(decided: &Decided<'_>) -> Option<TokenStream> {
     })
 }
 
-/// A tool may return the type where it is `Serialize`. The `for` keeps the bound from being checked here.
+/// Lets a tool return the type if it is `Serialize`. The `for` delays the check of the bound.
 pub(in crate::derive) fn into_output(paths: &Paths, input: &DeriveInput) -> TokenStream {
     let private = paths.private();
     let ident = &input.ident;
@@ -91,7 +91,7 @@ pub(in crate::derive) fn into_output(paths: &Paths, input: &DeriveInput) -> Toke
     }
 }
 
-/// `#[schema(deserialize)]`. The `for` keeps the bounds from being checked here.
+/// Generates the impl for `#[schema(deserialize)]`. The `for` delays the check of the bounds.
 pub(super) fn deserialize(decided: &Decided<'_>) -> TokenStream {
     let private = decided.paths.private();
     let mut generics = decided.input.generics.clone();
@@ -101,7 +101,7 @@ pub(super) fn deserialize(decided: &Decided<'_>) -> TokenStream {
     reads::deserialize(&decided.paths, &decided.input.ident, &generics)
 }
 
-/// schemars' trait, from the same tree. A generic type has no one name, so it is written out where it is used.
+/// Generates schemars' trait from the same tree. A generic type has no single name, so its schema is inlined.
 pub(super) fn json_schema(decided: &Decided<'_>) -> TokenStream {
     let private = decided.paths.private();
     let ident = &decided.input.ident;
@@ -135,13 +135,13 @@ pub(super) fn json_schema(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// The type's parameters, those that a field names bound by `StrictSchema`; a field of `T::Item` is bound as a whole.
+/// Returns the type's generics. Parameters that a field names get the bound `StrictSchema`; a field of type `T::Item` gets it as a whole.
 fn bounded(decided: &Decided<'_>) -> Generics {
     let private = decided.paths.private();
     bounded_by(decided, &quote!(#private::StrictSchema))
 }
 
-/// The same by another trait.
+/// Returns the generics with another trait as the bound.
 pub(super) fn bounded_by(decided: &Decided<'_>, bound: &TokenStream) -> Generics {
     let mut generics = decided.input.generics.clone();
     let params: Vec<_> = generics
@@ -180,7 +180,7 @@ pub(super) fn bounded_by(decided: &Decided<'_>, bound: &TokenStream) -> Generics
     generics
 }
 
-/// Every name in `tokens`, and whether `::` follows it.
+/// Visits every name in `tokens`, with whether `::` follows it.
 fn names(tokens: TokenStream, seen: &mut impl FnMut(&proc_macro2::Ident, bool)) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {

@@ -1,7 +1,7 @@
-//! How a value of the type is read from what a model sends.
+//! Generation of `Decode`, which reads a value from what a model sends.
 //!
-//! A type that has a `Deserialize` besides is read by that: it may be the user's own, and stricter than the schema. That of
-//! `#[schema(deserialize)]` is written here, by the same code.
+//! A type that also has a `Deserialize` is read with that: it may be the user's own impl, and stricter
+//! than the schema. The `Deserialize` of `#[schema(deserialize)]` is generated here, from the same code.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -27,8 +27,8 @@ use crate::texts;
 /// }
 /// ```
 ///
-/// The bounds are in a `where` with a `for`, so that they need not hold: a type that is only written need not be readable. No associated type
-/// names the types of fields, because a public type may have a field of a private one.
+/// The bounds are in a `where` clause with a `for`, so that they may be unsatisfied: a type that is only written need not
+/// be readable. No associated type names the types of fields, because a public type may have a field of a private type.
 pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     let mut read = Read {
         decided,
@@ -40,26 +40,26 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     read.implementation(body)
 }
 
-/// The code that reads the type, and what has to be readable for that.
+/// The code that reads the type, and the types that must be readable for it.
 struct Body {
     code: TokenStream,
     needs: Vec<TokenStream>,
 }
 
-/// The fields of a record, as nested lists.
+/// The fields of a record, as nested tuples.
 struct List {
     parts: TokenStream,
     values: TokenStream,
-    /// `(__0, (__1, ()))`
+    /// The pattern `(__0, (__1, ()))`.
     pattern: TokenStream,
-    /// `text: __0, limit: __1`
+    /// The initializers `text: __0, limit: __1`.
     fields: TokenStream,
 }
 
 struct Read<'d> {
     decided: &'d Decided<'d>,
     private: TokenStream,
-    /// Types that stand for the reading of a field.
+    /// Marker types that implement the reading of a field.
     markers: TokenStream,
     count: usize,
 }
@@ -87,7 +87,7 @@ impl Read<'_> {
             error = Some(
                 syn::Error::new_spanned(word, texts::DESERIALIZE_BY_SERDE).into_compile_error(),
             );
-            // Without this, a tool that takes the type would be a second error.
+            // Without this, a tool that takes the type would cause a second error.
             Body {
                 code: quote!(__reader.none()),
                 needs: Vec::new(),
@@ -98,7 +98,7 @@ impl Read<'_> {
                 const ASKS: ::core::primitive::bool = true;
             )
         });
-        // A type with parameters cannot be asked here.
+        // For a type with parameters this cannot be asked here.
         let by_serde = (own.is_none() && !decided.is_generic()).then(|| {
             quote! {
                 if let ::core::option::Option::Some(__read) = #private::asks::SerdeOf::<#ident>::READ {
@@ -108,7 +108,7 @@ impl Read<'_> {
         });
         let deserialize = own.map(|_| impls::deserialize(decided));
         let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
-        // Tokens: syn parses no blocks in types.
+        // Built from tokens, because syn parses no blocks in types.
         quote! {
             #error
             #markers
@@ -129,12 +129,12 @@ impl Read<'_> {
         }
     }
 
-    /// `None` where only a `Deserialize` can read the type.
+    /// Returns `None` if only a `Deserialize` can read the type.
     fn body(&mut self) -> Option<Body> {
         let private = self.private.clone();
         let decided = self.decided;
         if let Some(other) = decided.serde.reader() {
-            // What serde's attributes name need not read, either.
+            // The types in serde's attributes need not be readable either.
             if decided.siblings.is_only_written() {
                 return None;
             }
@@ -177,7 +177,7 @@ impl Read<'_> {
         }
     }
 
-    /// Reads one of several names or numbers, which the reader counts.
+    /// Reads one of several names or numbers; the reader returns its index.
     fn names(&self, names: &[(&Ident, Name)], choice: &TokenStream) -> Body {
         let private = &self.private;
         let arms = names
@@ -278,7 +278,7 @@ impl Read<'_> {
         Some(Body { code, needs })
     }
 
-    /// Reads a record, and what has to be readable for that.
+    /// Returns the code that reads a record, and the types that must be readable for it.
     fn record(
         &mut self,
         fields: &Fields,
@@ -306,7 +306,7 @@ impl Read<'_> {
         ))
     }
 
-    /// The fields of a record; `entries` are those on the wire.
+    /// Lists the fields of a record; `entries` are those on the wire.
     fn list(&mut self, fields: &Fields, entries: &[Entry<'_>]) -> Option<List> {
         let private = self.private.clone();
         let mut parts = Vec::new();
@@ -342,7 +342,7 @@ impl Read<'_> {
         })
     }
 
-    /// How one field is read.
+    /// Returns the type that reads one field.
     fn part(&mut self, entry: &Entry<'_>) -> Option<TokenStream> {
         let private = self.private.clone();
         let original = &entry.original.ty;
@@ -359,7 +359,7 @@ impl Read<'_> {
         if entry.default.is_some() || !entry.must_be_optional {
             return Some(quote!(#private::read::One<#field>));
         }
-        // What serde's `default` says, on the field or around it.
+        // serde's `default` on the field or on its container.
         let stated = entry.serde.default.as_ref();
         let value = match stated.map(|stated| &stated.path) {
             Some(None) => {
@@ -380,7 +380,7 @@ impl Read<'_> {
         Some(quote!(#private::read::One<(#field, #absent)>))
     }
 
-    /// A field that a model never sends.
+    /// Returns the reader for a field that a model never sends.
     fn never(&mut self, ty: &Type, serde: &Serde) -> Option<TokenStream> {
         let private = self.private.clone();
         let path = serde
@@ -397,7 +397,7 @@ impl Read<'_> {
         Some(quote!((#private::read::Via<2, #ty>, #absent)))
     }
 
-    /// A type that gives a value for an absent key. Not for a type with parameters, which it could not name.
+    /// Returns a marker type that provides a value for an absent key; `None` for a type with parameters, which the marker could not name.
     fn absent(&mut self, ty: &Type, value: &TokenStream) -> Option<Ident> {
         if self.decided.is_generic() {
             return None;
@@ -417,7 +417,7 @@ impl Read<'_> {
         Some(marker)
     }
 
-    /// A type as it is named outside of this one, where `Self` means a different type.
+    /// Returns the type as it is named outside of this type's impl, where `Self` is a different type.
     fn outside(&self, ty: &Type) -> TokenStream {
         fn named(tokens: TokenStream, own: &Ident) -> TokenStream {
             let each = tokens.into_iter().map(|token| match token {
@@ -437,7 +437,7 @@ impl Read<'_> {
         format_ident!("__Read{}", self.count - 1)
     }
 
-    /// How a value is read whose schema is that of another type.
+    /// Returns the reader of a value whose schema is that of a different type.
     fn stated(&mut self, ty: &Type, serde: &Serde) -> Option<TokenStream> {
         let private = self.private.clone();
         let Some(reader) = serde.reader() else {
@@ -466,7 +466,7 @@ impl Read<'_> {
         Some(marker.into_token_stream())
     }
 
-    /// How a value is read by its own type.
+    /// Returns the reader of a value by its own type.
     fn reading(&mut self, value: &Value, original: &Type, serde: &Serde) -> Option<TokenStream> {
         if value.own.is_some() || serde.reader().is_some() {
             return self.stated(original, serde);
@@ -505,12 +505,12 @@ impl Read<'_> {
         via.into_token_stream()
     }
 
-    /// Whether a value's type holds this one, so that no bound may ask for it.
+    /// Whether a value's type contains this type, so that no bound may require it.
     fn leads_back(&self, value: &Value, original: &Type) -> bool {
         self.decided.circles.of(value.number).is_some() || !same(&value.ty, original)
     }
 
-    /// The type of a field where its values are named.
+    /// The type of a field, for code that names its values.
     fn real(&self, value: &Value, original: &Type) -> TokenStream {
         if self.decided.is_generic() || !same(&value.ty, original) {
             return original.to_token_stream();
@@ -520,7 +520,7 @@ impl Read<'_> {
 }
 
 fn serde_of(field: &Field) -> Serde {
-    // What is wrong with the attributes has been reported.
+    // Errors in the attributes are already reported.
     let errors = crate::errors::Errors::new();
     let serde = Serde::of(&field.attrs, crate::serde_attr::Place::Field, &errors);
     let _ = errors.finish();

@@ -1,11 +1,11 @@
-//! The tree, as a constant expression.
+//! Generation of the schema tree as a constant expression.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::derive::model::{Branch, Decided, Entry, Flow, Name, Payload, Shape, Tagging, Value};
 
-/// Bounds and defaults, each a constant of its own: the tree and the checks name it.
+/// Generates a constant for each set of constraints and each default, which the tree and the checks name.
 pub(super) fn constants(decided: &Decided<'_>) -> TokenStream {
     let paths = &decided.paths;
     let private = paths.private();
@@ -24,7 +24,7 @@ pub(super) fn constants(decided: &Decided<'_>) -> TokenStream {
     out
 }
 
-/// `&Schema::new(…).named("Name").within(MODULE).described(…).checked()`
+/// Generates `&Schema::new(…).named("Name").within(MODULE).described(…).checked()`.
 pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     let paths = &decided.paths;
     let private = paths.private();
@@ -65,8 +65,8 @@ pub(super) fn of(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// `<Type as StrictSchema>::SCHEMA` of a type with parameters, `NodeOf::<__F0>::NODE` of one without: there, one check of each field asks
-/// for the schema.
+/// Generates `<Type as StrictSchema>::SCHEMA` for a type with parameters, and `NodeOf::<__F0>::NODE`
+/// for one without: there, a separate check of each field requires the schema.
 pub(super) fn plain(decided: &Decided<'_>, value: &Value) -> TokenStream {
     let private = decided.paths.private();
     if decided.is_generic() {
@@ -81,14 +81,14 @@ pub(super) fn plain(decided: &Decided<'_>, value: &Value) -> TokenStream {
     }
 }
 
-/// `<Type as StrictSchema>::SCHEMA`
+/// Generates `<Type as StrictSchema>::SCHEMA`.
 pub(super) fn asked(decided: &Decided<'_>, value: &Value) -> TokenStream {
     let private = decided.paths.private();
     let ty = &value.ty;
     quote!(<#ty as #private::StrictSchema>::SCHEMA)
 }
 
-/// The types that generated code names, each once.
+/// Generates an alias for each type that generated code names.
 pub(super) fn aliases(decided: &Decided<'_>) -> TokenStream {
     if decided.is_generic() {
         return TokenStream::new();
@@ -106,7 +106,7 @@ pub(super) fn aliases(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// The same, with bounds added.
+/// Generates the schema with constraints added.
 pub(super) fn bounded(decided: &Decided<'_>, value: &Value) -> TokenStream {
     let private = decided.paths.private();
     let inner = plain(decided, value);
@@ -116,7 +116,7 @@ pub(super) fn bounded(decided: &Decided<'_>, value: &Value) -> TokenStream {
     }
 }
 
-/// `Kind::Object(&[…])`. With flattened fields, the array has a length that only const evaluation knows.
+/// Generates `Kind::Object(&[…])`. With flattened fields, only const evaluation knows the length of the array.
 fn object(decided: &Decided<'_>, entries: &[Entry<'_>]) -> TokenStream {
     let private = decided.paths.private();
     if !entries.iter().any(|entry| entry.flatten) {
@@ -141,7 +141,7 @@ fn object(decided: &Decided<'_>, entries: &[Entry<'_>]) -> TokenStream {
     }
 }
 
-/// `Field::new("key", Text::escaped("…"), …).default_value(…)`
+/// Generates `Field::new("key", Text::escaped("…"), …).default_value(…)`.
 fn field(decided: &Decided<'_>, entry: &Entry<'_>) -> TokenStream {
     let paths = &decided.paths;
     let private = paths.private();

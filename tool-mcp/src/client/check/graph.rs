@@ -1,8 +1,8 @@
-//! Which schemas a value is held to, one inside the other, and how many steps that takes.
+//! Graph of the subschemas that apply to a value, and the number of steps that a validation takes.
 //!
-//! A schema may hold one value to many others (`allOf`, `anyOf`, `$ref`). Chains of those take exponential time in the length of the
-//! schema, and recursive ones in the depth of the value, so the steps are counted before a value is checked: equal schemas at one place
-//! of the value are counted together, which takes linear time.
+//! A schema may apply many others to one value (`allOf`, `anyOf`, `$ref`). Chains of those take exponential time
+//! in the length of the schema, and recursive ones in the depth of the value, so the steps are counted before a
+//! value is validated. Equal schemas at one place of the value are counted together, which takes linear time.
 
 use std::collections::HashMap;
 
@@ -12,47 +12,47 @@ use tool_core::schema::dynamic::Fault;
 use super::read::{MOST_NODES, Schemas, schemas};
 use super::refused;
 
-/// How long a way from schema to schema may be, over references as well: the compiler goes down such a way on the stack.
+/// Maximum length of a path from schema to schema, references included: the compiler recurses along it on the stack.
 const LONGEST_WAY: usize = 2_000;
-/// How many schemas may hold the same value, one because of the other.
+/// Maximum depth of schemas that apply to the same value, each because of the one before.
 const DEEPEST_HERE: usize = 32;
-/// The most steps that a single value without children may take.
+/// Maximum number of steps for a single value without children.
 const MOST_HERE: u64 = 100_000;
 
-/// A schema within the whole.
+/// One subschema.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// Schemas that the same value is held to.
+    /// Subschemas that apply to the same value.
     pub(super) here: Vec<usize>,
     pub(super) properties: HashMap<String, usize>,
-    /// For keys of a pattern: every key may have it.
+    /// Subschemas of `patternProperties`; each may apply to any key.
     pub(super) patterns: Vec<usize>,
-    /// For keys that nothing names.
+    /// Subschemas for keys that are not named in `properties`.
     pub(super) other_keys: Vec<usize>,
     pub(super) prefix: Vec<usize>,
-    /// For items, behind those of the prefix.
+    /// Subschemas for the items after those of `prefix`.
     pub(super) items: Vec<usize>,
     pub(super) every_item: Vec<usize>,
-    /// It looks through its neighbours once more for what they have not seen.
+    /// Whether it evaluates its siblings again to find unevaluated parts.
     pub(super) looks_back: bool,
-    /// Schemas that its text contains.
+    /// Subschemas that are nested in its text.
     pub(super) inner: Vec<usize>,
 }
 
-/// The schemas of one text.
+/// All subschemas of one schema.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
-    /// For each node, all nodes that the same value is held to, with how often.
+    /// For each node, all nodes that apply to the same value, and how often.
     closed: Vec<Vec<(usize, u64)>>,
-    /// How many steps each place of a value takes at most; `None` where schemas refer back to themselves.
+    /// Maximum number of steps at each place of a value; `None` if the schema is recursive.
     most: Option<u64>,
-    /// How many schemas hold the same value at most, one because of the other.
+    /// Maximum depth of schemas that apply to the same value.
     depth: usize,
 }
 
 impl Graph {
-    /// Reads a schema, or says why no value could be held to it in bounded time.
+    /// Reads a schema, or returns why validation would not take bounded time.
     pub(super) fn of(whole: &Value) -> Result<Self, Fault> {
         let Schemas { nodes, targets } = schemas(whole)?;
         let mut heights = vec![0; nodes.len()];
@@ -77,14 +77,14 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Counts which nodes hold the same value.
+    /// Computes which nodes apply to the same value.
     fn close(&mut self) -> Result<(), Fault> {
         let mut closed: Vec<Option<Vec<(usize, u64)>>> = vec![None; self.nodes.len()];
         let mut depths = vec![1; self.nodes.len()];
         let mut open = vec![false; self.nodes.len()];
         let mut total = 0;
         for root in 0..self.nodes.len() {
-            // Each node below is closed before it, and one that is open already refers to itself.
+            // Every node below is closed before this one; a node that is still open refers to itself.
             let mut stack = vec![(root, false)];
             while let Some((at, is_done)) = stack.pop() {
                 if closed[at].is_some() {
@@ -133,7 +133,7 @@ impl Graph {
         Ok(())
     }
 
-    /// The most steps at one place of a value, where no schema is inside itself.
+    /// The maximum number of steps at one place of a value; `None` if a schema contains itself.
     fn longest(&self) -> Option<u64> {
         let mut most: Vec<Option<u64>> = vec![None; self.nodes.len()];
         let mut open = vec![false; self.nodes.len()];
@@ -165,12 +165,12 @@ impl Graph {
         most.first().copied().flatten()
     }
 
-    /// How many schemas hold the same value at most, one because of the other.
+    /// The maximum depth of schemas that apply to the same value.
     pub(super) const fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Whether a value is checked within so many steps.
+    /// Whether the validation of a value takes at most `steps` steps.
     pub(super) fn ends(&self, value: &Value, steps: u64) -> bool {
         if let Some(most) = self.most
             && most.saturating_mul(places(value)) <= steps
@@ -192,7 +192,7 @@ impl Graph {
         let cost = here
             .values()
             .fold(0_u64, |all, count| all.saturating_add(*count));
-        // Counting is work as well.
+        // Counting takes time as well.
         let Some(rest) = left.checked_sub(cost.max(held.len() as u64 + 1)) else {
             return false;
         };
@@ -217,7 +217,7 @@ impl Graph {
     }
 }
 
-/// How many schemas stand inside each other in the text of one.
+/// The nesting depth of a subschema's text.
 fn height(nodes: &[Node], at: usize, known: &mut [usize]) -> usize {
     if known[at] == 0 {
         let inner = nodes[at].inner.iter();
@@ -229,7 +229,7 @@ fn height(nodes: &[Node], at: usize, known: &mut [usize]) -> usize {
     known[at]
 }
 
-/// How many values a value is made of.
+/// The number of values within a value, itself included.
 fn places(value: &Value) -> u64 {
     match value {
         Value::Object(entries) => 1 + entries.values().map(places).sum::<u64>(),

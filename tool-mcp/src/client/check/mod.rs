@@ -1,7 +1,7 @@
-//! Values held to a server's own JSON Schema.
+//! Validation of values against a server's own JSON Schema.
 //!
-//! A schema and the values are both strangers' work, so three things are bounded: what a schema may refer to (itself only), how deep and
-//! long it is, and how many steps a value takes ([`graph`]).
+//! Neither the schema nor the values are trusted, so three things are bounded: what a schema may refer
+//! to (only itself), how deep and long it is, and how many steps a validation takes ([`graph`]).
 
 mod graph;
 mod read;
@@ -16,28 +16,28 @@ use tool_core::{Issue, SchemaCheck};
 
 use graph::Graph;
 
-/// The longest schema that is compiled, in bytes of its JSON.
+/// Maximum length of a schema that is compiled, in bytes of its JSON.
 pub(crate) const MOST_BYTES: usize = 256 << 10;
 
-/// How deep schemas may be inside each other.
+/// Maximum nesting depth of schemas.
 const DEEPEST: usize = 64;
 
-/// The most issues that are reported of one value.
+/// Maximum number of issues that are reported for one value.
 const MOST_ISSUES: usize = 32;
 
-/// The most steps that one value may take.
+/// Maximum number of steps that the validation of one value may take.
 const MOST_STEPS: u64 = 4_000_000;
 
-/// The stack of a thread that goes down a schema: pages that are not used are not taken.
+/// Stack size of the thread that recurses into a schema; only the pages that are used are allocated.
 const STACK: usize = 64 << 20;
 
-/// How many schemas deep a value is checked on the stack of whoever asks.
+/// Depth of schemas up to which a value is validated on the caller's stack.
 const SHALLOW: usize = 200;
 
-/// How much memory the automaton of a pattern may take.
+/// Memory limit of a pattern's automaton in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// A compiled schema.
+/// A compiled schema, with the graph that bounds the steps of a validation.
 pub(crate) struct Checked {
     validator: Validator,
     graph: Graph,
@@ -49,7 +49,7 @@ impl fmt::Debug for Checked {
     }
 }
 
-/// Nothing is read from anywhere.
+/// A retriever that loads no external schemas.
 struct Nothing;
 
 impl Retrieve for Nothing {
@@ -71,7 +71,7 @@ fn refused(rule: &'static str, pointer: String, text: impl Into<String>) -> Faul
 }
 
 impl Checked {
-    /// Compiles a schema, or says why values cannot be held to it.
+    /// Compiles a schema, or returns why values cannot be validated against it.
     pub(crate) fn compile(schema: &Value) -> Result<Self, Fault> {
         let bytes = schema.to_string().len();
         if bytes > MOST_BYTES {
@@ -84,7 +84,7 @@ impl Checked {
         let graph = Graph::of(schema)?;
         let options = jsonschema::options()
             .with_retriever(Nothing)
-            // The server knows which formats it means; an independent opinion would refuse what it takes.
+            // Only the server knows what it means by a format; an independent check would refuse values that the server accepts.
             .should_validate_formats(false)
             .with_pattern_options(
                 PatternOptions::regex()
@@ -113,8 +113,8 @@ impl Checked {
     }
 }
 
-/// Runs what goes down a schema on a stack that is large enough for every schema that [`Graph`] admits. `None` where no thread can be
-/// started, or it panics.
+/// Runs recursive work on a stack that is large enough for every schema that [`Graph`]
+/// admits. Returns `None` if no thread can be started or it panics.
 fn deeply<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()

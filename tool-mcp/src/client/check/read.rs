@@ -1,4 +1,4 @@
-//! The schemas of a text, and which of them hold the same value or a part of it.
+//! Reading of the subschemas in a JSON Schema, and of the parts of a value that each applies to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,19 +8,19 @@ use tool_core::schema::dynamic::Fault;
 use super::graph::Node;
 use super::{DEEPEST, refused};
 
-/// The most schemas in one.
+/// Maximum number of subschemas.
 pub(super) const MOST_NODES: usize = 10_000;
-/// Keywords that hold the same value to one schema.
+/// Keywords whose schema applies to the same value.
 const HERE: [&str; 4] = ["not", "if", "then", "else"];
-/// The same for a list of schemas.
+/// Keywords whose list of schemas applies to the same value.
 const HERE_MANY: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-/// The same where a key of the value says so.
+/// Keywords whose schemas apply to the same value if it has a certain key.
 const HERE_NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];
 
-/// What was read.
+/// The subschemas of a schema.
 pub(super) struct Schemas {
     pub(super) nodes: Vec<Node>,
-    /// What references lead to.
+    /// Subschemas that references lead to.
     pub(super) targets: HashSet<usize>,
 }
 
@@ -28,15 +28,15 @@ struct Builder<'a> {
     whole: &'a Value,
     known: HashMap<*const Value, usize>,
     nodes: Vec<Node>,
-    /// What references lead to.
+    /// Subschemas that references lead to.
     targets: HashSet<usize>,
-    /// Schemas that a reference leads to and that are not read yet.
+    /// Schemas that a reference leads to and that are not yet read.
     waiting: Vec<(&'a Value, usize, String)>,
     /// Schemas by `$anchor`.
     anchors: HashMap<&'a str, &'a Value>,
 }
 
-/// Reads every schema that the whole leads to; the whole is the first of them.
+/// Reads every subschema that is reachable from `whole`, which becomes the first node.
 pub(super) fn schemas(whole: &Value) -> Result<Schemas, Fault> {
     let mut builder = Builder {
         whole,
@@ -56,7 +56,7 @@ pub(super) fn schemas(whole: &Value) -> Result<Schemas, Fault> {
 }
 
 impl<'a> Builder<'a> {
-    /// Finds what `#name` may refer to, and references out of the schema, also where nothing leads to them.
+    /// Collects the `$anchor`s, and refuses references to other documents, even in unused definitions.
     fn names(&mut self, value: &'a Value, pointer: &mut String, depth: usize) -> Result<(), Fault> {
         if depth > 2 * DEEPEST {
             return Err(too_deep(pointer.clone()));
@@ -88,7 +88,7 @@ impl<'a> Builder<'a> {
             return Err(leads_out(pointer.clone()));
         }
         for (key, value) in entries {
-            // The values of these keywords are data.
+            // The values of these keywords are data, not schemas.
             if !matches!(key.as_str(), "const" | "default" | "enum" | "examples") {
                 let length = pointer.len();
                 step(pointer, key);
@@ -99,7 +99,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The node of a schema, made where it is new.
+    /// Returns the node of a schema, and reads the schema if it is new.
     fn node(
         &mut self,
         schema: &'a Value,
@@ -113,7 +113,7 @@ impl<'a> Builder<'a> {
         Ok(at)
     }
 
-    /// The place of a schema among the nodes, and whether it was not known before.
+    /// Returns the index of a schema's node, and whether the node is new.
     fn reserve(&mut self, schema: &'a Value) -> Result<(usize, bool), Fault> {
         if let Some(known) = self.known.get(&std::ptr::from_ref(schema)) {
             return Ok((*known, false));
@@ -226,7 +226,7 @@ impl<'a> Builder<'a> {
                         .push(self.below(value, &[key], pointer, depth)?);
                     node.looks_back |= key == "unevaluatedProperties";
                 }
-                // A key is a value of its own, without children.
+                // A key is a separate value without children.
                 ("propertyNames", value) => {
                     node.patterns
                         .push(self.below(value, &[key], pointer, depth)?);
@@ -249,13 +249,13 @@ impl<'a> Builder<'a> {
                 _ => {}
             }
         }
-        // What a reference leads to stands elsewhere in the text.
+        // The target of a reference is elsewhere in the text.
         let inner = node.below().chain(node.here.iter().copied());
         node.inner = inner.filter(|next| Some(*next) != referred).collect();
         Ok(node)
     }
 
-    /// What a reference refers to, which has to be in the same text.
+    /// Returns the target of a reference, which must be in the same document.
     fn target(&self, to: &str, pointer: &str) -> Result<&'a Value, Fault> {
         let found = match to.strip_prefix('#') {
             None => return Err(leads_out(pointer.to_owned())),

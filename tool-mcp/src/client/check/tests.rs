@@ -12,7 +12,7 @@ fn why(schema: &Value) -> String {
     Checked::compile(schema).unwrap_err().to_string()
 }
 
-// H1: nothing is fetched, be it a file or an address
+// H1: references to files or addresses are refused, and nothing is fetched.
 #[test]
 fn references_out_of_the_schema_are_refused() {
     for to in [
@@ -44,7 +44,7 @@ fn references_out_of_the_schema_are_refused() {
     assert!(why(&json!({"$schema": "https://example.com/own"})).contains("[schema]"));
 }
 
-// H1: a schema that is too deep, too large or does not end is refused with its reason
+// H1: a schema that is too deep, too large or infinite is refused with its reason.
 #[test]
 fn schemas_beyond_the_bounds_are_refused() {
     let nested = |depth: usize| (0..depth).fold(json!({}), |inner, _| json!({"items": inner}));
@@ -59,14 +59,14 @@ fn schemas_beyond_the_bounds_are_refused() {
     ] {
         assert!(why(&circle).contains("refers to itself"), "{circle}");
     }
-    // Each definition holds the value to the next one twice.
+    // Each definition applies the next one to the value twice.
     let mut bomb = json!({"$ref": "#/$defs/d0", "$defs": {"d40": {}}});
     for at in 0..40 {
         let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
         bomb["$defs"][format!("d{at}")] = json!({"allOf": [next, next]});
     }
     assert!(why(&bomb).contains("too often"), "{}", why(&bomb));
-    // A chain of references, as long as the bytes allow.
+    // A chain of references that is as long as the size limit allows.
     for link in [json!({}), json!({"type": "object"})] {
         let mut chain =
             json!({"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {"d6000": link}});
@@ -98,7 +98,7 @@ fn a_long_chain_within_the_bounds_is_compiled_and_used() {
     assert_eq!(checked.issues(&value(json!({}))), []);
 }
 
-// A value cannot make a check take exponential time.
+// A value cannot make a validation take exponential time.
 #[test]
 fn values_that_take_too_long_are_refused() {
     let twice = json!({"anyOf": [
@@ -113,7 +113,7 @@ fn values_that_take_too_long_are_refused() {
     assert!(issues[0].found.contains("too long"), "{issues:?}");
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     assert_eq!(checked.issues(&json!(3)), []);
-    // The usual recursion takes one step for each level.
+    // A normal recursive schema takes one step for each level.
     let tree = json!({"$ref": "#/$defs/filter", "$defs": {"filter": {"anyOf": [
         {"type": "object", "properties": {"and": {"type": "array", "items": {"$ref": "#/$defs/filter"}}}, "required": ["and"], "additionalProperties": false},
         {"type": "object", "properties": {"or": {"type": "array", "items": {"$ref": "#/$defs/filter"}}}, "required": ["or"], "additionalProperties": false},

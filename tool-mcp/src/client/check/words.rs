@@ -1,18 +1,18 @@
-//! What keeps a value from fitting, in the words that a model reads.
+//! Validation errors in wording for models.
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 use tool_core::Issue;
 
-/// How deep choices inside choices are looked into.
+/// Maximum depth of choices within choices that is explained.
 const LEVELS: u8 = 4;
-/// Longest part of a value or a key that is shown, in characters.
+/// Maximum length of a value or key that is quoted, in characters.
 const EXCERPT: usize = 60;
-/// Longest list of what is allowed.
+/// Maximum length of a list of allowed values, in characters.
 const LISTED: usize = 300;
 
-/// Adds the issues of one error.
+/// Adds the issues of one validation error.
 pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: u8) {
     let place = error.instance_path().to_string();
     let found = excerpt(error.instance());
@@ -109,7 +109,7 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
     push(place, expected, found);
 }
 
-/// The errors of the shape that comes closest: one whose own type is right, and of those the one with the fewest errors.
+/// Returns the errors of the closest variant: one of the value's own type, and among those the one with the fewest errors.
 fn closest<'a>(
     shapes: &'a [Vec<ValidationError<'static>>],
 ) -> Option<&'a [ValidationError<'static>]> {
@@ -131,7 +131,7 @@ fn closest<'a>(
         .iter()
         .filter(|errors| !errors.is_empty())
         .min_by_key(strange)?;
-    // Where no shape is of the value's type, none is meant.
+    // If no variant has the value's type, none of them is meant.
     let all_strange = shapes.len() > 1 && shapes.iter().all(|errors| strange(&errors).0);
     (!all_strange).then_some(best)
 }
@@ -159,7 +159,7 @@ fn excerpt(value: &Value) -> String {
     cut(&value.to_string(), EXCERPT)
 }
 
-/// Text of at most so many characters.
+/// Cuts a text to at most `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

@@ -1,4 +1,4 @@
-//! Approvals by the client's user: the gate's own tickets, brought by the questions of tools.
+//! Approval of calls by the MCP client's user: the gate's tickets, sent to the client as elicitation questions.
 
 use rmcp::ErrorData;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use tool_core::{
 use super::Given;
 use crate::server::call::Start;
 
-/// What the form of an approval gives.
+/// The answer to the approval form.
 #[derive(Deserialize)]
 struct Form {
     approve: bool,
@@ -19,8 +19,8 @@ struct Form {
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"approve":{"type":"boolean","title":"Approve","description":"Whether the call may run."}},"required":["approve"]}"#;
 
-/// The first ticket that the client's user can answer: of the call itself or of a call that its tool makes, and not one that somebody
-/// else has to answer.
+/// Returns the first ticket that the client's user can answer: for the call itself or for a
+/// nested call that its tool makes. Tickets that need a second person (`four_eyes`) are skipped.
 pub(crate) fn ticket(result: &CallResult) -> Option<&Ticket> {
     let waits = result
         .error()
@@ -29,7 +29,7 @@ pub(crate) fn ticket(result: &CallResult) -> Option<&Ticket> {
     tickets.find(|ticket| waits && !ticket.four_eyes)
 }
 
-/// The same caller with an identity for the call, so that the gate knows the call when it is made again after an approval.
+/// Returns the context with a call identity, so that the gate recognizes the call when it is repeated after an approval.
 pub(crate) fn identified(cx: &ToolContext) -> Result<ToolContext, ErrorData> {
     if next_identity(cx).is_some() {
         return Ok(cx.clone());
@@ -39,8 +39,8 @@ pub(crate) fn identified(cx: &ToolContext) -> Result<ToolContext, ErrorData> {
     Ok(cx.for_call(identity))
 }
 
-/// How a call goes on once its ticket is answered: its own approval is used by its token, and for that of a call which its tool makes
-/// the tool is called again and makes it again.
+/// Returns how a call continues after its ticket is answered. An approved call is resumed with its own token.
+/// If the approval was for a nested call, the outer tool is called again and makes the nested call again.
 pub(crate) fn next(call: ToolCall, token: String, is_nested: bool) -> Start {
     if is_nested {
         Start::Call(call)
@@ -49,7 +49,7 @@ pub(crate) fn next(call: ToolCall, token: String, is_nested: bool) -> Start {
     }
 }
 
-/// What the user reads: the tool, its arguments, and why it is asked.
+/// The question that the user reads: the tool, its arguments, and the reason why approval is needed.
 pub(crate) fn question(ticket: &Ticket) -> Question {
     let reason = ticket
         .reason
@@ -64,10 +64,10 @@ pub(crate) fn question(ticket: &Ticket) -> Question {
     Question::new(message, SCHEMA)
 }
 
-/// Writes an answer down; `false` where there was none, and the approval goes on waiting.
+/// Records the user's answer. Returns `false` if there was no answer; the approval then stays pending.
 ///
-/// Whether the call may run is asked of the gate again when it is resumed, also where the answer could not be written: somebody else
-/// may have been faster.
+/// The gate checks again whether the call may run when it is resumed, also if the answer could not be
+/// stored: another person may have answered first.
 pub(crate) async fn decide(tools: &Toolset, token: &str, answer: &Given, cx: &ToolContext) -> bool {
     let reply = match answer {
         Answer::Given(text) => match serde_json::from_str(text.get()) {

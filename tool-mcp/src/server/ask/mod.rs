@@ -1,5 +1,5 @@
-//! Questions of tools, asked through the client: by a request of the server's own in the older wire, by a result that requires input
-//! in the newer.
+//! Elicitation: questions of tools, asked through the MCP client. The legacy protocol
+//! sends a server request, the 2026-07-28 protocol returns an input-required result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,18 +26,18 @@ pub(crate) use parking::Parking;
 pub use parking::{StateKey, StateKeyError, Waiting};
 pub(crate) use rounds::{Asking, Round, run};
 
-/// An answer as text.
+/// An answer whose content is JSON text.
 pub(crate) type Given = Answer<Box<RawValue>>;
 
 /// Whether the client can show forms to its user.
 pub(crate) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     let capabilities = context.client_capabilities();
     let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
-    // Who says nothing about forms and addresses can show forms.
+    // A client that lists neither `form` nor `url` supports forms.
     elicitation.is_some_and(|how| how.form.is_some() || how.url.is_none())
 }
 
-/// A question as MCP has it.
+/// Converts a question to MCP elicitation parameters.
 fn form(question: &Question) -> Result<ElicitRequestParams, ToolError> {
     let requested_schema: ElicitationSchema =
         serde_json::from_str(&question.schema).map_err(|error| {
@@ -62,7 +62,7 @@ fn input_request(question: &Question) -> Result<InputRequest, ToolError> {
     )?)))
 }
 
-/// An answer as the tool has it.
+/// Converts an elicitation result to the tool's answer.
 fn given(result: ElicitResult) -> Result<Given, ToolError> {
     match result.action {
         ElicitationAction::Accept => {
@@ -71,12 +71,12 @@ fn given(result: ElicitResult) -> Result<Given, ToolError> {
             Ok(Answer::Given(text))
         }
         ElicitationAction::Decline => Ok(Answer::Declined),
-        // Whatever else a client may come to say, it is no answer.
+        // Any action that a later protocol version adds counts as dismissed.
         _ => Ok(Answer::Dismissed),
     }
 }
 
-/// The user of a client of the older wire, who is asked while the call runs.
+/// The user of a legacy-protocol client, who is asked while the call runs.
 struct Live {
     peer: Peer<RoleServer>,
     patience: Duration,
@@ -105,8 +105,8 @@ fn unasked(why: impl std::fmt::Display) -> ToolError {
     ToolError::of(ErrorKind::Unavailable, "the user could not be asked").operator(why.to_string())
 }
 
-/// Asks the user of a client of the older wire to approve a call that waits for it, or the calls that its tool makes, and runs it then.
-/// `cx` has the identity with which the call was made.
+/// Asks the user of a legacy-protocol client to approve a call, or the nested calls that its
+/// tool makes, and then runs the call. `cx` has the identity with which the call was made.
 pub(crate) async fn approved_live(
     tools: &Toolset,
     call: &ToolCall,
@@ -121,7 +121,7 @@ pub(crate) async fn approved_live(
     };
     let mut answered: Option<String> = None;
     loop {
-        // A ticket that still waits after its answer was not stored; asking again would not help.
+        // A ticket that is still open after its answer could not be stored; asking again would not help.
         let open = approve::ticket(&result).filter(|ticket| answered.as_ref() != Some(&ticket.id));
         let Some(ticket) = open.cloned() else {
             return Ok(result);
@@ -142,7 +142,7 @@ pub(crate) async fn approved_live(
     }
 }
 
-/// The same caller, whom tools can ask through a client of the older wire.
+/// Returns the context with an asker, so that tools can ask the user of a legacy-protocol client.
 pub(crate) fn live(
     cx: &ToolContext,
     context: &RequestContext<RoleServer>,

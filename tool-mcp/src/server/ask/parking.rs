@@ -1,4 +1,4 @@
-//! Runs that wait for an answer, and what the client carries meanwhile.
+//! Calls that are parked until their user answers, and the sealed state that the client carries in the meantime.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use tool_core::{Answer, Question, ToolContext, ToolError};
 use super::Given;
 use super::rounds::{Aborted, Run};
 
-/// How long and how many runs wait for their users.
+/// Limits on parked calls: how many wait for an answer at once, and for how long.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Waiting {
@@ -35,18 +35,18 @@ impl Default for Waiting {
 }
 
 impl Waiting {
-    /// At most 1000 runs, each for ten minutes.
+    /// At most 1000 calls, each for ten minutes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// At most so many runs at once; a question beyond that fails.
+    /// Sets how many calls may wait at once. A question beyond this limit fails.
     pub fn most(mut self, runs: usize) -> Self {
         self.most = runs;
         self
     }
 
-    /// Each for so long; then the run is dropped, as a cancelled call is.
+    /// Sets how long each call waits for its answer. After that the call is dropped, as if it were cancelled.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -57,19 +57,19 @@ impl Waiting {
     }
 }
 
-/// A key that seals what clients carry.
+/// The key that seals the state which clients carry between two rounds.
 #[derive(Clone)]
 pub struct StateKey(RequestStateCodec);
 
 impl StateKey {
-    /// A key of at least 32 random bytes, the same in every process that may take up another's calls.
+    /// Creates a key from at least 32 random bytes. Processes that continue each other's calls must use the same key.
     pub fn new(key: impl Into<Vec<u8>>) -> Result<Self, StateKeyError> {
         let codec = RequestStateCodec::try_new(key);
         codec.map(Self).map_err(|_| StateKeyError)
     }
 }
 
-/// A random key.
+/// A random key; no other process can open what it seals.
 impl Default for StateKey {
     fn default() -> Self {
         let random = (0..4).flat_map(|_| uuid::Uuid::new_v4().into_bytes());
@@ -85,19 +85,19 @@ impl fmt::Debug for StateKey {
     }
 }
 
-/// A key that is too short to seal with.
+/// The error of a key with fewer than 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the key has fewer than 32 bytes, take 32 random ones")]
 pub struct StateKeyError;
 
-/// A question and what was said to it.
+/// A question and its answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Remembered {
     pub(crate) question: Asked,
     pub(crate) answer: Kept,
 }
 
-/// A question as a client carries it.
+/// A question in the form that the client carries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Asked {
     pub(crate) message: String,
@@ -119,7 +119,7 @@ impl Asked {
     }
 }
 
-/// An answer as a client carries it.
+/// An answer in the form that the client carries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kept {
@@ -148,45 +148,45 @@ impl From<Kept> for Given {
     }
 }
 
-/// What a client carries between two rounds. It is sealed against changes, not against being read.
+/// The state that a client carries between two rounds. It is sealed against changes, but the client can read it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
-    /// A tool has a question.
+    /// A tool has asked a question.
     Tool(ToolState),
-    /// The gate has one.
+    /// The gate needs an approval.
     Approval {
-        /// The ticket's token.
+        /// The token of the ticket.
         token: String,
-        /// The identity of the call that the client has made.
+        /// The identity of the call that the client made.
         call: CallId,
-        /// Whether the ticket is of a call that the tool makes.
+        /// Whether the ticket is for a nested call that the tool makes.
         is_nested: bool,
-        /// What it asks.
+        /// The question that was shown to the user.
         question: Asked,
     },
 }
 
-/// A question of a tool.
+/// The state of a call whose tool has asked a question.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct ToolState {
-    /// Names the run that waits.
+    /// The key of the parked run.
     pub(crate) nonce: String,
-    /// The question that waits.
+    /// The question that has no answer yet.
     pub(crate) question: Asked,
-    /// What was asked and answered before.
+    /// The earlier questions of the call and their answers.
     pub(crate) before: Vec<Remembered>,
 }
 
-/// A run that waits.
+/// A run that waits for an answer.
 pub(crate) struct Parked {
     pub(crate) run: Run,
     pub(crate) answer: oneshot::Sender<Result<Given, ToolError>>,
-    /// Ends the wait.
+    /// Aborts the timeout task when the run is taken or dropped.
     _clock: Aborted,
 }
 
-/// Everything that waits.
+/// All parked runs of a server.
 pub(crate) struct Parking {
     codec: RequestStateCodec,
     waiting: Waiting,
@@ -210,7 +210,7 @@ impl Parking {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a run wait under a new nonce; gives it back where too many wait.
+    /// Parks a run under a new nonce. Returns the run if too many are parked already.
     pub(crate) fn park(
         &self,
         run: Run,
@@ -225,7 +225,7 @@ impl Parking {
         let clock = tokio::spawn(async move {
             tokio::time::sleep(patience).await;
             let Some(runs) = runs.upgrade() else { return };
-            // Dropped outside of the lock, for what the run does then.
+            // Dropped after the lock is released, because dropping the run executes its destructors.
             let gone = runs
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -241,7 +241,7 @@ impl Parking {
         Ok(nonce)
     }
 
-    /// The run that waits under a nonce, once.
+    /// Removes and returns the run that is parked under a nonce.
     pub(crate) fn take(&self, nonce: &str) -> Option<Parked> {
         self.runs().remove(nonce)
     }
@@ -249,7 +249,7 @@ impl Parking {
     pub(crate) fn seal<T: Serialize>(&self, state: &T, call: &Sealed) -> Result<String, ErrorData> {
         let options = SealOptions::new()
             .associated_data(call.0.as_bytes())
-            // The state outlives the run: then the body may run again.
+            // The state outlives the parked run; an idempotent tool can then be run again from it.
             .ttl(self.patience().saturating_mul(6));
         let sealed = self.codec.seal_json_with(state, &options);
         sealed.map_err(|error| ErrorData::internal_error(error.to_string(), None))
@@ -270,13 +270,13 @@ impl Parking {
     }
 }
 
-/// What a state is sealed together with: whose call it is, and which.
+/// The associated data of a sealed state: user, workspace, tool and arguments.
 pub(crate) struct Sealed(String);
 
 impl Sealed {
     pub(crate) fn of(tool: &str, arguments: &str, cx: &ToolContext) -> Self {
-        // A client may write the same arguments with other spaces, and keys in another order.
-        // Every digit counts: numbers that `f64` rounds to one are two calls.
+        // A client may repeat the same arguments with different whitespace or key order. Every
+        // digit counts: two numbers that `f64` rounds to the same value are two different calls.
         let canonical = canonical(arguments).unwrap_or_else(|| arguments.to_owned());
         let whose = serde_json::json!([cx.user(), cx.workspace(), tool]);
         Self(format!("{whose}{canonical}"))

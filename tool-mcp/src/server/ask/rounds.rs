@@ -1,4 +1,4 @@
-//! A call in rounds: it runs, asks, waits while the client brings the answer, and goes on.
+//! Calls in several rounds: a call runs, asks, is parked until the client brings the answer, and continues.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,15 +26,15 @@ use crate::server::call::{Start, Steps, tell};
 /// The key of a question in the maps of requests and responses.
 const KEY: &str = "answer";
 
-/// What a round ends with.
+/// The result of one round.
 pub(crate) enum Round {
-    /// The call's result.
+    /// The call has ended with this result.
     Done(CallResult),
-    /// A question.
+    /// The tool or the gate asks this question.
     Asks(InputRequiredResult),
 }
 
-/// A task that ends with this.
+/// A task that is aborted when this handle is dropped.
 pub(crate) struct Aborted(pub(crate) JoinHandle<()>);
 
 impl Drop for Aborted {
@@ -43,15 +43,15 @@ impl Drop for Aborted {
     }
 }
 
-/// What was asked and answered.
+/// The questions and answers of a call.
 #[derive(Default)]
 struct Memory {
-    /// Answers to questions that will be asked again.
+    /// Answers from earlier rounds, to questions that the repeated body will ask again.
     ahead: VecDeque<Remembered>,
     behind: Vec<Remembered>,
 }
 
-/// The user of a client of the newer wire, who is asked between two requests.
+/// The user of a 2026-07-28 client, who is asked between two requests.
 struct Between {
     memory: Arc<Mutex<Memory>>,
     questions: mpsc::UnboundedSender<Waits>,
@@ -73,7 +73,7 @@ impl Asker for Between {
             let asked = Asked::from(question.clone());
             let known = {
                 let mut memory = lock(&self.memory);
-                // A body that asks something else this time gets no answer that was meant for another question.
+                // If the repeated body asks a different question, the remaining answers are discarded.
                 match memory.ahead.pop_front() {
                     Some(known) if known.question == asked => {
                         memory.behind.push(known.clone());
@@ -104,9 +104,9 @@ impl Asker for Between {
     }
 }
 
-/// A call that runs by itself, whoever waits for it.
+/// A call that runs in its own task, whether or not a request waits for it.
 pub(crate) struct Run {
-    /// Its identity, where it can be approved here.
+    /// The identity of the call, if this client's user may approve it.
     call: Option<CallId>,
     events: mpsc::Receiver<ToolEvent>,
     questions: mpsc::UnboundedReceiver<Waits>,
@@ -126,7 +126,7 @@ impl Run {
             memory: Arc::clone(&memory),
             questions,
         }));
-        // A client that reads slowly makes the call wait, as `Toolset::stream` says.
+        // The channel holds one event: a client that reads slowly slows the call down, as `Toolset::stream` documents.
         let (told, events) = mpsc::channel(1);
         let mut stream = start.stream(tools, &cx);
         let task = async move {
@@ -146,18 +146,18 @@ impl Run {
     }
 }
 
-/// A request for a call.
+/// One `tools/call` request.
 pub(crate) struct Asking<'a> {
     pub(crate) parking: &'a Parking,
     pub(crate) tools: &'a Toolset,
     pub(crate) call: ToolCall,
     pub(crate) cx: &'a ToolContext,
     pub(crate) context: &'a RequestContext<RoleServer>,
-    /// The client's user may approve calls.
+    /// Whether the client's user may approve calls.
     pub(crate) approves: bool,
 }
 
-/// Runs a call up to its end or its next question; `state` and `responses` are what the client brings from the round before.
+/// Runs a call until it ends or asks its next question. `state` and `responses` are what the client sends back from the previous round.
 pub(crate) async fn run(
     asking: Asking<'_>,
     state: Option<&str>,
@@ -174,7 +174,7 @@ pub(crate) async fn run(
     let answer = answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer).ok());
     let answer = answer.map(given).and_then(Result::ok);
     let (state, answer) = match (state, answer) {
-        // Without an answer the question stands; the same state brings it.
+        // Without an answer, the same question and the same state are sent again.
         (State::Tool(ToolState { question, .. }) | State::Approval { question, .. }, None) => {
             return asks(&question.question(), text.to_owned());
         }
@@ -197,7 +197,7 @@ pub(crate) async fn run(
         (State::Tool(state), Some(answer)) => (state, answer),
     };
     if let Some(parked) = asking.parking.take(&state.nonce) {
-        // Where the body has stopped asking, its result comes next.
+        // If the body no longer waits for this answer, its result comes next.
         let _ = parked.answer.send(Ok(answer));
         return asking.drive(parked.run, &sealed).await;
     }
@@ -232,7 +232,7 @@ fn asks(question: &Question, state: String) -> Result<Round, ErrorData> {
 }
 
 impl Asking<'_> {
-    /// The result, or the question whether the call may run.
+    /// Returns the result, or the question whether the call may run.
     fn done(&self, run: Run, result: CallResult, sealed: &Sealed) -> Result<Round, ErrorData> {
         let ticket = approve::ticket(&result).filter(|_| self.approves);
         let (Some(ticket), Some(call)) = (ticket, run.call) else {
@@ -248,7 +248,7 @@ impl Asking<'_> {
         asks(&question, self.parking.seal(&state, sealed)?)
     }
 
-    /// Follows a run up to its end or its next question.
+    /// Drives a run until it ends or asks its next question.
     async fn drive(&self, mut run: Run, sealed: &Sealed) -> Result<Round, ErrorData> {
         let token = self.context.meta.get_progress_token();
         let mut steps = Steps::default();
@@ -267,7 +267,7 @@ impl Asking<'_> {
                     None => return Err(ErrorData::internal_error("the call ended without a result", None)),
                 },
                 Some(waits) = run.questions.recv() => waits,
-                // The run is dropped with this.
+                // Returning drops the run.
                 () = self.context.ct.cancelled() => {
                     return Err(ErrorData::internal_error("the call was cancelled", None));
                 }

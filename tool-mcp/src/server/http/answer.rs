@@ -1,4 +1,4 @@
-//! Answers: refusals that a JSON-RPC client can read, and texts put in their places.
+//! HTTP responses: refusals as JSON-RPC errors, and bodies in which verbatim JSON texts are inserted.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -20,7 +20,7 @@ use crate::server::verbatim;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// An answer other than what was asked for.
+/// An HTTP error response with a JSON-RPC error as its body.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
@@ -43,7 +43,7 @@ impl Refusal {
         self
     }
 
-    /// Of a message that is malformed.
+    /// The response to a malformed message.
     pub(super) fn malformed(reject: Reject) -> Self {
         Self {
             status: StatusCode::BAD_REQUEST,
@@ -64,7 +64,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// What rmcp answers, as it leaves. A call counts as running until its answer has left.
+/// Finishes rmcp's response before it is sent. A call counts as running until its response is sent.
 pub(super) async fn finish<B>(response: Response<B>, running: Option<TaskTrackerToken>) -> Response
 where
     B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
@@ -102,20 +102,20 @@ where
     if !failed {
         return Response::from_parts(parts, Body::from(body));
     }
-    // rmcp says it in plain text.
+    // rmcp sends errors as plain text.
     let text = String::from_utf8_lossy(&body).into_owned();
     let refusal = Refusal::new(parts.status, text).into_response();
     parts.headers.insert(CONTENT_TYPE, JSON);
     Response::from_parts(parts, refusal.into_body())
 }
 
-/// How often other tasks get their turn before the first events of a stream leave.
+/// How often the stream yields to other tasks before its first events are sent.
 const TURNS: usize = 8;
-/// Most bytes of events that leave together.
+/// Maximum number of bytes of events that are sent together.
 const GATHERED: usize = 64 * 1024;
 
-/// The events that come at once, and whether the stream has ended with them. The stream of a call begins with an event without a message, and
-/// most calls have ended a few turns later: their answer is then one write instead of two or three.
+/// Collects the events that are available at once, and whether the stream has ended. The stream of a call begins with an
+/// event without a message, and most calls end a few polls later: their response is then one write instead of two or three.
 async fn gathered<B>(body: &mut B) -> (Vec<u8>, bool)
 where
     B: HttpBody<Data = Bytes> + Unpin,
@@ -152,9 +152,9 @@ fn rendered(bytes: Bytes) -> Bytes {
     }
 }
 
-/// A stream of events; each is one frame of the body.
+/// A stream of server-sent events in which verbatim JSON texts are inserted; each event is one frame of the body.
 struct Rendering<B> {
-    /// Events that came before the response left.
+    /// Events that were collected before the response was sent.
     first: Option<Bytes>,
     body: B,
     _running: Option<TaskTrackerToken>,
@@ -179,7 +179,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for Rendering<B> {
         self.first.is_none() && self.body.is_end_stream()
     }
 
-    /// The length is another one when texts are in their places.
+    /// Inserting texts changes the length, so there is no size hint.
     fn size_hint(&self) -> SizeHint {
         SizeHint::default()
     }

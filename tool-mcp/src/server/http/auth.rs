@@ -1,4 +1,4 @@
-//! The server as an OAuth 2 protected resource: access tokens, looked at by the host's verifier.
+//! OAuth 2 protected resource: access tokens are verified by the host's [`TokenVerifier`].
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use serde_json::json;
 use super::answer::Refusal;
 use crate::server::Principal;
 
-/// The path of a resource's metadata (RFC 9728).
+/// The path of the protected resource metadata (RFC 9728).
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// Looks at access tokens: by their signature, or by asking who issued them.
+/// Verifies access tokens, for example by their signature or by introspection at the issuer.
 pub trait TokenVerifier: Send + Sync + 'static {
-    /// Who a token stands for, with the token's scopes and audience; an error where it is none, is expired, or was not issued by who
-    /// the host trusts. For whom it was issued is checked afterwards, from the principal's audience.
+    /// Returns the principal of a token, with its scopes and audience. Fails if the token is malformed, expired,
+    /// or not from a trusted issuer. The caller checks the audience afterwards, from [`Principal::audience`].
     fn verify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal, AuthError>>;
 }
 
-/// Why a token is not taken.
+/// Why an access token is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
-    /// The token is malformed, expired, revoked or of somebody else.
+    /// The token is malformed, expired, revoked, or from an untrusted issuer.
     #[error("the access token is not valid")]
     InvalidToken,
-    /// The same, with a reason that the client may read: it becomes the `error_description` of the challenge.
+    /// Like [`InvalidToken`](Self::InvalidToken), with a reason for the client: it becomes the `error_description` of the challenge.
     #[error("the access token is not valid: {0}")]
     Rejected(&'static str),
-    /// Whether it is cannot be found out now.
+    /// The token cannot be verified at the moment.
     #[error("the access token cannot be looked at now")]
     Unavailable,
 }
 
-/// Authorization: the resource that this server is, who issues tokens for it, and who looks at them.
+/// Authorization of the HTTP endpoint: its resource address, the issuers of its tokens, and the verifier.
 ///
 /// ```
 /// use futures::FutureExt as _;
@@ -75,7 +75,7 @@ pub struct Auth {
 }
 
 impl Auth {
-    /// Authorization for the resource of this address, which is the endpoint's own, as its clients know it.
+    /// Creates the authorization of a resource. `resource` is the address of the endpoint as clients know it.
     pub fn new(resource: impl Into<String>, verifier: impl TokenVerifier) -> Self {
         Self {
             resource: resource.into(),
@@ -85,19 +85,19 @@ impl Auth {
         }
     }
 
-    /// An authorization server that issues tokens for it.
+    /// Adds an authorization server that issues tokens for this resource.
     pub fn issuer(mut self, address: impl Into<String>) -> Self {
         self.issuers.push(address.into());
         self
     }
 
-    /// A scope that every token has to have.
+    /// Adds a scope that every token must have.
     pub fn scope(mut self, scope: impl Into<String>) -> Self {
         self.scopes.push(scope.into());
         self
     }
 
-    /// The resource's metadata, at the root and at the resource's own path.
+    /// The routes of the resource metadata, at the root and below the resource's own path.
     pub(super) fn routes(&self, path: &str) -> Router {
         let metadata = json!({
             "resource": self.resource,
@@ -116,7 +116,7 @@ impl Auth {
         )
     }
 
-    /// Who makes a request.
+    /// Returns the principal of a request, or the refusal to send.
     pub(super) async fn principal(&self, headers: &HeaderMap) -> Result<Principal, Refusal> {
         let mut values = headers.get_all(AUTHORIZATION).iter();
         let token = match (values.next(), values.next()) {
@@ -159,7 +159,7 @@ impl Auth {
                 return Err(refusal.with_header(RETRY_AFTER, HeaderValue::from_static("5")));
             }
         };
-        // A token for somebody else's server must not work here.
+        // A token that was issued for a different server must not work here.
         let for_us = |audience: &String| {
             audience.trim_end_matches('/') == self.resource.trim_end_matches('/')
         };
@@ -181,7 +181,7 @@ impl Auth {
         Ok(principal)
     }
 
-    /// What a client needs to get a token (RFC 6750, RFC 9728).
+    /// The `WWW-Authenticate` challenge, with which a client finds out how to get a token (RFC 6750, RFC 9728).
     fn challenge(
         &self,
         status: StatusCode,
@@ -211,7 +211,7 @@ impl Auth {
         }
     }
 
-    /// `https://host/.well-known/oauth-protected-resource/path`.
+    /// The address of the metadata: `https://host/.well-known/oauth-protected-resource/path`.
     fn metadata_address(&self) -> String {
         let parsed = self.resource.parse::<Uri>().ok();
         let parts = parsed
@@ -229,13 +229,13 @@ impl Auth {
     }
 }
 
-/// A description without what RFC 6750 (section 3) does not allow in it.
+/// Removes the characters that RFC 6750 (section 3) forbids in a description.
 fn quotable(text: &str) -> String {
     let allowed = |c: &char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
     text.chars().filter(allowed).collect()
 }
 
-/// The token of `Bearer …`.
+/// Returns the token of a `Bearer …` header.
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     let token = token.trim();

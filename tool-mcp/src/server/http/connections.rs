@@ -1,7 +1,7 @@
-//! The server's loop: connections with a limit of time for the head of each request.
+//! The accept loop of the HTTP server, with a time limit for the head of each request.
 //!
-//! hyper has such a limit too, with a timer for each head. On a runtime of several threads each of those wakes the thread that waits for the
-//! next timer, which took two to four system calls more for each request (benches/README.md).
+//! hyper's own limit sets a timer for each head. On a multi-threaded runtime each of these timers wakes the thread
+//! that waits for the next timer, which costs two to four more system calls for each request (benches/README.md).
 
 use std::convert::Infallible;
 use std::io;
@@ -25,12 +25,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tool_core::CancellationToken;
 
-/// How long no connection is taken after the system had no room for one.
+/// Pause in accepting connections after the system ran out of resources for them.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Shortest and longest time between two looks for connections that have waited too long.
+/// Shortest and longest interval between two checks for idle connections.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(5));
 
-/// Serves until `stopped`, and then until the last request that is being answered has its answer.
+/// Serves until `stopped`, and then finishes the requests that are being answered.
 pub(super) async fn serve(
     listener: TcpListener,
     routes: Router,
@@ -93,7 +93,7 @@ pub(super) async fn serve(
     }
 }
 
-/// The connections, and when those that wait for a head were looked for last.
+/// The open connections, and the timer of the check for idle ones.
 struct Open {
     began: Instant,
     timeout: Duration,
@@ -117,7 +117,7 @@ impl Open {
         self.connections.push((client, task));
     }
 
-    /// Waits until it is time to look, and closes the connections that have waited too long for a head.
+    /// Waits for the next check, and closes the connections that have waited too long for a request head.
     async fn look(&mut self) {
         if self.connections.is_empty() {
             std::future::pending::<()>().await;
@@ -135,10 +135,10 @@ impl Open {
     }
 }
 
-/// The client of a connection: whether it has to send a head, and since when.
+/// The state of a connection: since when it has been waiting for a request head, if it is.
 struct Client {
     began: Instant,
-    /// Milliseconds after `began`; [`ASKED`] while a request is being answered.
+    /// Milliseconds after `began`, or [`ASKED`] while a request is being answered.
     since: AtomicU64,
 }
 
@@ -168,7 +168,7 @@ impl Client {
     }
 }
 
-/// A request is being answered while this lives.
+/// Guard that marks a connection as answering a request until it is dropped.
 struct Asked(Arc<Client>);
 
 impl Asked {
@@ -184,7 +184,7 @@ impl Drop for Asked {
     }
 }
 
-/// The body of a response, with whose end the client has to send the next head.
+/// A response body. When it ends, the connection waits for the next request head.
 struct Answering {
     body: Body,
     _asked: Asked,
@@ -210,14 +210,14 @@ impl HttpBody for Answering {
     }
 }
 
-/// Streams are many small writes; each would wait for the client's delayed acknowledgement.
+/// Disables Nagle's algorithm: streams are many small writes, and each would wait for the client's delayed acknowledgement.
 fn without_delay(stream: &TcpStream) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::warn!(%error, "a connection answers slowly, because it waits before small writes");
     }
 }
 
-/// The client has gone away before it was served.
+/// Whether the error concerns one connection only: the client disconnected before it was accepted.
 fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! What browsers want to see before a page of another origin may use the server.
+//! CORS headers for web pages of trusted origins.
 
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use tower_service::Service;
 
 use super::guard::Guard;
 
-/// How long a browser may keep the answer to a preflight request; browsers keep it for two hours at most.
+/// How long a browser may cache the response to a preflight request; browsers limit this to two hours.
 const KEPT: Duration = Duration::from_hours(2);
 
-/// Lets the pages in that the guard trusts. A preflight request has no token and is answered here.
+/// Adds CORS headers for the origins that the guard trusts. A preflight request carries no token and is answered here.
 pub(super) fn layer(guard: &Guard) -> Pages {
     let guard = guard.clone();
     let trusted = move |origin: &HeaderValue, _: &http::request::Parts| {
@@ -24,7 +24,7 @@ pub(super) fn layer(guard: &Guard) -> Pages {
     let headers = CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(trusted))
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
-        // The newer wire has headers that tools name (`Mcp-Param-…`).
+        // The 2026-07-28 protocol has headers whose names tools choose (`Mcp-Param-…`).
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers([
             HeaderName::from_static("mcp-session-id"),
@@ -36,7 +36,7 @@ pub(super) fn layer(guard: &Guard) -> Pages {
     Pages(headers)
 }
 
-/// The headers of CORS for requests of pages. Other clients send no `Origin`, and their responses are made without them.
+/// The layer that adds CORS headers. Requests without `Origin` do not come from a web page and bypass it.
 #[derive(Clone)]
 pub(super) struct Pages(CorsLayer);
 

@@ -1,4 +1,4 @@
-//! Which hosts are asked for and which pages ask, so that no page of the web reaches a server of this machine by a name of its own.
+//! Checks of the `Host` and `Origin` headers, against DNS rebinding and requests from untrusted web pages.
 
 use axum::extract::Request;
 use http::header::{HOST, ORIGIN};
@@ -7,15 +7,15 @@ use http::{StatusCode, Uri};
 
 use super::answer::Refusal;
 
-/// Who gets in.
+/// The allowed hosts and origins.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
     hosts: Vec<String>,
-    /// Scheme and authority.
+    /// Scheme and authority of each allowed origin.
     origins: Vec<String>,
 }
 
-/// Names of this machine.
+/// Host names of the loopback interface.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl Guard {
@@ -28,7 +28,7 @@ impl Guard {
             .push(plain(origin.trim_end_matches('/')).to_ascii_lowercase());
     }
 
-    /// Refuses a request for a foreign host or from a foreign page.
+    /// Refuses a request for an unknown host or from a web page of an untrusted origin.
     pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
         let mut hosts = request.headers().get_all(HOST).iter();
         let host = match (hosts.next(), hosts.next(), request.uri().authority()) {
@@ -36,7 +36,7 @@ impl Guard {
                 .to_str()
                 .ok()
                 .and_then(|host| host.parse::<Authority>().ok()),
-            // HTTP/2 has it in the address.
+            // HTTP/2 sends the host in the request's URI.
             (None, _, authority) => authority.cloned(),
             _ => None,
         };
@@ -86,7 +86,7 @@ impl Guard {
     }
 }
 
-/// An origin without the port that its scheme implies.
+/// Returns an origin without the default port of its scheme.
 fn plain(origin: &str) -> &str {
     let implied = match origin.split_once("://") {
         Some(("https", _)) => ":443",

@@ -1,4 +1,4 @@
-//! The server over streamable HTTP: one endpoint for both wires.
+//! MCP server over streamable HTTP: one endpoint for the legacy and the 2026-07-28 protocol.
 
 use std::io;
 use std::sync::Arc;
@@ -41,12 +41,12 @@ use resume::Sessions;
 use sessions::Owners;
 pub use signal::shutdown_signal;
 
-/// How the server is reached over HTTP.
+/// Options of the HTTP server.
 ///
 /// ```
 /// use tool_mcp::HttpOptions;
 ///
-/// // Where nothing is said, only this machine gets in.
+/// // By default only loopback hosts are allowed.
 /// let options = HttpOptions::new()
 ///     .path("/tools")
 ///     .host("mcp.example.com")
@@ -84,75 +84,75 @@ impl Default for HttpOptions {
 }
 
 impl HttpOptions {
-    /// `/mcp`, for this machine alone, without authorization.
+    /// Options with the path `/mcp`, for loopback hosts only and without authorization.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The endpoint's path; `/mcp` where nothing is said.
+    /// Sets the endpoint's path; `/mcp` by default.
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// Lets in requests for a host: a name, for any port, or a name with a port. Loopback names are always let in.
+    /// Allows requests for a host: a name with any port, or a name with a port. Loopback names are always allowed.
     pub fn host(mut self, host: impl Into<String>) -> Self {
         self.guard.host(&host.into());
         self
     }
 
-    /// Lets in requests from web pages of an origin, such as `https://app.example.com`. Pages of this machine are always let in, and
-    /// so is what sends no `Origin`: that is no browser.
+    /// Allows requests from web pages of an origin, such as `https://app.example.com`. Loopback origins
+    /// are always allowed, and so are requests without `Origin`, which do not come from a browser.
     ///
-    /// Pages that are let in get the headers of CORS, preflight requests included, so that browsers show them the answers. They may send any
-    /// header and no cookies.
+    /// Allowed pages get CORS headers, also in preflight responses, so that browsers show them the
+    /// responses. They may send any header but no cookies.
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         self.guard.origin(&origin.into());
         self
     }
 
-    /// Lets nobody in without an access token.
+    /// Requires an access token for every request.
     pub fn auth(mut self, auth: Auth) -> Self {
         self.auth = Some(auth);
         self
     }
 
-    /// Longest body that is read, in bytes; 4 MiB where nothing is said.
+    /// Sets the maximum length of a request body in bytes; 4 MiB by default.
     pub fn max_body(mut self, bytes: usize) -> Self {
         self.longest = bytes;
         self
     }
 
-    /// How long a client may take to send the head of a request, and how long a connection may be idle between two requests; 30 seconds
-    /// where nothing is said. It holds for [`Composed::serve_http`] and [`Composed::serve_http_until`]; a host with a server of its own sets
-    /// that server's limits.
+    /// Sets how long a client may take to send the head of a request, and how long a connection may
+    /// be idle between two requests; 30 seconds by default. It applies to [`Composed::serve_http`]
+    /// and [`Composed::serve_http_until`]; a host with its own server sets that server's limits.
     pub fn header_timeout(mut self, timeout: Duration) -> Self {
         self.header_timeout = timeout;
         self
     }
 
-    /// How long a client may take to send the body of a request after its head; one minute by default. A request that takes longer is answered
-    /// with the status 408.
+    /// Sets how long a client may take to send the body of a request after its head; one
+    /// minute by default. A slower request is answered with the status 408.
     pub fn body_timeout(mut self, timeout: Duration) -> Self {
         self.body_timeout = timeout;
         self
     }
 
-    /// Most sessions of the older wire that are open at once; 4,000 where nothing is said. A session takes about 50 KiB. A client that
-    /// begins another one gets the status 503 and `Retry-After`.
+    /// Sets how many legacy-protocol sessions may be open at once; 4,000 by default. A session takes about
+    /// 50 KiB. A client that begins a session beyond the limit gets the status 503 and `Retry-After`.
     pub fn most_sessions(mut self, sessions: usize) -> Self {
         self.most_sessions = sessions;
         self
     }
 
-    /// How long a session may be idle before it ends; 30 minutes where nothing is said. A client that comes back later gets the status 404
-    /// and begins another session.
+    /// Sets how long a session may be idle before it ends; 30 minutes by default. A
+    /// client that comes back later gets the status 404 and must begin a new session.
     pub fn session_timeout(mut self, timeout: Duration) -> Self {
         self.session_timeout = timeout;
         self
     }
 
-    /// How long calls may go on when the server is told to stop; 30 seconds where nothing is said.
+    /// Sets how long running calls may continue after the server is asked to stop; 30 seconds by default.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -161,7 +161,7 @@ impl HttpOptions {
 
 type Service<H> = StreamableHttpService<Composed<H>, Sessions>;
 
-/// What serves requests.
+/// The shared state of the endpoint.
 struct Endpoint<H> {
     server: Composed<H>,
     service: Service<H>,
@@ -172,17 +172,17 @@ struct Endpoint<H> {
 }
 
 impl<H: ServerHandler> Composed<H> {
-    /// The server's routes, for a host that has an HTTP server: the endpoint, `/healthz`, `/readyz`, and the metadata of a protected
-    /// resource where there is authorization.
+    /// Returns the server's routes, for a host with its own HTTP server: the endpoint,
+    /// `/healthz`, `/readyz`, and with authorization the metadata of the protected resource.
     ///
-    /// The host's server has to switch Nagle's algorithm off (`TCP_NODELAY`): streams are many small writes, and each would wait for the
-    /// client's delayed acknowledgement.
+    /// The host's server must disable Nagle's algorithm (`TCP_NODELAY`): streams are many
+    /// small writes, and each would wait for the client's delayed acknowledgement.
     pub fn http(&self, options: HttpOptions) -> Router {
         self.routes(options, CancellationToken::new(), Arc::default())
     }
 
-    /// Serves HTTP at an address until the program receives a signal to end ([`shutdown_signal`]), and then ends in an orderly way, as
-    /// [`serve_http_until`](Self::serve_http_until) does.
+    /// Serves HTTP at an address until the process receives a termination signal ([`shutdown_signal`]),
+    /// and then shuts down gracefully like [`serve_http_until`](Self::serve_http_until).
     pub async fn serve_http(
         &self,
         address: impl ToSocketAddrs,
@@ -193,8 +193,8 @@ impl<H: ServerHandler> Composed<H> {
             .await
     }
 
-    /// Serves HTTP until `stop` is done, and then ends in an orderly way: no more calls are taken, those that run may finish until the
-    /// patience of the options is over, what is left is cancelled, and the audit of the gate is written.
+    /// Serves HTTP until `stop` completes, and then shuts down gracefully: new calls are refused, running calls may
+    /// finish until [`HttpOptions::patience`] is over, the remaining ones are cancelled, and the gate's audit is written.
     pub async fn serve_http_until(
         &self,
         listener: TcpListener,
@@ -212,7 +212,7 @@ impl<H: ServerHandler> Composed<H> {
             stop.await;
             draining.store(true, Ordering::Relaxed);
             core.drain(patience).await;
-            // What goes on now are streams that only wait for something to tell.
+            // The streams that are still open only wait for notifications.
             streams.cancel();
             stopped.cancel();
         };
@@ -235,7 +235,7 @@ impl<H: ServerHandler> Composed<H> {
         let server = self.clone();
         let mut config = StreamableHttpServerConfig::default()
             .with_json_response(true)
-            // Hosts and origins are looked at before, with an answer that a client can read.
+            // Hosts and origins are checked before rmcp, with a response that a client can read.
             .disable_allowed_hosts();
         config.cancellation_token = streams;
         config.max_request_body_bytes = options.longest.saturating_add(1024);

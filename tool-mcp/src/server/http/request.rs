@@ -1,4 +1,4 @@
-//! Requests: who asks, what is asked, and the text of the arguments kept for the tool.
+//! Processing of HTTP requests: authorization, the JSON-RPC message, and the original text of the arguments.
 
 use std::sync::atomic::Ordering;
 
@@ -19,10 +19,10 @@ use crate::server::Principal;
 use crate::server::message::{Incoming, RawArguments, read};
 use crate::server::verbatim::Rendered;
 
-/// The id of a session of the older wire.
+/// The header with the session id of the legacy protocol.
 const SESSION: &str = "mcp-session-id";
 
-/// A request whose body has been read; a call counts as running.
+/// A request whose body is read, with a token that counts a call as running.
 type Read = (Request<Full<Bytes>>, Option<TaskTrackerToken>);
 
 impl<H: ServerHandler> Endpoint<H> {
@@ -65,7 +65,7 @@ impl<H: ServerHandler> Endpoint<H> {
         Ok(finish(response, running).await)
     }
 
-    /// Reads the message of a request, and keeps the text of a call's arguments beside it.
+    /// Reads the message of a request, and keeps the text of a call's arguments in the request's extensions.
     async fn read(&self, request: Request) -> Result<Read, Refusal> {
         let (mut parts, body) = request.into_parts();
         if !is_json(&parts.headers) {
@@ -79,7 +79,7 @@ impl<H: ServerHandler> Endpoint<H> {
         let body = match read(&body).map_err(Refusal::malformed)? {
             Incoming::Other(other) => {
                 let begins = other.method.as_deref() == Some("initialize");
-                // Only to see whether rmcp can read it; it reads again.
+                // Parsed only to reject what rmcp cannot read; rmcp parses the body again.
                 other.into_message().map_err(Refusal::malformed)?;
                 if begins && !parts.headers.contains_key(SESSION) {
                     self.has_room().await?;
@@ -96,7 +96,7 @@ impl<H: ServerHandler> Endpoint<H> {
                 }
                 running = Some(self.server.core.calls.token());
                 match call.arguments {
-                    // A tool of the host's own handler reads arguments as rmcp does.
+                    // Tools of the host's own handler need the arguments that rmcp parses.
                     Some(text) if !self.server.core.host_tools => {
                         parts.extensions.insert(RawArguments(text.into()));
                         without(&body, text)
@@ -113,7 +113,7 @@ impl<H: ServerHandler> Endpoint<H> {
         Ok((Request::from_parts(parts, Full::new(body)), running))
     }
 
-    /// Whether one more session may begin.
+    /// Refuses a new session if too many are open.
     async fn has_room(&self) -> Result<(), Refusal> {
         if self.sessions.open().await < self.options.most_sessions {
             return Ok(());
@@ -148,7 +148,7 @@ impl<H: ServerHandler> Endpoint<H> {
     }
 }
 
-/// A body without the inside of `arguments`, a part of it: rmcp need not read what it does not serve.
+/// Empties the `arguments` in a body, because rmcp does not need them for tools that are served here.
 fn without(body: &Bytes, arguments: &str) -> Bytes {
     let from = arguments.as_ptr().addr() - body.as_ptr().addr();
     let to = from + arguments.len();
@@ -169,7 +169,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Who takes everything takes JSON and events too, which is what rmcp looks for.
+/// A missing `Accept` header and wildcards such as `*/*` cover both media types that rmcp requires.
 fn accept(headers: &mut HeaderMap) -> Result<(), Refusal> {
     const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
     if !headers.contains_key(ACCEPT) {

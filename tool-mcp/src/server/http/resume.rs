@@ -1,8 +1,8 @@
-//! Streams of sessions that a client can resume.
+//! Resumable event streams of sessions (`Last-Event-ID`).
 //!
-//! rmcp sends again from the event that `Last-Event-ID` names, that event included, and its event of a session's own stream that says when to
-//! come back has the id of the first message. Here the ids that clients see are one higher than those of rmcp, so that an id names the event
-//! after the one that it came with: a client that resumes gets what it has not seen, and the event without a message comes before all others.
+//! rmcp resends from the event that `Last-Event-ID` names, including that event, and its retry event of a session's own stream has
+//! the id of the first message. The ids that clients see are therefore one higher than those of rmcp, so that an id names the event
+//! after the one that it came with. A client that resumes gets what it has not seen, and the retry event comes before all others.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use rmcp::transport::streamable_http_server::session::{
     EventStore, RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
 
-/// rmcp's sessions, with ids of events that are one higher.
+/// The session manager of rmcp, with event ids that are one higher.
 pub(super) struct Sessions(pub(super) LocalSessionManager);
 
 impl Sessions {
-    /// How many are open.
+    /// The number of open sessions.
     pub(super) async fn open(&self) -> usize {
         self.0.sessions.read().await.len()
     }
 }
 
-/// The event with an id that is one higher.
+/// Raises the id of an event by one.
 fn raised(mut event: ServerSseMessage) -> ServerSseMessage {
     if let Some(id) = &event.event_id {
         event.event_id = Some(next(id));
@@ -33,7 +33,7 @@ fn raised(mut event: ServerSseMessage) -> ServerSseMessage {
     event
 }
 
-/// `3/7` is the third event of the seventh request, `3` that of the session's own stream.
+/// Raises an event id by one. `3/7` is the third event of the seventh request, `3` the third event of the session's own stream.
 fn next(id: &str) -> String {
     let (index, request) = id.split_at(id.find('/').unwrap_or(id.len()));
     match index.parse::<usize>() {

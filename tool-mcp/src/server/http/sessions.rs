@@ -1,17 +1,17 @@
-//! Whose session it is: who learns the id of another's session cannot use it.
+//! Owners of sessions: a leaked session id is useless to a different principal.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
-/// The subjects of sessions, by the sessions' ids.
+/// The subject that owns each session, by session id.
 #[derive(Default)]
 pub(super) struct Owners(Mutex<HashMap<String, Option<String>>>);
 
 impl Owners {
-    /// Notes whose a new session is. Those of sessions that are over are forgotten when there are as many of them as of open ones, so that the
-    /// start of a session costs the same however many are open.
+    /// Records the owner of a new session. Entries of ended sessions are removed once there are as many of
+    /// them as of open ones, so that the cost of a new session does not depend on the number of open ones.
     pub(super) async fn note(
         &self,
         sessions: &LocalSessionManager,
@@ -26,7 +26,7 @@ impl Owners {
         owners.insert(session.to_owned(), subject.map(str::to_owned));
     }
 
-    /// Whether a session is somebody's; one that nobody knows is nobody's.
+    /// Whether a session belongs to this subject; false for an unknown session.
     pub(super) fn is_of(&self, session: &str, subject: Option<&str>) -> bool {
         let owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         owners

@@ -1,8 +1,8 @@
-//! The signals that end a server.
+//! Termination signals of the server process.
 
-/// Waits until the program receives a signal to end: ctrl-c, and on Unix also `SIGTERM`, which containers, systemd and `kill` send.
+/// Waits until the process receives a termination signal: ctrl-c, and on Unix also `SIGTERM`, which containers, systemd and `kill` send.
 ///
-/// Where no handler can be installed, it waits for the others, and forever where there is none.
+/// If the handler of one signal cannot be installed, it waits for the others, and forever if none can be.
 ///
 /// ```no_run
 /// # async fn serve(server: tool_mcp::McpServer) -> std::io::Result<()> {

@@ -1,7 +1,7 @@
-//! A call in one reading.
+//! Fast path for well-formed `tools/call` messages.
 //!
-//! Nearly every message of a client at work is a call that nothing is wrong with. What is not is read again piece by piece, so that
-//! its error says what is wrong.
+//! Nearly every message of a client is a well-formed call. Every other message is parsed
+//! again step by step, to report its exact error.
 
 use rmcp::model::{InputResponses, RequestId, RequestMetaObject};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use super::Call;
 
 #[derive(Deserialize)]
 struct Message<'a> {
-    // Texts that are written with escapes do not fit, and are read piece by piece too.
+    // Strings with escapes cannot be borrowed, so they take the slow path too.
     jsonrpc: &'a str,
     id: RequestId,
     method: &'a str,
@@ -31,9 +31,9 @@ struct Params<'a> {
     request_state: Option<String>,
 }
 
-/// The call that a message is, if all of it is right.
+/// Returns the call if the message is a well-formed one.
 pub(super) fn call(text: &str) -> Option<Call<'_>> {
-    // A reading that ends in an error costs more than this look.
+    // A failed parse costs more than this search.
     memchr::memmem::find(text.as_bytes(), br#""tools/call""#)?;
     let message: Message<'_> = serde_json::from_str(text).ok()?;
     if message.jsonrpc != "2.0" || message.method != "tools/call" {

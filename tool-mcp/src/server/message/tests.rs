@@ -97,7 +97,7 @@ fn what_is_malformed_has_its_code_and_the_id_that_could_be_read() {
     );
 }
 
-// H9: a key that stands twice in a message got the message about batches
+// H9: the error for a duplicate key names the key; it was the error about batches before.
 #[test]
 fn a_key_that_stands_twice_is_named() {
     let text = |message: &str| {

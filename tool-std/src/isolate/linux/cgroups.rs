@@ -1,7 +1,7 @@
-//! Cgroups of one job: `cgroup.kill` of version 2, and limits of the tree in either version.
+//! The cgroups of one job: `cgroup.kill` of version 2, and limits of the process tree in either version.
 //!
-//! The supervisor makes them below the ones it is in, or beside, stays outside, and removes them when they are empty. In version 1 a thread can
-//! join alone, and what it starts is in there; in version 2 the whole process joins, starts the job and leaves.
+//! The supervisor creates them below its own cgroups or next to them, stays outside of them, and removes them when they are empty. In version 1 a
+//! single thread can join, and the processes that it starts are members. In version 2 the whole process joins, starts the job and leaves.
 
 use std::fs;
 use std::io;
@@ -12,27 +12,27 @@ use super::places::{Places, enable, home};
 use crate::isolate::isolation::Mechanism;
 use crate::isolate::wire::{Held, InForce, Spec};
 
-/// The first and the longest pause between two tries to remove a cgroup, whose processes have been killed and are not gone yet, and how long it is tried.
+/// Pauses between tries to remove a cgroup whose processes were killed but still exist (the first and the longest), and how long to try.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 const CLEAR: Duration = Duration::from_secs(20);
 
-/// The supervisor's threads while it starts a job: its first, two that wait and the one that starts.
+/// Number of the supervisor's threads while it starts a job: its first, two that wait and the one that starts the job.
 const THREADS: u64 = 4;
 
 /// The cgroups of a job.
 #[derive(Debug, Default)]
 pub(super) struct Cgroups {
-    /// Version 2, and the one to go back to.
+    /// Version 2: the job's cgroup, and the supervisor's own, to which it returns.
     unified: Option<(PathBuf, PathBuf)>,
-    /// The processes that version 2 lets the job have, once the supervisor has left.
+    /// The job's limit of processes in version 2, to be set when the supervisor has left.
     processes: Option<u64>,
-    /// Version 1: one for each controller.
+    /// Version 1: one cgroup for each controller.
     single: Vec<PathBuf>,
 }
 
 impl Cgroups {
-    /// Makes what the host may make here. Limits that are not asked for have no cgroup.
+    /// Creates the cgroups that the host may create here. A limit that is not requested gets no cgroup.
     pub(super) fn make(spec: &Spec, held: &mut InForce) -> Self {
         let mut this = Self::default();
         let places = Places::read();
@@ -78,7 +78,7 @@ impl Cgroups {
             held.memory_cgroup = limit(bytes, "memory", "memory.max", "memory.limit_in_bytes");
         }
         if let Some((unified, _)) = &this.unified {
-            // Where swap is counted, none of it; what the limit hits goes as a whole.
+            // Where swap is limited too, allow none; if the memory limit is exceeded, the kernel kills the whole cgroup.
             let _ = fs::write(unified.join("memory.swap.max"), "0");
             let _ = fs::write(unified.join("memory.oom.group"), "1");
         }
@@ -90,7 +90,7 @@ impl Cgroups {
         this
     }
 
-    /// Makes room for the supervisor, which is in there until the job runs.
+    /// Raises the limit by the supervisor's threads, which are members until the job runs.
     fn widen(&mut self, processes: u64) {
         if let Some((path, _)) = &self.unified
             && path.join("pids.max").exists()
@@ -107,7 +107,7 @@ impl Cgroups {
     fn make_unified(&mut self, name: &str, places: &Places) -> io::Result<()> {
         let own = places.unified.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let home = home(own);
-        // Of its own cgroup's children a host that is alone in there has no controllers to turn on: it is in the way itself.
+        // If `home` is the host's own cgroup, its controllers cannot be enabled, because the host is a process in it.
         if home != *own {
             enable(&home);
         }
@@ -124,21 +124,21 @@ impl Cgroups {
         Ok(())
     }
 
-    /// The whole process joins: before the job starts.
+    /// Moves the whole process into the cgroup, before the job starts.
     pub(super) fn join(&self) -> io::Result<()> {
         self.unified.as_ref().map_or(Ok(()), |(path, _)| {
             fs::write(path.join("cgroup.procs"), "0")
         })
     }
 
-    /// This thread joins: what it starts is held, the rest of the process is not.
+    /// Moves this thread into the cgroups: they limit the processes that it starts, but not the rest of this process.
     pub(super) fn join_thread(&self) -> io::Result<()> {
         self.single
             .iter()
             .try_for_each(|path| fs::write(path.join("tasks"), "0"))
     }
 
-    /// The process leaves: after the job has started.
+    /// Moves the process back to its own cgroup, after the job has started.
     pub(super) fn leave(&self) -> io::Result<()> {
         let Some((path, own)) = &self.unified else {
             return Ok(());
@@ -150,14 +150,14 @@ impl Cgroups {
         }
     }
 
-    /// Kills everything in them, at once where the kernel can.
+    /// Kills all members at once, if the kernel supports it.
     pub(super) fn kill(&self) {
         if let Some((path, _)) = &self.unified {
             let _ = fs::write(path.join("cgroup.kill"), "1");
         }
     }
 
-    /// Whether the kernel killed something for memory.
+    /// Whether the kernel killed a process because the memory limit was exceeded.
     pub(super) fn ran_out_of_memory(&self) -> bool {
         let unified = self
             .unified
@@ -175,7 +175,7 @@ impl Cgroups {
             .any(|kills: u64| kills > 0)
     }
 
-    /// Removes them and says whether none is left: one that is not empty stays.
+    /// Removes the cgroups that are empty; returns whether none is left.
     pub(super) fn remove(&self) -> bool {
         let unified = self.unified.iter().map(|(path, _)| path);
         let left = unified
@@ -184,7 +184,7 @@ impl Cgroups {
         left.count() == 0
     }
 
-    /// Removes them as soon as what was killed in them is gone.
+    /// Removes the cgroups as soon as their killed processes are gone.
     pub(super) fn clear(&self) {
         let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
         while !self.remove() && began.elapsed() < CLEAR {
@@ -193,7 +193,7 @@ impl Cgroups {
         }
     }
 
-    /// Those of a job whose supervisor is gone.
+    /// The cgroups of a job whose supervisor is gone.
     pub(super) fn left_behind(name: impl AsRef<Path>) -> Self {
         let name = name.as_ref();
         let places = Places::read();
@@ -217,7 +217,7 @@ fn make_single(path: &Path, file: &str, limit: u64) -> io::Result<PathBuf> {
         let _ = fs::remove_dir(path);
         return Err(error);
     }
-    // Memory and swap together, where swap is counted.
+    // Limit memory and swap together, where swap is accounted.
     let _ = fs::write(path.join("memory.memsw.limit_in_bytes"), limit.to_string());
     Ok(path.to_owned())
 }
@@ -227,7 +227,7 @@ mod tests {
     use super::{Cgroups, THREADS};
     use std::fs;
 
-    // S1-96
+    // S1-96: the limit of processes does not count the threads of the supervisor
     #[test]
     fn the_supervisors_threads_take_nothing_from_the_limit_of_processes() {
         let own = tempfile::tempdir().unwrap();
@@ -238,7 +238,7 @@ mod tests {
             ..Cgroups::default()
         };
         let most = || fs::read_to_string(path.join("pids.max")).unwrap();
-        // Not where version 2 has no such controller.
+        // Without a pids controller in version 2, nothing is written.
         cgroups.widen(1);
         assert!(!path.join("pids.max").exists());
         fs::write(path.join("pids.max"), "1").unwrap();

@@ -1,4 +1,4 @@
-//! The host's side: starts the helper and gives it the job.
+//! The host's side of the helper: starts it and sends it the job.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IoSlice};
@@ -28,7 +28,7 @@ use crate::isolate::modes::HELPER;
 use crate::isolate::running::{Hold, Running};
 use crate::isolate::wire::{Event, Failure, Held, InForce, Spec, frame};
 
-/// How long a helper may take to start a job: a machine under load is slow, a program that is no helper never answers.
+/// How long a helper may take to start a job: a machine under load is slow, and a program that is not a helper never answers.
 const START: Duration = Duration::from_secs(20);
 pub(in crate::isolate) async fn start(
     path: &Path,
@@ -56,26 +56,26 @@ pub(in crate::isolate) async fn start(
     }
 }
 
-/// The supervisor cannot work in namespaces that this host makes: the helper has to make them.
+/// Set when the supervisor cannot work in namespaces that this host creates, so that helpers create them.
 static ONLY_HELPERS: AtomicBool = AtomicBool::new(false);
 
-/// The process that makes the namespaces of a job.
+/// Which process creates the namespaces of a job.
 #[derive(Debug)]
 enum Way {
-    /// A thread of this process, if it may; else the helper.
+    /// A thread of this process, if it has the rights; otherwise the helper.
     Thread,
     Helper,
-    /// Nobody, for this reason.
+    /// No process does, for this reason.
     None(String),
 }
 
 enum Attempt {
     Runs(Running),
-    /// Why a helper that was asked for namespaces, or that is in some, cannot go on.
+    /// Why a helper cannot work with the requested namespaces.
     NoNamespaces(String),
 }
 
-/// Starts a helper with a job.
+/// Starts a helper and sends it a job.
 async fn attempt(
     path: &Path,
     job: &Job,
@@ -86,7 +86,7 @@ async fn attempt(
     let spec = spec(job, settings);
     let asked = asked(&spec);
     let child = match way {
-        // A helper can make all others and stay in them.
+        // Only a PID namespace needs another process inside of it; the helper can create all others and stay in them.
         Way::Thread if asked.contains(&PID) => {
             in_thread(path, &spec.cgroups, asked.clone(), theirs).await
         }
@@ -139,7 +139,7 @@ fn no_helper(why: impl std::fmt::Display) -> IsolateError {
     ))
 }
 
-/// The namespaces to ask a helper for, as its arguments.
+/// The namespaces to request from a helper, as its arguments.
 fn asked(spec: &Spec) -> Vec<&'static str> {
     let mut asked = Vec::new();
     if spec.has(Mechanism::PidNamespace) {
@@ -151,8 +151,8 @@ fn asked(spec: &Spec) -> Vec<&'static str> {
     asked
 }
 
-/// Starts the supervisor in namespaces that a thread of this process makes, or the helper where this process may not make them. The namespaces
-/// are those of a thread until it ends, so it has to be one of its own.
+/// Starts the supervisor in namespaces that a thread of this process creates, or the helper if this process may not create them. The thread keeps the
+/// namespaces until it ends, so it must be a new one.
 async fn in_thread(
     path: &Path,
     cgroups: &str,
@@ -174,13 +174,13 @@ async fn in_thread(
             }),
             None => helper(&path, &cgroups, &asked, socket),
         };
-        // If the caller has gone away, the other end of the socket is closed and the supervisor ends.
+        // If the caller was dropped, the other end of the socket is closed and the supervisor exits.
         let _ = tell.send(child);
     })?;
     started.await.map_err(io::Error::other)?
 }
 
-/// Starts the helper.
+/// Starts the helper process.
 fn helper(path: &Path, cgroups: &str, namespaces: &[&str], socket: StdStream) -> io::Result<Child> {
     let args = [HELPER, cgroups]
         .into_iter()
@@ -188,7 +188,7 @@ fn helper(path: &Path, cgroups: &str, namespaces: &[&str], socket: StdStream) ->
     spawn(path, args, socket)
 }
 
-/// Starts a process with its end of the socket as standard input and nothing of the host's environment.
+/// Starts a process with its end of the socket as standard input and an empty environment.
 fn spawn<'a>(
     path: &Path,
     args: impl Iterator<Item = &'a str>,
@@ -204,7 +204,7 @@ fn spawn<'a>(
         .spawn()
 }
 
-/// What was asked for and is not there, and why.
+/// Records the requested namespaces as not in force, with the reason.
 fn lacks(held: &mut InForce, asked: &[&str], reason: &str) {
     for (name, held) in [
         (PID, &mut held.pid_namespace),
@@ -250,16 +250,16 @@ fn spec(job: &Job, settings: &Helper) -> Spec {
     }
 }
 
-/// A name for the cgroups of one job. A part of it is random: what an earlier host with the same number has left is not in the way.
+/// Returns a name for the cgroups of one job. A part of it is random, so that leftovers of an earlier host with the same process id do not conflict.
 fn unique() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    // The keys of a hasher come from the system's random numbers.
+    // The keys of a hasher come from the system's random number generator.
     let random = RandomState::new().hash_one(SystemTime::now());
     format!("tool-std-{}-{count}-{random:016x}", std::process::id())
 }
 
-/// Sends the head of the first frame, and beside it the job's ends of its pipes. Into an empty socket, so it does not wait.
+/// Sends the head of the first frame together with the job's ends of its pipes. The socket is empty, so this does not block.
 fn send_first(socket: &StdStream, head: &[u8], files: [OwnedFd; 3]) -> io::Result<()> {
     let borrowed = files.each_ref().map(OwnedFd::as_fd);
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -273,7 +273,7 @@ fn send_first(socket: &StdStream, head: &[u8], files: [OwnedFd; 3]) -> io::Resul
         &mut beside,
         SendFlags::empty(),
     )?;
-    // The job's ends are the helper's now; with a copy here, no pipe would end.
+    // The helper has the job's ends now; with a copy left here, the pipes would never reach their end.
     drop(files);
     if sent == head.len() {
         Ok(())

@@ -1,8 +1,7 @@
-//! The mounts of a job. They are made in a namespace of the thread that starts it, so the supervisor keeps the host's.
+//! The mounts of a job. They are created in a mount namespace of the thread that starts the job, so the supervisor keeps the host's mounts.
 //!
-//! Read-only mounts refuse what Landlock lets pass (mode, owner, times and attributes of files) outside of what the job may write: devices,
-//! `/sys`, `/proc` and cgroups included. A root of its own shows the job what it was granted and nothing else, so that it finds no socket there
-//! that it was not granted.
+//! Read-only mounts refuse what Landlock allows outside of what the job may write: changes of mode, owner, times and attributes of files, including
+//! devices, `/sys`, `/proc` and cgroups. A separate root contains only what the job was granted, so the job cannot find other Unix sockets.
 
 use std::ffi::OsString;
 use std::fs;
@@ -28,7 +27,7 @@ use crate::isolate::wire::{Held, InForce, Spec};
 ///
 /// # Errors
 ///
-/// They are half made: nothing can be started from this thread.
+/// If the mounts are only partly changed: no process can be started from this thread.
 pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
     let (wants_read_only, wants_root) = (
         spec.has(Mechanism::ReadOnlyMounts),
@@ -47,7 +46,7 @@ pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
         }
         return Ok(());
     }
-    // Taken before anything is read-only, and put back over it.
+    // Copy these mounts before they become read-only, to attach them again on top.
     let writes = writable(&spec.writes).map_err(|error| half(&error))?;
     if wants_read_only {
         held.read_only = match read_only() {
@@ -67,7 +66,7 @@ pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
             Err(root::Failed::Half(error)) => return Err(half(&error)),
         }
     }
-    // Also where not every mount could be made read-only.
+    // Also if some mounts could not be made read-only.
     if wants_read_only {
         for (path, tree) in &writes {
             attach(tree, path).map_err(|error| half(&error))?;
@@ -80,7 +79,7 @@ fn half(error: &dyn std::fmt::Display) -> String {
     format!("the mounts of the job: {error}")
 }
 
-/// A namespace of mounts for this thread, from which nothing reaches that of the supervisor.
+/// Gives this thread a mount namespace whose changes do not propagate to that of the supervisor.
 fn own_namespace() -> rustix::io::Result<()> {
     unshare(UnshareFlags::NEWNS)?;
     mount_change(
@@ -89,17 +88,17 @@ fn own_namespace() -> rustix::io::Result<()> {
     )
 }
 
-/// Copies of the mounts below these paths, with the real path of each.
+/// Copies the mounts below these paths; returns each with its real path.
 fn writable(paths: &[OsString]) -> io::Result<Vec<(PathBuf, OwnedFd)>> {
     paths
         .iter()
-        // What is not there cannot be granted, which Landlock says with the path's name.
+        // A path that does not exist cannot be granted; Landlock reports it by name later.
         .filter_map(|path| fs::canonicalize(path).ok())
         .map(|path| Ok((path.clone(), copy(&path)?)))
         .collect()
 }
 
-/// A copy of what is mounted at this path and below it, in no namespace yet.
+/// Copies the mounts at and below this path; the copy is not attached to a namespace yet.
 pub(super) fn copy(path: &Path) -> rustix::io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -107,7 +106,7 @@ pub(super) fn copy(path: &Path) -> rustix::io::Result<OwnedFd> {
     open_tree(CWD, path, flags)
 }
 
-/// Puts a copy over this path.
+/// Mounts a copy at this path.
 pub(super) fn attach(tree: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
     move_mount(tree, c"", CWD, path, flags)
@@ -122,7 +121,7 @@ fn read_only() -> io::Result<()> {
         };
         let flags = flags | MountFlags::BIND | MountFlags::RDONLY;
         match mount_remount(&point, flags, c"") {
-            // Under another mount, where nobody gets.
+            // This mount is hidden by another one, so it is not reachable.
             Ok(()) | Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -130,7 +129,7 @@ fn read_only() -> io::Result<()> {
     Ok(())
 }
 
-/// Where it is mounted and how: `id parent device root point options… - type source options`.
+/// Parses the mount point and flags from a line `id parent device root point options… - type source options`.
 fn parse(mount: &[u8]) -> Option<(PathBuf, MountFlags)> {
     let mut fields = mount.split(|byte| *byte == b' ').skip(4);
     let (point, options) = (fields.next()?, fields.next()?);
@@ -149,7 +148,7 @@ fn parse(mount: &[u8]) -> Option<(PathBuf, MountFlags)> {
     Some((unescape(point), flags))
 }
 
-/// The table writes space, tab, newline and backslash as three octal digits.
+/// Decodes a path of the table, in which space, tab, newline and backslash are three octal digits.
 fn unescape(text: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

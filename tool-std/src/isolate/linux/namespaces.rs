@@ -1,8 +1,8 @@
-//! Namespaces of processes, what they share, mounts and networks.
+//! The namespaces of a job: processes, IPC, mounts and networks.
 //!
-//! Only what is started after `unshare` is in a new namespace of processes. A thread of a host of root makes the namespaces and starts the
-//! supervisor there. Without privileges a process that makes a namespace of users may have one thread only, so the helper makes them and
-//! starts itself once more. The supervisor has number 1: the kernel kills everything else in the namespace when it ends.
+//! Only processes that are started after `unshare` are in the new PID namespace. If the host is root, one of its threads creates the namespaces and
+//! starts the supervisor in them. Without privileges, a process that creates a user namespace must have a single thread, so the helper creates the
+//! namespaces and starts itself again. The supervisor is process 1: when it exits, the kernel kills all other processes of the namespace.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -21,30 +21,30 @@ use super::supervise::refuse;
 use crate::isolate::modes::INSIDE;
 use crate::isolate::wire::{Failure, Held};
 
-/// What the host asks for, as arguments of the helper.
+/// Arguments of the helper for the requested namespaces.
 pub(super) const PID: &str = "pid";
 pub(super) const NET: &str = "net";
 
-/// Argument of a supervisor that the host has started itself, in namespaces that the host has made.
+/// Argument for a supervisor that the host has started itself, in namespaces that the host has created.
 pub(super) const OF_HOST: &str = "host";
 
-/// Which namespaces the supervisor is in.
+/// The namespaces of the supervisor.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Namespaces {
     pub(super) pid: Held,
-    /// Shared memory, semaphores and queues of System V, and the queues of POSIX; with that of processes, where the kernel has it.
+    /// System V shared memory, semaphores and queues, and POSIX queues. It is created with the PID namespace, if the kernel supports it.
     pub(super) ipc: Held,
     pub(super) net: Held,
-    /// A `/proc` that shows the namespace and nothing else.
+    /// Whether `/proc` shows only the processes of the namespace.
     pub(super) proc_mount: Held,
 }
 
 impl Namespaces {
-    /// Makes what is asked for and possible.
+    /// Creates the requested namespaces, as far as possible.
     ///
     /// # Errors
     ///
-    /// Some are made, and nothing can run in them: this process is of no more use.
+    /// If some were created but no process can run in them: this process cannot continue.
     pub(super) fn make(asked: &[OsString]) -> Result<Self, String> {
         let flags = flags(asked);
         if flags.is_empty() {
@@ -58,8 +58,8 @@ impl Namespaces {
         Ok(Self::of(flags, held))
     }
 
-    /// Makes what is asked for, for the calling thread of a host and for the processes that it starts, if this host may do so without a namespace of
-    /// users. Nothing is changed otherwise.
+    /// Creates the requested namespaces for the calling thread of a host and the processes that it starts, if the host has the rights without a user
+    /// namespace. Otherwise, changes nothing.
     pub(super) fn of_thread(asked: &[&str]) -> Option<Self> {
         let flags = flags(asked);
         unshare(flags).ok()?;
@@ -82,16 +82,16 @@ impl Namespaces {
         made
     }
 
-    /// What the helper or the host made for this process.
+    /// Reads which namespaces the helper or the host has created for this process.
     ///
     /// # Errors
     ///
-    /// This process is of no use. Where the host made them, [`Failure::Namespaces`] says that a helper has to do it.
+    /// This process cannot continue. [`Failure::Namespaces`] means that the host created the namespaces and that a helper has to do so instead.
     pub(super) fn inherit(args: &[OsString]) -> Result<Self, Failure> {
         let made = args.first().and_then(|made| made.to_str());
         let mut made: Self = serde_json::from_str(made.unwrap_or_default())
             .map_err(|error| Failure::Helper(format!("what the helper has made: {error}")))?;
-        // The mounts of a namespace are this process's own only where it is the first in a namespace of processes: both are made together.
+        // Only the first process of a PID namespace has separate mounts, because both namespaces are created together.
         if !made.is_first() {
             return Err(Failure::Helper(String::from(
                 "the supervisor is not the first process of a namespace",
@@ -99,34 +99,34 @@ impl Namespaces {
         }
         let is_of_host = args.get(1).is_some_and(|arg| arg == OF_HOST);
         if !is_of_host {
-            // With the helper ends its namespace, also where the helper was killed.
+            // The namespace ends with the helper, even if the helper is killed.
             set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| {
                 Failure::Helper(format!("the signal of the helper's death: {error}"))
             })?;
         }
         made.proc_mount = match mount_proc() {
             Ok(()) => Held::Yes(String::from("`/proc` of its own")),
-            // Then it sees no process of its own to end, and needs one outside that removes the cgroups after its end.
+            // Without its own `/proc`, it cannot find its processes to kill them, and a process outside has to remove the cgroups after its end.
             Err(error) if is_of_host => return Err(Failure::Namespaces(error.to_string())),
             Err(error) => Held::No(format!("`/proc` cannot be mounted: {error}")),
         };
         Ok(made)
     }
 
-    /// The arguments of the supervisor that is started in them.
+    /// Arguments of the supervisor that is started in these namespaces.
     pub(super) fn inside(&self) -> io::Result<[String; 2]> {
         Ok([INSIDE.to_owned(), serde_json::to_string(self)?])
     }
 
-    /// Whether this process is the first of its namespace.
+    /// Whether this process is the first of its PID namespace.
     pub(super) fn is_first(&self) -> bool {
         self.pid.is_yes() && getpid().as_raw_nonzero().get() == 1
     }
 }
 
-/// Starts the supervisor in the namespaces and waits for its end, with which everything in them has ended; then the job's cgroups go.
+/// Starts the supervisor in the namespaces and waits for its exit, which ends all processes in them; then removes the job's cgroups.
 pub(super) fn start_inside(made: &Namespaces, cgroups: &OsStr) -> u8 {
-    // Found now: the supervisor mounts another `/proc`.
+    // Determined now, because the supervisor mounts another `/proc`.
     let cgroups = Cgroups::left_behind(cgroups);
     let started = made.inside().and_then(|args| {
         Command::new("/proc/self/exe")
@@ -151,7 +151,7 @@ pub(super) fn start_inside(made: &Namespaces, cgroups: &OsStr) -> u8 {
     }
 }
 
-/// What the kernel is asked for.
+/// The flags of `unshare` for the requested namespaces.
 fn flags<A: AsRef<OsStr>>(asked: &[A]) -> UnshareFlags {
     let asked = |name: &str| asked.iter().any(|asked| asked.as_ref() == name);
     let mut flags = UnshareFlags::empty();
@@ -175,10 +175,10 @@ pub(super) fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     rustix::thread::unshare(flags)
 }
 
-/// Without privileges: a namespace of users first, in which this user is who it was. It needs a process without other threads.
+/// Without privileges: creates a user namespace first, in which this user keeps its id. This process must not have other threads.
 ///
-/// There are kernels that make the namespace and then refuse everything in it, as those of Ubuntu since 23.10. By then no thread
-/// can be started here any more: the next process belongs into the new namespace.
+/// Some kernels create the namespace and then refuse everything in it, as those of Ubuntu since 23.10. After that, no thread can be started in this
+/// process: its next child would belong to the new namespace.
 fn as_user(flags: UnshareFlags) -> Result<Held, String> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     if let Err(error) = unshare(flags | UnshareFlags::NEWUSER) {
@@ -198,7 +198,7 @@ fn as_user(flags: UnshareFlags) -> Result<Held, String> {
     Ok(Held::Yes(String::from("namespace below one of users")))
 }
 
-/// Puts a `/proc` of this namespace over the host's, in this process's mounts alone: numbered directories and nothing else.
+/// Mounts a `/proc` of this namespace over the host's, for this process's mounts only. It contains only the directories of processes.
 fn mount_proc() -> rustix::io::Result<()> {
     mount_change(
         "/",

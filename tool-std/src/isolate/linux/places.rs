@@ -1,8 +1,8 @@
-//! Where cgroups can be made.
+//! Where the cgroups of jobs can be created.
 //!
-//! In version 2 a cgroup has controllers for its children only while no process is in it itself. A host in a cgroup of its own therefore gets no
-//! limits below that. What systemd delegates to a service bears the attribute `user.delegate`; a host in a leaf of such a one has its jobs
-//! beside itself. Other parents belong to somebody else, writable or not: systemd's rule of the single writer,
+//! In version 2, a cgroup can enable controllers for its children only while it contains no process itself. A host in its own cgroup therefore gets
+//! no limits below it. systemd marks a cgroup that it delegates to a service with the attribute `user.delegate`; a host in a leaf of such a cgroup
+//! creates those of its jobs next to its own. Other parents belong to another manager, even if they are writable: systemd's single-writer rule,
 //! <https://systemd.io/CGROUP_DELEGATION/>.
 
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The controllers that set limits.
 const CONTROLLERS: [&str; 2] = ["pids", "memory"];
 
-/// The cgroups that this process is in, as directories.
+/// The directories of the cgroups that this process is in.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) unified: Option<PathBuf>,
@@ -26,7 +26,7 @@ impl Places {
         )
     }
 
-    /// From `number:controllers:path` and the table of mounts.
+    /// Parses the lines `number:controllers:path` and the mount table.
     fn parse(cgroups: &str, mounts: &str) -> Self {
         let mut this = Self::default();
         for line in cgroups.lines() {
@@ -57,7 +57,7 @@ impl Places {
     }
 }
 
-/// Where a mount shows a cgroup: `id parent device root point options… - type source options`.
+/// The directory of a cgroup below a mount, from a line `id parent device root point options… - type source options`.
 fn below(mount: &str, controllers: &str, path: &str) -> Option<PathBuf> {
     let (front, back) = mount.split_once(" - ")?;
     let mut front = front.split(' ').skip(3);
@@ -79,7 +79,7 @@ fn below(mount: &str, controllers: &str, path: &str) -> Option<PathBuf> {
     Some(Path::new(point).join(inside))
 }
 
-/// The cgroup of version 2 to make those of jobs in, for a host that is in this one.
+/// The version 2 cgroup in which to create those of jobs, for a host that is in `own`.
 pub(super) fn home(own: &Path) -> PathBuf {
     if CONTROLLERS.iter().any(|controller| has(own, controller)) {
         return own.to_owned();
@@ -90,11 +90,11 @@ pub(super) fn home(own: &Path) -> PathBuf {
     }
 }
 
-/// Turns the controllers on for what is made in it, if it lets.
+/// Enables the controllers for the children of a cgroup, if that is permitted.
 pub(super) fn enable(home: &Path) {
     for controller in CONTROLLERS {
         if !has(home, controller) {
-            // Not there is told where the limit is set.
+            // A failure is reported when the limit is set.
             let _ = fs::write(control(home), format!("+{controller}"));
         }
     }
@@ -147,14 +147,14 @@ mod tests {
             Path::new("/sys/fs/cgroup/memory/a")
         );
         assert_eq!(places.single("cpu"), None);
-        // Outside of what is mounted.
+        // This cgroup is outside of the mount.
         assert_eq!(
             Places::parse("4:memory:/other", HYBRID).single("memory"),
             None
         );
     }
 
-    // S1-96
+    // S1-96: in a delegated cgroup, the cgroups of jobs are created next to the host's leaf
     #[test]
     fn a_leaf_of_a_delegated_cgroup_has_its_jobs_beside_it() {
         let service = tempfile::tempdir().unwrap();
@@ -163,14 +163,14 @@ mod tests {
         let controls = |path: &Path| path.join("cgroup.subtree_control");
         fs::write(controls(&leaf), "\n").unwrap();
         fs::write(controls(service.path()), "").unwrap();
-        // Somebody else's, whoever may write there.
+        // A parent that is not delegated is not used, even if it is writable.
         assert_eq!(home(&leaf), leaf);
         if setxattr(service.path(), "user.delegate", b"1", XattrFlags::empty()).is_err() {
             println!("skipped: this file system has no attributes of users");
             return;
         }
         assert_eq!(home(&leaf), service.path());
-        // What is not on is turned on, one after the other: the kernel takes a line as a whole or not at all.
+        // Controllers that are off are enabled one by one, because the kernel rejects a line as a whole.
         enable(service.path());
         let last = fs::read_to_string(controls(service.path())).unwrap();
         assert_eq!(last, "+memory");
@@ -178,7 +178,7 @@ mod tests {
         enable(service.path());
         let kept = fs::read_to_string(controls(service.path())).unwrap();
         assert_eq!(kept, "cpu memory pids\n");
-        // A host that is in no cgroup has its jobs below.
+        // A host whose own cgroup has the controllers enabled creates those of its jobs below it.
         fs::write(controls(&leaf), "memory pids\n").unwrap();
         assert_eq!(home(&leaf), leaf);
     }

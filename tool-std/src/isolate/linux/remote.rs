@@ -1,4 +1,4 @@
-//! A job in a helper's hands, as the host has it: hears how it goes, and sees to what is left where the helper is lost.
+//! The host's handle on a job that runs in the helper: receives its events, and cleans up if the helper is lost.
 
 use std::future::poll_fn;
 use std::io;
@@ -19,10 +19,10 @@ use crate::isolate::error::IsolateError;
 use crate::isolate::running::{Cause, Ended, Exit, past};
 use crate::isolate::wire::{Because, Event, InForce, take_frame};
 
-/// How long a helper may take to end a job: a process in the kernel's hands dies when they let go.
+/// How long a helper may take to end a job: a process that is blocked in the kernel dies only when the kernel call returns.
 const END: Duration = Duration::from_secs(20);
 
-/// A job in a helper's hands.
+/// The host's handle on a job that runs in the helper.
 #[derive(Debug)]
 pub(in crate::isolate) struct Remote {
     child: Child,
@@ -30,11 +30,11 @@ pub(in crate::isolate) struct Remote {
     received: Vec<u8>,
     held: InForce,
     deadline: Option<Duration>,
-    /// The name of its cgroups, until they are known to be gone.
+    /// The name of the job's cgroups, until they are known to be removed.
     cgroups: Option<String>,
-    /// Past this, the helper has failed to end the job. A deadline that no clock reaches has none.
+    /// The time after which the helper has failed to end the job; `None` if there is no deadline or it is too far in the future.
     latest: Option<Instant>,
-    /// How the job ended, as the helper has told.
+    /// How the job ended, as the helper reported it.
     ended: Option<Ended>,
 }
 
@@ -57,9 +57,9 @@ impl Remote {
         }
     }
 
-    /// Sends the rest of the job and hears what became of it.
+    /// Sends the rest of the job and receives the helper's first event.
     pub(super) async fn first(&mut self, rest: &[u8]) -> io::Result<Option<Event>> {
-        // A helper that takes no job may have said why.
+        // A helper that rejects the job may have reported the reason before it closed the socket.
         let sent = self.stream.write_all(rest).await;
         match poll_fn(|cx| self.poll_next(cx)).await {
             Ok(Some(event)) => Ok(Some(event)),
@@ -67,7 +67,7 @@ impl Remote {
         }
     }
 
-    /// The job runs.
+    /// Records that the job runs.
     pub(super) fn runs(&mut self, held: InForce) {
         self.held = held;
         self.latest = self
@@ -75,7 +75,7 @@ impl Remote {
             .and_then(|after| Instant::now().checked_add(after)?.checked_add(END));
     }
 
-    /// The helper's next event, `None` where it has gone.
+    /// The helper's next event; `None` if the helper has exited.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Event>>> {
         loop {
             if let Some(event) = take_frame(&mut self.received)? {
@@ -91,7 +91,7 @@ impl Remote {
         }
     }
 
-    /// Ready when the helper is gone, and with it all that it has held; what it has told is kept.
+    /// Ready when the helper has exited, and with it all processes of the job. The event of the job's end is kept.
     pub(in crate::isolate) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             match ready!(self.poll_next(cx)) {
@@ -116,12 +116,12 @@ impl Remote {
         }
     }
 
-    /// Past this, one waits for the helper in vain.
+    /// The time after which waiting for the helper is pointless.
     pub(in crate::isolate) fn latest(&self) -> Option<Instant> {
         self.latest
     }
 
-    /// Dropping the future loses nothing: what was heard is kept, and what is left undone the next call does.
+    /// Waits for the end of the job. Cancel safe: received events are kept, and the next call does the rest.
     pub(in crate::isolate) async fn wait(&mut self) -> Result<Ended, IsolateError> {
         let mut late = pin!(past(self.latest));
         poll_fn(|cx| {
@@ -129,7 +129,7 @@ impl Remote {
             if self.ended.is_some() || gone.is_ready() {
                 return Poll::Ready(());
             }
-            // Too late is as good as gone: what was heard is looked at afterwards.
+            // Treated like an exit of the helper; the events that were received are checked below.
             late.as_mut().poll(cx)
         })
         .await;
@@ -139,7 +139,7 @@ impl Remote {
             self.cgroups = None;
             return Ok(ended);
         }
-        // A namespace ends with its helper; once that is gone, so is everything in it.
+        // A namespace ends with its helper: when the helper has exited, so have all processes in it.
         self.clear_up().await;
         self.ended = None;
         Err(IsolateError::Lost(String::from(
@@ -147,7 +147,7 @@ impl Remote {
         )))
     }
 
-    /// Ends a helper that has failed, kills what it has left in the job's cgroups, and removes them.
+    /// Kills a helper that has failed, kills its leftover processes in the job's cgroups, and removes the cgroups.
     pub(super) async fn clear_up(&mut self) {
         let _ = self.child.start_kill();
         let _ = timeout(END, self.child.wait()).await;
@@ -158,7 +158,7 @@ impl Remote {
         self.cgroups = None;
     }
 
-    /// Ends the host's side of the socket, which the helper takes as the host's end.
+    /// Closes the host's sending side of the socket, which makes the helper end the job.
     pub(in crate::isolate) fn kill(&mut self) {
         let _ = rustix::net::shutdown(&self.stream, Shutdown::Write);
         let soon = Instant::now() + END;
@@ -174,8 +174,8 @@ impl Remote {
     }
 }
 
-/// A helper that is there ends the job and clears up when the host's end of the socket closes. One that is lost cannot, and one that was killed is still
-/// there until the last of its threads has ended.
+/// A running helper ends the job and cleans up when the host's end of the socket closes. A lost helper cannot, and one that was killed still exists
+/// until the last of its threads has ended.
 impl Drop for Remote {
     fn drop(&mut self) {
         let Some(name) = self.cgroups.take() else {
@@ -189,7 +189,7 @@ impl Drop for Remote {
                 return;
             }
         }
-        // Where no thread can be started, empty cgroups stay: they hold nothing.
+        // If no thread can be started, empty cgroups are left behind; they use no resources.
         let _ = Builder::new().spawn(move || cgroups.clear());
     }
 }

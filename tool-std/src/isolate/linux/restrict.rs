@@ -1,4 +1,4 @@
-//! Takes away from a thread what the job that it starts does not need.
+//! Restrictions of the thread that starts a job: Landlock, capabilities and resource limits.
 
 use std::fs;
 use std::path::Path;
@@ -17,10 +17,10 @@ use rustix::thread::{
 use crate::isolate::job::{Limits, Network, Program};
 use crate::isolate::wire::{Held, InForce, Spec};
 
-/// The newest interface that this was written for. Kernels with less hold what they can.
+/// The newest ABI version of Landlock that this code supports. On older kernels, the restrictions of their version apply.
 const INTERFACE: ABI = ABI::V9;
 
-/// What every job may read and execute: programs and libraries, and what name resolution, TLS, users, time and terminals need.
+/// Paths that every job may read and execute: programs, libraries, and the files for name resolution, TLS, users, time and terminals.
 pub(super) const SYSTEM: [&str; 32] = [
     "/usr",
     "/bin",
@@ -56,7 +56,7 @@ pub(super) const SYSTEM: [&str; 32] = [
     "/etc/magic",
 ];
 
-/// Devices without state that others could see.
+/// Devices without state that is shared between processes.
 pub(super) const DEVICES: [&str; 5] = [
     "/dev/null",
     "/dev/zero",
@@ -65,8 +65,8 @@ pub(super) const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
-/// Files, TCP, signals and tracing, for this thread and what it starts. Grants that cannot be made are errors: a job would fail for them later,
-/// in words of its own.
+/// Restricts files, TCP, signals and tracing for this thread and the processes that it starts. A grant that fails is an error, because the job would
+/// fail later with a less clear message.
 pub(super) fn landlock(spec: &Spec, held: &mut InForce) -> Result<(), String> {
     let status = restrict_self(spec, held.proc_mount.is_yes())?;
     let (LandlockStatus::Available { effective_abi, .. }, false) =
@@ -81,7 +81,7 @@ pub(super) fn landlock(spec: &Spec, held: &mut InForce) -> Result<(), String> {
     Ok(())
 }
 
-/// What a kernel with this interface holds.
+/// Records what a kernel with this ABI version restricts.
 fn in_force(interface: ABI, network: &Network, held: &mut InForce) {
     let number = interface as i32;
     held.landlock = Held::Yes(format!("Landlock, interface {number}"));
@@ -107,7 +107,7 @@ fn in_force(interface: ABI, network: &Network, held: &mut InForce) {
 fn restrict_self(spec: &Spec, own_proc: bool) -> Result<(LandlockStatus, RulesetStatus), String> {
     let refused = |error: RulesetError| format!("Landlock: {error}");
     let read = AccessFs::from_read(INTERFACE);
-    // A device made in a folder that may be written would be the whole disk.
+    // Creating a device in a writable folder would give access to the whole disk.
     let write = AccessFs::from_all(INTERFACE) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -171,13 +171,13 @@ fn grant(
         .map_err(|error| refused(&error))
 }
 
-/// No capability survives the next program of this thread, whoever its user is.
+/// Drops all capabilities, so that the next program of this thread has none, even as root.
 pub(super) fn drop_capabilities() -> Held {
     let Ok(own) = capabilities(None) else {
         return Held::No(String::from("they cannot be read"));
     };
     for capability in CapabilitySet::all().iter() {
-        // What the kernel does not know, nobody has. Without the right to drop there is nothing to drop, which is looked at below.
+        // Fails for capabilities that the kernel does not know, and without the right to drop them; the result is checked below.
         let _ = remove_capability_from_bounding_set(capability);
     }
     let without = CapabilitySets {
@@ -198,7 +198,7 @@ pub(super) fn drop_capabilities() -> Held {
     }
 }
 
-/// Limits of each process. They hold for the supervisor as well, which needs little.
+/// Sets the limits of each process. They also apply to the supervisor, which needs few resources.
 pub(super) fn limit(limits: &Limits) -> Held {
     let wanted = [
         (Resource::Core, Some(0)),
@@ -215,7 +215,7 @@ pub(super) fn limit(limits: &Limits) -> Held {
     ];
     for (resource, limit) in wanted {
         let Some(limit) = limit else { continue };
-        // Nobody without privileges can raise what the host itself is held to.
+        // Without privileges, a process cannot raise the host's own limit.
         let most = getrlimit(resource).maximum.unwrap_or(u64::MAX);
         let limit = Some(limit.min(most));
         let limit = Rlimit {
@@ -238,7 +238,7 @@ mod tests {
     use crate::isolate::wire::{Held, InForce};
     use landlock::ABI;
 
-    // S1-97
+    // S1-97: before ABI version 3, Landlock alone does not restrict the truncation of files
     #[test]
     fn before_interface_3_landlock_alone_does_not_hold_files() {
         let required = [Mechanism::Landlock];
@@ -252,7 +252,7 @@ mod tests {
             let open = report.item("files").map(|item| item.open.as_str());
             let says = open.is_some_and(|open| open.contains("empties every file"));
             assert_eq!(says, !holds, "{open:?}");
-            // Mounts that are read-only refuse it as well.
+            // Read-only mounts refuse the truncation too.
             held.read_only = Held::Yes(String::from("mounts"));
             assert_eq!(missing(&required, &job, &held), None);
         }

@@ -1,7 +1,6 @@
-//! A root of its own for a job: an empty file system with the files and folders that it was granted, at their own paths.
+//! A separate root for a job: an empty file system with the granted files and folders, at their original paths.
 //!
-//! The right to connect to a socket is that of its mode, whatever Landlock grants before interface 9. A socket that cannot be named cannot be
-//! connected to.
+//! Before ABI version 9 of Landlock, only a socket's mode decides who may connect to it. A socket that has no path in the job's root cannot be connected to.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
@@ -21,25 +20,25 @@ use super::mounts::{attach, copy};
 use super::restrict::{DEVICES, SYSTEM};
 use crate::isolate::wire::Spec;
 
-/// Where the new root is mounted until it is the root. It covers nothing that is still needed, because the copies are made before.
+/// Where the new root is mounted before it becomes the root. It hides nothing that is still needed, because the copies are made before.
 const PLACE: &str = "/proc";
 
-/// Names below `/dev` of what a process has open.
+/// Links below `/dev` to a process's open files.
 const OPEN: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
-/// As many links in one path as the kernel follows.
+/// Maximum number of links in one path, as in the kernel.
 const LINKS: usize = 40;
 
-/// Why there is no such root.
+/// Why there is no separate root.
 pub(super) enum Failed {
-    /// All is as it was.
+    /// Nothing was changed.
     Before(io::Error),
-    /// It is the root, and not whole.
+    /// The root was changed, but it is incomplete.
     Half(io::Error),
 }
 
-/// Makes it the root of the calling thread, which is alone in its namespace of mounts. `writes` are copies of what the job may write, with their
-/// real paths.
+/// Creates the root and makes it that of the calling thread, which has a mount namespace of its own. `writes` are copies of the mounts that the job
+/// may write, with their real paths.
 pub(super) fn make(spec: &Spec, writes: &[(PathBuf, OwnedFd)]) -> Result<(), Failed> {
     let plan = Plan::read(spec, writes).map_err(Failed::Before)?;
     let root = empty().map_err(|error| Failed::Before(error.into()))?;
@@ -56,7 +55,7 @@ pub(super) fn make(spec: &Spec, writes: &[(PathBuf, OwnedFd)]) -> Result<(), Fai
     enter(writes).map_err(|error| Failed::Half(error.into()))
 }
 
-/// Leaves the old root, which lies over the new one, and puts what the job may write into the new one.
+/// Detaches the old root, which covers the new one, and mounts the writable copies in the new one.
 fn enter(writes: &[(PathBuf, OwnedFd)]) -> rustix::io::Result<()> {
     unmount(".", UnmountFlags::DETACH)?;
     chdir("/")?;
@@ -65,7 +64,7 @@ fn enter(writes: &[(PathBuf, OwnedFd)]) -> rustix::io::Result<()> {
         .try_for_each(|(path, tree)| attach(tree, path))
 }
 
-/// A file system with nothing in it, mounted nowhere yet.
+/// Creates an empty file system that is not mounted yet.
 fn empty() -> rustix::io::Result<OwnedFd> {
     let system = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(&system, c"mode", c"0755")?;
@@ -77,14 +76,14 @@ fn empty() -> rustix::io::Result<OwnedFd> {
     )
 }
 
-/// What the new root holds. Paths are real ones: no part of them is a link.
+/// The content of the new root. All paths are real: no part of them is a link.
 #[derive(Default)]
 struct Plan {
-    /// Copies of what may be read; none lies below another one, nor below what may be written.
+    /// Copies of readable mounts. None of them is below another, or below a writable path.
     trees: Vec<(PathBuf, OwnedFd)>,
-    /// The folder that the job starts in.
+    /// The working directory of the job.
     cwd: Option<PathBuf>,
-    /// The links on the way, with their targets.
+    /// The links that paths go through, with their targets.
     links: BTreeMap<PathBuf, PathBuf>,
 }
 
@@ -92,7 +91,7 @@ impl Plan {
     fn read(spec: &Spec, writes: &[(PathBuf, OwnedFd)]) -> io::Result<Self> {
         let mut this = Self::default();
         for path in OPEN {
-            // The links are what is wanted, not what is open here.
+            // Only the links are needed, not the files that they lead to.
             let _ = this.resolve(Path::new(path));
         }
         let mut reads: Vec<_> = ["/proc"]
@@ -101,7 +100,7 @@ impl Plan {
             .chain(&DEVICES)
             .map(Path::new)
             .chain(spec.reads.iter().map(Path::new))
-            // What is not there cannot be granted, which Landlock says with the path's name.
+            // A path that does not exist cannot be granted; Landlock reports it by name later.
             .filter_map(|path| this.resolve(path))
             .collect();
         reads.sort_by_key(|path| path.components().count());
@@ -116,20 +115,20 @@ impl Plan {
             }
             match copy(&path) {
                 Ok(tree) => this.trees.push((path, tree)),
-                // Nor could the job read it.
+                // The job could not read it either.
                 Err(rustix::io::Errno::ACCESS) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         for path in &spec.writes {
-            // The real paths are known; the links to them are wanted.
+            // The real paths are already known; only the links to them are needed.
             let _ = this.resolve(Path::new(path));
         }
         this.cwd = this.resolve(Path::new(&spec.cwd));
         Ok(this)
     }
 
-    /// The real path of an absolute one, if there is such a file. The links on the way are noted.
+    /// Returns the real path of an absolute path, if the file exists, and records the links on the way.
     fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
         let mut real = PathBuf::from("/");
         let mut followed = 0;
@@ -160,7 +159,7 @@ impl Plan {
         Some(real)
     }
 
-    /// Fills the new root, with places for what is written, and makes it the current folder.
+    /// Creates mount points and links in the new root, and makes it the current directory.
     fn build(&self, root: &OwnedFd, writes: &[(PathBuf, OwnedFd)]) -> io::Result<()> {
         fchdir(root)?;
         let is_in_tree = |path: &Path| self.trees.iter().any(|(tree, _)| path.starts_with(tree));
@@ -181,7 +180,7 @@ impl Plan {
         {
             fs::create_dir_all(inside(cwd))?;
         }
-        // A mounted folder contains its own links.
+        // A mounted folder already contains its own links.
         let is_mounted =
             |path: &Path| is_in_tree(path) || writes.iter().any(|(tree, _)| path.starts_with(tree));
         for (path, target) in &self.links {
@@ -196,7 +195,7 @@ impl Plan {
     }
 }
 
-/// The names of a path without its root; `..` is one of them.
+/// The names of a path without the root; `..` counts as a name.
 fn parts(path: &Path) -> impl Iterator<Item = OsString> + '_ {
     path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_owned()),
@@ -205,12 +204,12 @@ fn parts(path: &Path) -> impl Iterator<Item = OsString> + '_ {
     })
 }
 
-/// The path from the root on.
+/// The path relative to the root.
 fn inside(path: &Path) -> &Path {
     path.strip_prefix("/").unwrap_or(path)
 }
 
-/// Something to mount over.
+/// Creates a mount point.
 fn point(path: &Path, is_folder: bool) -> io::Result<()> {
     if is_folder {
         return fs::create_dir_all(path);

@@ -1,4 +1,4 @@
-//! Refuses a job all Unix sockets by number of system call, where nothing else keeps it from those that it was not granted.
+//! A seccomp filter that denies a job all Unix sockets, for kernels where no other mechanism restricts them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use seccompiler::{
 
 use crate::isolate::wire::Held;
 
-/// Programs for x32 give this bit with the numbers of x86-64, <https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html>.
+/// Programs for x32 set this bit in the system call numbers of x86-64, <https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html>.
 #[cfg(target_arch = "x86_64")]
 const ABIS: [i64; 2] = [0, 0x4000_0000];
 #[cfg(not(target_arch = "x86_64"))]
@@ -29,7 +29,7 @@ pub(super) fn refuse() -> Held {
 
 fn program() -> Result<BpfProgram, seccompiler::BackendError> {
     let unix = || is(0, SeccompCmpOp::Eq, libc::AF_UNIX.cast_unsigned());
-    // The low bits are the type, the others are flags. A datagram socket can send to any path, also when it is one of a pair.
+    // The low bits are the type, the others are flags. A datagram socket can send to any path, even as one of a pair.
     let kind = |kind: i32| is(1, SeccompCmpOp::MaskedEq(0xf), kind.cast_unsigned());
     let socket = vec![SeccompRule::new(vec![unix()?])?];
     let pair = vec![
@@ -40,7 +40,7 @@ fn program() -> Result<BpfProgram, seccompiler::BackendError> {
     for abi in ABIS {
         rules.insert(abi | libc::SYS_socket, socket.clone());
         rules.insert(abi | libc::SYS_socketpair, pair.clone());
-        // It opens sockets as well, and asks no filter.
+        // `io_uring` can open sockets as well, and its operations pass no seccomp filter.
         rules.insert(abi | libc::SYS_io_uring_setup, Vec::new());
     }
     let refused = SeccompAction::Errno(libc::EACCES.cast_unsigned());

@@ -1,4 +1,4 @@
-//! Starts a job without what it does not need.
+//! Starting a job from a restricted thread.
 
 use std::ffi::OsStr;
 use std::io;
@@ -22,13 +22,13 @@ use crate::isolate::job::Program;
 use crate::isolate::modes::MODE;
 use crate::isolate::wire::{Failure, Held, InForce, Spec};
 
-/// A job that runs.
+/// A running job.
 pub(super) struct Started {
     pub(super) job: Pid,
     pub(super) held: InForce,
 }
 
-/// Starts the job from a thread of its own, because what is taken away from a thread is taken away from what it starts, and from nothing else.
+/// Starts the job from a new thread: restrictions of a thread apply to the processes that it starts, and not to the rest of the supervisor.
 pub(super) fn start(
     spec: &Spec,
     files: Vec<OwnedFd>,
@@ -58,7 +58,7 @@ pub(super) fn start(
             }
         });
         let thread = thread.map_err(helper("a thread cannot be started"))?;
-        // The kernel may wait for all processors here, for some milliseconds; the thread does its part meanwhile.
+        // The kernel may wait here for all processors, for some milliseconds; the thread does its work meanwhile.
         let this = cgroups.join().map_err(helper("cgroup"));
         match &this {
             Ok(()) => drop(tell.send(())),
@@ -98,7 +98,7 @@ fn restrict(spec: &Spec, held: &mut InForce) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The file to start, as the calling thread sees files.
+/// The file to execute, as the calling thread sees the file system.
 fn program(spec: &Spec) -> Option<PathBuf> {
     match &spec.program {
         Program::Named(name) => find(name, spec),
@@ -128,7 +128,7 @@ fn job(spec: &Spec, program: &Path, files: Vec<OwnedFd>) -> Result<Child, Failur
     })
 }
 
-/// Looks a name up in the job's own `PATH`.
+/// Looks up a name in the job's own `PATH`.
 fn find(name: &OsStr, spec: &Spec) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
         return Some(Path::new(&spec.cwd).join(name)).filter(|file| file.exists());
@@ -137,7 +137,7 @@ fn find(name: &OsStr, spec: &Spec) -> Option<PathBuf> {
     std::env::split_paths(path.map(|(_, path)| path.as_os_str())?)
         .map(|directory| Path::new(&spec.cwd).join(directory).join(name))
         .filter(|file| is_program(file))
-        // One that the job may not read is passed over for one that it may.
+        // Prefer a program that the job may read.
         .min_by_key(|file| std::fs::File::open(file).is_err())
 }
 

@@ -1,4 +1,4 @@
-//! The supervisor: starts one job, and ends when nothing of it is left.
+//! The supervisor process: starts one job, and exits when all of the job's processes are gone.
 
 use std::fs;
 use std::io::{self, IoSliceMut, Write as _};
@@ -21,21 +21,21 @@ use super::start::start;
 use crate::isolate::running::Exit;
 use crate::isolate::wire::{Because, Event, Failure, InForce, Spec, frame, read_frame};
 
-/// What happens to a supervisor.
+/// An event that the supervisor waits for.
 enum Happening {
-    /// A child has ended.
+    /// A child process has exited.
     Reaped(Pid, Exit),
-    /// There is no child left, so nothing that descends from one.
+    /// No child process is left, and so no descendant of one.
     Alone,
-    /// The host wants an end, or has met its own.
+    /// The host has died or wants the job to end.
     HostGone,
 }
 
-/// Serves the host at the other end of standard input: one job.
+/// Runs one job for the host at the other end of standard input; returns the exit code.
 pub(super) fn supervise(namespaces: Namespaces) -> u8 {
-    // A session of its own: no terminal and none of its signals.
+    // A new session has no controlling terminal and gets none of its signals.
     let _ = setsid();
-    // Its memory holds the job's environment; nobody else is to read it.
+    // Other processes of the user must not read the job's environment from this process's memory.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     if let Err(error) = set_child_subreaper(Some(getpid())) {
         return refuse(Failure::Helper(format!(
@@ -62,7 +62,7 @@ fn serve(
     namespaces: Namespaces,
     mut listener: Listener,
 ) -> u8 {
-    // Their numbers outside are not those in here, so without a `/proc` of its own the first process of a namespace ends, and all with it.
+    // Without a `/proc` of the namespace, its first process cannot find the others by number. It just exits, which kills them all.
     let only_ends = namespaces.is_first() && !namespaces.proc_mount.is_yes();
     let mut held = InForce::default();
     let cgroups = Cgroups::make(spec, &mut held);
@@ -95,13 +95,13 @@ fn serve(
             out_of_memory: cgroups.ran_out_of_memory(),
         },
     };
-    // The host may be gone; then nobody hears it.
+    // This fails if the host has died.
     let told = tell(socket, &last);
     if failed {
-        // This process may not have got out of it.
+        // Starting the job may have failed while this process was in the cgroup, so it is killed only after the report.
         cgroups.kill();
     }
-    // What ends with this process does so later; then the one that waits for it clears up.
+    // In that case the processes are killed by this process's exit, and the process that waits for it removes the cgroups.
     if !only_ends {
         cgroups.clear();
     }
@@ -112,17 +112,17 @@ fn socket() -> io::Result<UnixStream> {
     Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Instead of serving it, tells the host why not.
+/// Reports to the host why no job can be started; returns the exit code.
 pub(super) fn refuse(failure: Failure) -> u8 {
     let Ok(socket) = socket() else { return 2 };
-    // What is unread when a socket closes breaks it for the other end.
+    // Closing a socket with unread data would reset the connection for the other end.
     let _ = receive(&socket);
-    // Then the host takes this for no helper.
+    // If this fails too, the host reports that the helper went away.
     let _ = tell(&socket, &Event::Failed(failure));
     2
 }
 
-/// The job and its three files.
+/// Receives the job and its three standard files.
 fn receive(socket: &UnixStream) -> io::Result<(Spec, Vec<OwnedFd>)> {
     let mut length = [0; 4];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -151,13 +151,13 @@ fn tell(mut socket: &UnixStream, event: &Event) -> io::Result<()> {
     socket.write_all(&frame(event)?)
 }
 
-/// Two threads that wait: for the end of the host, and from a word on for the end of children. They are there before the job, which may
-/// leave no room for a thread.
+/// Starts two threads: one waits for the host's end of the socket to close, the other one, after a `word`, for child processes. Both exist before the
+/// job, whose limits may leave no room for a thread.
 fn watch(socket: &UnixStream, happens: Sender<Happening>, word: Receiver<()>) -> io::Result<()> {
     let heard = happens.clone();
     let socket = socket.try_clone()?;
     Builder::new().spawn(move || {
-        // The host says nothing any more: whatever is read, this is the end.
+        // The host sends no more data, so any result of the read means that the job has to end.
         let _ = io::Read::read(&mut &socket, &mut [0]);
         heard.send(Happening::HostGone)
     })?;
@@ -212,14 +212,14 @@ impl Listener {
         })
     }
 
-    /// Children are waited for from now on; the job is one of them, if it runs.
+    /// Starts waiting for child processes. `job` is one of them, if it was started.
     fn begin(&mut self, job: Option<Pid>) {
         self.job = job;
-        // The thread waits for this; without it, no end would be told, and the deadline's or the host's came.
+        // The thread exists as long as this value. If it failed, no exit would be reported, and only the deadline or the host would end the job.
         let _ = self.begin.send(());
     }
 
-    /// Until the job has ended, its deadline has passed or the host wants an end.
+    /// Waits until the job has exited, its deadline has passed or the host wants it to end.
     fn until(&mut self, deadline: Option<Instant>) -> Because {
         loop {
             let happening = match deadline {
@@ -254,11 +254,11 @@ impl Listener {
         }
     }
 
-    /// Kills children until there is none: what a child leaves behind becomes a child of this process, which is a subreaper.
+    /// Kills child processes until none is left. An orphan becomes a child of this process, which is a subreaper.
     fn end_all(&mut self) {
         while !self.alone {
             for child in children() {
-                // It may have ended meanwhile; it stays in the table until it is waited for, so nobody else has its number.
+                // It may have exited already, but its id is not reused before it is waited for.
                 let _ = kill_process(child, Signal::KILL);
             }
             match self.happening.recv_timeout(Duration::from_millis(1)) {
@@ -273,7 +273,7 @@ impl Listener {
     }
 }
 
-/// The children of every thread of this process.
+/// The child processes of all threads of this process.
 fn children() -> Vec<Pid> {
     let mut found = Vec::new();
     for thread in fs::read_dir("/proc/self/task")

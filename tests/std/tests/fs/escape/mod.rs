@@ -1,7 +1,6 @@
-//! Paths and states of files that would lead out of a workspace, each tried with every tool.
+//! Paths and file states that would lead out of a workspace, each tried with every tool.
 //!
-//! What is outside is watched by the kernel (inotify), so reading or listing shows even where a result says nothing of it, and it is
-//! compared before and after.
+//! inotify watches the files outside, so a read or a listing is detected even if no result shows it. Their content is also compared before and after.
 
 mod links;
 mod outside;

@@ -1,4 +1,4 @@
-//! What lies around a workspace, watched.
+//! Files and folders around a workspace, watched with inotify.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,10 +12,10 @@ use rustix::io::Errno;
 
 use super::trial::{CANARY, UNNAMED};
 
-/// Folders beside the workspace, from its parent on, and one beside the root.
+/// Folders next to the workspace, relative to its parent, and one next to the root.
 const BESIDE: [&str; 4] = ["conv2", "conv1x", "conv", "../../../outside"];
 
-/// Number, mode and time of change of a file, and what it holds.
+/// Inode, mode, change time and content of a file.
 type State = (u64, u32, i64, i64, Vec<u8>);
 
 pub(crate) struct Outside {
@@ -25,7 +25,7 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// Makes what is outside of a workspace, and begins to watch it.
+    /// Creates the files outside of a workspace and starts to watch them.
     pub(crate) fn around(workspace: &Path) -> Self {
         let base = workspace.parent().unwrap();
         let mut folders = Vec::new();
@@ -42,7 +42,7 @@ impl Outside {
         let before = folders.iter().flat_map(|folder| state(folder)).collect();
         let watch = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
         for folder in &folders {
-            // The folder tells of names in it; a file by itself is reached by another name as well.
+            // A folder's watch reports names in it; the file's own watch also reports access through another hard link.
             inotify::add_watch(&watch, folder, WatchFlags::ALL_EVENTS).unwrap();
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -60,13 +60,13 @@ impl Outside {
         this
     }
 
-    /// Nothing outside was so much as opened.
+    /// Asserts that nothing outside was even opened.
     pub(crate) fn is_quiet(&self, what: &str) {
         let events = self.events();
         assert!(events.is_empty(), "{what}: {events:?}");
     }
 
-    /// Nothing outside was read, listed or changed. It may have been opened: a name inside led to it, and what it was showed then.
+    /// Asserts that nothing outside was read, listed or changed. It may have been opened, because a name inside led to it and its type is only known then.
     pub(crate) fn is_unread(&self, what: &str) {
         let events = self.events();
         let harmless = ReadFlags::OPEN | ReadFlags::CLOSE_NOWRITE | ReadFlags::ISDIR;
@@ -76,7 +76,7 @@ impl Outside {
         );
     }
 
-    /// Nothing outside is different from what it was, and nothing is new.
+    /// Asserts that nothing outside has changed and nothing is new.
     pub(crate) fn is_unchanged(&self) {
         let after: BTreeMap<_, _> = self
             .folders
@@ -87,7 +87,7 @@ impl Outside {
         self.events();
     }
 
-    /// What happened since this was asked last.
+    /// Returns the events since the last call.
     pub(crate) fn events(&self) -> Vec<ReadFlags> {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut reader = inotify::Reader::new(&self.watch, &mut buffer);
@@ -99,8 +99,8 @@ impl Outside {
                 Err(error) => panic!("{error}"),
             }
         }
-        // Another test may have started a process while the files here were written: that process holds them until it runs its program. What is
-        // closed then was opened before the watch began.
+        // A process that another test started while these files were written inherits them until it executes its program. A close without an open belongs to a
+        // file that was opened before the watch began.
         if !events.iter().any(|event| event.contains(ReadFlags::OPEN)) {
             events.retain(|event| *event != ReadFlags::CLOSE_WRITE);
         }
@@ -108,7 +108,7 @@ impl Outside {
     }
 }
 
-/// Everything in a folder: what it is, and what it holds.
+/// Returns the state of every file in a folder.
 fn state(folder: &Path) -> Vec<(PathBuf, State)> {
     let entries = fs::read_dir(folder)
         .unwrap()

@@ -1,10 +1,10 @@
-//! Paths as texts.
+//! Paths as text: `..`, absolute paths and look-alikes.
 
 use std::collections::BTreeSet;
 
 use super::Trial;
 
-/// Ways to write `..` and what looks like it. Only the first three are `..` for any file system.
+/// Spellings of `..` and look-alikes. Only the first three mean `..` on any file system.
 const UPS: [&str; 24] = [
     "..",
     "./..",
@@ -32,7 +32,7 @@ const UPS: [&str; 24] = [
     "..*",
 ];
 
-/// What a path may begin with that leads to the workspace itself.
+/// Prefixes that resolve to the workspace itself.
 const BEFORE: [&str; 10] = [
     "",
     "./",
@@ -46,12 +46,12 @@ const BEFORE: [&str; 10] = [
     "a/b/inside.txt/../../../",
 ];
 
-/// Ways to write `/`.
+/// Spellings of `/` and look-alikes.
 const SLASHES: [&str; 8] = [
     "/", "//", "/./", "\\", "\u{2215}", "\u{2044}", "\u{ff0f}", "%2f",
 ];
 
-/// What lies outside, from the workspace's parent and from four folders above it.
+/// Files outside, relative to the workspace's parent or to the folder four levels above it.
 const TARGETS: [(usize, &str); 5] = [
     (1, "conv2/secret"),
     (1, "conv1x/secret"),
@@ -60,7 +60,7 @@ const TARGETS: [(usize, &str); 5] = [
     (1, ""),
 ];
 
-/// Paths that lead out wherever they are resolved.
+/// Returns paths that lead outside however they are resolved.
 pub(super) fn out() -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     for before in BEFORE {
@@ -87,7 +87,7 @@ pub(super) fn out() -> BTreeSet<String> {
     paths
 }
 
-/// Paths that are absolute here or elsewhere, or name something that a shell or another system would take elsewhere.
+/// Returns paths that are absolute on some system, or that a shell or another system would take outside.
 fn absolute(trial: &Trial) -> BTreeSet<String> {
     let base = trial.place.path.display().to_string();
     let above = trial.place.path.parent().unwrap().display().to_string();
@@ -163,7 +163,7 @@ fn absolute(trial: &Trial) -> BTreeSet<String> {
     paths
 }
 
-/// Paths that only look as if they led out. Inside, they are names like others.
+/// Returns paths that only look as if they led outside. Inside, they are ordinary names.
 fn look_alikes() -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     for up in &UPS[3..] {
@@ -222,13 +222,13 @@ fn look_alikes() -> BTreeSet<String> {
     paths
 }
 
-// S1-73, S1-74, S1-75, S1-77, S1-78
+// S1-73, S1-74, S1-75, S1-77, S1-78: each tool refuses every path that leads outside.
 #[tokio::test]
 async fn no_path_leads_out_of_any_tool() {
     let trial = Trial::new();
     let (out, absolute, look_alikes) = (out(), absolute(&trial), look_alikes());
     assert!(out.len() + absolute.len() + look_alikes.len() >= 800);
-    // A path that has to be refused is refused by each tool, and what it names is not there afterwards.
+    // Every tool refuses the path, and the file that it names does not exist afterwards.
     for path in out.iter().chain(&absolute) {
         trial.refused(path).await;
     }
@@ -245,7 +245,7 @@ async fn no_path_leads_out_of_any_tool() {
     );
 }
 
-// S1-78
+// S1-78: no search pattern leads outside.
 #[tokio::test]
 async fn no_pattern_of_a_search_leads_out() {
     use serde_json::json;
@@ -272,7 +272,7 @@ async fn no_pattern_of_a_search_leads_out() {
     trial.is_untouched();
 }
 
-// S1-77, S1-78
+// S1-77, S1-78: control test: the same calls do reach files inside.
 #[tokio::test]
 async fn the_suite_does_reach_what_is_inside() {
     let trial = Trial::new();

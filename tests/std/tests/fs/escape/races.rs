@@ -1,4 +1,4 @@
-//! Names that change between a folder and a link while tools use them.
+//! Races: names that alternate between a folder and a link while tools use them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{CANARY, Trial, UNNAMED};
 
-/// Ends a thread beside a test also where the test fails.
+/// Stops the background thread even if the test fails.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -18,7 +18,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Exchanges two names of the workspace again and again, as long as `during` runs; how often.
+/// Exchanges two names in the workspace repeatedly while `during` runs; returns how often.
 fn exchanging(trial: &Trial, one: &str, other: &str, during: impl FnOnce()) -> usize {
     let (one, other) = (trial.place.path.join(one), trial.place.path.join(other));
     let (stop, swaps) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -52,13 +52,13 @@ fn under_exchange(trial: &Trial, one: &str, other: &str, paths: &[&str], rounds:
         }
     });
     assert!(swaps > rounds, "{swaps}");
-    // Both sides were met, or nothing was raced.
+    // If calls never met both states, nothing was raced.
     let calls = rounds * paths.len() * 12;
     assert!(errors > 0 && errors < calls, "{errors} of {calls}");
     trial.is_untouched();
 }
 
-// S1-76, S1-78
+// S1-76, S1-78: a folder that is swapped for a link leads nowhere outside.
 #[test]
 fn a_folder_that_becomes_a_link_leads_nowhere() {
     let trial = Trial::new();
@@ -92,14 +92,14 @@ fn a_folder_that_becomes_a_link_leads_nowhere() {
     );
 }
 
-// S1-76, S1-78
+// S1-76, S1-78: a file that is swapped for a link leads nowhere outside.
 #[test]
 fn a_file_that_becomes_a_link_leads_nowhere() {
     let trial = Trial::new();
     trial.place.put("x", "inside\n");
     let secret = trial.place.around().join("outside/secret");
     symlink(&secret, trial.place.path.join("y")).unwrap();
-    // What writes puts a file in the place of whatever is there, so the link is made anew.
+    // Writing replaces the name with a new file, so the link has to be created again each time.
     let runtime = runtime();
     let stop = AtomicBool::new(false);
     let (one, other) = (trial.place.path.join("x"), trial.place.path.join("y"));
@@ -125,7 +125,7 @@ fn a_file_that_becomes_a_link_leads_nowhere() {
     assert!(text.contains(CANARY));
 }
 
-// S1-78: a walk that is under way
+// S1-78: a directory walk in progress lists nothing outside.
 #[test]
 fn a_walk_lists_nothing_outside_while_folders_become_links() {
     let trial = Trial::new();
@@ -154,7 +154,7 @@ fn a_walk_lists_nothing_outside_while_folders_become_links() {
     trial.is_untouched();
 }
 
-// Nothing writes under any `.git`, whatever a name was a moment ago
+// Nothing is written below `.git`, whatever a name referred to a moment ago.
 #[test]
 fn a_folder_that_becomes_a_link_to_git_is_not_written_through() {
     let trial = Trial::new();
@@ -190,13 +190,13 @@ fn a_folder_that_becomes_a_link_to_git_is_not_written_through() {
     assert!(swaps > 0);
 }
 
-// A program that writes in a file while it is read: the call ends with a text or an error, and does not panic
+// If a program writes to a file while it is read, the call ends with a text or an error and does not panic.
 #[test]
 fn file_that_changes_in_place_is_read_or_refused() {
     use std::os::unix::fs::FileExt as _;
 
     let trial = Trial::new();
-    // Longer than what is kept of a file; once with all its lines at the beginning, once with all at the end, once short.
+    // Longer than the part of a file that is buffered: once with all line ends first, once with all of them last, and once short.
     let (ends, letters) = ("\n".repeat(300_000), "x".repeat(300_000));
     let texts = [
         format!("{ends}{letters}"),

@@ -1,4 +1,4 @@
-//! Paths that nobody thought of.
+//! Randomly generated paths.
 
 use std::os::unix::fs::symlink;
 
@@ -7,7 +7,7 @@ use proptest::test_runner::TestRunner;
 
 use super::Trial;
 
-/// A piece of a path: names that are there inside and outside, ways up, links, and characters of every kind.
+/// Generates a component of a path: existing names inside and outside, `..`, links, and unusual characters.
 fn piece() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "..",
@@ -53,7 +53,7 @@ fn path() -> impl Strategy<Value = String> {
     let separator = prop::sample::select(vec!["/", "/", "/", "//", "\\", "\u{ff0f}"]);
     let pieces = prop::collection::vec((piece(), separator), 1..5);
     (any::<prop::sample::Index>(), pieces).prop_map(|(start, pieces)| {
-        // The second one stands for the workspace's own path.
+        // The test replaces `\u{1}` with the workspace's own path.
         let starts = ["", "", "", "/", "\u{1}", "\u{1}/"];
         let mut path = starts[start.index(starts.len())].to_owned();
         for (piece, separator) in pieces {
@@ -64,7 +64,7 @@ fn path() -> impl Strategy<Value = String> {
     })
 }
 
-// S1-78
+// S1-78: no random path touches anything outside, with any tool.
 #[test]
 fn no_random_path_touches_what_is_outside() {
     let runtime = tokio::runtime::Builder::new_current_thread()

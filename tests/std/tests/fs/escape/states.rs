@@ -1,4 +1,4 @@
-//! What a path may name that is no plain file of the workspace's own.
+//! Paths to anything but a plain file of the workspace: hard links, pipes, devices and `.git`.
 
 use std::fs;
 use std::os::unix::net::UnixListener;
@@ -9,7 +9,7 @@ use tool_std::workspace::Workspaces;
 
 use super::{CANARY, Trial};
 
-// S1-78: a second name of a file outside
+// S1-78: a hard link to a file outside.
 #[tokio::test]
 async fn files_with_two_names_are_refused_unless_the_host_allows_them() {
     let secret = |trial: &Trial| trial.place.path.parent().unwrap().join("conv2/secret");
@@ -18,7 +18,7 @@ async fn files_with_two_names_are_refused_unless_the_host_allows_them() {
     fs::hard_link(secret(&trial), base.join("hard")).unwrap();
     fs::hard_link(secret(&trial), base.join("a/b/hard.txt")).unwrap();
     fs::hard_link(secret(&trial), base.join(".gitignore")).unwrap();
-    // Making the links was an event.
+    // Discard the events of creating the links.
     trial.outside.events();
     for path in ["hard", "./hard", "a/b/hard.txt", "a/../hard", ".gitignore"] {
         for (tool, arguments) in super::calls(path) {
@@ -61,7 +61,7 @@ async fn files_with_two_names_are_refused_unless_the_host_allows_them() {
     fs::hard_link(secret(&trial), trial.place.path.join("hard")).unwrap();
     let out = trial.place.ok("read_file", json!({"path": "hard"})).await;
     assert!(out["content"].as_str().unwrap().contains(CANARY));
-    // Even then the other name keeps its file.
+    // Even then, writing replaces the name and leaves the other hard link unchanged.
     trial
         .place
         .ok("write_file", json!({"path": "hard", "content": "x"}))
@@ -69,7 +69,7 @@ async fn files_with_two_names_are_refused_unless_the_host_allows_them() {
     assert!(fs::read_to_string(secret(&trial)).unwrap().contains(CANARY));
 }
 
-// S1-78: pipes, sockets and devices; nobody waits
+// S1-78: pipes, sockets and devices are refused without waiting.
 #[tokio::test]
 async fn what_is_no_file_is_told_apart_at_once() {
     let trial = Trial::new();
@@ -81,7 +81,7 @@ async fn what_is_no_file_is_told_apart_at_once() {
     drop(socket);
 }
 
-// Nothing writes under any `.git`
+// Nothing is written below `.git`, however it is spelled.
 #[tokio::test]
 async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
     let trial = Trial::new();
@@ -155,7 +155,7 @@ async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
     }
 }
 
-// S1-78
+// S1-78: names that are not UTF-8 and unreadable modes cause no harm.
 #[tokio::test]
 async fn names_that_are_no_text_and_modes_that_forbid_harm_nobody() {
     use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! A workspace with something outside on all sides, and the calls of every tool on a path.
+//! A workspace with watched files on all sides, and the calls of every tool on a path.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -8,11 +8,11 @@ use tool_std::workspace::Workspaces;
 use super::outside::Outside;
 use crate::place::Place;
 
-/// What files outside hold, and the name of one that no path here names. No result may have either.
+/// Content of the files outside, and the name of one that no test path contains. Neither may appear in a result.
 pub(crate) const CANARY: &str = "canary-3f9c";
 pub(crate) const UNNAMED: &str = "unnamed-71be";
 
-/// A workspace with something outside on all sides.
+/// A workspace with watched files on all sides.
 pub(crate) struct Trial {
     pub(crate) place: Place,
     pub(crate) outside: Outside,
@@ -31,7 +31,7 @@ impl Trial {
         Self { place, outside }
     }
 
-    /// Every tool on one path. No result may hold what is outside, and nothing outside may be touched.
+    /// Calls every tool on one path. No result may show anything outside, and nothing outside may be touched.
     pub(crate) async fn every_tool(&self, path: &str) -> Vec<CallResult> {
         let mut results = Vec::new();
         for (tool, arguments) in calls(path) {
@@ -47,7 +47,7 @@ impl Trial {
         results
     }
 
-    /// The same for a path that has to be refused.
+    /// Calls every tool on a path that each must refuse.
     pub(crate) async fn refused(&self, path: &str) {
         for (result, (tool, _)) in self.every_tool(path).await.iter().zip(calls(path)) {
             assert!(
@@ -58,9 +58,9 @@ impl Trial {
         }
     }
 
-    /// Every tool on pipes, sockets and devices, none of which is waited for.
+    /// Calls every tool on pipes, sockets and devices; none may wait for one.
     pub(crate) async fn refuses_what_is_no_file(&self, made: &[&str]) {
-        // A pipe that is waited for has no end, so a tool that waits never comes back.
+        // A pipe without a writer never ends, so a tool that waited for it would never return.
         for path in made {
             self.refused(path).await;
             self.refused(&format!("{path}/x")).await;
@@ -81,7 +81,7 @@ impl Trial {
     }
 }
 
-/// A search by a pattern that names something outside is no error: there is just nothing.
+/// A search pattern that names something outside is not an error; it only finds nothing.
 fn finds_nothing(result: &CallResult) -> bool {
     let Some(output) = result.output() else {
         return false;
@@ -90,8 +90,7 @@ fn finds_nothing(result: &CallResult) -> bool {
     output["paths"] == json!([]) || output["files"] == json!([])
 }
 
-/// The calls of every tool that name one path. Nothing is ever searched by what is outside alone, so an empty result proves nothing by
-/// itself: the watch does.
+/// Returns the calls of every tool with one path. No call searches only outside, so an empty result proves nothing by itself; the inotify watch does.
 pub(crate) fn calls(path: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("read_file", json!({"path": path})),

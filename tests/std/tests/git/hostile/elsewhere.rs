@@ -1,4 +1,4 @@
-//! Other hosts and files outside that a repository would have git go to.
+//! Git configuration that redirects git to other hosts or to files outside.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::target::Target;
 use crate::server::Server;
 use crate::world::{World, http, tree};
 
-/// Entries that lead to another host or to files outside.
+/// Configuration entries that lead to another host or to files outside.
 const ELSEWHERE: [&str; 34] = [
     "[url \"OTHER/\"]\n insteadOf = HOST/",
     "[url \"OTHER/\"]\n insteadOf = http",
@@ -44,7 +44,7 @@ const ELSEWHERE: [&str; 34] = [
     "[blame]\n ignoreRevsFile = OUTSIDE/secret",
 ];
 
-// S1-85, S1-86
+// S1-85, S1-86: no configuration entry redirects the tools or the token.
 #[tokio::test]
 async fn no_entry_of_a_configuration_leads_elsewhere() {
     let world = World::new();
@@ -74,7 +74,7 @@ async fn no_entry_of_a_configuration_leads_elsewhere() {
         assert!(other.seen().is_empty(), "{text}: {:?}", other.seen());
         assert_eq!(tree(&outside).len(), 1, "{text}");
     }
-    // A person who runs git there is led astray.
+    // Control test: git as a person runs it is redirected.
     for text in &ELSEWHERE[..9] {
         plant(text);
         let before = other.seen().len();
@@ -88,7 +88,7 @@ async fn no_entry_of_a_configuration_leads_elsewhere() {
         );
     }
     assert!(token > 0, "no proxy got the token");
-    // What the configuration says of its remote is nobody's order.
+    // The remote in the repository's configuration is ignored.
     target.restore();
     let config = target.clone.join(".git/config");
     let ours = fs::read_to_string(&config).unwrap();

@@ -1,7 +1,7 @@
-//! Repositories whose `.git` was written by somebody who wants to run a program, to get a token or to lead git out of the workspace.
+//! Repositories whose `.git` an attacker wrote, to run a program, to steal a token or to lead git out of the workspace.
 //!
-//! Jobs run with [`Isolation::GroupOnly`]: nothing but the tools themselves keeps anything from happening. Where a case says by what
-//! command, the same repository is first given to git as a person runs it, to see that it bites.
+//! Jobs run with [`Isolation::GroupOnly`], so only the tools themselves prevent an attack. Cases that name commands are first given to plain git, to prove that
+//! the attack works there.
 
 mod elsewhere;
 mod programs;

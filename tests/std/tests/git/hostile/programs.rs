@@ -1,4 +1,4 @@
-//! Programs that a repository would have git start.
+//! Git configuration, attributes and hooks that start a program.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use serde_json::json;
 use super::target::{Target, copy};
 use crate::world::script;
 
-/// What is in the configuration, in `.gitattributes`, and the commands by which git itself falls for it.
+/// The configuration, the content of `.gitattributes`, and the git commands that the attack works on.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 
-/// Entries that start a program; `EVIL` is its path.
+/// Configuration entries that start a program; `EVIL` is its path.
 const PROGRAMS: [Case; 47] = [
     ("[core]\n fsmonitor = EVIL", "", &["status"]),
     (
@@ -168,7 +168,7 @@ fn fill(text: &str, target: &Target) -> String {
         .replace("EVIL", &target.evil())
 }
 
-// S1-84, S1-95
+// S1-84, S1-95: no configuration entry starts a program.
 #[tokio::test]
 async fn no_entry_of_a_configuration_starts_a_program() {
     let target = Target::new().await;
@@ -221,7 +221,7 @@ async fn no_entry_of_a_configuration_starts_a_program() {
     assert!(bites >= 25, "{bites}");
 }
 
-// S1-84
+// S1-84: hooks and other files in a repository start nothing and do not break the tools.
 #[tokio::test]
 async fn what_lies_in_a_repository_starts_nothing_and_keeps_nothing_from_working() {
     let target = Target::new().await;
@@ -270,7 +270,7 @@ async fn what_lies_in_a_repository_starts_nothing_and_keeps_nothing_from_working
     assert_eq!(target.ran(), None);
 }
 
-// S1-84
+// S1-84: git does not look into a nested repository.
 #[tokio::test]
 async fn a_repository_inside_a_repository_is_not_looked_into() {
     let target = Target::new().await;
@@ -282,7 +282,7 @@ async fn a_repository_inside_a_repository_is_not_looked_into() {
     fs::write(sub.join("file"), "x").unwrap();
     target.world.git(&sub, &["add", "."]);
     target.world.git(&sub, &["commit", "-qm", "x"]);
-    // One that the commit knows, and one that is only there.
+    // One nested repository that the commit contains, and one that is untracked.
     target.world.git(clone, &["add", "sub"]);
     target.world.git(clone, &["commit", "-qm", "Take in"]);
     copy(&sub, &clone.join("loose"));

@@ -1,4 +1,4 @@
-//! A `.git` that is not what it should be.
+//! Malformed and misleading `.git` folders.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,10 +11,10 @@ use tool_std::git::{Pusher, git_push};
 use super::target::{Target, copy};
 use crate::world::{TOKEN, call, tree};
 
-/// Makes a `.git` lead out of the workspace.
+/// Changes a `.git` so that it leads out of the workspace.
 type Spoil = fn(&Target, &Path);
 
-/// Each with a name, and whether it touches a link, a pipe or another name of a file.
+/// Each state has a name and a function that creates it.
 const STATES: [(&str, Spoil); 20] = [
     (".git is a file", |target, outside| {
         fs::rename(target.clone.join(".git"), outside.join("git")).unwrap();
@@ -103,7 +103,7 @@ fn pipe(target: &Target, name: &str) {
     assert!(made.success());
 }
 
-// S1-76
+// S1-76: nothing in a repository leads git out of the workspace.
 #[tokio::test]
 async fn nothing_in_a_repository_leads_git_out_of_it() {
     let target = Target::new().await;
@@ -133,7 +133,7 @@ async fn nothing_in_a_repository_leads_git_out_of_it() {
     }
 }
 
-// S1-91
+// S1-91: names of references in a repository are never read as options or paths.
 #[tokio::test]
 async fn names_in_a_repository_are_no_arguments() {
     let target = Target::new().await;
@@ -162,7 +162,7 @@ async fn names_in_a_repository_are_no_arguments() {
     assert_eq!(refs, "refs/heads/feature/x\nrefs/heads/main");
 }
 
-// S1-92
+// S1-92: a broken repository ends in an error that a model can read.
 #[tokio::test]
 async fn a_broken_repository_ends_in_an_error_that_a_model_can_read() {
     let target = Target::new().await;

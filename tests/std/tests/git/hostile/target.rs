@@ -1,4 +1,4 @@
-//! A clone to spoil, and everybody who may fall for it.
+//! A clone to attack, and the tools and commands that run on it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tool_std::isolate::Isolation;
 
 use crate::world::{World, call, clone, output, script};
 
-/// A clone to spoil, which can be had back as it was.
+/// A clone to attack, which can be restored to its original state.
 pub(crate) struct Target {
     pub(crate) world: World,
     pub(crate) cx: ToolContext,
@@ -19,7 +19,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// From files.
+    /// Clones a repository from a `file://` host.
     pub(crate) async fn new() -> Self {
         let world = World::new();
         let git = world.files();
@@ -29,7 +29,7 @@ impl Target {
     pub(crate) async fn with(world: World, git: Git) -> Self {
         let cx = world.conversation(git, "c1", Isolation::GroupOnly);
         let clone = clone(&cx, "acme/site").await;
-        // The program that must not run: it says so and behaves well, so that git would go on.
+        // The program that must not run. It records that it ran and then behaves normally, so that git would continue.
         let ran = world.path("ran");
         script(
             &world.path("evil/run"),
@@ -52,7 +52,7 @@ impl Target {
         fs::read_to_string(self.world.path("ran")).ok()
     }
 
-    /// As it was cloned, with changes that every tool has something to do with.
+    /// Restores the original clone, with uncommitted changes so that every tool has work to do.
     pub(crate) fn restore(&self) {
         let _ = fs::remove_file(self.world.path("ran"));
         if self
@@ -75,7 +75,7 @@ impl Target {
         fs::write(config, format!("{before}{text}")).unwrap();
     }
 
-    /// Every tool of the pack once: what each said.
+    /// Calls every tool of the pack once and returns the results.
     pub(crate) async fn everything(&self) -> Vec<(&'static str, Result<Value, String>)> {
         let path = self.clone.display().to_string();
         let mut said = Vec::new();
@@ -109,12 +109,12 @@ impl Target {
         said
     }
 
-    /// Git as a person runs it, who knows nothing; whatever it says.
+    /// Runs git as a person does, without protection, and ignores its result.
     pub(crate) fn plainly(&self, commands: &[&str]) {
         for command in commands {
             let mut git = self.world.command(&self.clone);
             git.args(command.split(' '));
-            // Without a way to ask, programs are asked.
+            // Without a terminal, git asks a program for passwords.
             git.output().unwrap();
         }
     }

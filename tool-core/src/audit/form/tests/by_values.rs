@@ -1,4 +1,4 @@
-//! The form by way of a tree of values: what the one-pass form has to agree with.
+//! Reference implementation over a tree of values, with which the one-pass form must agree.
 
 use serde_json::{Map, Value, json};
 
@@ -19,7 +19,7 @@ fn preview(text: &str) -> String {
     }
 }
 
-/// The node behind optionals and bounds.
+/// Returns the schema inside optionals and constraints.
 fn bare(schema: &Schema) -> &Schema {
     match &schema.kind {
         Kind::Optional(inner) | Kind::Constrained(inner, _) => bare(inner),
@@ -27,7 +27,7 @@ fn bare(schema: &Schema) -> &Schema {
     }
 }
 
-/// A field as it says, else as what is around it says.
+/// Writes a field in its own form, or else in the form of the enclosing value.
 fn by_field(field: &Field, value: Value, around: AuditForm) -> Value {
     let form = match field.audit {
         AuditForm::ByType => around,
@@ -72,7 +72,7 @@ fn written(schema: Option<&Schema>, value: Value, form: AuditForm) -> Value {
         }
         (Value::Object(entries), Some(Kind::Object(fields))) => object(fields, entries, None, form),
         (Value::Object(entries), Some(Kind::Union(union))) => variant(union, entries, form),
-        // Keys that no schema names may be what should not be stored.
+        // Keys that the schema does not name may be private data themselves.
         (value @ Value::Object(_), _) if form == AuditForm::Value => value,
         (value @ Value::Object(_), _) => by_length(&value),
     }
@@ -81,7 +81,7 @@ fn written(schema: Option<&Schema>, value: Value, form: AuditForm) -> Value {
 fn by_text(text: String, kind: Option<&Kind>, form: AuditForm) -> Value {
     let own = |union: &Union| union.variants.iter().any(|variant| variant.name == text);
     match (form, kind) {
-        // A unit variant is a word of the tool's own.
+        // The name of a unit variant comes from the schema, so it is not private.
         (_, Some(Kind::Union(union))) if own(union) => Value::String(text),
         (AuditForm::Value, _) => Value::String(text),
         (AuditForm::Preview, _) => {
@@ -91,7 +91,7 @@ fn by_text(text: String, kind: Option<&Kind>, form: AuditForm) -> Value {
     }
 }
 
-/// A record by its fields; keys that are none of them are counted.
+/// Writes a record by its fields. Unknown keys are only counted.
 fn object(
     fields: &[Field],
     entries: Map<String, Value>,
@@ -146,7 +146,7 @@ fn variant(union: &Union, mut entries: Map<String, Value>, form: AuditForm) -> V
             },
             None => keys(),
         },
-        // Which variant it is was decided by reading, and is not known here.
+        // Deserialization chose the variant, and the choice is not known here.
         Tagging::Untagged => keys(),
     }
 }

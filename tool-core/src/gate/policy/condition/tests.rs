@@ -8,7 +8,7 @@ fn ask(condition: &Condition, arguments: &str) -> Answer {
     condition.ask(&Arguments::new(arguments))
 }
 
-// M14: each question, with what it answers for yes, no, another type and an absent place.
+// M14: each test of a condition answers yes, no, or fails for a different type or an absent place.
 #[test]
 fn a_condition_holds_or_does_not_or_fails() {
     let at = || Condition::new("/a");
@@ -49,7 +49,7 @@ fn a_condition_holds_or_does_not_or_fails() {
     assert_eq!(ask(&there, "no JSON"), Answer::Failed);
 }
 
-// M14: null is a value that differs from all others; a pointer reaches into lists and escaped keys.
+// M14: null is a value that differs from all others; a pointer reaches into arrays and escaped keys.
 #[test]
 fn null_and_pointers() {
     assert_eq!(
@@ -73,7 +73,7 @@ fn null_and_pointers() {
     );
 }
 
-// M14: numbers are compared by value and exactly; one that was rounded when it was read gives no answer.
+// M14: numbers are compared by value and exactly; a number that was rounded when it was parsed fails the condition.
 #[test]
 fn numbers_are_exact() {
     let equals = |value: i64| Condition::new("/a").equals(value);
@@ -112,7 +112,7 @@ fn numbers_are_exact() {
     );
 }
 
-// M14
+// M14: a condition in a file has exactly one test, and invalid conditions are reported.
 #[test]
 fn a_condition_in_a_file_asks_one_question() {
     for text in [

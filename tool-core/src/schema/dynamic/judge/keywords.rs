@@ -1,4 +1,4 @@
-//! Which keyword who refuses.
+//! Keywords that a provider's strict mode rejects.
 
 use super::Judge;
 use crate::schema::dynamic::doc::Doc;
@@ -10,7 +10,8 @@ const J: Targets = Targets::J;
 const P: Targets = Targets::P;
 const OA: Targets = O.and(A);
 
-/// Keyword, rule, who refuses it wherever it stands (Gemini `parameters` apart, which has a list of its own), and what to do.
+/// Keyword, rule, the targets that reject it at any position (except Gemini `parameters`, which has its own list), and what to do
+/// instead.
 const KEYWORDS: &[(&str, &str, Targets, &str)] = &[
     (
         "oneOf",
@@ -152,7 +153,7 @@ const KEYWORDS: &[(&str, &str, Targets, &str)] = &[
     ("contentSchema", "meta-keyword", O, "leave it out"),
 ];
 
-/// Every field of Gemini's `Schema` message; any other name fails the request.
+/// Every field of Gemini's `Schema` message. Any other name fails the request.
 const PARAMETERS: &[&str] = &[
     "anyOf",
     "default",
@@ -190,7 +191,7 @@ impl Judge {
                 targets = targets.and(P);
             }
             if key == "allOf" {
-                // Anthropic takes it, but not around a reference.
+                // Anthropic accepts `allOf`, but not with a reference in it.
                 let around = value.items().iter().any(|branch| branch.has("$ref"));
                 let refused = O.and(P).and(if around { A } else { Targets::NONE });
                 self.fault(
@@ -210,7 +211,7 @@ impl Judge {
         self.siblings(node);
     }
 
-    /// What stands beside a reference or a choice.
+    /// Checks the keywords next to a reference or a choice.
     fn siblings(&mut self, node: &Doc) {
         let beside = |except: &str| {
             node.entries()

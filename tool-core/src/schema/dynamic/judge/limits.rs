@@ -1,19 +1,19 @@
-//! How much of everything a provider takes.
+//! Size limits of the providers.
 
 use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::fault::{Fault, Targets};
 
-/// What a schema uses up.
+/// The size of a schema.
 #[derive(Default)]
 struct Count {
     properties: usize,
     values: usize,
     characters: usize,
-    /// Properties that may be left out, and properties that are a union: Anthropic counts them without following references.
+    /// Number of properties that are not required. Like `unions`, Anthropic counts them without following references.
     optionals: usize,
     unions: usize,
     deepest: usize,
-    /// An enum of more than 250 values with more than 15,000 characters.
+    /// There is an enum of more than 250 values with more than 15,000 characters.
     large_enum: bool,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn faults(root: &Doc) -> Vec<Fault> {
 }
 
 impl Count {
-    /// `open`: reached without a reference.
+    /// Counts a node; `open` means that no reference leads to it.
     fn node(&mut self, node: &Doc, depth: usize, open: bool) {
         let depth = depth + usize::from(node.has("properties"));
         self.deepest = self.deepest.max(depth);

@@ -1,7 +1,7 @@
-//! Judges a raw schema text: would a provider's strict mode take it as it is?
+//! Judges whether a provider's strict mode accepts a schema text unchanged.
 //!
-//! Only keywords and limits are judged, as providers do; what the schema means is the reader's business. Each rule's evidence is
-//! in `docs/rules.md` under its id.
+//! Only keywords and limits are judged, as providers do; the reader interprets the schema. The evidence for each rule is in
+//! `docs/rules.md` under its id.
 
 mod keywords;
 mod limits;
@@ -11,7 +11,7 @@ mod shapes;
 use super::doc::Doc;
 use super::fault::{Fault, Targets, Verdicts};
 
-/// Judges a schema.
+/// Judges a schema and returns its faults.
 pub(super) fn judge(root: &Doc) -> Verdicts {
     let mut judge = Judge {
         faults: Vec::new(),
@@ -26,7 +26,7 @@ pub(super) fn judge(root: &Doc) -> Verdicts {
     Verdicts::new(faults)
 }
 
-/// Adds steps to a JSON pointer.
+/// Appends steps to a JSON pointer.
 fn push_steps(pointer: &mut String, steps: &[&str]) {
     for step in steps {
         pointer.push('/');
@@ -38,7 +38,7 @@ fn push_steps(pointer: &mut String, steps: &[&str]) {
     }
 }
 
-/// Where a node stands.
+/// Position of a node in the schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Root,
@@ -52,7 +52,7 @@ struct Judge {
     depth: usize,
 }
 
-/// Deeper schemas are refused unread: nobody takes them, and the walk recurses.
+/// Maximum depth of a schema. Deeper ones are rejected unread: no provider accepts them, and the walk is recursive.
 pub(super) const DEEPEST: usize = 64;
 
 impl Judge {
@@ -78,7 +78,7 @@ impl Judge {
         self.pointer.truncate(length);
     }
 
-    /// What holds for the arguments as a whole.
+    /// Checks the rules for the root.
     fn root(&mut self, root: &Doc) {
         if root.get("type").and_then(Doc::as_str) != Some("object") {
             self.fault(
@@ -102,7 +102,7 @@ impl Judge {
         if !matches!(node, Doc::Object(_)) {
             let mut targets = Targets::O.and(Targets::A).and(Targets::P);
             if place == Place::Property {
-                // The MCP TypeScript SDK drops the whole listing.
+                // The MCP TypeScript SDK drops the whole list of tools.
                 targets = targets.and(Targets::M);
             }
             self.fault(

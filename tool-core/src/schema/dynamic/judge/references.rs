@@ -1,16 +1,16 @@
-//! Where `$ref` may point, and what may come round to itself.
+//! Checks of `$ref`: invalid targets and recursion.
 
 use super::{DEEPEST, push_steps};
 use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::fault::{Fault, Targets};
 
-/// A reference and where it stands.
+/// A reference and its location.
 struct Link<'a> {
-    /// The root or definition that holds it.
+    /// The root or the definition that contains it.
     from: String,
     to: &'a str,
     pointer: String,
-    /// A property that may be left out lies between.
+    /// A property that is not required is on the path from `from` to the reference.
     optional: bool,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn faults(root: &Doc) -> Vec<Fault> {
     faults
 }
 
-/// The definition's own pointer, for a reference to exactly a definition.
+/// Returns the reference if it points exactly at a definition.
 fn definition(to: &str) -> Option<&str> {
     ["#/$defs/", "#/definitions/"]
         .iter()
@@ -72,7 +72,8 @@ fn definition(to: &str) -> Option<&str> {
         .then_some(to)
 }
 
-/// Whether following links from this one leads back to its holder; over required properties only, where asked.
+/// Whether following the links from this one leads back to the definition that contains it; with `required_only`, through
+/// required properties only.
 fn returns(start: &Link<'_>, links: &[Link<'_>], required_only: bool) -> bool {
     if required_only && start.optional {
         return false;
@@ -95,7 +96,7 @@ fn returns(start: &Link<'_>, links: &[Link<'_>], required_only: bool) -> bool {
 }
 
 struct Gather<'a, 'l> {
-    /// Where the node stands.
+    /// JSON pointer of the current node.
     pointer: String,
     links: &'l mut Vec<Link<'a>>,
 }
@@ -139,7 +140,7 @@ impl<'a> Gather<'a, '_> {
                     }
                     Doc::Array(items) => {
                         let nodes = (0_usize..).zip(items);
-                        // Others hold no reference.
+                        // Other items contain no reference.
                         for (index, child) in nodes.filter(|(_, item)| !item.entries().is_empty()) {
                             self.below(&[key, &index.to_string()], |gather| {
                                 gather.node(child, from, optional);

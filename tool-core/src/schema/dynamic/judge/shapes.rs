@@ -1,4 +1,4 @@
-//! What objects, lists, text and choices may hold.
+//! Rules for types, objects, arrays, enums, patterns and formats.
 
 use super::{Judge, Place};
 use crate::schema::dynamic::doc::Doc;
@@ -134,7 +134,7 @@ impl Judge {
 
     pub(super) fn array(&mut self, node: &Doc) {
         if node.says_type("array") && !node.has("items") {
-            // A tuple has told its own fault; OpenAI misses the items all the same.
+            // A tuple has its own fault; OpenAI also reports the missing `items`.
             self.fault(
                 "array-no-items",
                 O.and(P),

@@ -1,4 +1,4 @@
-//! What Gemini's `parametersJsonSchema` is documented to read; everything else is said in words.
+//! Adapts a schema to the keywords documented for Gemini's `parametersJsonSchema`; other constraints go into the description.
 
 use super::{Adapter, get};
 use crate::schema::dynamic::doc::Doc;
@@ -30,7 +30,7 @@ const KNOWN: [&str; 22] = [
     "default",
 ];
 
-/// Keywords that say nothing to a model, so that the description does not repeat them.
+/// Keywords that mean nothing to a model, so the description does not repeat them.
 const SILENT: [&str; 6] = [
     "$comment",
     "$schema",
@@ -72,7 +72,7 @@ impl Adapter {
         }
     }
 
-    /// `definitions`, which earlier drafts have in the place of `$defs`.
+    /// Rewrites `definitions` of earlier drafts to `$defs`.
     fn definitions(&mut self, entries: &mut Entries) {
         if let Some(Doc::String(to)) = entries
             .iter_mut()
@@ -97,7 +97,7 @@ impl Adapter {
         }
     }
 
-    /// Values that are listed: texts and numbers only.
+    /// Rewrites `const` and `enum`, which may list only strings and numbers.
     fn values(&mut self, entries: &mut Entries) {
         let listed = |value: &Doc| match value {
             Doc::String(text) => !text.is_empty(),

@@ -1,7 +1,8 @@
-//! A schema as a provider takes it from a tool that is not strict: the original, changed only where the provider refuses the request.
+//! Schemas for tools without strict mode: the original, changed only where the provider would reject the request.
 //!
-//! `docs/rules.md` lists what each provider refuses without strict mode, in the section on tools that are not strict. What has to
-//! be taken out of a schema is said in a description, and is among the changes; the original is what arguments are checked against.
+//! `docs/rules.md` lists what each provider rejects without strict mode, in the section on tools that are not strict. A
+//! constraint that has to be removed is stated in a description and listed in the changes. Arguments are validated against the
+//! original.
 
 mod gemini;
 mod root;
@@ -13,16 +14,17 @@ use super::fault::{Fault, Target, Targets};
 use super::judge;
 use crate::schema::dialect::Dialect;
 
-/// A schema for a tool that is not strict.
+/// A schema for a tool without strict mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NonStrict {
-    /// The schema as it is sent.
+    /// The schema as sent to the provider.
     pub schema: String,
-    /// What differs from the original, and why.
+    /// The differences from the original, and the reasons for them.
     pub changes: Vec<Fault>,
 }
 
-/// The schema as this provider takes it from a tool that is not strict, or why the provider takes it in no form.
+/// Adapts a schema to what this provider accepts for a tool without strict mode, or returns why the provider accepts it in no
+/// form.
 ///
 /// ```
 /// use serde_json::json;
@@ -75,7 +77,7 @@ struct Adapter {
     faults: Vec<Fault>,
 }
 
-/// Longest constraint that a description repeats.
+/// Maximum length of a constraint that is repeated in a description, in bytes.
 const LONGEST: usize = 400;
 
 /// Keywords whose value is a schema.
@@ -94,7 +96,7 @@ const ONE: [&str; 11] = [
 ];
 /// Keywords whose value is a list of schemas.
 const MANY: [&str; 5] = ["allOf", "anyOf", "items", "oneOf", "prefixItems"];
-/// Keywords whose value has a schema under each key.
+/// Keywords whose value is an object of schemas.
 const NAMED: [&str; 6] = [
     "$defs",
     "definitions",
@@ -145,12 +147,12 @@ impl Adapter {
         self.pointer.truncate(length);
     }
 
-    /// Adapts a schema that stands anywhere.
+    /// Adapts a schema anywhere below the root, or the root itself.
     fn node(&mut self, node: &mut Doc) {
         if let Doc::Boolean(all) = *node
             && !self.is(Dialect::JsonSchema)
         {
-            // Clients and providers read objects only.
+            // Clients and providers accept only objects as schemas.
             self.change("untyped-value", format!("`{all}` is written as an object"));
             let never = ("not".to_owned(), Doc::Object(Vec::new()));
             *node = Doc::Object(if all { Vec::new() } else { vec![never] });
@@ -178,13 +180,13 @@ impl Adapter {
             }
             Doc::Object(entries) if NAMED.contains(&key) => {
                 for (name, value) in entries {
-                    // `dependencies` may also list names.
+                    // A value of `dependencies` may also be a list of names.
                     if !matches!(value, Doc::Array(_)) {
                         self.below(&[key, name], |adapter| adapter.node(value));
                     }
                 }
             }
-            // What closes or opens an object or a list stays a boolean.
+            // A boolean that closes or opens an object or an array stays unchanged.
             Doc::Boolean(_) if matches!(key, "additionalProperties" | "additionalItems") => {}
             Doc::Boolean(_) if key.starts_with("unevaluated") => {}
             value if ONE.contains(&key) => self.below(&[key], |adapter| adapter.node(value)),
@@ -192,7 +194,7 @@ impl Adapter {
         }
     }
 
-    /// Takes a keyword out of a node and says what it asks in the node's description.
+    /// Removes a keyword from a node and states its value in the node's description.
     fn take_out(&mut self, entries: &mut Vec<(String, Doc)>, key: &str, rule: &'static str) {
         let Some(at) = entries.iter().position(|(name, _)| name == key) else {
             return;
@@ -234,7 +236,7 @@ impl Adapter {
         }
     }
 
-    /// What earlier drafts spell otherwise: Anthropic reads draft 2020-12 only.
+    /// Rewrites keywords of earlier drafts, because Anthropic accepts only draft 2020-12.
     fn newest_draft(&mut self, entries: &mut Vec<(String, Doc)>) {
         self.tuple(entries);
         for (exclusive, bound) in [
@@ -266,7 +268,7 @@ impl Adapter {
         }
     }
 
-    /// A tuple as earlier drafts have it.
+    /// Rewrites a tuple of earlier drafts: a list in `items` becomes `prefixItems`.
     fn tuple(&mut self, entries: &mut [(String, Doc)]) {
         let Some(at) = entries
             .iter()
@@ -294,7 +296,7 @@ fn get<'a>(entries: &'a [(String, Doc)], key: &str) -> Option<&'a Doc> {
         .map(|(_, value)| value)
 }
 
-/// The types that a node says it admits.
+/// The types in the `type` keyword of a node.
 fn kinds(entries: &[(String, Doc)]) -> Vec<&str> {
     match get(entries, "type") {
         Some(Doc::String(name)) => vec![name],

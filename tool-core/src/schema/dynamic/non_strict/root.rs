@@ -1,4 +1,4 @@
-//! The root of a schema: an object without choices, wherever a provider wants that.
+//! Adapts the root of a schema to providers that require an object without `anyOf` and similar keywords.
 
 use super::{Adapter, get, kinds};
 use crate::schema::dialect::Dialect;
@@ -7,11 +7,11 @@ use crate::schema::dynamic::words::key_of;
 
 type Entries = Vec<(String, Doc)>;
 
-/// References that are followed one after the other, and choices inside choices.
+/// Maximum number of references in a chain, and of nested choices.
 const DEEPEST: usize = 16;
 
 impl Adapter {
-    /// Makes the root an object of named properties.
+    /// Makes the root an object with named properties.
     pub(super) fn root(&mut self, root: &mut Doc) {
         let whole = root.clone();
         let Doc::Object(entries) = root else {
@@ -56,7 +56,7 @@ impl Adapter {
         }
     }
 
-    /// Writes what a reference at the root refers to in its place.
+    /// Replaces a reference at the root by its target.
     fn inline(&mut self, entries: &mut Entries, whole: &Doc) {
         for _ in 0..DEEPEST {
             let Some(to) = get(entries, "$ref")
@@ -83,7 +83,7 @@ impl Adapter {
         self.fault("ref-target", "the root refers to itself");
     }
 
-    /// Takes choices out of the root: what any of the shapes has becomes a property.
+    /// Removes choices from the root. The properties of all alternatives become properties of the root.
     fn choices(&mut self, entries: &mut Entries, whole: &Doc) {
         let refused: &[&str] = if self.is(Dialect::Anthropic) {
             &["allOf", "anyOf", "oneOf"]
@@ -107,7 +107,7 @@ impl Adapter {
         };
         let own = get(entries, "properties").map_or(0, |own| own.entries().len());
         if merged.properties.len() > own {
-            // It closes the object to what the shapes have.
+            // It allows only the properties of the root, without those of the alternatives.
             entries.retain(|(name, _)| name != "additionalProperties");
         }
         let required: Vec<Doc> = merged.required.into_iter().map(Doc::String).collect();
@@ -119,19 +119,19 @@ impl Adapter {
     }
 }
 
-/// What a reference within the schema refers to.
+/// The target of a reference within the schema.
 fn target<'a>(whole: &'a Doc, to: &str) -> Option<&'a Doc> {
     whole.at(to.strip_prefix('#')?)
 }
 
-/// The properties that an object may have, and those that it always has.
+/// The properties that an object may have, and the names of those that it must have.
 #[derive(Clone, Debug, Default)]
 struct Shape {
     properties: Entries,
     required: Vec<String>,
 }
 
-/// The shape of a schema for an object, with what its choices add; `None` where it takes no object.
+/// Collects the properties of an object schema, including those of its alternatives; `None` if it accepts no object.
 fn shape(schema: &Doc, whole: &Doc, levels: usize) -> Option<Shape> {
     if *schema == Doc::Boolean(false) {
         return None;
@@ -193,7 +193,7 @@ fn shape(schema: &Doc, whole: &Doc, levels: usize) -> Option<Shape> {
     Some(merged)
 }
 
-/// Adds a property; one of the name that is there and differs is joined with it.
+/// Adds a property. If a different schema exists for the name, both are joined with `key` (`allOf` or `anyOf`).
 fn both(properties: &mut Entries, name: String, value: Doc, key: &str) {
     let Some((_, held)) = properties.iter_mut().find(|(held, _)| *held == name) else {
         properties.push((name, value));

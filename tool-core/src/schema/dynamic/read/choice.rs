@@ -1,4 +1,4 @@
-//! `anyOf`, `oneOf` and lists of types.
+//! Reads `anyOf`, `oneOf` and lists of types.
 
 use super::{Reader, quiet};
 use crate::schema::Format;
@@ -6,7 +6,7 @@ use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::node::{Absence, NUMBER, Node, Owned, Property, STRING};
 
 impl Reader<'_> {
-    /// A choice and what stands beside it.
+    /// Reads a choice, and rejects keywords next to it that restrict values.
     pub(super) fn choice_of(&mut self, doc: &Doc, keyword: &str, branches: &[Doc]) -> Node {
         let beside = doc
             .entries()
@@ -27,7 +27,7 @@ impl Reader<'_> {
         self.combine(nodes)
     }
 
-    /// One node for several.
+    /// Combines several alternative nodes into one.
     pub(super) fn combine(&mut self, nodes: Vec<Node>) -> Node {
         let mut nullable = false;
         let mut variants: Vec<Node> = Vec::new();
@@ -83,7 +83,7 @@ impl Reader<'_> {
         Node::new(Owned::Untagged(variants))
     }
 
-    /// The variants with all text in one, and all numbers in one.
+    /// Merges all string variants into one, and all number variants into one.
     fn folded(&mut self, variants: Vec<Node>) -> Vec<Node> {
         let mut folded: Vec<Node> = Vec::new();
         for variant in variants {
@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 }
 
-/// A one-value enum with its words moved to the value, where several of them make one list.
+/// Moves the description of a one-value enum to its value, so that several such enums can be merged into one.
 fn listing(mut node: Node) -> Node {
     if let Owned::Enum(values) = &mut node.kind
         && let [(_, words)] = values.as_mut_slice()
@@ -121,7 +121,7 @@ fn listing(mut node: Node) -> Node {
     node
 }
 
-/// Widens `held` to `other` too; false where that loses something.
+/// Widens `held` to accept `other` as well; returns `false` if that loses a constraint.
 fn join(held: &mut Node, other: Node) -> bool {
     match (&mut held.kind, other.kind) {
         (Owned::Enum(values), Owned::Enum(more)) => {
@@ -161,15 +161,15 @@ fn join(held: &mut Node, other: Node) -> bool {
     }
 }
 
-/// An address of either kind is the one choice of formats that has a name.
+/// `ipv4` or `ipv6` is the only union of formats that has a name.
 const fn is_ip(format: Format) -> bool {
     matches!(format, Format::Ipv4 | Format::Ipv6 | Format::Ip)
 }
 
-/// The property that tells objects apart, and its value in each: required everywhere, with one value, which differs.
+/// Finds the tag of several objects and its value in each: a required property with a single value that differs between them.
 fn common_tag(variants: &[Node]) -> Option<(String, Vec<String>)> {
     let properties = |variant: &Node| match &variant.kind {
-        // A recursive definition stays whole: its tag would be missing where it refers to itself.
+        // A recursive definition stays whole, because its references would lead to an object without the tag.
         Owned::Object(properties) if !refers_to_itself(variant) => Some(properties.clone()),
         _ => None,
     };
@@ -231,7 +231,7 @@ fn untag(mut variant: Node, tag: &str) -> Node {
     variant
 }
 
-/// Whether no value is of both.
+/// Whether no value fits both nodes.
 fn disjoint(a: &Node, b: &Node) -> bool {
     if a.classes() & b.classes() == 0 {
         return true;
@@ -251,7 +251,7 @@ fn disjoint(a: &Node, b: &Node) -> bool {
         })
 }
 
-/// Whether one object needs a key that the other, which is closed, does not have.
+/// Whether one object requires a key that the other (closed) object does not have.
 fn lacks(ours: &[Property], theirs: &[Property]) -> bool {
     ours.iter().any(|property| {
         is_needed(property) && !theirs.iter().any(|other| other.name == property.name)

@@ -1,13 +1,13 @@
-//! Several schemas for one value, as one schema.
+//! Merges several schemas for the same value into one (`allOf`, and `$ref` with siblings).
 
 use super::quiet;
 use crate::schema::dynamic::doc::Doc;
 
-/// How much more may be merged: a small text can ask for very much.
+/// Remaining budget for merges, because a short text can request very many.
 pub(super) struct Fuel {
-    /// Merges of the whole schema.
+    /// Remaining merges for the whole schema.
     pub(super) merges: usize,
-    /// References and merges inside one another.
+    /// Remaining nesting of references and merges.
     pub(super) depth: usize,
 }
 
@@ -20,11 +20,11 @@ impl Default for Fuel {
     }
 }
 
-/// The node with its `allOf` worked in.
+/// Merges a node with the branches of its `allOf`.
 pub(super) fn all_of(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
     let mut merged = without(doc, "allOf");
     for branch in doc.get("allOf").map(Doc::items).unwrap_or_default() {
-        // A lone reference is kept, so that recursion through it is seen.
+        // A single reference is kept, so that recursion through it is detected.
         if merged.entries().iter().all(|(key, _)| quiet(key))
             && doc.get("allOf").map(Doc::items).map(<[Doc]>::len) == Some(1)
         {
@@ -35,7 +35,7 @@ pub(super) fn all_of(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, Stri
     Ok(merged)
 }
 
-/// The node with its reference worked in.
+/// Merges a node with the target of its `$ref`.
 pub(super) fn beside_reference(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
     let only = Doc::Object(
         doc.entries()
@@ -57,7 +57,7 @@ fn without(doc: &Doc, keyword: &str) -> Doc {
     )
 }
 
-/// The branch under the words of the node around it.
+/// The branch, with the annotations of the node around it.
 fn join_quiet(around: &Doc, branch: &Doc) -> Doc {
     let mut entries = around.entries().to_vec();
     for (key, value) in branch.entries() {
@@ -68,7 +68,7 @@ fn join_quiet(around: &Doc, branch: &Doc) -> Doc {
     Doc::Object(entries)
 }
 
-/// The branch without a reference or an `allOf` on its top.
+/// Resolves a reference or an `allOf` at the top of a branch.
 fn resolved(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
     if fuel.merges == 0 || fuel.depth == 0 {
         return Err("the schema is merged with itself, or with too much".into());

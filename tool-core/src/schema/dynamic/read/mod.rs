@@ -1,7 +1,8 @@
-//! Reads a schema into the tree.
+//! Reader from JSON Schema to the schema tree.
 //!
-//! What the tree cannot say is a fault. What it says more loosely (a format without a checker, a count of properties) goes into the
-//! description and becomes a note: the guard lets it pass, and whoever sent the schema checks it.
+//! A constraint that the tree cannot express is a fault. A constraint that it can express only loosely (a format without a
+//! validator, a property count) goes into the description and becomes a note: the guard does not check it, the server that sent
+//! the schema does.
 
 mod choice;
 mod merge;
@@ -13,16 +14,16 @@ use super::fault::{Fault, Targets};
 use super::judge::DEEPEST;
 use super::node::{Node, Owned};
 
-/// What a schema says, or why it cannot be said.
+/// A schema that was read, with the constraints that only its description states.
 pub(super) struct Read {
     pub(super) node: Node,
     pub(super) notes: Vec<Fault>,
 }
 
-/// Name of the arguments as a whole, for a reference to `#`.
+/// Name of the root node, for a reference to `#`.
 const ROOT: &str = "Root";
 
-/// Nodes a schema may unfold to, definitions written out: a small text can mean a very large tree.
+/// Maximum number of nodes after definitions are expanded: a short text can describe a very large tree.
 const MOST_NODES: usize = 20_000;
 
 pub(super) fn read(root: &Doc) -> Result<Read, Vec<Fault>> {
@@ -72,16 +73,16 @@ struct Reader<'a> {
     faults: Vec<Fault>,
     notes: Vec<Fault>,
     pointer: String,
-    /// References to the definitions that the walk is inside of.
+    /// The references whose definitions the walk is inside of.
     open: Vec<String>,
-    /// References and the names given to what they refer to.
+    /// References, and the names given to their definitions.
     names: Vec<(String, String)>,
     depth: usize,
     nodes: usize,
     fuel: merge::Fuel,
 }
 
-/// Keywords that say nothing about values, or that the place around has dealt with.
+/// Keywords that do not restrict values, or that the surrounding node has already handled.
 const QUIET: &[&str] = &[
     "title",
     "description",
@@ -104,7 +105,7 @@ const QUIET: &[&str] = &[
     "markdownDescription",
 ];
 
-/// Whether a keyword does not restrict values.
+/// Whether a keyword can be ignored because it does not restrict values.
 fn quiet(key: &str) -> bool {
     (key.starts_with('$') && key != "$ref" && key != "$dynamicRef")
         || key.starts_with("x-")
@@ -134,7 +135,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Visits what stands below.
+    /// Visits a node below the current one, with the JSON pointer extended by `steps`.
     fn below<T>(&mut self, steps: &[&str], visit: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
         for step in steps {
@@ -147,11 +148,11 @@ impl Reader<'_> {
         found
     }
 
-    /// Reads a node; `root` for the arguments as a whole.
+    /// Reads a node; `root` marks the schema of the arguments as a whole.
     fn node(&mut self, doc: &Doc, root: bool) -> Node {
         self.nodes += 1;
         if self.nodes > MOST_NODES || self.depth > DEEPEST {
-            // Told once, at the first place: the rest is skipped.
+            // Too many nodes are reported only at the first place; the rest is skipped.
             if self.nodes <= MOST_NODES + 1 || self.depth > DEEPEST {
                 self.nodes = self.nodes.max(MOST_NODES + 1);
                 return self.fault(
@@ -167,7 +168,7 @@ impl Reader<'_> {
         let mut node = self.node_inside(doc, root);
         self.depth -= 1;
         if let Some(description) = doc.get("description").and_then(Doc::as_str) {
-            // The place's own words stand instead of a definition's.
+            // The node's own description replaces that of a definition.
             node.description = description.trim().to_owned() + &sentences(&node, doc);
         }
         if doc.get("nullable") == Some(&Doc::Boolean(true)) {
@@ -209,7 +210,7 @@ impl Reader<'_> {
         self.typed(doc, root)
     }
 
-    /// Keywords that the tree has no place for.
+    /// Rejects keywords that the tree cannot express.
     fn refused(&mut self, doc: &Doc) -> Option<Node> {
         const REFUSED: &[(&str, &str, &str)] = &[
             (
@@ -301,7 +302,7 @@ impl Reader<'_> {
             .iter()
             .any(|(key, _)| key != "$ref" && !quiet(key))
         {
-            // More than a reference: an internally tagged enum of schemars writes its tag beside one.
+            // The reference has siblings: schemars writes the tag of an internally tagged enum next to a `$ref`.
             return match merge::beside_reference(self.root, doc, &mut self.fuel) {
                 Ok(merged) => self.node(&merged, false),
                 Err(why) => self.fault("ref-siblings", why),
@@ -323,14 +324,14 @@ impl Reader<'_> {
         if refers_at_once(&node, &name) {
             return self.fault("ref-target", format!("`{to}` is nothing but itself"));
         }
-        // Another name for a definition around this one keeps that one's.
+        // An alias of a definition around this node keeps the name of that definition.
         if !matches!(node.kind, Owned::Ref(_)) {
             node.name = Some(name);
         }
         node
     }
 
-    /// A name for a definition: its own, made unique in the schema.
+    /// Returns the name of a definition, made unique in the schema.
     fn name_for(&mut self, to: &str) -> String {
         if let Some((_, name)) = self.names.iter().find(|(known, _)| known == to) {
             return name.clone();
@@ -349,7 +350,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a node is a whole number but zero, as `NonZeroI32` is described: the one `not` that the tree knows.
+/// Whether a node is a non-zero integer, in the form of `NonZeroI32`'s schema: the only `not` that the tree supports.
 fn is_not_zero(doc: &Doc) -> bool {
     let zero = |value: &Doc| value.as_integer() == Some(0);
     let not = doc.get("not");
@@ -357,7 +358,7 @@ fn is_not_zero(doc: &Doc) -> bool {
         && not.is_some_and(|not| not.entries().len() == 1 && not.get("const").is_some_and(zero))
 }
 
-/// Whether a node is a reference to this name with no object, list or map between: following it would never end.
+/// Whether a node is a reference to this name without an object, array or map in between: resolving it would never end.
 fn refers_at_once(node: &Node, name: &str) -> bool {
     match &node.kind {
         Owned::Ref(to) => to == name,
@@ -367,9 +368,9 @@ fn refers_at_once(node: &Node, name: &str) -> bool {
     }
 }
 
-/// Sentences that reading added to a node whose own words are replaced.
+/// The sentences that the reader added to a node whose description is replaced.
 fn sentences(node: &Node, doc: &Doc) -> String {
-    // Words of a definition are replaced; words that stand for a keyword are kept.
+    // The description of a definition is replaced; sentences that stand for a keyword are kept.
     if doc.has("$ref") || node.description.is_empty() {
         String::new()
     } else {

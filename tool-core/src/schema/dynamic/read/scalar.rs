@@ -1,4 +1,4 @@
-//! Text, numbers and lists of values.
+//! Reads strings, numbers and enumerated values.
 
 use super::Reader;
 use crate::schema::Format;
@@ -62,7 +62,7 @@ impl Reader<'_> {
         node
     }
 
-    /// `enum` and `const`.
+    /// Reads `enum` and `const`.
     pub(super) fn listed(&mut self, doc: &Doc, values: &[Doc]) -> Node {
         let nullable = values.contains(&Doc::Null) || doc.says_type("null");
         let values: Vec<&Doc> = values.iter().filter(|value| **value != Doc::Null).collect();
@@ -128,7 +128,7 @@ impl Reader<'_> {
     }
 }
 
-/// The node with its bounds, if it has any.
+/// A node of this kind, wrapped in its bounds if there are any.
 pub(super) fn bounded(kind: Owned, bounds: Bounds) -> Node {
     if bounds == Bounds::default() {
         Node::new(kind)
@@ -137,13 +137,13 @@ pub(super) fn bounded(kind: Owned, bounds: Bounds) -> Node {
     }
 }
 
-/// A number with its bounds.
+/// Reads a number or an integer with its bounds.
 pub(super) fn number(doc: &Doc, kind: Owned) -> Node {
     let number = |key: &str| match doc.get(key) {
         Some(Doc::Number(number)) => Some(number.clone()),
         _ => None,
     };
-    // Draft 4, which some servers still write, has a boolean beside the bound.
+    // In draft 4, which some servers still use, `exclusiveMinimum` is a boolean next to `minimum`.
     let flag = |key: &str| doc.get(key) == Some(&Doc::Boolean(true));
     let mut bounds = Bounds {
         min: number("minimum"),

@@ -1,4 +1,4 @@
-//! Types, objects and lists.
+//! Reads the `type` keyword, objects and arrays.
 
 use super::scalar::{bounded, number};
 use super::{Reader, quiet};
@@ -6,7 +6,7 @@ use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::node::{Absence, Bounds, Node, Owned, Property, class_of};
 
 impl Reader<'_> {
-    /// A node that says its type, or one whose keywords give it away.
+    /// Reads a node by its `type`, or by its other keywords if it has none.
     pub(super) fn typed(&mut self, doc: &Doc, root: bool) -> Node {
         let types: Vec<&str> = doc.types().collect();
         if doc.has("type") && types.is_empty() {
@@ -119,7 +119,7 @@ impl Reader<'_> {
                 });
                 Node::new(Owned::Map(Box::new(values)))
             }
-            // Without a word about properties an object below the root is anything at all.
+            // Below the root, an object without any properties accepts anything.
             Some(Doc::Boolean(true) | Doc::Object(_)) if properties.is_empty() => {
                 Node::new(Owned::Map(Node::boxed(Owned::Any)))
             }
@@ -183,7 +183,7 @@ impl Reader<'_> {
                 .filter(|default| **default != Doc::Null)
             {
                 Some(value) if !nullable && fits(&node, value) => default = Some(value.clone()),
-                // Null means something else here, or the default is for something else: said, not written.
+                // Null has a meaning of its own here, or the default does not fit: state it in the description only.
                 Some(value) => {
                     let gap = if description.is_empty() { "" } else { " " };
                     description = format!("{description}{gap}Default: {}.", value.text());
@@ -204,7 +204,7 @@ impl Reader<'_> {
     }
 }
 
-/// The types that keywords speak about, where none is said.
+/// The type that the keywords imply, for a node without `type`.
 fn guessed(doc: &Doc) -> Vec<&'static str> {
     const SPEAKS: &[(&str, &[&str])] = &[
         (
@@ -247,7 +247,7 @@ fn guessed(doc: &Doc) -> Vec<&'static str> {
         .collect()
 }
 
-/// Whether a default is of the node's shape; a stated default is written where a model is silent.
+/// Whether a default fits the node. The guard inserts such a default if a model omits the property.
 fn fits(node: &Node, value: &Doc) -> bool {
     match (&node.inner().kind, value) {
         (Owned::Any, _) => true,
@@ -274,7 +274,7 @@ fn fits(node: &Node, value: &Doc) -> bool {
             };
             entries.iter().all(known) && properties.iter().all(there)
         }
-        // A string's bounds and the rest of the shapes are for the guard; a default of another JSON type is no default.
+        // The guard checks bounds of strings and all further details; only a default of a different JSON type is discarded here.
         (Owned::String | Owned::Format(_) | Owned::Number | Owned::Boolean, value) => {
             node.inner().classes() & class_of(value) != 0
         }

@@ -1,4 +1,4 @@
-//! Every bound that the guard holds, in every dialect: by keyword or in words.
+//! Tests that every dialect states every bound that the guard checks, as a keyword or in words.
 
 use core::num::{
     NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize, NonZeroU8,
@@ -13,7 +13,7 @@ use crate::args::{Repair, admit};
 use crate::schema::dialect::{Dialect, schema_text};
 use crate::schema::{Constraints, Field, Format, Kind, Pattern, Schema, StrictSchema, Text};
 
-/// A value that breaks one bound and nothing else, and the words that state the bound.
+/// A value that breaks exactly one bound, and words that state that bound.
 struct Case {
     schema: Schema,
     breaks: Value,
@@ -33,7 +33,7 @@ fn bounded(inner: &'static Schema, bounds: Constraints) -> &'static Schema {
     Box::leak(Box::new(Schema::new(Kind::Constrained(inner, bounds))))
 }
 
-/// Text of a number, for those that `json!` cannot hold.
+/// Parses a number that the `json!` macro cannot express.
 fn number(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| json!(text.parse::<f64>().unwrap_or_default()))
 }
@@ -127,7 +127,7 @@ fn of_types() -> Vec<Case> {
 fn of_constraints() -> Vec<Case> {
     static DIGITS: Pattern = Pattern::new("^[0-9]+$");
     const NONE: Constraints = Constraints::NONE;
-    // A bound that is added to `Constraints` is missing here, and this does not compile.
+    // A field added to `Constraints` does not compile here until it is listed, as a reminder to add its cases.
     let Constraints {
         min: _,
         max: _,
@@ -247,7 +247,7 @@ fn of_constraints() -> Vec<Case> {
             5,
         );
     }
-    // The side that is not stated keeps the bound of the width.
+    // The side without an explicit bound keeps the bound of the type.
     let from_three = Constraints {
         min: whole(3, "3"),
         ..NONE
@@ -411,12 +411,12 @@ fn of_constraints() -> Vec<Case> {
     cases
 }
 
-/// A format that may be stated together with a pattern.
+/// A string with a format, for a case that combines it with a pattern.
 fn uuid_like() -> &'static Schema {
     Box::leak(Box::new(Schema::new(Kind::Format(Format::Date))))
 }
 
-/// Whether a dialect states the bound for the field `x`.
+/// Checks that a dialect states the bound for the field `x`.
 fn states(case: &Case, schema: &'static Schema, dialect: Dialect) -> Result<(), String> {
     let fields = Box::leak(Box::new([Field::new("x", Text::EMPTY, schema)]));
     let root = Schema::new(Kind::Object(fields));
@@ -440,7 +440,7 @@ fn states(case: &Case, schema: &'static Schema, dialect: Dialect) -> Result<(), 
     Err(format!("{dialect:?} admits {}: {text}", case.breaks))
 }
 
-// E5: u32's bounds reached three dialects in part, and Anthropic not at all; `NonZeroU32` lost its 1, `Duration` admitted `P1Y`
+// E5: three dialects stated only some bounds of `u32` and Anthropic none; `NonZeroU32` lost its 1, `Duration` accepted `P1Y`
 #[test]
 fn every_dialect_states_every_bound_by_keyword_or_in_words() {
     let mut lost = Vec::new();

@@ -1,4 +1,4 @@
-//! What comes of calls: progress, results, questions.
+//! Chunks for the progress and the results of calls, and for approval requests.
 
 use serde_json::value::RawValue;
 
@@ -22,7 +22,7 @@ const BUSY: &str =
 const DRAINING: &str = "the server is shutting down, try again";
 
 impl Writer {
-    /// What happens to a call.
+    /// Shows an event of a call.
     pub fn event(&mut self, call: &str, event: &ToolEvent) -> Result<Vec<Chunk>, UiError> {
         match event {
             ToolEvent::Started => self.call(call).map(|_| Vec::new()),
@@ -31,7 +31,7 @@ impl Writer {
         }
     }
 
-    /// Progress of a call: a preliminary output, which the next one replaces.
+    /// Shows progress of a call: a preliminary output, which the next output replaces.
     pub fn progress(&mut self, call: &str, step: &RawValue) -> Result<Vec<Chunk>, UiError> {
         let call = self.call(call)?;
         let open = [
@@ -40,7 +40,7 @@ impl Writer {
             State::Answered { approved: true },
         ];
         call.is(&open, "progress")?;
-        // Somebody has answered elsewhere, where it runs.
+        // If the call was approved elsewhere, it runs there.
         call.state = State::Available;
         Ok(vec![Chunk::ToolOutputAvailable {
             tool_call_id: call.shown.clone(),
@@ -50,7 +50,7 @@ impl Writer {
         }])
     }
 
-    /// The result of a call; where it waits for somebody, the questions.
+    /// Shows the result of a call, or the approval requests that it waits for.
     pub fn result(&mut self, result: &CallResult) -> Result<Vec<Chunk>, UiError> {
         let Some(error) = result.error() else {
             let output = result.output().unwrap_or(RawValue::NULL);
@@ -66,7 +66,7 @@ impl Writer {
         )
     }
 
-    /// The result of a call, as [`Turns::observe`](crate::turn::Turns::observe) tells it.
+    /// Shows the result of a call, as [`Turns::observe`](crate::turn::Turns::observe) reports it.
     pub fn stored(&mut self, message: &ToolMessage) -> Result<Vec<Chunk>, UiError> {
         if let Some(output) = &message.output {
             return self.output(&message.id, output, &message.citations);
@@ -113,7 +113,7 @@ impl Writer {
         if call.state == State::Done {
             return Err(call.not("an error"));
         }
-        // The protocol's denial is a person's; a policy's is an error.
+        // In the protocol, a denial is by a person. A policy's denial is shown as an error.
         let asked = matches!(
             call.state,
             State::Asked | State::Answered { approved: false }
@@ -133,7 +133,7 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// Calls that a tool has made and that were asked about end with it: an interface that waits for them would ask forever.
+    /// Ends nested calls that still wait for an approval when the outer call ends: an interface that waits for them would ask forever.
     fn end_inner(&mut self, outer: &str) -> Vec<Chunk> {
         let outer = format!("{outer}:");
         let inner = |call: &&mut Call| call.id.starts_with(&outer) && call.state != State::Done;
@@ -155,7 +155,7 @@ impl Writer {
         ended.collect()
     }
 
-    /// A question to a person. It shows the arguments that would be run, which repair may have changed.
+    /// Shows an approval request. It shows the arguments that would run, which repair may have changed.
     pub fn ask(&mut self, ticket: &Ticket) -> Result<Vec<Chunk>, UiError> {
         if ticket.kind == ApprovalKind::Plan {
             return Err(UiError::NoSuchCall {
@@ -207,7 +207,7 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// Where the calls of a message stand: results that were not shown, questions, variables that are missing.
+    /// Shows the state of a message's calls: results that were not shown yet, approval requests, missing variables.
     pub fn turn(&mut self, turn: &Turn) -> Result<Vec<Chunk>, UiError> {
         match turn {
             Turn::Complete(results) => {
@@ -232,7 +232,7 @@ impl Writer {
         }
     }
 
-    /// How a run has ended. Its texts and results have been shown before, or are shown now.
+    /// Shows how a run has ended, with its texts and results unless they have been shown before.
     pub fn outcome(&mut self, outcome: &Outcome) -> Result<Vec<Chunk>, UiError> {
         match outcome {
             Outcome::Said(text)

@@ -1,8 +1,8 @@
-//! The algorithms that tokens may be signed with.
+//! Signature algorithms of access tokens.
 
 use jsonwebtoken::Algorithm;
 
-/// An algorithm with which an issuer signs tokens. All have a public key: HMAC, whose verifier could make tokens as well, is not among them.
+/// A signature algorithm of access tokens. All use a public key; HMAC is not supported, because its verifier could also create tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JwtAlgorithm {
@@ -27,7 +27,7 @@ pub enum JwtAlgorithm {
 }
 
 impl JwtAlgorithm {
-    /// All that a key of RSA can be used for.
+    /// All algorithms that an RSA key supports.
     pub(super) const RSA: &[Self] = &[
         Self::Rs256,
         Self::Rs384,
@@ -37,7 +37,7 @@ impl JwtAlgorithm {
         Self::Ps512,
     ];
 
-    /// The algorithm of a token's header; `None` for HMAC and for what this version of the library does not know.
+    /// The algorithm in a token's header; `None` for HMAC and algorithms that this version does not support.
     pub(super) fn of(algorithm: Algorithm) -> Option<Self> {
         Some(match algorithm {
             Algorithm::RS256 => Self::Rs256,
@@ -64,7 +64,7 @@ impl JwtAlgorithm {
             Self::Ps512 => name == "PS512",
             Self::Es256 => name == "ES256",
             Self::Es384 => name == "ES384",
-            // The second name is of RFC 9864.
+            // RFC 9864 adds the second name.
             Self::EdDsa => matches!(name, "EdDSA" | "Ed25519"),
         }
     }

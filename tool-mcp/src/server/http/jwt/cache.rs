@@ -1,4 +1,4 @@
-//! The keys of an issuer, fetched when they are needed and kept for as long as their response allows.
+//! Cache of an issuer's keys: fetched on demand and kept for as long as the response allows.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,15 +11,15 @@ use super::fetch::{FetchedJwks, JwksError, JwksFetcher};
 use super::keys::{self, Key, MOST_KEYS};
 use super::{AuthError, JwtAlgorithm};
 
-/// Time between two fetches while there are keys. Anybody can send tokens with unknown keys; they must not become requests to the issuer.
+/// Shortest time between two fetches while there are keys. Anybody can send tokens with unknown keys, and these must not become requests to the issuer.
 const BETWEEN: Duration = Duration::from_secs(30);
-/// Time between two fetches while there are no keys, when every request is refused.
+/// Shortest time between two fetches while there are no keys and every request is refused.
 const RETRY: Duration = Duration::from_secs(5);
-/// Longest time that a fetch may take, whatever the fetcher does.
+/// Timeout of a fetch, in addition to the fetcher's own.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How long keys are kept if their response does not say.
+/// How long keys are kept if their response has no `max-age`.
 const DEFAULT_AGE: Duration = Duration::from_mins(10);
-/// Shortest and longest time for which keys are kept, whatever their response says.
+/// Minimum and maximum time for which keys are kept, whatever their response says.
 const AGES: (Duration, Duration) = (BETWEEN, Duration::from_hours(24));
 
 /// The keys of an issuer.
@@ -33,11 +33,11 @@ struct Shared {
 #[derive(Default)]
 struct State {
     keys: Vec<Arc<Kept>>,
-    /// How many responses there were.
+    /// The number of responses so far.
     responses: u64,
-    /// The end of the last response's time; `None` before the first response.
+    /// When the last response expires; `None` before the first response.
     fresh_until: Option<Instant>,
-    /// From when on the keys are fetched again, ahead of their end.
+    /// When the keys are fetched again, before they expire.
     refresh_at: Option<Instant>,
     /// When the last fetch began.
     began: Option<Instant>,
@@ -45,11 +45,11 @@ struct State {
     fetching: Option<watch::Receiver<()>>,
 }
 
-/// A key, and until when it is accepted.
+/// A key and when it expires.
 pub(super) struct Kept {
     key: Key,
     until: Instant,
-    /// The number of the last response that had it.
+    /// The number of the last response that contained it.
     response: u64,
 }
 
@@ -59,11 +59,11 @@ impl Kept {
     }
 }
 
-/// Why a key is not there.
+/// Why no key is found.
 enum Missing {
     /// No key has this `kid`, or several have.
     Unknown(&'static str),
-    /// There are no keys whose time is not over.
+    /// All keys have expired, or none were fetched.
     NoKeys,
 }
 
@@ -75,7 +75,7 @@ impl Cache {
         }))
     }
 
-    /// The key that verifies a token.
+    /// Returns the key that verifies a token.
     pub(super) async fn find(
         &self,
         kid: Option<&str>,
@@ -96,7 +96,7 @@ impl Cache {
             }
         };
         if let Some(mut fetched) = fetched {
-            // It is never sent anything: it ends when its sender is dropped.
+            // Nothing is ever sent on this channel: it closes when its sender is dropped.
             let _ = fetched.changed().await;
         }
         let found = self.0.state().look_up(kid, algorithm, env::monotonic());
@@ -112,10 +112,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a fetch, if none runs and the last one began long enough ago; gives what is closed when the one that runs has ended.
+    /// Starts a fetch, unless one runs already or the last one began less than `between` ago. Returns a channel that closes when the running fetch ends.
     ///
-    /// It is a task of its own: a client that gives up its request must not end a fetch that others wait for, or one that would not be
-    /// repeated soon.
+    /// The fetch runs in its own task: a client that cancels its request must not cancel a fetch that others wait for, or one that could not be repeated
+    /// soon.
     fn fetch(
         self: &Arc<Self>,
         state: &mut State,
@@ -163,7 +163,7 @@ impl State {
         let mut fitting = self.keys.iter().filter(|kept| {
             let named = match kid {
                 Some(kid) => kept.key.kid.as_deref() == Some(kid),
-                // A token that names no key is of the newest ones.
+                // A token without `kid` can use only the keys of the last response.
                 None => kept.response == self.responses,
             };
             named && now < kept.until && kept.key.fits(algorithm)
@@ -183,8 +183,8 @@ impl State {
         }
     }
 
-    /// Takes over the keys of a response. Keys that it lacks stay until their own time is over, so that tokens on their way stay valid when
-    /// keys rotate; without a token that asks for a new key, the old response would have been used for just as long.
+    /// Stores the keys of a response. Keys that are missing from it stay until they expire, so that tokens in flight remain
+    /// valid when keys rotate. Without a token that asks for a new key, the old response would have been used for just as long.
     fn keep(&mut self, keys: Vec<Key>, fetched: &FetchedJwks, began: Instant) {
         let age = fetched.max_age.unwrap_or(DEFAULT_AGE).clamp(AGES.0, AGES.1);
         let until = began + age;

@@ -1,4 +1,4 @@
-//! The claims of a token whose signature was verified.
+//! Claims of a token whose signature is verified.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::server::{AuthError, Principal};
 
-/// The claims that decide; a claim that stands twice is an error.
+/// The registered claims. Deserializing fails if a claim occurs twice.
 #[derive(Deserialize)]
 struct Registered {
     iss: Option<String>,
@@ -35,7 +35,7 @@ impl OneOrMany {
         }
     }
 
-    /// Words that are separated by spaces, in one text or several.
+    /// Splits the texts at spaces into words.
     fn into_words(self) -> Vec<String> {
         let all = self.into_all();
         let words = all.iter().flat_map(|text| text.split(' '));
@@ -58,7 +58,7 @@ impl<'a> Claims<'a> {
         Ok(Self { registered, text })
     }
 
-    /// Checks who issued the token, and for which time.
+    /// Checks the issuer, the expiry and the start of validity.
     pub(super) fn check(&self, issuer: &str, leeway: Duration) -> Result<(), AuthError> {
         if self.registered.iss.as_deref() != Some(issuer) {
             return Err(AuthError::Rejected("the token is of another issuer"));
@@ -100,7 +100,7 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// A claim that the host named, which is a text.
+/// Returns a claim that the host has configured; it must be a text.
 fn text_of(claims: &str, name: &str) -> Result<String, AuthError> {
     let missing = AuthError::Rejected("the token does not name a workspace");
     let claims: std::collections::HashMap<String, &RawValue> =
@@ -113,7 +113,7 @@ fn text_of(claims: &str, name: &str) -> Result<String, AuthError> {
     Ok(text)
 }
 
-/// Claims that are not what RFC 7519 says.
+/// The error for claims that violate RFC 7519.
 pub(super) fn malformed() -> AuthError {
     AuthError::Rejected("a claim of the token is malformed or occurs twice")
 }

@@ -1,4 +1,4 @@
-//! Where the keys of an issuer come from.
+//! Fetching of an issuer's JSON Web Key Set.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -12,12 +12,12 @@ use reqwest::{Certificate, Client, Url, redirect};
 
 use super::JwtConfigError;
 
-/// Longest body that is read, in bytes. A set of 100 keys takes a fifth of it.
+/// Maximum length of a body in bytes. A set of 100 keys takes a fifth of it.
 const LONGEST_BODY: usize = 512 * 1024;
-/// Longest time until the body is read, if the host names no other.
+/// Default timeout of a request, including its body.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Fetches the keys of an issuer: [`HttpJwks`] over HTTP, or a host's own, such as one that reads a file.
+/// Fetches the keys of an issuer: [`HttpJwks`] over HTTP, or an implementation of the host, such as one that reads a file.
 ///
 /// ```
 /// use futures::FutureExt as _;
@@ -39,23 +39,23 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// }
 /// ```
 pub trait JwksFetcher: Send + Sync + 'static {
-    /// Fetches the key set. It is called again only after it has returned, and given up after 15 seconds. An error keeps the keys that there
-    /// are until their time is over.
+    /// Fetches the key set. There is one call at a time, and each is cancelled after 15
+    /// seconds. After an error the present keys are used until they expire.
     fn fetch(&self) -> BoxFuture<'_, Result<FetchedJwks, JwksError>>;
 }
 
-/// A key set as it was fetched.
+/// A fetched key set.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FetchedJwks {
     /// The JSON Web Key Set.
     pub body: Vec<u8>,
-    /// How long its keys may be used; `None` if the response does not say.
+    /// How long its keys may be used; `None` if the response does not specify it.
     pub max_age: Option<Duration>,
 }
 
 impl FetchedJwks {
-    /// A key set whose response says nothing about its age.
+    /// Creates a key set without a maximum age.
     pub fn new(body: impl Into<Vec<u8>>) -> Self {
         Self {
             body: body.into(),
@@ -63,7 +63,7 @@ impl FetchedJwks {
         }
     }
 
-    /// How long its keys may be used.
+    /// Sets how long its keys may be used.
     #[must_use]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = Some(age);
@@ -71,22 +71,22 @@ impl FetchedJwks {
     }
 }
 
-/// Why keys could not be fetched. It is written into the host's log and shown to no client.
+/// The error of a failed fetch. It is written to the host's log and never shown to a client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct JwksError(String);
 
 impl JwksError {
-    /// An error of this text.
+    /// Creates an error with this text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 }
 
-/// Fetches keys over HTTPS. `http` is allowed for addresses of this machine only.
+/// Fetches keys over HTTPS; `http` is allowed for loopback addresses only.
 ///
-/// A redirect is not followed, a body longer than 512 KiB is not read, and a request takes at most 10 seconds ([`timeout`](Self::timeout)). The certificates of the system
-/// are trusted; on Linux, `SSL_CERT_FILE` names others. The variables `HTTPS_PROXY` and `NO_PROXY` hold.
+/// Redirects are not followed, a body longer than 512 KiB is not read, and a request takes at most 10 seconds ([`timeout`](Self::timeout)).
+/// The system's certificates are trusted; on Linux, `SSL_CERT_FILE` replaces them. The variables `HTTPS_PROXY` and `NO_PROXY` are respected.
 #[derive(Clone)]
 pub struct HttpJwks {
     url: Url,
@@ -96,8 +96,8 @@ pub struct HttpJwks {
 }
 
 impl HttpJwks {
-    /// Fetches keys from a URL, which is the `jwks_uri` of the issuer's metadata. It fails if the URL is malformed, has a user, or is neither
-    /// `https` nor of this machine.
+    /// Fetches keys from a URL, which is the `jwks_uri` of the issuer's metadata. Fails if
+    /// the URL is malformed, contains a user, or is neither `https` nor a loopback address.
     pub fn new(url: &str) -> Result<Self, JwtConfigError> {
         let fault = |reason: &str| JwtConfigError::Url {
             url: url.to_owned(),
@@ -106,7 +106,7 @@ impl HttpJwks {
         let parsed = Url::parse(url).map_err(|error| fault(&error.to_string()))?;
         if !parsed.username().is_empty() || parsed.password().is_some() {
             return Err(JwtConfigError::Url {
-                // It may hold a password.
+                // The URL may contain a password.
                 url: parsed.host_str().unwrap_or_default().to_owned(),
                 reason: "it names a user, which belongs into no URL".to_owned(),
             });
@@ -130,7 +130,7 @@ impl HttpJwks {
         })
     }
 
-    /// Also trusts a root certificate, in DER: that of a company's own authority. It fails if the certificate is malformed.
+    /// Also trusts a root certificate in DER, such as that of a company's own authority. Fails if the certificate is malformed.
     pub fn root_certificate(mut self, der: &[u8]) -> Result<Self, JwtConfigError> {
         let root = Certificate::from_der(der);
         self.roots.push(root.map_err(|error| client_error(&error))?);
@@ -138,7 +138,7 @@ impl HttpJwks {
         Ok(self)
     }
 
-    /// How long a request may take, from the look-up of the name to the end of the body; 10 seconds by default.
+    /// Sets the timeout of a request, from the name look-up to the end of the body; 10 seconds by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -188,7 +188,7 @@ fn client(url: &Url, roots: &[Certificate]) -> Result<Client, JwtConfigError> {
         .user_agent(concat!("tool-mcp/", env!("CARGO_PKG_VERSION")))
         // A redirect may lead to `http`, or to a host that the operator did not name.
         .redirect(redirect::Policy::none())
-        // Minutes lie between two requests.
+        // Requests are minutes apart, so idle connections are not kept.
         .pool_max_idle_per_host(0);
     if is_loopback(url) {
         builder = builder.no_proxy();
@@ -209,7 +209,7 @@ fn broken(error: &reqwest::Error) -> JwksError {
     JwksError::new(causes(error))
 }
 
-/// An error with its causes, which `reqwest` leaves out.
+/// The text of an error and its causes, which `reqwest` leaves out.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -221,7 +221,7 @@ fn causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Whether a URL is of this machine.
+/// Whether a URL has a loopback address.
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
@@ -231,7 +231,7 @@ fn is_loopback(url: &Url) -> bool {
             .is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// How long a response may be used (RFC 9111, section 4.2), of which `Age` is over already. One that must not be kept has no time.
+/// How long a response may be used (RFC 9111, section 4.2), less its `Age`. A response that must not be cached returns zero.
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let mut max_age = None;
     for value in headers.get_all(CACHE_CONTROL) {
@@ -239,7 +239,7 @@ fn max_age(headers: &HeaderMap) -> Option<Duration> {
             let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
             match name.trim().to_ascii_lowercase().as_str() {
                 "no-store" | "no-cache" => return Some(Duration::ZERO),
-                // One that cannot be read is over; of several, the shortest holds.
+                // An unreadable `max-age` counts as zero; the shortest of several applies.
                 "max-age" => {
                     let seconds = value.trim().trim_matches('"').parse().unwrap_or(0);
                     let shorter = max_age.map_or(seconds, |other: u64| other.min(seconds));
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(of(&[(CACHE_CONTROL, "s-maxage=600")]), None);
     }
 
-    // H8: keys over `http` can be replaced on their way
+    // H8: keys fetched over `http` could be replaced in transit, so only HTTPS and loopback URLs are accepted.
     #[test]
     fn only_https_and_this_machine_give_keys() {
         for url in [

@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 
 use super::{JwksError, JwtAlgorithm};
 
-/// Most keys of a set.
+/// Maximum number of keys in a set.
 pub(super) const MOST_KEYS: usize = 100;
-/// Lengths of an RSA modulus in bits. A shorter one can be factored; a longer one makes each verification expensive.
+/// Allowed lengths of an RSA modulus in bits. A shorter one can be factored; a longer one makes each verification expensive.
 const MODULUS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
-/// A public key, and what it may verify.
+/// A public key and the algorithms that it may verify.
 pub(super) struct Key {
     pub(super) kid: Option<String>,
     algorithms: Vec<JwtAlgorithm>,
@@ -21,7 +21,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Whether it verifies signatures of this algorithm.
+    /// Whether the key may verify signatures of this algorithm.
     pub(super) fn fits(&self, algorithm: JwtAlgorithm) -> bool {
         self.algorithms.contains(&algorithm)
     }
@@ -37,7 +37,7 @@ struct Set<'a> {
     keys: Vec<&'a RawValue>,
 }
 
-/// A key as it is published. Its other members are not used.
+/// A published key. Its other members are ignored.
 #[derive(Deserialize)]
 struct Published {
     kty: String,
@@ -51,11 +51,11 @@ struct Published {
     e: Option<String>,
     x: Option<String>,
     y: Option<String>,
-    /// The private part.
+    /// The private part, which must not be published.
     d: Option<serde::de::IgnoredAny>,
 }
 
-/// Reads a key set. Keys of other types, uses and algorithms, and keys that are not secure, are left out.
+/// Reads a key set, and skips keys of other types, uses and algorithms and keys that are not secure.
 pub(super) fn read(body: &[u8]) -> Result<Vec<Key>, JwksError> {
     let set: Set<'_> = serde_json::from_slice(body).map_err(|error| {
         JwksError::new(format!("the response is not a JSON Web Key Set: {error}"))
@@ -97,7 +97,7 @@ fn key(text: &str) -> Option<Key> {
     }
 }
 
-/// The key, or why it is not used.
+/// Returns the key, or the reason why it is not used.
 fn usable(published: &Published) -> Result<Key, &'static str> {
     if published
         .usage
@@ -167,7 +167,7 @@ fn bytes(text: Option<&str>) -> Result<Vec<u8>, &'static str> {
         .map_err(|_| "its `n` or `e` is malformed")
 }
 
-/// A number without leading zeros, which some issuers write.
+/// Removes leading zeros, which some issuers write.
 fn without_zeros(mut number: &[u8]) -> &[u8] {
     while let [0, rest @ ..] = number {
         number = rest;

@@ -23,14 +23,14 @@ use cache::Cache;
 use claims::Claims;
 pub use fetch::{FetchedJwks, HttpJwks, JwksError, JwksFetcher};
 
-/// Longest token that is read, in bytes.
+/// Maximum length of a token in bytes.
 const LONGEST_TOKEN: usize = 16 * 1024;
-/// Longest `kid` that is looked up, in bytes.
+/// Maximum length of a `kid` in bytes.
 const LONGEST_KID: usize = 256;
-/// Longest difference between the clocks of issuer and server that can be allowed.
+/// Maximum leeway for the difference between the clocks of issuer and server.
 const MOST_LEEWAY: Duration = Duration::from_mins(5);
 
-/// Why a verifier cannot be made.
+/// Why a verifier cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JwtConfigError {
@@ -45,27 +45,27 @@ pub enum JwtConfigError {
     /// The leeway is longer than five minutes.
     #[error("a leeway of {0:?} is too long, allow at most five minutes")]
     Leeway(Duration),
-    /// The URL of the keys cannot be used.
+    /// The URL of the keys is not usable.
     #[error("`{url}` cannot be used for the issuer's keys: {reason}")]
     Url {
-        /// The URL as it was given.
+        /// The configured URL.
         url: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// The HTTP client cannot be made: a root certificate is malformed, or the system's certificates cannot be read.
+    /// The HTTP client cannot be built: a root certificate is malformed, or the system's certificates cannot be read.
     #[error("no client for the issuer's keys can be made: {0}")]
     Client(String),
 }
 
-/// Verifies access tokens that are signed JSON Web Tokens, by the keys that their issuer publishes.
+/// Verifies access tokens that are signed JSON Web Tokens, with the keys that their issuer publishes.
 ///
 /// A token is accepted if
 ///
-/// - its `alg` is one of [`algorithms`](JwtVerifierBuilder::algorithms). `none` and HMAC cannot be allowed;
-/// - its signature was made with the key that its `kid` names. A token without `kid` is accepted only if exactly one key of the issuer fits.
-///   `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
-/// - `iss` is exactly the issuer, `exp` is in the future, `nbf` (if any) is not, and `sub` is a text that is not empty;
+/// - its `alg` is one of [`algorithms`](JwtVerifierBuilder::algorithms); `none` and HMAC cannot be allowed;
+/// - its signature verifies with the key that its `kid` names. A token without `kid` is accepted only if exactly one key
+///   of the issuer fits. `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
+/// - `iss` is exactly the issuer, `exp` is in the future, `nbf` (if present) is not in the future, and `sub` is a non-empty text;
 /// - [`Auth`](super::Auth) finds its own resource in `aud` (a text or a list) and the scopes that it requires in `scope`, or in `scp` if there
 ///   is no `scope` (a text of words, or a list).
 ///
@@ -74,13 +74,13 @@ pub enum JwtConfigError {
 ///
 /// # Keys
 ///
-/// Keys are fetched when the first token comes, and kept as long as the `max-age` of the response says: at least 30 seconds, at most 24 hours,
-/// 10 minutes if it says nothing. When half of that time is over, the next token starts a fetch in the background. A token with an unknown
-/// `kid` starts a fetch as well and waits for it, but not sooner than 30 seconds after the last one. Only one fetch runs at a time, however many
-/// requests wait for it. A key that is missing from a later response is accepted until the `max-age` of the last response that had it is over.
+/// Keys are fetched when the first token arrives, and kept for the `max-age` of the response: at least 30 seconds, at most 24 hours, and 10
+/// minutes if it is missing. After half of that time the next token starts a fetch in the background. A token with an unknown `kid` also
+/// starts a fetch and waits for it, but not sooner than 30 seconds after the last one. Only one fetch runs at a time, however many requests
+/// wait for it. A key that is missing from a later response is accepted until the `max-age` of the last response that had it is over.
 ///
-/// A failed fetch changes nothing: keys are accepted until their time is over. After that, tokens are answered with the status 503, and the
-/// fetch is repeated every 5 seconds at most.
+/// A failed fetch changes nothing: keys are accepted until they expire. After that, tokens
+/// are answered with the status 503, and the fetch is repeated every 5 seconds at most.
 ///
 /// # Example
 ///
@@ -111,7 +111,7 @@ pub struct JwtVerifier {
     keys: Cache,
 }
 
-/// Makes a [`JwtVerifier`].
+/// Configures and builds a [`JwtVerifier`].
 #[must_use]
 pub struct JwtVerifierBuilder {
     issuer: String,
@@ -122,7 +122,7 @@ pub struct JwtVerifierBuilder {
 }
 
 impl JwtVerifier {
-    /// A verifier of the tokens of one issuer: the exact `iss` of its tokens, and where its keys come from.
+    /// Starts a verifier for the tokens of one issuer: the exact `iss` of its tokens, and the source of its keys.
     pub fn builder(issuer: impl Into<String>, keys: impl JwksFetcher) -> JwtVerifierBuilder {
         JwtVerifierBuilder {
             issuer: issuer.into(),
@@ -142,14 +142,14 @@ impl JwtVerifier {
         let algorithm = self.check_header(&header)?;
         let key = self.keys.find(header.kid.as_deref(), algorithm).await?;
         let mut validation = Validation::new(header.alg);
-        // The claims are checked in `Claims`: the library reads the process's clock, not the host's, and its reading is more generous.
+        // `Claims` checks the claims instead: the library reads the process's clock, not the host's, and is more lenient.
         validation.required_spec_claims.clear();
         validation.validate_exp = false;
         validation.validate_nbf = false;
         validation.validate_aud = false;
         let decoded = decode::<Box<RawValue>>(token, key.decoding(), &validation).map_err(
             |error| match error.kind() {
-                // The signature is right: the claims are read after it.
+                // The signature is verified before the claims are read, so only the claims are malformed.
                 ErrorKind::Json(_) | ErrorKind::Utf8(_) => claims::malformed(),
                 _ => AuthError::Rejected("the token's signature is wrong"),
             },
@@ -159,13 +159,13 @@ impl JwtVerifier {
         claims.into_principal(self.workspace.as_deref())
     }
 
-    /// What can be said of a token before its signature is verified.
+    /// Checks the token's header, before the signature is verified.
     fn check_header(&self, header: &Header) -> Result<JwtAlgorithm, AuthError> {
         let algorithm = JwtAlgorithm::of(header.alg).filter(|alg| self.algorithms.contains(alg));
         let Some(algorithm) = algorithm else {
             return Err(AuthError::Rejected("the token's `alg` is not accepted"));
         };
-        // RFC 7515, section 4.1.11: no extension is understood here.
+        // RFC 7515, section 4.1.11: tokens with critical extensions must be refused, because none are supported.
         if header.crit.is_some() {
             return Err(AuthError::Rejected("the token's `crit` is not supported"));
         }
@@ -185,7 +185,7 @@ impl JwtVerifier {
     }
 }
 
-/// Whether a `typ` can be that of an access token; logout tokens and proofs of possession name others (RFC 8725, section 3.11).
+/// Whether a `typ` allows an access token; logout tokens and proofs of possession have a different `typ` (RFC 8725, section 3.11).
 fn is_access_token(typ: &str) -> bool {
     let lower = typ.to_ascii_lowercase();
     let name = lower.strip_prefix("application/").unwrap_or(&lower);
@@ -206,25 +206,25 @@ impl TokenVerifier for JwtVerifier {
 }
 
 impl JwtVerifierBuilder {
-    /// The algorithms that tokens may be signed with; RS256 and ES256 by default.
+    /// Sets the allowed signature algorithms; RS256 and ES256 by default.
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = JwtAlgorithm>) -> Self {
         self.algorithms = algorithms.into_iter().collect();
         self
     }
 
-    /// How far the clocks of issuer and server may differ: one minute by default, five at most.
+    /// Sets how far the clocks of issuer and server may differ: one minute by default, at most five.
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway;
         self
     }
 
-    /// The claim that names the principal's workspace ([`Principal::workspace`]), a text. A token without it is refused.
+    /// Sets the claim that contains the principal's workspace ([`Principal::workspace`]) as a text. A token without it is refused.
     pub fn workspace_claim(mut self, name: impl Into<String>) -> Self {
         self.workspace = Some(name.into());
         self
     }
 
-    /// The verifier. It fails if the issuer is empty, no algorithm is allowed, or the leeway is longer than five minutes.
+    /// Builds the verifier. Fails if the issuer is empty, no algorithm is allowed, or the leeway is longer than five minutes.
     pub fn build(self) -> Result<JwtVerifier, JwtConfigError> {
         if self.issuer.is_empty() {
             return Err(JwtConfigError::Issuer);
