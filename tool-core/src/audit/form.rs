@@ -96,7 +96,7 @@ fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
 
 /// Skips a value that is not written or only counted.
 fn pass(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
-    /// A number with fewer digits cannot be too large for serde_json.
+    /// A number with fewer digits cannot be too large for `serde_json`.
     const SHORT: usize = 300;
     let start = cursor.at;
     cursor.skip()?;

@@ -178,7 +178,7 @@ impl Turns {
         {
             tracing::warn!(
                 run = %row.id,
-                "the run is ended as interrupted: its lease lies further in the future than any driver writes, and no driver renews it"
+                "the run is cancelled: its lease ends further in the future than any driver writes, and no driver renews it"
             );
             self.end_of_other(row).await?;
             begun = self.runs.begin_run(new.clone()).await?;

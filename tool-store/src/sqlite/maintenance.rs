@@ -213,7 +213,7 @@ impl SqliteStore {
             purged.switches,
         ]
         .into_iter()
-        .any(|rows| rows >= u64::from(most));
+        .any(|rows| rows > 0 && rows >= u64::from(most));
         Ok(purged)
     }
 

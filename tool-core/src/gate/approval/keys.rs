@@ -9,6 +9,9 @@ use sha2::Sha256;
 /// Minimum length of a key in bytes: the output length of SHA-256.
 const FEWEST: usize = 32;
 
+/// Maximum length of the id of a key in bytes, because each token contains it.
+const LONGEST_ID: usize = 32;
+
 /// Keys that authenticate approval tokens (HMAC-SHA256). The first key signs, all keys verify.
 ///
 /// To rotate, put the new key first and keep the old one until the last token that it signed has expired.
@@ -58,7 +61,7 @@ impl KeyRing {
     ) -> Result<Self, KeyError> {
         let (id, key) = (id.into(), SecretSlice::from(key.into()));
         let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-        if id.is_empty() || id.len() > FEWEST || !id.bytes().all(legal) {
+        if id.is_empty() || id.len() > LONGEST_ID || !id.bytes().all(legal) {
             return Err(KeyError::Id(id));
         }
         if self.0.iter().any(|(other, _)| *other == id) {

@@ -106,7 +106,7 @@ impl Tables {
             purged.switches,
         ]
         .into_iter()
-        .any(|rows| rows >= u64::from(most));
+        .any(|rows| rows > 0 && rows >= u64::from(most));
         purged
     }
 
