@@ -314,7 +314,7 @@ fn reading_is_bounded() {
 fn schemas_from_the_field() {
     let mut refused = 0;
     let mut count = 0;
-    for line in include_str!("../../bfcl/data/bfcl-sample.jsonl").lines() {
+    for line in include_str!("../bfcl/data/bfcl-sample.jsonl").lines() {
         let case: Value = serde_json::from_str(line).expect("the data is JSON");
         let schema = &case["function"]["parameters"];
         assert!(!judge(schema).accepts(Target::OpenAi));

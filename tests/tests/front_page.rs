@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// The sources of the packages with a public interface.
-const SOURCES: [&str; 2] = ["tool-core/src", "tool-mcp/src"];
+const SOURCES: [&str; 2] = ["tool-core/src", "crates/tool-mcp/src"];
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))

@@ -58,7 +58,7 @@ fn between<'a>(source: &'a str, from: &str, to: &str) -> &'a str {
 
 fn ours(file: &str) -> String {
     let place = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tool-mcp/src/server")
+        .join("../../crates/tool-mcp/src/server")
         .join(file);
     std::fs::read_to_string(place).unwrap()
 }

@@ -82,14 +82,14 @@ impl Sources {
             let folder = checkout.join(name);
             let folder: PathBuf = folder.canonicalize().map_err(|_| {
                 Failure::usage(format!("`{}` is no folder", folder.display()))
-                    .hint("`--tool-path` names the folder that `tool-core` and `tool-cli` lie in")
+                    .hint("`--tool-path` is the root folder of a checkout, which has the folder `tool-core`")
             })?;
             let text = toml::Value::from(folder.display().to_string());
             Ok(format!("path = {text}"))
         };
         Ok(Self {
             core: place("tool-core")?,
-            cli: place("tool-cli")?,
+            cli: place("crates/tool-cli")?,
         })
     }
 }

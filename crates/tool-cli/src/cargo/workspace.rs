@@ -132,16 +132,21 @@ impl Source {
         let mut table = toml::Table::new();
         match self {
             Self::Path(core) => {
-                let folder = core.parent().unwrap_or(Path::new("")).join(name);
-                if !folder.join("Cargo.toml").exists() {
+                // A checkout has `tool-core` at its root and most other crates in `crates`; unpacked packages lie in one folder.
+                let root = core.parent().unwrap_or(Path::new(""));
+                let folders = [root.join("crates").join(name), root.join(name)];
+                let Some(folder) = folders
+                    .into_iter()
+                    .find(|folder| folder.join("Cargo.toml").exists())
+                else {
                     let text = format!(
-                        "`tool-core` is taken from {}, but there is no `{name}` beside it",
+                        "`tool-core` is taken from {}, but there is no `{name}` in the same folder or in `crates`",
                         core.display()
                     );
                     return Err(Failure::usage(text).hint(
                         "call `tool_cli::main()` in a program of your own, which has the same commands",
                     ));
-                }
+                };
                 table.insert("path".into(), folder.display().to_string().into());
             }
             Self::Git(said) => {
@@ -183,8 +188,11 @@ mod tests {
             format!("version = \"={}\"\n", env!("CARGO_PKG_VERSION"))
         );
         let nowhere = text(Source::Path("/nowhere/tool-core".into()));
-        assert!(nowhere.contains("no `tool-cli` beside it"), "{nowhere}");
-        let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tool-core");
+        assert!(
+            nowhere.contains("no `tool-cli` in the same folder"),
+            "{nowhere}"
+        );
+        let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tool-core");
         assert!(text(Source::Path(here)).contains("tool-cli"));
     }
 }

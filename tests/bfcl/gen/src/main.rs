@@ -1,4 +1,4 @@
-//! Rewrites `bfcl/src/generated`: `cargo run -p bfcl-gen`.
+//! Rewrites `tests/bfcl/src/generated`: `cargo run -p bfcl-gen`.
 
 use std::error::Error;
 use std::fs;
