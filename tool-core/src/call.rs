@@ -10,15 +10,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::args::RepairNote;
-use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
-#[cfg(feature = "host")]
-use crate::gate::approval::Ticket;
+use crate::json::Entries;
+use crate::need::VariableNeed;
 use crate::output::{Citation, ModelOutput, Output};
 use crate::redact::{Clean, Redactor};
 #[cfg(feature = "host")]
 use crate::store::{CallKey, EffectRow};
-use crate::tool::VariableNeed;
+
+#[cfg(feature = "host")]
+mod ticket;
+
+#[cfg(feature = "host")]
+pub use ticket::Ticket;
 
 /// A tool call that a model asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,12 +144,7 @@ impl CallResult {
         Self::masked(&Redactor::default(), None, call, error)
     }
 
-    /// Creates the result of a call that did not run, with the secrets of the context's turn masked.
-    pub(crate) fn refused_in(cx: &ToolContext, call: ToolCall, error: ToolError) -> Self {
-        Self::masked(&cx.redactor(), cx.shared_conversation(), call, error)
-    }
-
-    fn masked(
+    pub(crate) fn masked(
         redactor: &Redactor,
         conversation: Option<Arc<str>>,
         call: ToolCall,
@@ -418,9 +417,6 @@ impl<'a> MissingVariable<'a> {
     }
 }
 
-/// The entries of a JSON object, in order.
-pub(crate) struct Entries<'a>(pub(crate) Vec<(String, &'a RawValue)>);
-
 /// Returns the entries of a payload that can be merged into the envelope.
 fn entries(payload: &RawValue) -> Option<Entries<'_>> {
     let entries: Entries<'_> = serde_json::from_str(payload.get()).ok()?;
@@ -429,27 +425,4 @@ fn entries(payload: &RawValue) -> Option<Entries<'_>> {
         .iter()
         .any(|(key, _)| key == "success" || key == "error");
     (!taken).then_some(entries)
-}
-
-impl<'de> Deserialize<'de> for Entries<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Entries<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Entries(entries))
-            }
-        }
-        deserializer.deserialize_map(Visitor)
-    }
 }

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::call::ToolCall;
+use crate::call::{CallResult, ToolCall};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Standing;
 use crate::output::Citation;
@@ -525,5 +525,12 @@ impl fmt::Debug for ToolContext {
             .field("call_id", &self.call_id())
             .field("tool", &self.tool_name())
             .finish_non_exhaustive()
+    }
+}
+
+impl CallResult {
+    /// Creates the result of a call that did not run, with the secrets of the context's turn masked.
+    pub(crate) fn refused_in(cx: &ToolContext, call: ToolCall, error: ToolError) -> Self {
+        Self::masked(&cx.redactor(), cx.shared_conversation(), call, error)
     }
 }

@@ -23,7 +23,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use futures::future::BoxFuture;
 
-use crate::store::Timestamp;
+mod time;
+
+pub use time::Timestamp;
 
 /// A task without an output.
 pub type Task = BoxFuture<'static, ()>;
@@ -282,8 +284,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
     use std::time::Instant;
 
-    use super::{Env, Task, Work, enter, now, unique};
-    use crate::store::Timestamp;
+    use super::{Env, Task, Timestamp, Work, enter, now, unique};
 
     struct Fixed(i64);
 

@@ -6,8 +6,8 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use crate::args::Issue;
-use crate::redact::{Mask as _, Redactor};
-use crate::tool::VariableNeed;
+use crate::need::VariableNeed;
+use crate::redact::{Mask, Redactor};
 
 mod shown;
 
@@ -416,6 +416,19 @@ impl fmt::Debug for ToolError {
             .field("kind", &self.0.kind)
             .field("text", &self.operator_text())
             .finish_non_exhaustive()
+    }
+}
+
+impl Redactor {
+    /// Masks the secrets in both texts of an error. The foreign error is kept unless it holds one.
+    pub fn error(&self, error: ToolError) -> ToolError {
+        self.clean(error).into_inner()
+    }
+}
+
+impl Mask for ToolError {
+    fn masked(self, redactor: &Redactor) -> Self {
+        self.redacted(redactor)
     }
 }
 

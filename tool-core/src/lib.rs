@@ -88,15 +88,20 @@ mod audit;
 pub mod bounded;
 mod call;
 mod context;
+mod decision;
+mod digest;
 mod effect;
 #[doc(hidden)]
 pub mod env;
 mod error;
 mod gate;
 pub mod hidden;
+mod json;
 #[cfg(feature = "host")]
 pub mod limits;
+mod need;
 mod output;
+mod panics;
 pub mod prelude;
 #[doc(hidden)]
 pub mod private;
@@ -112,12 +117,15 @@ mod tool;
 mod toolset;
 #[cfg(feature = "host")]
 pub mod turn;
+mod types;
 #[cfg(feature = "wire")]
 pub mod wire;
 
 pub use args::{Issue, Repair, RepairNote};
 #[cfg(feature = "host")]
 pub use audit::{Audit, AuditBuffer};
+#[cfg(feature = "host")]
+pub use call::Ticket;
 pub use call::{CallResult, ToolCall, ToolEvent};
 pub use context::variables;
 pub use context::{
@@ -132,7 +140,7 @@ pub use effect::{Declared, Effect};
 pub use error::{ErrorKind, ToolError};
 #[cfg(feature = "host")]
 pub use gate::approval::{
-    ApprovalError, Approvals, ApprovalsBuilder, KeyError, KeyRing, Reply, Route, Ticket,
+    ApprovalError, Approvals, ApprovalsBuilder, KeyError, KeyRing, Reply, Route,
 };
 pub use gate::{
     Access, AgentTool, Disables, Enablement, Explanation, Layer, Lists, Rules, Runtime, Step,

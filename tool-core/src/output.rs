@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::ToolError;
+use crate::redact::{Mask, Redactor};
 
 pub(crate) mod check;
 mod citation;
@@ -25,7 +26,7 @@ pub use media::{Audio, File, Image};
 pub(crate) use model::parts_as_text;
 pub(crate) use model::{Content, without_secret_files};
 pub use model::{HOLDS_SECRET, ModelOutput, Part, Source, decoded_size};
-pub(crate) use write::{Unwritten, is_plain, quote, write};
+pub(crate) use write::{Unwritten, write};
 
 /// The output of a type-erased run.
 pub(crate) struct Output {
@@ -145,5 +146,16 @@ impl ToModelOutput for ModelOutput {
 impl ToModelOutput for Part {
     fn to_model_output(&self) -> ModelOutput {
         ModelOutput::parts([self.clone()])
+    }
+}
+
+impl Mask for Output {
+    fn masked(self, redactor: &Redactor) -> Self {
+        let Self { payload, model } = self;
+        let payload = without_secret_files(payload, model.as_ref(), redactor);
+        Self {
+            payload: payload.masked(redactor),
+            model: model.masked(redactor),
+        }
     }
 }

@@ -8,13 +8,13 @@ pub use secrecy;
 pub use serde;
 pub use serde_json;
 
+#[cfg(feature = "host")]
+pub use crate::args::canonical;
 pub use crate::args::read;
 #[cfg(feature = "host")]
 pub use crate::context::next_identity;
 pub use crate::context::{FromSecret, FromVariable};
 pub use crate::effect::{Declared, Effect};
-#[cfg(feature = "host")]
-pub use crate::gate::canonical::canonical;
 pub use crate::output::{IntoOutput, Returned, Step};
 pub use crate::registry::{Link, TOOLS};
 pub use crate::run::{DecodeError, Entry, NotBegun, Pass, Ticket, blocking, start};
@@ -39,8 +39,8 @@ pub const REPORTED: &Schema = Schema::REPORTED;
 pub use crate::schema::{MapKey, Pattern, StrictSchema, warn};
 pub use crate::stream::{OutputSlot, Tried, generator, no_stream};
 pub use crate::tool::{
-    Approval, Finished, Job, Origin, SecretKind, SecretNeed, Start, StaticDef, VariableKind,
-    VariableNeed, check_secrets, check_variables,
+    Approval, Finished, Job, Listed, Origin, SecretKind, SecretNeed, Start, StaticDef,
+    VariableKind, VariableNeed, check_secrets, check_variables, listed,
 };
 pub use std::borrow::Cow;
 pub use std::error::Error as StdError;
@@ -108,21 +108,6 @@ pub fn variable<T>(
     take: fn(Option<&str>, &str) -> Result<T, ToolError>,
 ) -> Result<T, ToolError> {
     take(cx.variable(name), name)
-}
-
-/// A tool that `toolset![…]` names.
-#[derive(Clone, Copy)]
-pub struct Listed {
-    spec: &'static Spec,
-    def: fn() -> ToolDef,
-}
-
-/// Returns the entry of a tool's type. rustc reports a type that is not a tool at the type itself.
-pub const fn listed<T: Tool>() -> Listed {
-    Listed {
-        spec: T::SPEC,
-        def: || T::DEF,
-    }
 }
 
 /// Checks `N` tools that are sent in one request together.

@@ -55,7 +55,6 @@ pub use blocking::blocking;
 #[cfg(feature = "host")]
 pub(crate) use claim::{Before, begun};
 pub(crate) use drive::finish;
-pub(crate) use guard::panic_text;
 pub(crate) use prepared::{Prepared, check, check_variables, decode};
 #[cfg(feature = "host")]
 pub(crate) use refusal::refuse;

@@ -15,22 +15,26 @@ use crate::output::{ModelOutput, Output, Returned};
 use crate::run::{Entry, NotBegun, Pass, Ticket};
 use crate::schema::dialect::{Dialect, HasSpec, Lowered, Spec};
 
+#[cfg(feature = "host")]
+mod contract;
 mod def;
 mod dynamic;
 mod exposed;
-mod need;
+mod listed;
 mod output;
 mod parts;
 mod read;
 mod results;
 
+pub(crate) use crate::need::fault_of;
+pub use crate::need::{
+    SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables,
+};
 pub use def::ToolDef;
 pub(crate) use dynamic::{DynamicDef, wire_of};
 pub use dynamic::{DynamicTool, SchemaCheck};
-pub(crate) use need::fault_of;
-pub use need::{
-    SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables,
-};
+#[doc(hidden)]
+pub use listed::{Listed, listed};
 pub use parts::DefinitionParts;
 pub(crate) use results::result_faults;
 
@@ -51,7 +55,7 @@ pub trait Tool: HasSpec + Sized + Send + 'static {
     type Output: Serialize + Send + 'static;
 
     #[doc(hidden)]
-    const LISTED: crate::private::Listed = crate::private::listed::<Self>();
+    const LISTED: Listed = listed::<Self>();
 
     #[doc(hidden)]
     fn run(

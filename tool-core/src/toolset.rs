@@ -191,7 +191,7 @@ impl Toolset {
         let named = all.filter(|(_, def)| def.name() == name);
         named
             .map(|(at, def)| {
-                let same = *gate::hash::contract(def) == *contract;
+                let same = *def.contract() == *contract;
                 let callable = self
                     .find(def.wire_name())
                     .is_some_and(|(found, _)| found == at);

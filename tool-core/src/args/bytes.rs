@@ -29,18 +29,6 @@ pub(super) fn equal(left: &[u8], right: &[u8]) -> bool {
     left == right
 }
 
-/// A mask whose lowest set bit marks the first byte that is a quote, a backslash or a control character.
-///
-/// It checks eight bytes at once. Higher bits may be wrong, because a subtraction borrows from the next byte.
-#[inline]
-pub(crate) const fn special(word: u64) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    // The XOR moves the quote (0x22) right behind the control characters (below 0x20), and moves no other byte into that range.
-    let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
-    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
-    (quote_or_control | backslash) & !word & (ONES << 7)
-}
-
 /// Unescapes the contents of a string that the cursor has passed.
 pub(crate) fn decode(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use super::describe::found;
 use super::issue::{Issue, Path};
 use super::number;
-use crate::call::Entries;
+use crate::json::Entries;
 
 /// Maximum nesting depth. Deeper values are passed to `serde_json`, which refuses them.
 const DEEPEST: usize = 127;

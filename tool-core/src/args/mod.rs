@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 
 mod bytes;
+#[cfg(feature = "host")]
+mod canonical;
 mod collect;
 mod decode;
 mod describe;
@@ -29,7 +31,10 @@ mod walk;
 
 #[cfg(feature = "host")]
 pub(crate) use bytes::decode as unescape;
-pub(crate) use bytes::special;
+#[cfg(feature = "host")]
+pub use canonical::canonical;
+#[cfg(feature = "host")]
+pub(crate) use canonical::repeated_key;
 pub(crate) use decode::{Misread, decode, raw_value};
 pub(crate) use exact::{Inexact, nearest_doubles, value};
 pub use issue::{Issue, Repair, RepairNote};

@@ -2,7 +2,8 @@
 //!
 //! The text is never copied. At a malformed byte the cursor stops and records the byte and what was expected there.
 
-use super::bytes::{equal, special};
+use super::bytes::equal;
+use crate::json::special;
 
 /// Ends the walk. The cursor or the sink has the reason.
 #[derive(Debug)]

@@ -75,7 +75,7 @@ struct Inner {
 impl AuditBuffer {
     pub(super) fn new(sink: Arc<dyn AuditSink>) -> Self {
         Self(Arc::new(Inner {
-            sink: crate::gate::shield::sink(sink),
+            sink: crate::store::shield::sink(sink),
             queue: Backlog::new(MOST),
             full: Notify::new(),
             writing: tokio::sync::Mutex::new(()),

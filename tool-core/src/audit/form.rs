@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 use serde_json::{Number, Value, json};
 
+use crate::args::canonical;
 use crate::args::{Cursor, Stop, is_same_number, unescape, write_number};
-use crate::gate::canonical::canonical;
-use crate::output::quote;
+use crate::json::quote;
 use crate::schema::{AuditForm, Kind, Schema};
 
 mod object;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::store::shield;
 use crate::store::{AuditRow, AuditSink, StoreError};
 
 mod buffer;
@@ -46,6 +47,14 @@ impl Audit {
     /// Commits every row before the tool's body runs.
     pub fn required(sink: impl AuditSink) -> Self {
         Self::Required(Arc::new(sink))
+    }
+
+    /// Turns panics of the sink into errors. Only the required sink is wrapped here: a buffer wraps its own sink.
+    pub(crate) fn shielded(self) -> Self {
+        match self {
+            Self::Required(sink) => Self::Required(shield::sink(sink)),
+            audit @ (Self::Off | Self::BestEffort(_)) => audit,
+        }
     }
 
     /// Returns the buffer of a best-effort audit.

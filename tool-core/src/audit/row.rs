@@ -7,9 +7,9 @@ use std::time::Duration;
 use super::form;
 use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
+use crate::decision::DecisionId;
+use crate::digest::sha256;
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::hash::{contract, sha256};
-use crate::gate::policy::DecisionId;
 use crate::redact::Redactor;
 use crate::schema::dialect::Dialect;
 use crate::store::{AuditNote, AuditRow, CallId, Timestamp};
@@ -208,7 +208,7 @@ impl Late {
         // Arguments are masked first: a preview is cut, and the redactor does not find a part of a secret.
         let form = form::form(scope.def.input(), &redactor.redact_json(used_text));
         let Draft(mut row) = arrived(self.identity.clone(), &scope.call, cx, self.started, form);
-        row.contract = Some(str::to_owned(&contract(&scope.def)));
+        row.contract = Some(str::to_owned(&scope.def.contract()));
         row.effect = scope.def.effect().bits();
         row.used_hash = used.map(|text| sha256(&[text]));
         row.decision = verdicts.decision.map(DecisionId::text);

@@ -8,10 +8,10 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::{CallScope, ToolContext};
+use crate::call::Ticket;
 use crate::call::ToolCall;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::Gate;
-use crate::gate::approval::Ticket;
 use crate::store::{ApprovalRequest, AuditNote, CallId, CallKey, EarlierCall, EffectRow};
 
 /// Most notes that one call may add.

@@ -1,8 +1,9 @@
 //! Checks the approval of a judged call: run it now, ask a person, or wait.
 
-use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent, Ticket};
-use super::hash::contract;
-use super::{Gate, Judgement, canonical};
+use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent};
+use super::{Gate, Judgement};
+use crate::args;
+use crate::call::Ticket;
 use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
@@ -274,7 +275,7 @@ async fn spend(
 
 /// The call's arguments as canonical JSON: an approval is bound to this text.
 fn arguments(prepared: &Prepared) -> Result<String, ToolError> {
-    canonical::canonical(prepared.arguments())
+    args::canonical(prepared.arguments())
         .ok_or_else(|| ToolError::new("the arguments are nested too deep to be approved"))
 }
 
@@ -362,7 +363,7 @@ async fn earlier(
     now: Timestamp,
 ) -> Result<Option<Loaded>, ToolError> {
     let cx = prepared.context();
-    let (contract, arguments) = (contract(prepared.tool()), arguments(prepared)?);
+    let (contract, arguments) = (prepared.tool().contract(), arguments(prepared)?);
     let rows = asked_before(approvals, prepared).await?;
     let mut own = rows.into_iter().rev().filter(|row| {
         let request = &row.request;
@@ -422,7 +423,7 @@ async fn ask(
     let request = ApprovalRequest {
         call: prepared.call().id.clone(),
         tool: prepared.tool().name().to_owned(),
-        contract: contract(prepared.tool()).to_string(),
+        contract: prepared.tool().contract().to_string(),
         policy: judged.version().to_owned(),
         decision: judged.id().map(|id| id.to_string()).unwrap_or_default(),
         four_eyes: judged.four_eyes(),

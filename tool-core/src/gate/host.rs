@@ -149,7 +149,7 @@ impl GateBuilder {
 
     /// Sets a ledger that is shared with other owners.
     pub fn shared_ledger(mut self, store: Arc<dyn EffectLedger>) -> Self {
-        self.ledger = Some(super::shield::ledger(store));
+        self.ledger = Some(crate::store::shield::ledger(store));
         self
     }
 
@@ -174,7 +174,7 @@ impl GateBuilder {
 
     /// Sets how calls are audited; defaults to [`Audit::Off`].
     pub fn audit(mut self, audit: Audit) -> Self {
-        self.audit = super::shield::audit(audit);
+        self.audit = audit.shielded();
         self
     }
 
@@ -223,7 +223,7 @@ impl GateBuilder {
             store,
             // If no random bytes are available, the process id and the time distinguish owners.
             owner: owner
-                .or_else(|| super::hash::random_id().ok())
+                .or_else(|| super::random::random_id().ok())
                 .unwrap_or_else(|| {
                     format!(
                         "{}-{}",

@@ -4,12 +4,7 @@
 pub(crate) mod approval;
 #[cfg(feature = "host")]
 pub(crate) mod ask;
-#[cfg(feature = "host")]
-pub(crate) mod canonical;
 mod enablement;
-#[cfg(feature = "host")]
-pub(crate) mod hash;
-mod hex;
 #[cfg(feature = "host")]
 pub(crate) mod host;
 mod judge;
@@ -19,10 +14,10 @@ mod live;
 mod near;
 pub mod policy;
 #[cfg(feature = "host")]
+pub(crate) mod random;
+#[cfg(feature = "host")]
 pub(crate) mod resume;
 mod rules;
-#[cfg(feature = "host")]
-pub(crate) mod shield;
 mod standing;
 #[cfg(feature = "host")]
 mod sweeper;

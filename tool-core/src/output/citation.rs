@@ -5,7 +5,8 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ToolError;
-use crate::redact::{Mask as _, Redactor};
+use crate::redact::Mask;
+use crate::redact::Redactor;
 
 /// The source of an output, or of a part of it.
 ///
@@ -146,4 +147,10 @@ fn rfc3339(time: SystemTime) -> String {
         second % 3_600 / 60,
         second % 60
     )
+}
+
+impl Mask for Citation {
+    fn masked(self, redactor: &Redactor) -> Self {
+        self.redacted(redactor)
+    }
 }

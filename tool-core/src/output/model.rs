@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{check, seen};
 use crate::error::ToolError;
+use crate::redact::Mask;
 use crate::redact::Redactor;
 
 /// The output that the model reads.
@@ -514,5 +515,18 @@ impl ModelOutput {
             Content::Parts(parts) => Ok(Self(Content::Parts(check::usable(parts)))),
             other => Ok(Self(other)),
         }
+    }
+}
+
+impl Redactor {
+    /// Masks the secrets in a model output. A file that holds one is replaced by a text that says so.
+    pub fn model(&self, output: ModelOutput) -> ModelOutput {
+        self.clean(output).into_inner()
+    }
+}
+
+impl Mask for ModelOutput {
+    fn masked(self, redactor: &Redactor) -> Self {
+        self.redacted(redactor)
     }
 }

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::model::{Content, ModelOutput, Named, Part, Source};
-use super::write::quote;
 use crate::error::ToolError;
+use crate::json::quote;
 
 /// The state of this thread.
 #[derive(Clone, Copy, PartialEq, Eq)]

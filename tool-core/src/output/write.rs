@@ -10,7 +10,8 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
-use crate::args::{raw_value, special};
+use crate::args::raw_value;
+use crate::json::{escape, quote};
 
 mod compound;
 mod place;
@@ -85,117 +86,6 @@ impl<'a> Writer<'a> {
         self.out.push('{');
         quote(self.out, variant);
         self.out.push(':');
-    }
-}
-
-/// Writes text as a JSON string.
-#[inline]
-pub(crate) fn quote(out: &mut String, text: &str) {
-    out.push('"');
-    escape(out, text);
-    out.push('"');
-}
-
-/// Writes text as the inside of a JSON string.
-#[inline]
-fn escape(out: &mut String, text: &str) {
-    if is_plain(text) {
-        out.push_str(text);
-    } else {
-        escape_slow(out, text);
-    }
-}
-
-#[cold]
-fn escape_slow(out: &mut String, text: &str) {
-    let mut found = first_special(text.as_bytes());
-    let mut rest = text;
-    while let Some((plain, special)) = found.and_then(|at| rest.split_at_checked(at)) {
-        out.push_str(plain);
-        let mut chars = special.chars();
-        match chars.next() {
-            Some('"') => out.push_str("\\\""),
-            Some('\\') => out.push_str("\\\\"),
-            Some('\n') => out.push_str("\\n"),
-            Some('\r') => out.push_str("\\r"),
-            Some('\t') => out.push_str("\\t"),
-            Some('\u{8}') => out.push_str("\\b"),
-            Some('\u{c}') => out.push_str("\\f"),
-            // A control character has two hex digits, and writing into a `String` does not fail.
-            Some(control) => drop(write!(out, "\\u{:04x}", u32::from(control))),
-            None => {}
-        }
-        rest = chars.as_str();
-        found = first_special(rest.as_bytes());
-    }
-    out.push_str(rest);
-}
-
-/// Whether no byte needs an escape. It checks all bytes, sixteen at once, which takes half the time of finding the first one.
-#[inline]
-pub(crate) fn is_plain(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let mask = if let Some(last) = bytes.last_chunk::<16>() {
-        // The last sixteen bytes may overlap with the chunks before them.
-        let (chunks, _) = bytes.as_chunks::<16>();
-        chunks
-            .iter()
-            .fold(both(last), |mask, chunk| mask | both(chunk))
-    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        special(u64::from_le_bytes(*first)) | special(u64::from_le_bytes(*last))
-    } else {
-        special(few(bytes))
-    };
-    mask == 0
-}
-
-/// Combines the results of [`special`] for both halves.
-#[inline]
-fn both(chunk: &[u8; 16]) -> u64 {
-    let (halves, _) = chunk.as_chunks::<8>();
-    halves
-        .iter()
-        .fold(0, |mask, half| mask | special(u64::from_le_bytes(*half)))
-}
-
-/// Returns the index of the first byte that needs an escape.
-fn first_special(bytes: &[u8]) -> Option<usize> {
-    let mut rest = bytes;
-    while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
-        let mask = special(u64::from_le_bytes(*chunk));
-        if mask != 0 {
-            return Some(bytes.len() - rest.len() + (mask.trailing_zeros() >> 3) as usize);
-        }
-        rest = after;
-    }
-    if rest.is_empty() {
-        return None;
-    }
-    // The last eight bytes, which may include bytes that are known to be plain, or all bytes if there are fewer.
-    let (before, word) = match bytes.last_chunk::<8>() {
-        Some(chunk) => (bytes.len() - 8, u64::from_le_bytes(*chunk)),
-        None => (0, few(bytes)),
-    };
-    let mask = special(word);
-    (mask != 0).then(|| before + (mask.trailing_zeros() >> 3) as usize)
-}
-
-/// Returns up to seven bytes as a word, padded with bytes that need no escape.
-#[inline]
-fn few(bytes: &[u8]) -> u64 {
-    const FILL: u8 = u8::MAX;
-    match *bytes {
-        [] => u64::MAX,
-        [a] => u64::from_le_bytes([a, FILL, FILL, FILL, FILL, FILL, FILL, FILL]),
-        [a, b] => u64::from_le_bytes([a, b, FILL, FILL, FILL, FILL, FILL, FILL]),
-        [a, b, c] => u64::from_le_bytes([a, b, c, FILL, FILL, FILL, FILL, FILL]),
-        [a, b, c, d, ..] => {
-            let last = bytes.last_chunk::<4>().copied().unwrap_or_default();
-            let low = u64::from(u32::from_le_bytes([a, b, c, d]));
-            let high = u64::from(u32::from_le_bytes(last));
-            let bits = 8 * (bytes.len() & 7);
-            low | high << (bits - 32) | u64::MAX << bits
-        }
     }
 }
 

@@ -9,9 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Redactor;
 use crate::args::{Issue, RepairNote};
-use crate::error::ToolError;
-use crate::output::{Citation, ModelOutput, Output, without_secret_files};
-use crate::tool::VariableNeed;
+use crate::need::VariableNeed;
 
 /// Masks the secrets that a redactor knows in every text of a value.
 pub(crate) trait Mask: Sized {
@@ -96,35 +94,6 @@ impl Mask for String {
 impl Mask for Box<RawValue> {
     fn masked(self, redactor: &Redactor) -> Self {
         redactor.payload(self)
-    }
-}
-
-impl Mask for Output {
-    fn masked(self, redactor: &Redactor) -> Self {
-        let Self { payload, model } = self;
-        let payload = without_secret_files(payload, model.as_ref(), redactor);
-        Self {
-            payload: payload.masked(redactor),
-            model: model.masked(redactor),
-        }
-    }
-}
-
-impl Mask for ModelOutput {
-    fn masked(self, redactor: &Redactor) -> Self {
-        self.redacted(redactor)
-    }
-}
-
-impl Mask for ToolError {
-    fn masked(self, redactor: &Redactor) -> Self {
-        self.redacted(redactor)
-    }
-}
-
-impl Mask for Citation {
-    fn masked(self, redactor: &Redactor) -> Self {
-        self.redacted(redactor)
     }
 }
 

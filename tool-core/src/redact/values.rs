@@ -6,8 +6,6 @@ use serde_json::value::RawValue;
 
 use super::Redactor;
 use crate::args::Issue;
-use crate::error::ToolError;
-use crate::output::ModelOutput;
 
 impl Redactor {
     /// Masks the secrets in a payload. Returns it unchanged if it has none.
@@ -32,16 +30,6 @@ impl Redactor {
     /// Masks the secrets in a progress value.
     pub fn progress(&self, progress: Box<RawValue>) -> Box<RawValue> {
         self.payload(progress)
-    }
-
-    /// Masks the secrets in a model output. A file that holds one is replaced by a text that says so.
-    pub fn model(&self, output: ModelOutput) -> ModelOutput {
-        self.clean(output).into_inner()
-    }
-
-    /// Masks the secrets in both texts of an error. The foreign error is kept unless it holds one.
-    pub fn error(&self, error: ToolError) -> ToolError {
-        self.clean(error).into_inner()
     }
 
     /// Returns the issues of a text that does not fit a schema, without secrets.

@@ -54,7 +54,7 @@ impl RegistryBuilder {
                 title: def.title().map(std::borrow::Cow::into_owned),
                 description: def.description().to_owned(),
                 category: def.category().to_owned(),
-                contract: crate::gate::hash::contract(def).to_string(),
+                contract: def.contract().to_string(),
                 effect: def.effect().bits(),
             })
             .collect();

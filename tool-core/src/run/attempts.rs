@@ -10,10 +10,11 @@ use futures::future::{Either, select};
 use tower::ServiceExt as _;
 
 use super::prepared::begin;
+use super::record;
 use super::steps::{Body, Claimed, Flight, Left, Permitted, Ran, Running};
-use super::{guard, record};
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::{self, Gate};
+use crate::panics::panic_text;
 use crate::tool::Job;
 use crate::toolset::Toolset;
 
@@ -157,5 +158,5 @@ fn hook_panicked(payload: &(dyn std::any::Any + Send)) -> ToolError {
         ErrorKind::Failed,
         "a part of the host around the tool failed",
     )
-    .operator(format!("a hook panicked: {}", guard::panic_text(payload)))
+    .operator(format!("a hook panicked: {}", panic_text(payload)))
 }

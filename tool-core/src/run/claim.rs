@@ -7,13 +7,15 @@ use futures::future::{Either, select};
 
 use super::record::{self, Audited};
 use super::{Prepared, stored};
+use crate::args;
 use crate::audit::Audit;
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
+use crate::digest;
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate::host::Ledger;
-use crate::gate::{Gate, ask, canonical, hash};
+use crate::gate::{Gate, ask};
 use crate::store::{
     self, AuditRow, CallKey, EffectClaim, EffectEnd, EffectRow, EffectState, Ended, EndedEffect,
     Intent, StoreError, Timestamp,
@@ -165,7 +167,7 @@ pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Bef
             Some(approvals) => ask::edits(approvals, prepared)
                 .await?
                 .iter()
-                .any(|edited| *ran_with == hash::sha256(&[edited])),
+                .any(|edited| *ran_with == digest::sha256(&[edited])),
         };
     Ok(is_same.then(|| before(row)))
 }
@@ -176,8 +178,8 @@ fn arguments_hash(prepared: &Prepared) -> String {
 
 /// The hash by which the ledger identifies the arguments of a call.
 pub(super) fn hash_of(arguments: &str) -> String {
-    let canonical = canonical::canonical(arguments);
-    hash::sha256(&[canonical.as_deref().unwrap_or(arguments)])
+    let canonical = args::canonical(arguments);
+    digest::sha256(&[canonical.as_deref().unwrap_or(arguments)])
 }
 
 /// The audit row that a claim requires.
@@ -288,7 +290,7 @@ fn intent(ledger: &Ledger, prepared: &Prepared) -> Result<Intent, ToolError> {
         agent: cx.agent().map(str::to_owned),
         thread: cx.conversation().map(str::to_owned),
         tool: scope.def.name().to_owned(),
-        contract: hash::contract(&scope.def).to_string(),
+        contract: scope.def.contract().to_string(),
         principal: cx.principal().to_owned(),
         arguments_hash: arguments_hash(prepared),
         owner: ledger.run(),

@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
+use crate::panics::panic_text;
 
 /// Why a run was cut short.
 enum Cut {
@@ -97,15 +98,6 @@ fn cut_error(cut: &Cut, cx: &ToolContext) -> ToolError {
     } else {
         error
     }
-}
-
-/// Returns the text of a panic.
-pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
-    payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("the payload is not a text")
 }
 
 /// The error of a panic. Only the operator sees the text of the panic, because it may contain anything.

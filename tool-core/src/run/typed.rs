@@ -78,7 +78,7 @@ async fn through<T: Tool>(
     let id = match next_identity(cx) {
         _ if cx.call_id().is_some() => String::new(),
         Some(identity) => identity.key().as_str().to_owned(),
-        None => crate::gate::hash::random_id()?,
+        None => crate::gate::random::random_id()?,
     };
     // A tool that is hidden by now is refused by the gate, which returns the stored result if the call has run before.
     let name = match toolset.find_typed::<T>() {

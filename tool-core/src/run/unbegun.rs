@@ -5,11 +5,12 @@ use futures::channel::oneshot;
 use super::{claim, record};
 use crate::call::{CallResult, ToolCall};
 use crate::context::{Gated, ToolContext};
+use crate::digest;
 use crate::env;
 use crate::error::ToolError;
+use crate::gate::Gate;
 use crate::gate::approval::{Approval, Spent};
 use crate::gate::host::Ledger;
-use crate::gate::{Gate, hash};
 use crate::run::stored;
 use crate::store::{Begun, CallKey, EffectState, Intent, StoreError, Timestamp};
 use crate::tool::ToolDef;
@@ -47,7 +48,7 @@ pub(crate) async fn close_approved(
         tool: request.tool.clone(),
         contract: request.contract.clone(),
         principal: request.principal.clone(),
-        arguments_hash: hash::sha256(&[spent.arguments()]),
+        arguments_hash: digest::sha256(&[spent.arguments()]),
         owner: ledger.run(),
         at: now,
         lease_until: now.plus(ledger.lease),
@@ -82,7 +83,7 @@ pub(crate) async fn close_refused(
         agent: cx.agent().map(str::to_owned),
         thread: cx.conversation().map(str::to_owned),
         tool: tool.map_or_else(|| call.name.clone(), |tool| tool.name().to_owned()),
-        contract: tool.map_or_else(String::new, |tool| hash::contract(tool).to_string()),
+        contract: tool.map_or_else(String::new, |tool| tool.contract().to_string()),
         principal: cx.principal().to_owned(),
         arguments_hash: claim::hash_of(&call.arguments),
         owner: ledger.run(),

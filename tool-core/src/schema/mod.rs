@@ -10,9 +10,9 @@ pub mod dynamic;
 pub mod example;
 pub mod flatten;
 pub mod format;
-mod impls;
 pub mod json_schema;
 mod lower;
+mod map_key;
 pub mod pattern;
 pub mod rules;
 mod text;
@@ -20,7 +20,7 @@ pub mod warn;
 
 pub use format::Format;
 #[doc(hidden)]
-pub use impls::MapKey;
+pub use map_key::MapKey;
 pub use pattern::Pattern;
 
 /// A type that a model can send as an argument, with a schema that every strict mode accepts.

@@ -390,7 +390,7 @@ impl Place {
     fn key(&self, workspace: &Workspace) -> Arc<str> {
         use std::fmt::Write as _;
 
-        use crate::gate::hash::sha256;
+        use crate::digest::sha256;
 
         let mut path = String::new();
         for number in &self.nested {
@@ -481,7 +481,7 @@ impl CallKey {
     #[cfg(feature = "host")]
     pub fn earlier(workspace: impl Into<Workspace>, turn: &str, call: &str) -> Self {
         let workspace = workspace.into();
-        let text = crate::gate::hash::sha256(&[workspace.as_str(), turn, call]);
+        let text = crate::digest::sha256(&[workspace.as_str(), turn, call]);
         Self::new(workspace, text)
     }
 
@@ -605,7 +605,7 @@ mod tests {
         let key = CallKey::earlier("acme", "t-1.2", "call_0");
         assert_eq!(
             key.as_str(),
-            crate::gate::hash::sha256(&["acme", "t-1.2", "call_0"])
+            crate::digest::sha256(&["acme", "t-1.2", "call_0"])
         );
         let row = CallId::earlier("acme", key.as_str());
         assert_eq!(row.key(), key);

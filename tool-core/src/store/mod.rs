@@ -46,12 +46,13 @@ mod spill;
 #[cfg(feature = "host")]
 mod switch;
 mod thread;
-mod time;
 
 use std::error::Error;
 
 use futures::future::BoxFuture;
 
+#[doc(inline)]
+pub use crate::env::Timestamp;
 #[cfg(feature = "host")]
 pub use approval::{
     Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
@@ -82,7 +83,6 @@ pub use spill::{Spill, SpillPart, SpillStore};
 #[cfg(feature = "host")]
 pub use switch::{Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore};
 pub use thread::{Message, NewMessage, Role, ThreadStore};
-pub use time::Timestamp;
 
 /// The future that a store's methods return.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;

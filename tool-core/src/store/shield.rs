@@ -8,13 +8,19 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 
 use super::{Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace};
-use crate::run::panic_text;
+use crate::panics::panic_text;
 
 #[cfg(feature = "host")]
 use super::{
     Journal, Message, NewMessage, NewRun, RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow,
     RunStop, RunStore, ThreadId, ThreadStore,
 };
+
+#[cfg(feature = "host")]
+mod host;
+
+#[cfg(feature = "host")]
+pub(crate) use host::{approvals, ledger, sink};
 
 /// A store whose panics become [`StoreError::Unavailable`].
 pub(crate) struct Shield<S: ?Sized>(pub(crate) Arc<S>);

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "host")]
+use super::contract;
 use super::dynamic::DynamicDef;
 use super::exposed::Exposed;
 use super::output::Promise;
@@ -158,16 +160,14 @@ impl ToolDef {
     /// bound to it, so a waiting approval is void as soon as the contract changes.
     #[cfg(feature = "host")]
     pub fn contract(&self) -> Arc<str> {
-        crate::gate::hash::contract(self)
+        self.contract_once(|| contract::fingerprint(self))
     }
 
     /// Returns the cached contract, or computes it and caches it with the tool.
     #[cfg(feature = "host")]
-    pub(crate) fn contract_once(&self, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
+    fn contract_once(&self, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
         match &self.0 {
-            Source::Own(Own::Static(def)) => {
-                crate::gate::hash::known(std::ptr::from_ref(*def).addr(), make)
-            }
+            Source::Own(Own::Static(def)) => contract::known(std::ptr::from_ref(*def).addr(), make),
             Source::Own(Own::Dynamic(def)) => Arc::clone(def.contract.get_or_init(make)),
             // Another name or description changes the contract, so it is not cached with the tool's own.
             Source::Exposed(_) => make(),

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::SecretNeed;
 use super::def::{Own, Source, ToolDef};
-use crate::call::Entries;
+use crate::json::Entries;
 use crate::schema::dialect::Dialect;
 
 /// A tool as a toolset shows it. All other facts are the tool's own.

@@ -7,11 +7,11 @@ use futures::future::{BoxFuture, Either, select};
 use super::held::{Halt, Held, Hold};
 use super::thread::{Last, Thread};
 use super::{ModelMessage, Stop, ToolMessage, Turn, TurnError, Turns, thread};
+use crate::call::Ticket;
 use crate::context::ToolContext;
 use crate::error::ToolError;
-use crate::gate::approval::Ticket;
+use crate::need::VariableNeed;
 use crate::store::{EffectRow, Journal, Message, RunCause, RunId};
-use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
 /// A source of answers for a thread: a provider's model, or a script.

@@ -11,16 +11,16 @@ use futures::future::{FutureExt as _, join, join_all};
 use futures::stream::{FuturesOrdered, StreamExt};
 use serde_json::value::RawValue;
 
+use crate::call::Ticket;
 use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::approval::Ticket;
-use crate::run::panic_text;
+use crate::need::VariableNeed;
+use crate::panics::panic_text;
 use crate::store::shield;
 use crate::store::{
     EffectRow, Journal, Message, Role, RunCause, RunId, RunStore, StoreError, ThreadId, ThreadStore,
 };
-use crate::tool::VariableNeed;
 use crate::toolset::Toolset;
 
 mod call;

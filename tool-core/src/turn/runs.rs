@@ -2,7 +2,6 @@
 
 use super::{TurnError, Turns};
 use crate::audit::Audit;
-use crate::gate::shield;
 use crate::store::{
     AuditNote, AuditRow, CallId, RunCause, RunEnd, RunFilter, RunId, RunRow, RunState, RunStop,
     Scope, ThreadId, Timestamp,
@@ -124,7 +123,7 @@ impl Turns {
             ..AuditRow::new(CallId::alone(id.workspace())?, "", "", Timestamp::now())
         };
         // The audit may be the host's own and not shielded yet, so a panic of its sink is turned into an error here.
-        shield::audit(audit.clone()).note(note).await?;
+        audit.clone().shielded().note(note).await?;
         self.end_of_other(&row).await?;
         Ok(self.runs.get_run(id).await?)
     }

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::{Provider, WireError};
-use crate::call::Entries;
+use crate::json::Entries;
 
 /// A value somewhere in a body.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{comma, counted, number, pass, read, value};
 use crate::args::{Cursor, Stop};
-use crate::output::quote;
+use crate::json::quote;
 use crate::schema::{AuditForm, Field, Kind, Tagging, Union, Variant};
 
 /// Key that holds the number of unknown keys.

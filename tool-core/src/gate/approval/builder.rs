@@ -24,7 +24,7 @@ pub struct ApprovalsBuilder {
 impl ApprovalsBuilder {
     pub(super) fn new(store: Arc<dyn ApprovalStore>) -> Self {
         Self {
-            store: crate::gate::shield::approvals(store),
+            store: crate::store::shield::approvals(store),
             ring: None,
             wait: WAIT,
             most_open: MOST_OPEN,

@@ -4,10 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::hash::random_id;
+use super::random::random_id;
 use crate::args::{Issue, Repair};
+use crate::call::Ticket;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::store::{
@@ -51,62 +50,6 @@ struct Inner {
     ring: KeyRing,
     wait: Duration,
     most_open: u32,
-}
-
-/// An approval request that a client may store and show.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ticket {
-    /// Id of the approval.
-    pub id: String,
-    /// Proves that this host has made the request. It is opaque and useless to a different principal.
-    pub token: String,
-    /// Whether the request is about a call or a plan.
-    pub kind: ApprovalKind,
-    /// The tool that would run; empty for a plan.
-    pub tool: String,
-    /// The model's own id of the call.
-    pub call: String,
-    /// The conversation that continues after the answer.
-    pub thread: Option<String>,
-    /// The model's own id of the outer call, if a tool made this call.
-    pub parent: Option<String>,
-    /// The arguments of the call as canonical JSON.
-    pub arguments: String,
-    /// Why an approval is required.
-    pub reason: Option<String>,
-    /// Whether the approver must not be the requester.
-    pub four_eyes: bool,
-    /// When the request expires.
-    pub expires: Timestamp,
-}
-
-/// Omits the token, which is a credential, and the arguments, which are not redacted.
-impl fmt::Debug for Ticket {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            id,
-            token: _,
-            kind,
-            tool,
-            call: _,
-            thread,
-            parent: _,
-            arguments,
-            reason,
-            four_eyes,
-            expires,
-        } = self;
-        f.debug_struct("Ticket")
-            .field("id", id)
-            .field("kind", kind)
-            .field("tool", tool)
-            .field("thread", thread)
-            .field("arguments", &format_args!("{} bytes", arguments.len()))
-            .field("reason", reason)
-            .field("four_eyes", four_eyes)
-            .field("expires", expires)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Why an approval could not be requested or answered.
@@ -506,9 +449,9 @@ impl Approvals {
 /// The canonical text of a plan. A repeated key is refused, because a person could be shown a different value than a program reads.
 fn plan_text(plan: &str) -> Result<String, ApprovalError> {
     let refused = |why: String| ApprovalError::Edit(ToolError::new(why));
-    let text = super::canonical::canonical(plan)
+    let text = crate::args::canonical(plan)
         .ok_or_else(|| refused("the plan is no JSON text".to_owned()))?;
-    match super::canonical::repeated_key(plan) {
+    match crate::args::repeated_key(plan) {
         None => Ok(text),
         Some(key) => Err(refused(format!(
             "the plan has the key `{key}` twice in one object, write each key once"
@@ -533,7 +476,7 @@ fn edited(
         .tool()
         .admit(arguments, Repair::Off)
         .map_err(invalid)?;
-    super::canonical::canonical(&admitted.text).ok_or(ApprovalError::Invalid)
+    crate::args::canonical(&admitted.text).ok_or(ApprovalError::Invalid)
 }
 
 impl fmt::Debug for Approvals {

@@ -35,7 +35,7 @@ impl Claims {
             principal: request.principal.clone(),
             tenant: request.identity.workspace().as_str().to_owned(),
             contract: request.contract.clone(),
-            arguments: super::super::hash::sha256(&[&request.arguments]),
+            arguments: crate::digest::sha256(&[&request.arguments]),
             policy: request.policy.clone(),
             nonce: request.nonce.clone(),
             expires: request.expires,

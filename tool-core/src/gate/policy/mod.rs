@@ -51,11 +51,12 @@ mod report;
 mod rule;
 mod shared;
 
+use crate::decision::Cause;
 use condition::Arguments;
-use decision::Cause;
 
+pub use crate::decision::{DecisionId, NotAnId};
 pub use condition::{Condition, Place};
-pub use decision::{Decision, DecisionId, NotAnId, Request};
+pub use decision::{Decision, Request};
 pub use file::{AgentLists, PolicyFile, Reloaded};
 pub use glob::Glob;
 pub use report::{PolicyReport, Reachable, Unknown};

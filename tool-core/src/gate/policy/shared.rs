@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-use super::decision::Cause;
 use super::{Candidates, Decision, DecisionId, Policy, PolicyBuilder, PolicyVerdict, Request};
+use crate::decision::Cause;
 use crate::sync::{Edition, Versioned};
 
 /// Number of policy versions whose decisions can still be explained.

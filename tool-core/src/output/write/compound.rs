@@ -6,7 +6,8 @@ use serde::ser::{
 };
 use serde_json::Error;
 
-use super::{Writer, escape};
+use super::Writer;
+use crate::json::escape;
 
 /// Prefix of the names of structs that `serde_json` writes in a special way: `RawValue`, and its numbers with the feature
 /// `arbitrary_precision`.

@@ -12,11 +12,11 @@ use super::cleared::Guards;
 #[cfg(feature = "host")]
 use super::{AtGate, Flight, Running};
 #[cfg(feature = "host")]
+use crate::call::Ticket;
+#[cfg(feature = "host")]
 use crate::context::Gated;
 #[cfg(feature = "host")]
 use crate::error::ErrorKind;
-#[cfg(feature = "host")]
-use crate::gate::approval::Ticket;
 #[cfg(feature = "host")]
 use crate::gate::{Gate, Layer};
 #[cfg(feature = "host")]

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
-use crate::output::{self, quote};
+use crate::json::{is_plain, quote};
 
 /// A JSON value whose objects keep the order of their keys.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,11 +162,11 @@ impl Doc {
 
 /// Escapes text for the inside of a JSON string.
 pub(super) fn escape(text: &str) -> Cow<'_, str> {
-    if output::is_plain(text) {
+    if is_plain(text) {
         return Cow::Borrowed(text);
     }
     let mut quoted = String::new();
-    output::quote(&mut quoted, text);
+    quote(&mut quoted, text);
     quoted.pop();
     quoted.remove(0);
     Cow::Owned(quoted)

@@ -3,13 +3,13 @@
 use serde_json::value::RawValue;
 
 use super::{Call, State, Writer};
+use crate::args::canonical;
+use crate::call::Ticket;
 use crate::call::{CallResult, ToolEvent};
 use crate::error::ErrorKind;
-use crate::gate::approval::Ticket;
-use crate::gate::canonical::canonical;
+use crate::need::VariableNeed;
 use crate::output::Citation;
 use crate::store::ApprovalKind;
-use crate::tool::VariableNeed;
 use crate::turn::{Outcome, ToolMessage, Turn};
 use crate::wire::json::json;
 use crate::wire::ui::{Chunk, FinishReason, UiError};

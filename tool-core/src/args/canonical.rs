@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::args::write_number;
-use crate::call::Entries;
+use crate::json::Entries;
 
 /// Maximum nesting depth. The argument guard admits no value this deep.
 const DEEPEST: usize = 128;

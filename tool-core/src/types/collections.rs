@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::refused;
-use crate::schema::{Kind, Schema, StrictSchema};
+use crate::schema::{Kind, MapKey, Schema, StrictSchema};
 
 /// Schema of an array of any length.
 pub(super) const fn list(items: &'static Schema) -> Schema {
@@ -68,18 +68,6 @@ impl<T: StrictSchema> StrictSchema for BTreeSet<T> {
 
 impl<T: StrictSchema, S> StrictSchema for HashSet<T, S> {
     const SCHEMA: &'static Schema = &set(T::SCHEMA);
-}
-
-/// A type that can be the key of a map; keys are strings in JSON.
-#[diagnostic::on_unimplemented(
-    message = "[map-type] maps are open records and `{Self}` is not even any text, take a `Vec` of a struct with a key and a value",
-    label = "a map whose keys are `{Self}`"
-)]
-#[doc(hidden)]
-pub trait MapKey {
-    /// Whether every string is a valid key. Numbers and enums are written as strings too, but a schema would accept keys that
-    /// deserialization rejects.
-    const ANY_TEXT: bool = false;
 }
 
 macro_rules! keys {

@@ -13,8 +13,6 @@ mod text;
 mod values;
 mod wrappers;
 
-pub use collections::MapKey;
-
 #[cfg(feature = "bytes")]
 mod bytes;
 #[cfg(feature = "chrono")]

@@ -1,12 +1,11 @@
-//! Wrappers that turn panics of a gate's stores into errors.
+//! Panic shields of the stores of a gate.
 //!
 //! A gate wraps every store once, when it takes it, so that no caller of a store has to handle panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::audit::Audit;
-use crate::store::shield::{Shield, shielded};
+use super::{Shield, shielded};
 use crate::store::{
     Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter, AuditRow,
     AuditSink, Begun, CallKey, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState,
@@ -23,14 +22,6 @@ pub(crate) fn approvals(store: Arc<dyn ApprovalStore>) -> Arc<dyn ApprovalStore>
 
 pub(crate) fn sink(store: Arc<dyn AuditSink>) -> Arc<dyn AuditSink> {
     Arc::new(Shield(store))
-}
-
-/// Only the required sink is wrapped here: a buffer wraps its own sink.
-pub(crate) fn audit(audit: Audit) -> Audit {
-    match audit {
-        Audit::Required(store) => Audit::Required(sink(store)),
-        audit @ (Audit::Off | Audit::BestEffort(_)) => audit,
-    }
 }
 
 impl EffectLedger for Shield<dyn EffectLedger> {

@@ -4,9 +4,9 @@ use std::hash::{BuildHasher, Hash};
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::collections::{MapKey, map, set};
+use super::collections::{map, set};
 use crate::args::read::{Decode, Node, Reader, Unfit};
-use crate::schema::{Schema, StrictSchema};
+use crate::schema::{MapKey, Schema, StrictSchema};
 
 impl<K: MapKey, V: StrictSchema, S> StrictSchema for IndexMap<K, V, S> {
     const SCHEMA: &'static Schema = &map::<K>(V::SCHEMA);

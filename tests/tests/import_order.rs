@@ -1,0 +1,279 @@
+//! The order of the modules of `tool-core`: a module imports only modules that are listed before it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens as _;
+use syn::visit_mut::VisitMut;
+
+/// Modules from the bottom to the top. The modules of one row may import each other; ARCHITECTURE.md shows the same rows.
+const ORDER: &[&[&str]] = &[
+    &[
+        "sync", "panics", "digest", "hidden", "json", "env", "decision",
+    ],
+    &["schema"],
+    &["args"],
+    &["types", "effect", "store", "need"],
+    &["redact"],
+    &["error"],
+    &["output", "stream"],
+    &["call"],
+    // The pipeline of a call. These modules still import each other.
+    &[
+        "context", "tool", "limits", "audit", "bounded", "gate", "registry", "toolset", "search",
+        "run",
+    ],
+    &["private", "turn", "wire"],
+    &["testing", "prelude", "guides"],
+];
+
+/// Rows whose modules form a cycle. No row may be added.
+const CYCLES: &[usize] = &[8];
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tool-core/src")
+}
+
+/// Removes items that only tests compile.
+struct WithoutTests;
+
+impl VisitMut for WithoutTests {
+    fn visit_file_mut(&mut self, file: &mut syn::File) {
+        file.items.retain(|item| !is_test(item));
+        syn::visit_mut::visit_file_mut(self, file);
+    }
+
+    fn visit_item_mod_mut(&mut self, module: &mut syn::ItemMod) {
+        if let Some((_, items)) = &mut module.content {
+            items.retain(|item| !is_test(item));
+        }
+        syn::visit_mut::visit_item_mod_mut(self, module);
+    }
+}
+
+fn is_test(item: &syn::Item) -> bool {
+    let attributes = match item {
+        syn::Item::Mod(item) => &item.attrs,
+        syn::Item::Use(item) => &item.attrs,
+        syn::Item::Fn(item) => &item.attrs,
+        syn::Item::Impl(item) => &item.attrs,
+        syn::Item::Struct(item) => &item.attrs,
+        syn::Item::Const(item) => &item.attrs,
+        _ => return false,
+    };
+    attributes.iter().any(|attribute| {
+        let text = attribute.to_token_stream().to_string();
+        text.contains("cfg")
+            && text
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|word| word == "test")
+    })
+}
+
+/// Collects the first name of each path that begins at the root of the crate: `crate::name`, `crate::{name, …}`, and `super::…::name` with
+/// as many `super` as the module is deep.
+fn names(tokens: TokenStream, depth: usize, found: &mut BTreeSet<String>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is = |at: usize, text: &str| matches!(tokens.get(at), Some(TokenTree::Ident(name)) if name == text);
+    let is_path = |at: usize| {
+        matches!(tokens.get(at), Some(TokenTree::Punct(one)) if one.as_char() == ':')
+            && matches!(tokens.get(at + 1), Some(TokenTree::Punct(two)) if two.as_char() == ':')
+    };
+    for (at, token) in tokens.iter().enumerate() {
+        if let TokenTree::Group(group) = token {
+            names(group.stream(), depth, found);
+        }
+        // In the body of `macro_rules!`, `$crate` is the path of generated code.
+        let is_generated = at > 0
+            && matches!(&tokens[at - 1], TokenTree::Punct(dollar) if dollar.as_char() == '$');
+        let after = if is(at, "crate") && !is_generated && is_path(at + 1) {
+            at + 3
+        } else if depth > 0
+            && (0..depth).all(|up| is(at + 3 * up, "super") && is_path(at + 3 * up + 1))
+        {
+            at + 3 * depth
+        } else {
+            continue;
+        };
+        match tokens.get(after) {
+            Some(TokenTree::Ident(name)) => {
+                found.insert(name.to_string());
+            }
+            Some(TokenTree::Group(group)) => {
+                let mut first = true;
+                for token in group.stream() {
+                    match token {
+                        TokenTree::Ident(name) if first => {
+                            found.insert(name.to_string());
+                            first = false;
+                        }
+                        TokenTree::Punct(comma) if comma.as_char() == ',' => first = true,
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() && name != "tests" {
+            files(&path, found);
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            found.push(path);
+        }
+    }
+}
+
+/// Names that `lib.rs` exports at the root, with the module that each is from.
+fn exported() -> BTreeMap<String, String> {
+    fn walk(tree: &syn::UseTree, module: Option<&str>, found: &mut BTreeMap<String, String>) {
+        let mut leaf = |name: String| {
+            if let Some(module) = module {
+                found.insert(name, module.to_owned());
+            }
+        };
+        match tree {
+            syn::UseTree::Path(path) => {
+                let name = path.ident.to_string();
+                walk(&path.tree, Some(module.unwrap_or(&name)), found);
+            }
+            syn::UseTree::Name(name) => leaf(name.ident.to_string()),
+            syn::UseTree::Rename(rename) => leaf(rename.rename.to_string()),
+            syn::UseTree::Group(group) => group
+                .items
+                .iter()
+                .for_each(|tree| walk(tree, module, found)),
+            syn::UseTree::Glob(_) => {}
+        }
+    }
+    let file = syn::parse_file(&fs::read_to_string(source().join("lib.rs")).unwrap()).unwrap();
+    let mut found = BTreeMap::new();
+    for item in &file.items {
+        if let syn::Item::Use(item) = item {
+            walk(&item.tree, None, &mut found);
+        }
+    }
+    found
+}
+
+/// The imports of each top-level module: module, imported module, files.
+fn imports() -> BTreeMap<(String, String), BTreeSet<String>> {
+    let exported = exported();
+    let mut all = Vec::new();
+    files(&source(), &mut all);
+    let mut imports: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for path in all {
+        let local = path.strip_prefix(source()).unwrap().with_extension("");
+        let mut parts: Vec<&str> = local.iter().map(|part| part.to_str().unwrap()).collect();
+        if parts == ["lib"] {
+            continue;
+        }
+        if parts.last() == Some(&"mod") {
+            parts.pop();
+        }
+        let mut file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
+        WithoutTests.visit_file_mut(&mut file);
+        let mut found = BTreeSet::new();
+        names(file.into_token_stream(), parts.len(), &mut found);
+        for name in found {
+            let module = exported.get(&name).unwrap_or(&name);
+            if module != parts[0] {
+                let local = local.display().to_string();
+                imports
+                    .entry((parts[0].to_owned(), module.clone()))
+                    .or_default()
+                    .insert(local);
+            }
+        }
+    }
+    imports
+}
+
+fn row(module: &str) -> Option<usize> {
+    ORDER.iter().position(|row| row.contains(&module))
+}
+
+#[test]
+fn modules_import_only_modules_below_them() {
+    let mut upward = Vec::new();
+    for ((module, imported), files) in imports() {
+        let at = row(&module).unwrap_or_else(|| panic!("add the module `{module}` to `ORDER`"));
+        // Other names are macros and crates.
+        let Some(below) = row(&imported) else {
+            continue;
+        };
+        if below > at {
+            upward.push(format!("`{module}` imports `{imported}`: {files:?}"));
+        }
+    }
+    assert!(
+        upward.is_empty(),
+        "a module imports a module that is above it:\n{}",
+        upward.join("\n")
+    );
+}
+
+#[test]
+fn only_listed_rows_have_cycles() {
+    let imports = imports();
+    for (at, modules) in ORDER.iter().enumerate() {
+        // Modules of the row that nothing else of it imports are removed until none is left, or a cycle is.
+        let mut left: BTreeSet<&str> = modules.iter().copied().collect();
+        loop {
+            let free = left.iter().copied().find(|module| {
+                !left.iter().any(|other| {
+                    other != module
+                        && imports.contains_key(&((*other).to_owned(), (*module).to_owned()))
+                })
+            });
+            match free {
+                Some(free) => drop(left.remove(free)),
+                None => break,
+            }
+        }
+        assert_eq!(
+            !left.is_empty(),
+            CYCLES.contains(&at),
+            "row {at} has the cycle {left:?}"
+        );
+    }
+}
+
+#[test]
+fn every_module_is_in_the_order_and_on_the_page() {
+    let modules: BTreeSet<String> = fs::read_dir(source())
+        .unwrap()
+        .map(|entry| {
+            entry
+                .unwrap()
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned()
+        })
+        .filter(|name| name != "lib")
+        .collect();
+    let listed: BTreeSet<String> = ORDER
+        .iter()
+        .flat_map(|row| row.iter().map(|name| (*name).to_owned()))
+        .collect();
+    assert_eq!(modules, listed);
+    let page = fs::read_to_string(source().join("../../ARCHITECTURE.md")).unwrap();
+    for row in ORDER {
+        let row: Vec<String> = row.iter().map(|module| format!("`{module}`")).collect();
+        assert!(
+            page.contains(&row.join(" ")),
+            "ARCHITECTURE.md lacks the row {}",
+            row.join(" ")
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! The request of an approval, as the result of a call reports it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::store::{ApprovalKind, Timestamp};
+
+/// An approval request that a client may store and show.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ticket {
+    /// Id of the approval.
+    pub id: String,
+    /// Proves that this host has made the request. It is opaque and useless to a different principal.
+    pub token: String,
+    /// Whether the request is about a call or a plan.
+    pub kind: ApprovalKind,
+    /// The tool that would run; empty for a plan.
+    pub tool: String,
+    /// The model's own id of the call.
+    pub call: String,
+    /// The conversation that continues after the answer.
+    pub thread: Option<String>,
+    /// The model's own id of the outer call, if a tool made this call.
+    pub parent: Option<String>,
+    /// The arguments of the call as canonical JSON.
+    pub arguments: String,
+    /// Why an approval is required.
+    pub reason: Option<String>,
+    /// Whether the approver must not be the requester.
+    pub four_eyes: bool,
+    /// When the request expires.
+    pub expires: Timestamp,
+}
+
+/// Omits the token, which is a credential, and the arguments, which are not redacted.
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            id,
+            token: _,
+            kind,
+            tool,
+            call: _,
+            thread,
+            parent: _,
+            arguments,
+            reason,
+            four_eyes,
+            expires,
+        } = self;
+        f.debug_struct("Ticket")
+            .field("id", id)
+            .field("kind", kind)
+            .field("tool", tool)
+            .field("thread", thread)
+            .field("arguments", &format_args!("{} bytes", arguments.len()))
+            .field("reason", reason)
+            .field("four_eyes", four_eyes)
+            .field("expires", expires)
+            .finish_non_exhaustive()
+    }
+}

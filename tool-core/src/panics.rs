@@ -1,0 +1,12 @@
+//! Panic payloads.
+
+use std::any::Any;
+
+/// Returns the text of a panic.
+pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("the payload is not a text")
+}

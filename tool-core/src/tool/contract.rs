@@ -1,0 +1,49 @@
+//! Fingerprints of the contracts of tools.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use super::ToolDef;
+use crate::digest::sha256;
+use crate::schema::dialect::Dialect;
+
+/// Caches the contract of a tool whose `static` facts are at the address `place`.
+pub(super) fn known(place: usize, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
+    static KNOWN: LazyLock<RwLock<HashMap<usize, Arc<str>>>> = LazyLock::new(RwLock::default);
+    let known = KNOWN
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(&place)
+        .cloned();
+    known.unwrap_or_else(|| {
+        let contract = make();
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(place, Arc::clone(&contract));
+        contract
+    })
+}
+
+/// Fingerprint of a tool's contract: name, description, arguments, output and effects. An approval is bound to it.
+///
+/// It is computed once for each tool, because it reads all of the tool's schemas.
+pub(super) fn fingerprint(def: &ToolDef) -> Arc<str> {
+    let hints = def.hints();
+    let flags = format!(
+        "{} {} {} {} {}",
+        def.effect(),
+        hints.read_only,
+        hints.destructive,
+        hints.idempotent,
+        hints.open_world
+    );
+    let output = def.output_schema().unwrap_or_default();
+    sha256(&[
+        def.name(),
+        def.description(),
+        def.schema(Dialect::JsonSchema),
+        def.schema(Dialect::Mcp),
+        &output,
+        &flags,
+    ])
+    .into()
+}
