@@ -89,7 +89,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cx = ToolContext::anonymous();
 
     for dialect in [Dialect::OpenAi, Dialect::Anthropic] {
-        println!("== what goes into a request to {dialect:?}");
+        println!("== the tool definitions in a request to {dialect:?}");
         let definitions: serde_json::Value = serde_json::from_str(&tools.definitions(dialect))?;
         println!("{definitions:#}\n");
     }

@@ -743,7 +743,7 @@ impl Maker {
         );
     }
 
-    #[allow(clippy::too_many_arguments, reason = "each is a fact of its own")]
+    #[allow(clippy::too_many_arguments, reason = "each is an independent fact")]
     fn learn(
         &mut self,
         name: &str,

@@ -191,7 +191,7 @@ impl Linter<'_> {
 
     fn root(&mut self) {
         if self.root["type"] != "object" {
-            self.say("", "the root is no object");
+            self.say("", "the root is not an object");
         }
         for keyword in ["anyOf", "oneOf", "allOf", "enum", "not", "$ref"] {
             if self.root.get(keyword).is_some() {
@@ -225,11 +225,11 @@ impl Linter<'_> {
 
     fn reference(&mut self, map: &Map<String, Value>, to: &str, path: &str) {
         if map.len() > 1 {
-            self.say(path, "something stands beside `$ref`");
+            self.say(path, "other keywords beside `$ref`");
         }
         let name = to.strip_prefix("#/$defs/");
         if name.is_none_or(|name| self.root["$defs"].get(name).is_none()) {
-            self.say(path, "`$ref` points at no definition");
+            self.say(path, "`$ref` points to a missing definition");
         }
     }
 
@@ -241,7 +241,7 @@ impl Linter<'_> {
         if !map.keys().all(|key| may_stand(key)) {
             // Only plain JSON Schema has a choice of formats inside a string schema (`ip`).
             if self.dialect != "json_schema" || map.get("type") != Some(&"string".into()) {
-                self.say(path, "something stands beside `anyOf`");
+                self.say(path, "other keywords beside `anyOf`");
             }
             return;
         }
@@ -316,7 +316,7 @@ impl Linter<'_> {
             .filter_map(Value::as_str)
             .collect();
         if required.iter().any(|name| !properties.contains_key(*name)) {
-            self.say(path, "a required key is no property");
+            self.say(path, "a required key is not a property");
         }
         let absent = properties
             .keys()
@@ -388,7 +388,7 @@ impl Linter<'_> {
                 .iter()
                 .any(|taboo| bare.contains(taboo))
             {
-                self.say(path, "a pattern that looks around");
+                self.say(path, "a pattern with an assertion or a back reference");
             }
         }
     }
@@ -401,7 +401,7 @@ impl Linter<'_> {
             _ => false,
         };
         if values.is_empty() || !values.iter().all(fits) {
-            self.say(path, "a value that no enum may have");
+            self.say(path, "an enum value that is not allowed, or no values");
         }
         let lower: Vec<String> = values
             .iter()

@@ -1,5 +1,5 @@
 //! `#[schema(deserialize)]`: serde reads a type by the rules of its schema.
-#![allow(clippy::expect_used, reason = "tests fail so")]
+#![allow(clippy::expect_used, reason = "tests fail by panicking")]
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -86,7 +86,7 @@ fn an_error_names_every_fault() {
     let read = serde_json::from_value::<Service>(
         json!({"host": "", "port": 80, "speaks": [{"kind": "http", "version": 300}], "prot": 1}),
     );
-    let told = read.expect_err("nothing of it fits").to_string();
+    let told = read.expect_err("no part of it fits").to_string();
     for place in ["/host", "/port", "/speaks/0/version", "/prot"] {
         assert!(told.contains(place), "{place}: {told}");
     }
@@ -119,7 +119,7 @@ async fn start_service(
 
 // S0-07: such a type works as a tool's parameter, and is read in one pass.
 #[tokio::test]
-async fn such_a_type_is_a_parameter() {
+async fn derived_type_works_as_a_parameter() {
     let service = r#"{"host":"a","port":null,"patience":null,"speaks":[]}"#;
     let arguments = format!(r#"{{"service":{service},"later":{{"items":[{service}]}}}}"#);
     let call = ToolCall::new("c", "start_service", arguments);

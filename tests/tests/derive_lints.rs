@@ -13,7 +13,7 @@
     clippy::absolute_paths,
     clippy::allow_attributes_without_reason
 )]
-#![allow(dead_code, reason = "the types are there to be compiled")]
+#![allow(dead_code, reason = "the types only need to compile")]
 
 use serde::Serialize;
 use tool_core::private::IntoOutput;
@@ -84,7 +84,7 @@ mod renamed {
 }
 
 /// Lower case, and itself inside.
-#[allow(non_camel_case_types, reason = "the name is the case")]
+#[allow(non_camel_case_types, reason = "the test is about the name")]
 #[derive(tool_core::StrictSchema, Serialize)]
 pub struct node {
     /// Inside.

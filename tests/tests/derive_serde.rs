@@ -1,9 +1,9 @@
 //! Serde attributes: the schema agrees with what serde writes and reads.
 #![allow(dead_code, reason = "some fields are only read by serde")]
-#![allow(clippy::expect_used, reason = "tests fail so")]
+#![allow(clippy::expect_used, reason = "tests fail by panicking")]
 #![allow(
     clippy::trivially_copy_pass_by_ref,
-    reason = "serde says the signature"
+    reason = "serde prescribes the signature"
 )]
 
 mod derive_support;
@@ -56,7 +56,7 @@ macro_rules! conventions {
 
     // S0-07: each naming convention gives serde's keys.
     #[test]
-    fn every_naming_convention_is_serdes() {
+    fn naming_conventions_match_serde() {
         $(
             let record = $record { word: 1, some_more_words: 2, version_2_b: 3, renamed: 4, r#type: 5 };
             let sent = serde_json::to_value(&record).expect("serialises");
@@ -98,7 +98,7 @@ enum ScreamingKebab {
 
 // S0-07: conventions with hyphens name the values of enums.
 #[test]
-fn hyphens_are_for_values() {
+fn hyphenated_conventions_name_enum_values() {
     agrees(
         &[Kebab::SomeMoreWords],
         &[json!("some-more-words")],
@@ -237,7 +237,7 @@ fn ten() -> u16 {
 
 // S0-06: a stated default is in the schema, and its field is not required.
 #[test]
-fn a_stated_default_is_in_the_schema_and_not_required() {
+fn default_is_in_the_schema_and_its_field_is_not_required() {
     let schema: Value =
         serde_json::from_str(&schema_text(Defaults::SCHEMA, Dialect::JsonSchema)).expect("JSON");
     assert_eq!(schema["properties"]["limit"]["default"], json!(10));
@@ -273,7 +273,7 @@ struct Flat {
 
 // S0-07: flattened fields appear next to the others.
 #[test]
-fn flattened_fields_lie_beside_the_others() {
+fn flattened_fields_appear_next_to_the_others() {
     agrees(
         &[Flat {
             own_key: 1,
@@ -415,7 +415,7 @@ struct Transparent {
 
 // S0-07: newtypes and transparent structs have the schema of their field.
 #[test]
-fn wrappers_are_what_they_hold() {
+fn wrappers_have_the_schema_of_their_field() {
     agrees(
         &[NewType(Inner { x: 1 })],
         &[json!({ "x": 1 })],
@@ -502,7 +502,7 @@ struct With {
 
 // S0-07: a type with its own wire format states the format's schema.
 #[test]
-fn a_type_of_its_own_on_the_wire_is_stated() {
+fn custom_wire_format_states_its_schema() {
     agrees(&[Ticks(12)], &[json!("12")], &[json!("x"), json!(12)]);
     agrees(
         &[Level::Low, Level::High],

@@ -1,5 +1,5 @@
 //! The schema tree that `#[derive(StrictSchema)]` makes for each shape of type.
-#![allow(dead_code, reason = "the types are there for their schemas")]
+#![allow(dead_code, reason = "only the schemas of the types are used")]
 
 mod derive_support;
 
@@ -107,7 +107,7 @@ struct Wrapped<T> {
 
 // S0-05, S0-06: bounds and defaults are part of the field.
 #[test]
-fn bounds_and_defaults_stand_on_the_field() {
+fn bounds_and_defaults_are_part_of_the_field() {
     assert_tree::<Bounds>(
         r#"
         Bounds {
@@ -128,7 +128,7 @@ fn bounds_and_defaults_stand_on_the_field() {
 
 // S0-07: a newtype has the schema of its field.
 #[test]
-fn newtypes_are_what_they_hold() {
+fn newtypes_have_the_schema_of_their_field() {
     assert_tree::<Level>(r#"Level (>=1, <=5) "From one to five." u8"#);
     assert_tree::<Name>("Name (chars >=1) string");
     assert_tree::<Wrapped<Filter>>("Wrapped list of u16");
@@ -420,7 +420,7 @@ impl TryFrom<String> for Moment {
 
 // S0-07: `as` gives a field the schema of a different type.
 #[test]
-fn another_type_says_what_is_on_the_wire() {
+fn as_attribute_gives_the_schema_of_a_different_type() {
     assert_tree::<Uses>(
         r#"
         Uses {
@@ -454,7 +454,7 @@ struct Flat {
 
 // S0-07: the fields of a flattened struct replace it.
 #[test]
-fn flattened_structs_take_their_fields_place() {
+fn fields_of_a_flattened_struct_replace_it() {
     assert_tree::<Flat>(
         r#"
         Flat {
@@ -488,7 +488,7 @@ record! {
 
 // S0-06: a type that a `macro_rules!` macro generates works like any other.
 #[test]
-fn types_that_a_macro_writes_are_types_like_others() {
+fn macro_generated_types_work() {
     assert_tree::<Made>(
         r#"
         Made {

@@ -318,7 +318,7 @@ fn text(case: &Case, dialect: Dialect) -> Value {
 
 // M2, S1-27, S1-28, S1-29: the schema of each type is strict for every provider that admits the type.
 #[test]
-fn every_dialect_is_clean() {
+fn every_dialect_passes_the_linter() {
     let cases = cases();
     assert!(cases.len() >= 40, "only {} types", cases.len());
     let mut found = Vec::new();
@@ -391,7 +391,7 @@ fn maps_and_recursion_are_refused_where_they_must_be() {
 
 // M2: a written schema can be read back, so a tool offered over MCP is the same tool at the other end.
 #[test]
-fn what_is_written_is_read_back() {
+fn written_schemas_can_be_read_back() {
     let mut found = Vec::new();
     for case in cases() {
         let written = schema_text(case.schema, Dialect::JsonSchema);

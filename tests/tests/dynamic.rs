@@ -4,7 +4,7 @@
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::items_after_statements,
-    reason = "a test fails by panicking, and reads best with its words in place"
+    reason = "a test fails by panicking, and is easiest to read with its data inline"
 )]
 
 use serde_json::{Value, json};
@@ -155,7 +155,7 @@ fn arguments_go_back_in_the_servers_spelling() {
 
 // M2: keywords that the tree cannot express are refused, each with its rule.
 #[test]
-fn refuses_what_the_tree_cannot_say() {
+fn keywords_that_the_tree_cannot_express_are_refused() {
     assert_eq!(rule(json!({"not": {"type": "string"}})), ["conditional"]);
     assert_eq!(
         rule(json!({"type": "array", "items": {"type": "string"}, "contains": {"const": "x"}})),
@@ -214,7 +214,7 @@ fn refuses_what_the_tree_cannot_say() {
 
 // M2, S1-29: a schema is refused for the providers that cannot express it.
 #[test]
-fn dialects_refuse_what_they_cannot_say() {
+fn dialects_refuse_what_they_cannot_express() {
     let rules = |schema: &Value, dialect| -> Vec<&'static str> {
         taken(schema)
             .faults(dialect)
@@ -311,7 +311,7 @@ fn reading_is_bounded() {
 
 // M2: real-world schemas. Nearly all can be offered everywhere once they are lowered, and none as it is.
 #[test]
-fn schemas_from_the_field() {
+fn most_real_world_schemas_fit_every_dialect() {
     let mut refused = 0;
     let mut count = 0;
     for line in include_str!("../bfcl/data/bfcl-sample.jsonl").lines() {
@@ -332,6 +332,6 @@ fn schemas_from_the_field() {
     }
     assert!(
         count > 1000 && refused * 20 < count,
-        "{refused} of {count} are refused by somebody"
+        "{refused} of {count} are refused in some dialect"
     );
 }

@@ -125,7 +125,7 @@ fn label_is_judged_by_length_lines_and_sentences() {
 
 // S3-13: an example may have a result, which must fit the output schema.
 #[test]
-fn an_example_may_have_a_result_and_it_is_held_to_the_output() {
+fn example_result_must_fit_the_output_schema() {
     assert!(example_tool("good").is_empty());
     let found = example_tool("stale");
     assert_eq!(found.len(), 1, "{found:?}");

@@ -31,7 +31,7 @@ fn gather(folder: &Path, aliases: &mut BTreeSet<String>) {
 
 // G10: no item had an alias.
 #[test]
-fn words_of_other_libraries_lead_to_an_item() {
+fn terms_of_other_libraries_are_doc_aliases() {
     let mut aliases = BTreeSet::new();
     for folder in SOURCES {
         gather(&root().join(folder), &mut aliases);

@@ -43,7 +43,7 @@ fn host_with_otel_exports_a_span_for_each_call() {
 
 // S0-24, S2-11, S2-13, S2-15, S2-17, M5, M6, M8: the host denies and approves calls, restarts, streams and redacts.
 #[test]
-fn a_host_denies_asks_restarts_streams_and_masks() {
+fn host_denies_approves_restarts_streams_and_redacts() {
     let (said, log) = run(&[]);
     let lines: Vec<&str> = said.lines().map(str::trim).collect();
     // These lines appear in this order.

@@ -4,7 +4,7 @@
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::items_after_statements,
-    reason = "a test fails by panicking, and reads best with its words in place"
+    reason = "a test fails by panicking, and is easiest to read with its data inline"
 )]
 
 use core::fmt::Debug;
@@ -322,7 +322,7 @@ fn foreign_text() {
 }
 
 #[test]
-fn foreign_types_with_a_better_one_to_use() {
+fn foreign_types_with_a_better_alternative_are_refused() {
     assert_eq!(refusal::<bytes::Bytes>(), "bytes");
     for rule in [
         refusal::<chrono::NaiveDateTime>(),

@@ -60,7 +60,7 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> Value {
 
 // M2: the schemas for reading and for writing differ where the type does.
 #[test]
-fn says_what_is_read_and_what_is_written() {
+fn read_and_write_schemas_differ_where_the_type_does() {
     let read = schema::<Query>(SchemaSettings::draft2020_12());
     assert_eq!(read["required"], json!(["text"]));
     assert_eq!(read["additionalProperties"], json!(false));
@@ -74,7 +74,7 @@ fn says_what_is_read_and_what_is_written() {
 
 // M2: a recursive type keeps its references, alone and inside another type, in both layouts of definitions.
 #[test]
-fn recursion_stays_whole() {
+fn recursive_types_keep_their_references() {
     let tree = json!({"name": "a", "children": [{"name": "b", "children": []}]});
     let wrong = json!({"name": "a", "children": [{"name": 1, "children": []}]});
     for settings in [SchemaSettings::draft2020_12(), SchemaSettings::draft07()] {

@@ -135,7 +135,7 @@ fn choices_at_the_root_become_properties() {
 
 // H1: a root that is not a plain object becomes one.
 #[test]
-fn roots_that_are_no_plain_object_become_one() {
+fn roots_that_are_not_plain_objects_become_one() {
     let referred = json!({"$ref": "#/$defs/args", "description": "own", "$defs": {"args": {"type": "object", "description": "d", "properties": {"a": {}}}}});
     for dialect in [
         Dialect::OpenAi,

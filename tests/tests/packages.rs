@@ -30,7 +30,7 @@ fn packages() -> Vec<Value> {
 
 // G1: crates.io has another project's `tool_macros`, and treats `-` and `_` as the same.
 #[test]
-fn no_package_has_the_name_of_somebody_elses() {
+fn no_package_name_belongs_to_a_different_project() {
     let packages = packages();
     let mut names: Vec<&str> = packages
         .iter()
@@ -51,7 +51,7 @@ fn no_package_has_the_name_of_somebody_elses() {
 
 // G8: no package had a readme, keywords, categories, metadata for docs.rs or a licence file.
 #[test]
-fn each_package_says_what_it_is() {
+fn each_package_has_complete_metadata() {
     for package in packages() {
         let name = package["name"].as_str().unwrap();
         let folder = Path::new(package["manifest_path"].as_str().unwrap())
@@ -137,7 +137,7 @@ fn plain(path: &Path) -> PathBuf {
 
 // G8: guides were in no package, although pages link to them.
 #[test]
-fn packages_hold_the_files_that_their_pages_link_to_and_their_sources_include() {
+fn packages_contain_every_linked_and_included_file() {
     let mut pages = 0;
     for package in packages() {
         let name = package["name"].as_str().unwrap();

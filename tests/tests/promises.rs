@@ -45,7 +45,7 @@ fn fetch(
 
 // S1-31: a condition that a schema may not express is checked in the body and returned as an error value.
 #[tokio::test]
-async fn what_a_schema_may_not_say_is_checked_in_the_body_and_answered() {
+async fn condition_outside_the_schema_is_checked_in_the_body() {
     let tools = toolset![fetch];
     let bad = call(&tools, "fetch", r#"{"address":"ftp://example.org"}"#).await;
     assert_eq!(bad.error().map(ToolError::kind), Some(ErrorKind::Failed));
@@ -134,7 +134,7 @@ async fn a_generator_has_typed_progress_and_exactly_one_final_value() {
     assert_eq!(result.error().map(ToolError::kind), Some(ErrorKind::Failed));
     assert!(
         result.model_text().contains("without a result"),
-        "progress is never the answer: {}",
+        "progress is not the result: {}",
         result.model_text()
     );
 }
@@ -153,7 +153,7 @@ fn break_down() -> Result<String, ToolError> {
 
 // M9: an error has one text for the model and a different one for the operator.
 #[tokio::test]
-async fn an_error_has_one_face_for_the_model_and_one_for_the_operator() {
+async fn error_has_separate_texts_for_model_and_operator() {
     let tools = toolset![peek, break_down];
     for (name, kind) in [
         ("peek", ErrorKind::Failed),
@@ -176,7 +176,7 @@ async fn an_error_has_one_face_for_the_model_and_one_for_the_operator() {
     }
     let result = call(&tools, "peek", "{}").await;
     let error = result.error().expect("an error");
-    let id = error.audit_id().expect("an id that both faces carry");
+    let id = error.audit_id().expect("an id that is in both texts");
     assert!(result.model_text().contains(&id) && error.operator_text().contains(&id));
 }
 
@@ -229,7 +229,7 @@ async fn a_deadline_stops_a_tool_for_good() {
     assert_eq!(
         ticks.0.load(Ordering::SeqCst),
         seen,
-        "nothing of it goes on"
+        "no part of it keeps running"
     );
 }
 

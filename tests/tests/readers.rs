@@ -200,7 +200,7 @@ async fn answer(name: &str, arguments: &str) -> String {
 
 // E3: four dialects said that the key may be absent, but serde refused `{}` without a pointer.
 #[tokio::test]
-async fn an_absent_key_reaches_a_reader_of_its_own_as_null() {
+async fn absent_key_reaches_a_custom_deserializer_as_null() {
     assert_eq!(answer("paint_all", "{}").await, NONE);
     let nulls = r#"{"first":null,"second":null,"third":null,"fourth":null,"fifth":null,"note":null,"short":null}"#;
     assert_eq!(answer("paint_all", nulls).await, NONE);
@@ -227,7 +227,7 @@ async fn an_absent_key_reaches_a_reader_of_its_own_as_null() {
 
 // E3: the same in variants and flattened records.
 #[tokio::test]
-async fn an_absent_key_reaches_readers_in_variants_and_flattened_records() {
+async fn absent_key_is_null_in_variants_and_flattened_records() {
     let coats = r#"{"coats":[{"kind":"Plain"},{"kind":"Plain","tint":"a"},{"kind":"Thick"}],"layer":{"Plain":{}}}"#;
     assert_eq!(
         answer("paint_flat", coats).await,
@@ -295,7 +295,7 @@ fn baskets(
 
 // E5: serde's own text reached the model without the pointer of the value.
 #[tokio::test]
-async fn what_a_reader_refuses_is_told_with_its_pointer() {
+async fn deserializer_error_is_reported_with_its_pointer() {
     let tools = toolset![baskets];
     for (arguments, pointer, found) in [
         (r#"{"all":[],"one":3}"#, "/one", "3"),
@@ -337,7 +337,7 @@ async fn what_a_reader_refuses_is_told_with_its_pointer() {
 
 // E5: the handler of a dynamic tool also reads its arguments with serde.
 #[tokio::test]
-async fn what_the_handler_of_a_dynamic_tool_refuses_is_told_with_its_pointer() {
+async fn dynamic_handler_error_is_reported_with_its_pointer() {
     #[derive(Deserialize)]
     struct Numbers {
         all: Vec<Even>,

@@ -76,8 +76,8 @@ async fn every_repair_is_on_the_page_and_can_be_switched_off() {
             assert!(
                 page.contains(
                     note.what
-                        .trim_start_matches("took away the ")
-                        .trim_start_matches("took away ")
+                        .trim_start_matches("removed the ")
+                        .trim_start_matches("removed ")
                 ),
                 "{}",
                 note.what

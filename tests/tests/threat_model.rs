@@ -52,7 +52,7 @@ fn the_page_names_the_four_parts_of_the_trust_in_programs() {
 
 // S1-90: the operators' guide describes how to delete a single conversation.
 #[test]
-fn how_a_single_conversation_is_cleaned_up_is_told_to_operators() {
+fn operator_guide_describes_deleting_a_conversation() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = std::fs::read_to_string(root.join("docs/operator.md")).unwrap();
     // The page names every delete method that exists, and no other.

@@ -93,18 +93,18 @@ fn refusal(links: &Value, pack: &str, host: &str) -> Option<String> {
 
 // G8: the tools of a pack on a different version were missing without an error.
 #[test]
-fn two_versions_in_one_program_are_refused_in_the_words_of_the_guide() {
+fn two_versions_in_one_program_are_refused_as_documented() {
     let (version, links) = core();
     let next = "0.2.0";
     assert!(
         version.starts_with("0.1."),
-        "docs/versions.md speaks of 0.1 and {next}"
+        "docs/versions.md is about 0.1 and {next}"
     );
     let told = refusal(&links, &version, next).expect("cargo accepts two versions");
     let page = fs::read_to_string(root().join("docs/versions.md")).unwrap();
     assert!(
         page.contains(told.trim()),
-        "docs/versions.md quotes another text than\n{told}"
+        "docs/versions.md does not quote this text:\n{told}"
     );
     // Control test: otherwise the fixture resolves.
     assert_eq!(refusal(&links, &version, &version), None);

@@ -28,7 +28,7 @@
 //! ```
 //!
 //! A handle works only for the tenant and principal of the call; for everyone else it does not exist. All callers without a workspace
-//! or user count as the same caller. Without a store, or if the store fails, the model reads the head and a note that the rest is not kept.
+//! or user count as the same caller. Without a store, or if the store fails, the model reads the head and a note that the rest is not stored.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -199,7 +199,7 @@ async fn beginning(text: String, limit: usize, cx: &ToolContext) -> String {
         Some(handle) => {
             format!("read on with `{READ_MORE}`: handle `{handle}`, from {shown}")
         }
-        None => "the rest is not kept: ask for less".to_owned(),
+        None => "the rest is not stored: ask for less".to_owned(),
     };
     format!("{head}\n[these are the first {shown} of {total} bytes, {rest}]")
 }
@@ -241,13 +241,13 @@ async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     match done {
         Ok(Ok(())) => Some(handle),
         Ok(Err(error)) => {
-            tracing::warn!(tool = cx.tool_name(), %error, "a long output could not be kept");
+            tracing::warn!(tool = cx.tool_name(), %error, "a long output could not be stored");
             None
         }
         Err(_) => {
             tracing::warn!(
                 tool = cx.tool_name(),
-                "a long output could not be kept: the store did not answer in time"
+                "a long output could not be stored: the store did not answer in time"
             );
             None
         }
@@ -294,19 +294,19 @@ pub fn read_more() -> DynamicTool {
         "properties": {
             "handle": {
                 "type": "string",
-                "description": "The handle that the output ended with.",
+                "description": "The handle at the end of the output.",
                 "minLength": 1,
                 "maxLength": 64
             },
             "from": {
                 "type": "integer",
-                "description": "The byte to read from: where the output ended, or `next` of the part before.",
+                "description": "The byte to start at: where the output ended, or `next` of the previous part.",
                 "minimum": 0,
                 "maximum": u32::MAX
             },
             "most": {
                 "type": "integer",
-                "description": "How many bytes to read at most, such as 4096.",
+                "description": "The maximum number of bytes to read, such as 4096.",
                 "minimum": 1,
                 "maximum": MOST
             }
@@ -316,7 +316,7 @@ pub fn read_more() -> DynamicTool {
     });
     DynamicTool::new(
         READ_MORE,
-        "Reads on in an output that was too long to be shown. Use it only with a handle that an output ended with.",
+        "Reads the next part of an output that was too long to show. Use it only with a handle from the end of an output.",
         schema,
         async |ask: Ask, cx: ToolContext| part(ask, &cx).await,
     )
@@ -339,7 +339,7 @@ async fn part(ask: Ask, cx: &ToolContext) -> Result<More, ToolError> {
         .await?
         .ok_or_else(|| {
             ToolError::new(
-                "no output is kept under this handle, or not any more: call the tool again that gave it",
+                "no output is stored under this handle, or it has expired: call the tool that returned it again",
             )
         })?;
     let end = part.from + part.text.len() as u64;

@@ -70,7 +70,7 @@ pub enum ToolEvent {
     feature = "host",
     expect(
         clippy::struct_excessive_bools,
-        reason = "each is asked for alone, in any combination"
+        reason = "independent flags, every combination is valid"
     )
 )]
 #[doc(alias(

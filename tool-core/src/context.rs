@@ -381,8 +381,8 @@ impl ToolContext {
         if let Some(scope) = self.scope() {
             let missing = T::EFFECT.beyond(scope.def.effect());
             if !missing.is_none() {
-                return Err(ToolError::of(ErrorKind::Denied, "the tool asked for more than it may do").operator(format!(
-                    "`{}` asked for `{}`, whose effect `{missing}` it does not have: take it as a parameter, or declare the effect",
+                return Err(ToolError::of(ErrorKind::Denied, "the tool asked for a value that it does not declare").operator(format!(
+                    "`{}` asked for `{}`, whose effect `{missing}` it does not declare: take it as a parameter, or declare the effect",
                     scope.def.name(),
                     type_name::<T>()
                 )));
@@ -442,12 +442,18 @@ impl ToolContext {
 
     /// Notes that the body returned an output. Without a gate, nothing is recorded.
     #[cfg(not(feature = "host"))]
-    #[expect(clippy::unused_self, reason = "as with the feature `host`")]
+    #[expect(
+        clippy::unused_self,
+        reason = "same signature as with the feature `host`"
+    )]
     pub(crate) fn set_returned(&self) {}
 
     /// Notes whether the body runs. Without a gate, nothing is recorded.
     #[cfg(not(feature = "host"))]
-    #[expect(clippy::unused_self, reason = "as with the feature `host`")]
+    #[expect(
+        clippy::unused_self,
+        reason = "same signature as with the feature `host`"
+    )]
     pub(crate) fn set_inside(&self, _: bool) {}
 
     fn send_progress(&self, step: Box<RawValue>) -> Option<&Reporter> {

@@ -82,7 +82,7 @@ impl fmt::Display for DecisionId {
 
 /// Error of parsing a text that is not a decision id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is no id of a decision, copy it from the audit row")]
+#[error("this is not the id of a decision, copy it from the audit row")]
 pub struct NotAnId;
 
 impl FromStr for DecisionId {
@@ -124,7 +124,7 @@ mod tests {
     use super::{Cause, DecisionId};
 
     #[test]
-    fn an_id_has_the_text_that_it_is_read_from() {
+    fn decision_id_round_trips_through_its_text() {
         let id = |cause, serial| DecisionId {
             policy: 0x1f0c,
             cause,

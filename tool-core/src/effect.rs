@@ -95,7 +95,7 @@ impl fmt::Display for Effect {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is one word of the attribute"
+    reason = "each flag is one word of the attribute"
 )]
 pub struct Declared {
     /// Whether the attribute says `read_only`.

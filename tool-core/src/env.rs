@@ -9,7 +9,7 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "the one place that asks the operating system and tokio"
+    reason = "the only module that calls the operating system and tokio for these"
 )]
 
 use std::cell::RefCell;
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn environments_of_one_thread_nest() {
+    fn nested_environments_restore_the_outer_one() {
         let outer = enter(Arc::new(Fixed(1)));
         assert_eq!(now().as_millis(), 1);
         let inner = enter(Arc::new(Fixed(2)));

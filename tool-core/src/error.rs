@@ -279,7 +279,7 @@ impl ToolError {
             Face::Own(text) => text.to_string(),
             Face::Source => inner.source.as_deref().map_or_else(String::new, chain),
             Face::General => format!(
-                "the tool failed and its cause is not shown here, the operator finds it under audit id {:016x}",
+                "the tool failed; details are in the host's log under audit id {:016x}",
                 inner.audit_id
             ),
         };

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_bounded() {
+    fn shown_text_is_bounded() {
         assert_eq!(show("abc", 3), "abc");
         assert_eq!(show("abcdefghijk", 10), "abcd […]");
         let long = show(&"\u{e0041}".repeat(10_000), 100).into_owned();

@@ -75,7 +75,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The macros expand to paths in `::tool_core`, also in this crate.
-#[allow(unused_extern_crates, reason = "only expansions of our macros name it")]
+#[allow(
+    unused_extern_crates,
+    reason = "only code that our macros expand to uses it"
+)]
 extern crate self as tool_core;
 
 #[cfg(all(doc, not(doctest)))]

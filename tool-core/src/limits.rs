@@ -126,11 +126,11 @@ impl Limit {
 #[non_exhaustive]
 pub enum LimitError {
     /// The limit allows no calls.
-    #[error("limit {0} lets no call through, hide the tool instead")]
+    #[error("limit {0} allows no calls, hide the tool instead")]
     Nothing(usize),
     /// The time per call is too short to be measured.
     #[error(
-        "the time of limit {0} is too short for its calls, name at least a nanosecond per call"
+        "the time of limit {0} is too short for its calls, allow at least a nanosecond per call"
     )]
     TooShort(usize),
 }
@@ -233,7 +233,7 @@ impl Clock for Watch {
 
 /// The places that one call takes. Keep the guard until the body has really ended.
 #[derive(Debug)]
-#[must_use = "the call counts as ended when it is dropped"]
+#[must_use = "dropping the guard ends the call for the limit"]
 pub struct LimitGuard {
     /// Held until the guard is dropped, never read.
     _places: Vec<Arc<()>>,
@@ -302,7 +302,7 @@ struct Refused {
 impl Refused {
     fn error(&self, limit: &Limit) -> ToolError {
         let text = match limit.kind {
-            _ if self.full => "too many callers are about, try again later",
+            _ if self.full => "too many different callers at the moment, try again later",
             Kind::AtOnce(_) => "too many calls run at the same time, wait for one to end",
             Kind::Rate(..) | Kind::Quota(..) => {
                 "too many calls were made, wait before the next one"

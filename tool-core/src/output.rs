@@ -80,7 +80,7 @@ pub(crate) fn own_view<T: Any>(output: &T) -> Option<ModelOutput> {
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "not something a tool can return",
-    note = "return `Result<{Self}, ToolError>`: any type that is `Serialize` can stand there",
+    note = "return `Result<{Self}, ToolError>`: `T` can be any type that implements `Serialize`",
     note = "or derive `StrictSchema` and `Serialize` for `{Self}`"
 )]
 pub trait IntoOutput {
@@ -94,10 +94,10 @@ pub trait IntoOutput {
 /// An error type with which a tool may fail.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a tool cannot fail with `{Self}`: it is no `std::error::Error`",
+    message = "a tool cannot fail with `{Self}`: it is not a `std::error::Error`",
     label = "its error cannot become a `ToolError`",
-    note = "return `Result<…, ToolError>`: `?` takes every `std::error::Error`, what is none takes `.map_err(|error| ToolError::new(\"…\"))?`",
-    note = "`Box<dyn Error>` is none either: `.map_err(ToolError::foreign)?` takes `Box<dyn Error + Send + Sync>` and `anyhow::Error`"
+    note = "return `Result<…, ToolError>`: `?` converts every `std::error::Error`, any other type needs `.map_err(|error| ToolError::new(\"…\"))?`",
+    note = "`Box<dyn Error>` is not one either: `.map_err(ToolError::foreign)?` converts `Box<dyn Error + Send + Sync>` and `anyhow::Error`"
 )]
 pub trait Failure {
     /// Converts the error into a [`ToolError`].

@@ -8,5 +8,5 @@ pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("the payload is not a text")
+        .unwrap_or("the payload is not a string")
 }

@@ -98,7 +98,7 @@ impl Shelf {
     /// Sorts and indexes the tools. Of two tools with the same name, the index finds the first.
     #[expect(
         clippy::mutable_key_type,
-        reason = "a definition may be written later, its name never"
+        reason = "a definition can be initialized later, but its name never changes"
     )]
     pub(crate) fn of(mut tools: Vec<ToolDef>) -> Self {
         tools.sort_unstable_by(|a, b| a.wire_name().cmp(b.wire_name()));
@@ -313,7 +313,7 @@ fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<Pruned> {
             tracing::warn!(
                 tool,
                 variable,
-                "the tool is left out, because a variable of the environment is not set"
+                "the tool is left out because an environment variable is not set"
             );
             pruned.push(Pruned {
                 tool,

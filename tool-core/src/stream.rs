@@ -118,14 +118,14 @@ pub struct OutputSlot<P, T>(Arc<Mutex<Option<T>>>, PhantomData<fn() -> P>);
 
 impl<P, T> OutputSlot<P, T> {
     /// Creates an empty slot.
-    #[expect(clippy::new_without_default, reason = "only `tool_stream!` makes one")]
+    #[expect(clippy::new_without_default, reason = "only `tool_stream!` creates it")]
     pub fn new() -> Self {
         Self(Arc::new(Mutex::new(None)), PhantomData)
     }
 
     /// Has the type of the progress values. Never called.
     pub fn step(&self) -> P {
-        unreachable!("only named behind `if false`")
+        unreachable!("only called behind `if false`")
     }
 
     /// Stores the output.
@@ -160,7 +160,7 @@ where
     message = "`?` in `tool_stream!` needs a `Result` whose error is a `std::error::Error`, found `{Self}`",
     label = "not such a `Result`",
     note = "of an `Option`: `.ok_or_else(|| ToolError::new(\"…\"))?`",
-    note = "of another error: `.map_err(|error| ToolError::new(\"…\"))?`"
+    note = "of a different error type: `.map_err(|error| ToolError::new(\"…\"))?`"
 )]
 pub trait Outcome {
     /// The same type with this crate's error.
@@ -248,7 +248,8 @@ where
             StreamItem::Progress(progress) => serde_json::value::to_raw_value(&progress)
                 .map(Step::Progress)
                 .map_err(|error| {
-                    ToolError::foreign(error).operator("a progress value is not JSON")
+                    ToolError::foreign(error)
+                        .operator("a progress value cannot be serialized as JSON")
                 }),
             StreamItem::Final(output) => Ok(Step::Final(output)),
         });

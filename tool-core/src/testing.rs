@@ -101,7 +101,7 @@ pub fn assert_kept(tools: &[ToolDef], judge: &dyn Fn(&ToolDef) -> Vec<Violation>
         .collect();
     assert!(
         found.is_empty(),
-        "{} of what {} tools promise does not hold:\n{}",
+        "{} promises of {} tools are broken:\n{}",
         found.len(),
         tools.len(),
         found.join("\n")
@@ -174,7 +174,7 @@ pub fn invalid_violations(def: &ToolDef) -> Vec<Violation> {
         .map(|invalid| {
             violation(
                 def,
-                format!("takes {}, though {}", invalid.input, invalid.why),
+                format!("accepts {}, though {}", invalid.input, invalid.why),
             )
         })
         .collect()

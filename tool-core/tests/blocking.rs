@@ -107,7 +107,7 @@ async fn until(what: impl Fn() -> bool) {
 
 // M13: the pool never runs more bodies at once than it has slots, and every call gets its turn.
 #[tokio::test(flavor = "multi_thread")]
-async fn no_more_bodies_than_slots() {
+async fn running_bodies_never_exceed_the_slots() {
     let (door, keeper) = door();
     let pool = BlockingPool::new(2);
     let cx = ToolContext::builder().with(door).with(pool.clone()).build();
@@ -134,7 +134,7 @@ async fn no_more_bodies_than_slots() {
 
 // M13: a body that outlives its call keeps its slot until it ends.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_left_body_keeps_its_slot() {
+async fn abandoned_body_keeps_its_slot() {
     let (door, keeper) = door();
     let pool = BlockingPool::new(1);
     let token = CancellationToken::new();
@@ -149,7 +149,11 @@ async fn a_left_body_keeps_its_slot() {
     let first = first.await.unwrap();
     let error = first.error().unwrap();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
-    assert!(error.operator_text().contains("goes on in the background"));
+    assert!(
+        error
+            .operator_text()
+            .contains("continues in the background")
+    );
     assert_eq!(pool.running(), 1);
 
     let cx = ToolContext::builder().with(door).with(pool.clone()).build();
@@ -193,7 +197,7 @@ async fn one_leaves(pool: &BlockingPool, waits: impl Fn() -> bool) {
 
 // M13: a call that is cancelled while it waits for a slot never begins, and nothing of it is left behind.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_leaves_the_queue_never_begins() {
+async fn call_cancelled_in_the_queue_never_starts() {
     let pool = BlockingPool::new(1);
     one_leaves(&pool, || pool.waiting() == 1).await;
 }
@@ -212,7 +216,7 @@ async fn a_panic_frees_the_slot() {
 
 // M13: a call that is cancelled while it has a slot and waits for a thread never begins either.
 #[test]
-fn a_call_that_leaves_before_its_thread_never_begins() {
+fn call_cancelled_before_its_thread_starts_never_runs() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(1)

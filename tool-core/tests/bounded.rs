@@ -127,7 +127,7 @@ async fn rest(cx: &ToolContext, handle: &str, mut from: u64, most: u64) -> Strin
 
 // M17: an output that fits is shown unchanged, and nothing is stored.
 #[tokio::test]
-async fn what_fits_is_shown_whole() {
+async fn short_output_is_shown_unchanged() {
     let cx = cx("short", Some(Spills::new(Broken)), "acme", "ann");
     assert_eq!(call(&cx, "page", &json!({})).await.model_text(), "short");
     assert_eq!(
@@ -144,7 +144,7 @@ async fn what_fits_is_shown_whole() {
 
 // M17: the model gets the head, the size and a handle; the client gets the whole output.
 #[tokio::test]
-async fn what_does_not_fit_is_cut_and_kept() {
+async fn long_output_is_truncated_and_stored() {
     let whole = "grün und blau ".repeat(20);
     let cx = cx(
         &whole,
@@ -186,7 +186,7 @@ async fn what_does_not_fit_is_cut_and_kept() {
 
 // M17: no character is cut in two, wherever the limit is.
 #[tokio::test]
-async fn characters_stay_whole() {
+async fn truncation_keeps_characters_whole() {
     let whole = "🔑ü".repeat(30);
     let cx = cx(
         &whole,
@@ -232,7 +232,7 @@ async fn the_last_value_of_a_stream_is_bounded() {
 
 // M17: another principal cannot find out whether a handle exists.
 #[tokio::test]
-async fn a_handle_is_good_for_its_principal_only() {
+async fn handle_is_valid_for_its_principal_only() {
     let spills = Spills::new(MemoryStore::default());
     let whole = "secret plans ".repeat(10);
     let ann = cx(&whole, Some(spills.clone()), "acme", "ann");
@@ -241,7 +241,7 @@ async fn a_handle_is_good_for_its_principal_only() {
     let unknown = json!({"handle": "no-such-handle", "from": 0, "most": 100});
     let not_found = call(&ann, "read_more", &unknown).await.model_text();
     assert!(
-        not_found.contains("no output is kept under this handle"),
+        not_found.contains("no output is stored under this handle"),
         "{not_found}"
     );
     for (workspace, user) in [("acme", "bob"), ("other", "ann"), ("", ""), ("acme", "")] {
@@ -255,7 +255,7 @@ async fn a_handle_is_good_for_its_principal_only() {
 
 // M17, M8: a stored output contains no secret, even where the head ends in the middle of one.
 #[tokio::test]
-async fn what_is_kept_holds_no_secret() {
+async fn stored_output_contains_no_secret() {
     let secret = "tok-1234-abcdefgh";
     let whole = format!("key: {secret}, and much more, and again {secret}");
     let cx = ToolContext::builder()
@@ -276,13 +276,13 @@ async fn what_is_kept_holds_no_secret() {
 
 // M17: a stored output expires.
 #[tokio::test]
-async fn what_is_kept_expires() {
+async fn stored_output_expires() {
     let spills = Spills::new(MemoryStore::default()).keep(Duration::ZERO);
     let cx = cx(&"x".repeat(100), Some(spills), "acme", "ann");
     let handle = handle(&call(&cx, "page", &json!({})).await.model_text());
     let ask = json!({"handle": handle, "from": 0, "most": 100});
     let result = call(&cx, "read_more", &ask).await;
-    assert!(result.model_text().contains("no output is kept"));
+    assert!(result.model_text().contains("no output is stored"));
 }
 
 // M17: without a store, or with one that fails, the model reads the head and a note that the rest was not stored.
@@ -294,7 +294,7 @@ async fn without_a_store_the_head_is_shown() {
         assert!(!result.is_error());
         assert_eq!(
             result.model_text(),
-            "xxxxxxxxxxxxxxxx\n[these are the first 16 of 100 bytes, the rest is not kept: ask for less]"
+            "xxxxxxxxxxxxxxxx\n[these are the first 16 of 100 bytes, the rest is not stored: ask for less]"
         );
     }
     let cx = cx("", None, "acme", "ann");
@@ -305,17 +305,17 @@ async fn without_a_store_the_head_is_shown() {
 
 // M17, B4: a store that never answers delays a call without a deadline by half a minute and costs the rest of the output, not the result.
 #[tokio::test(start_paused = true)]
-async fn store_that_never_answers_does_not_keep_the_result() {
+async fn hanging_spill_store_does_not_block_the_result() {
     let cx = cx(&"x".repeat(100), Some(Spills::new(Silent)), "acme", "ann");
     let begun = tokio::time::Instant::now();
     let result = call(&cx, "page", &json!({})).await;
-    assert!(result.model_text().contains("the rest is not kept"));
+    assert!(result.model_text().contains("the rest is not stored"));
     assert_eq!(begun.elapsed().as_secs(), 30);
 }
 
 // M17: a typed call returns the whole value.
 #[tokio::test]
-async fn a_typed_call_gives_the_value() {
+async fn typed_call_returns_the_whole_value() {
     let cx = cx(&"x".repeat(100), None, "acme", "ann");
     let page = tools().invoke(page {}, &cx).await.unwrap();
     assert_eq!(page.get().len(), 100);
@@ -338,7 +338,7 @@ fn read_more_is_offered_everywhere() {
 proptest! {
     // M17: the parts join to the whole output, wherever it is cut.
     #[test]
-    fn parts_join_to_the_whole(whole in "\\PC{0,200}", shown in 0_u32..50, most in 1_u64..40) {
+    fn read_parts_join_to_the_whole_output(whole in "\\PC{0,200}", shown in 0_u32..50, most in 1_u64..40) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let cx = cx(&whole, Some(Spills::new(MemoryStore::default())), "acme", "ann");

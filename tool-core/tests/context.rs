@@ -141,7 +141,7 @@ async fn dynamic_secrets_are_scoped() {
 
 // S1-07: a missing secret or host value is an error result: the model reads that the tool is not set up, the operator reads what is missing.
 #[tokio::test]
-async fn absent_needs_are_results() {
+async fn missing_needs_are_error_results() {
     let cx = ToolContext::anonymous();
     for (name, what) in [("peek", "the secret `own`"), ("look", "`Index`")] {
         let result = run(name, &cx).await;
@@ -186,7 +186,7 @@ async fn host_values_arrive() {
 
 // S0-08: a tool's effect is the union over its host parameters, and `get` returns nothing beyond it.
 #[tokio::test]
-async fn effects_bound_what_is_given() {
+async fn effect_limits_the_host_values_of_a_tool() {
     let tools = tools();
     assert_eq!(
         tools.get("look").unwrap().effect(),
@@ -207,7 +207,7 @@ async fn effects_bound_what_is_given() {
 
 // S0-08: each of a hundred interleaved calls sees only its own context.
 #[tokio::test(flavor = "multi_thread")]
-async fn contexts_do_not_mix() {
+async fn parallel_contexts_are_isolated() {
     let tools = tools();
     let calls = (0..100).map(|n| {
         let tools = tools.clone();

@@ -34,7 +34,7 @@ async fn add(
     a + b
 }
 
-/// Says what it was told, with the host's greeting.
+/// Greets a person with the host's greeting.
 #[tool]
 async fn greet(
     cx: &ToolContext,
@@ -105,7 +105,7 @@ async fn sleep_short(probe: &Probe) -> String {
     sleep(probe).await
 }
 
-/// Blocks until it is told to stop.
+/// Blocks until it is cancelled.
 #[tool]
 fn block(#[context] cx: ToolContext, #[context] probe: Probe) -> String {
     probe.started.fetch_add(1, Ordering::SeqCst);
@@ -267,7 +267,7 @@ async fn context_is_optional() {
 
 // S0-22, S0-23: an error becomes a result; the text of a foreign error is shown to the operator only.
 #[tokio::test]
-async fn errors_have_two_faces() {
+async fn errors_have_a_model_text_and_an_operator_text() {
     let own = call("fail", json!({"how": "own"})).await;
     assert_eq!(
         (kind(&own), own.model_text().as_str()),
@@ -313,7 +313,7 @@ async fn panics_are_results() {
 
 // S0-23: a value that the schema admits and serde refuses is an error about the arguments.
 #[tokio::test]
-async fn a_pickier_deserialize_is_a_result() {
+async fn stricter_deserialize_error_is_a_result() {
     let result = call("odd", json!({"picky": {"text": "odd"}})).await;
     assert_eq!(kind(&result), Some(ErrorKind::InvalidArguments));
     assert!(
@@ -331,7 +331,7 @@ async fn a_pickier_deserialize_is_a_result() {
 
 // S0-23: an unknown name is answered with at most five similar names; a hidden tool gets the same answer and is not offered.
 #[tokio::test]
-async fn unknown_names_offer_near_ones() {
+async fn unknown_tool_suggests_similar_names() {
     let result = call("Sleep-Shrot", json!({})).await;
     assert_eq!(kind(&result), Some(ErrorKind::UnknownTool));
     assert_eq!(
@@ -382,7 +382,7 @@ async fn a_timeout_stops_the_tool() {
 
 // S1-68: the turn's deadline applies to every call, and a call that comes too late does not start.
 #[tokio::test(start_paused = true)]
-async fn the_turns_deadline_holds() {
+async fn turn_deadline_applies_to_every_call() {
     let probe = Probe::default();
     let cx = ToolContext::builder()
         .with(probe.clone())
@@ -490,7 +490,7 @@ tool_core::host_value!(Token, Effect::NONE);
 
 // S1-68: blocking code cannot be dropped: it is asked to stop, and the operator reads that it was left behind.
 #[tokio::test(flavor = "multi_thread")]
-async fn blocking_code_is_left_behind() {
+async fn blocking_code_is_abandoned_after_cancellation() {
     let probe = Probe::default();
     let cx = ToolContext::builder()
         .with(probe.clone())
@@ -518,7 +518,7 @@ async fn blocking_code_is_left_behind() {
 
 // S1-68: dropping the call's future drops the tool, and asks its blocking code to stop.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dropped_call_stops() {
+async fn dropping_a_call_stops_its_tool() {
     let probe = Probe::default();
     let cx = ToolContext::builder().with(probe.clone()).build();
     for name in ["sleep", "block"] {

@@ -112,20 +112,20 @@ async fn wait(
 
 // S1-30, S1-64: the whole kit passes for every linked tool. E2: the kit generated `PT0.5S`, which a tool with a `Duration` refused.
 #[test]
-fn linked_tools_keep_their_word() {
+fn linked_tools_pass_the_test_kit() {
     tool_core::assert_tools!();
 }
 
 // S1-30: having no tool to test is a failure, not a success.
 #[test]
 #[should_panic(expected = "there is no tool to test")]
-fn no_tool_is_a_failure() {
+fn test_kit_fails_without_tools() {
     testing::assert_kept(&[], &testing::violations);
 }
 
 // S0-07: generated inputs are many, differ, are the same for the same seed, and reach the bounds.
 #[test]
-fn inputs_are_made_from_the_types() {
+fn valid_inputs_are_generated_from_the_types() {
     let def = def("everything");
     let inputs = valid_inputs(&def, 7, 200);
     assert_eq!(inputs.len(), 200);
@@ -150,13 +150,13 @@ fn inputs_are_made_from_the_types() {
 
 // S0-07, S4-61: the invalid inputs contain each kind of fault, and the dispatcher refuses every one too.
 #[tokio::test]
-async fn wrong_inputs_are_made_from_the_types() {
+async fn invalid_inputs_are_generated_from_the_types() {
     let corpus = invalid_inputs(&def("everything"));
     for (pointer, why) in [
         ("", "the text is cut off"),
         ("", "a key is not known"),
         ("", "`name` is absent"),
-        ("", "a key stands twice"),
+        ("", "a key is repeated"),
         ("/name", "a text is too long"),
         ("/name", "a text is too short"),
         ("/name", "`name` is null"),
@@ -196,7 +196,7 @@ async fn wrong_inputs_are_made_from_the_types() {
 
 // S1-30: the kit finds a tool that a provider would refuse, and a tool that refuses valid inputs.
 #[test]
-fn broken_promises_are_found() {
+fn test_kit_finds_broken_promises() {
     #[derive(Deserialize)]
     struct Picky {
         #[expect(dead_code, reason = "only read")]

@@ -101,7 +101,7 @@ async fn a_quota_is_spent_until_its_window_ends() {
 
 // Concurrent calls are counted by their live guards.
 #[tokio::test(start_paused = true)]
-async fn calls_at_once_are_as_many_as_guards_live() {
+async fn concurrent_calls_are_counted_by_live_guards() {
     let limits = limits([Limit::at_once(2).per(Per::Principal)]);
     let (ann, bob) = (cx("acme", "ann"), cx("acme", "bob"));
     let first = limits.enter(&ann, &LOOK_UP).unwrap();
@@ -118,7 +118,7 @@ async fn calls_at_once_are_as_many_as_guards_live() {
 
 // The same user name in two workspaces is two principals.
 #[tokio::test(start_paused = true)]
-async fn keys_are_told_apart() {
+async fn equal_users_of_two_workspaces_have_separate_limits() {
     for (per, other_user, other_tenant) in [
         (Per::Host, false, false),
         (Per::Tenant, false, true),
@@ -168,7 +168,7 @@ async fn tools_are_counted_together_or_apart() {
 
 // A call that one limit refuses uses nothing of the other limits' quotas and slots.
 #[tokio::test(start_paused = true)]
-async fn a_refused_call_gives_back_what_it_took() {
+async fn refused_call_uses_no_other_limit() {
     let limits = limits([
         Limit::quota(2, MINUTE).per(Per::Tenant),
         Limit::at_once(1).per(Per::Host),
@@ -188,7 +188,7 @@ async fn a_refused_call_gives_back_what_it_took() {
 
 // The refusal states the longest wait, because only that one helps.
 #[tokio::test(start_paused = true)]
-async fn the_wait_is_of_the_limit_that_refuses() {
+async fn retry_after_comes_from_the_limit_that_refuses() {
     let limits = limits([
         Limit::rate(1, Duration::from_secs(5)),
         Limit::quota(1, MINUTE),
@@ -233,7 +233,7 @@ async fn keys_are_bounded() {
 
 // A limit that can never let a call through is an error when it is built.
 #[test]
-fn limits_of_nothing_are_refused() {
+fn limits_that_allow_no_call_are_refused() {
     for limit in [
         Limit::rate(0, MINUTE),
         Limit::rate(1, Duration::ZERO),
@@ -250,7 +250,7 @@ fn limits_of_nothing_are_refused() {
             .build()
             .unwrap_err()
             .to_string(),
-        "limit 1 lets no call through, hide the tool instead"
+        "limit 1 allows no calls, hide the tool instead"
     );
 }
 

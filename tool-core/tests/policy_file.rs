@@ -121,7 +121,7 @@ fn formats() -> Vec<(&'static str, PolicyFile)> {
 
 // S0-20: the policy is the same in every format, with the lists of each agent, the global ones and the rules.
 #[test]
-fn every_format_says_the_same() {
+fn every_policy_format_reads_the_same() {
     let registry = registry();
     let json = PolicyFile::from_json(JSON).unwrap();
     for (format, file) in formats() {
@@ -170,7 +170,7 @@ fn every_format_says_the_same() {
 // S0-20: the YAML document, word for word.
 #[cfg(feature = "yaml")]
 #[test]
-fn the_documents_yaml_loads() {
+fn yaml_example_of_the_docs_loads() {
     let file = PolicyFile::from_yaml(
         "agents:\n  - id: researcher\n    tools:\n      allow: [web_fetch, read_file]\n      deny: [shel]\n",
     )
@@ -205,7 +205,7 @@ fn unknown_keys_are_errors() {
     ] {
         let error = PolicyFile::from_json(text).unwrap_err().to_string();
         assert!(
-            error.starts_with("the policy is not read as JSON")
+            error.starts_with("the policy cannot be read as JSON")
                 && error.contains(&format!("unknown field `{key}`")),
             "{error}"
         );
@@ -214,7 +214,7 @@ fn unknown_keys_are_errors() {
         {
             let error = PolicyFile::from_yaml(text).unwrap_err().to_string();
             assert!(
-                error.starts_with("the policy is not read as YAML") && error.contains(key),
+                error.starts_with("the policy cannot be read as YAML") && error.contains(key),
                 "{error}"
             );
         }
@@ -235,7 +235,7 @@ fn unknown_keys_are_errors() {
 
 // S0-20: all errors are reported at once.
 #[test]
-fn a_file_that_makes_no_policy_says_why() {
+fn invalid_policy_file_reports_all_errors() {
     let file = PolicyFile::from_json(
         r#"{"agents": [{"id": "a"}, {"id": "a"}, {"id": ""}], "rules": [{"name": "", "verdict": "deny"}]}"#,
     )
@@ -246,7 +246,7 @@ fn a_file_that_makes_no_policy_says_why() {
 
 // S0-20, M14: a file is reloaded while the host runs; an invalid one changes nothing.
 #[test]
-fn a_reload_takes_over_or_changes_nothing() {
+fn policy_reload_replaces_the_policy_or_changes_nothing() {
     let registry = registry();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("policy.json");
@@ -286,7 +286,7 @@ fn a_reload_takes_over_or_changes_nothing() {
 
 // F6: the policy inside a turn's rules can be read, and it is the reloaded one.
 #[test]
-fn rules_give_back_the_policy_that_they_share() {
+fn rules_return_the_shared_policy() {
     assert!(Rules::default().shared_policy().is_none());
     let policy = SharedPolicy::new(PolicyFile::from_json("{}").unwrap().build().unwrap());
     let rules = Rules::default().policy(&policy);

@@ -276,7 +276,7 @@ fn definitions_are_arrays() {
 
 // S0-05: the text is cached; another dialect, and rules that hide a tool, have a text of their own.
 #[test]
-fn definitions_stay_the_same() {
+fn definitions_are_cached_per_dialect_and_rules() {
     let (registry, cx) = (explicit(), ToolContext::anonymous());
     let ruled = registry.toolset(&cx, &Rules::default().deny(["purge"]));
     let mut seen: Vec<String> = Vec::new();
@@ -306,7 +306,7 @@ fn examples_reach_the_model() {
 
 // S0-14, S0-16: without rules every tool is visible; deny wins over allow. `purge` is for harnesses, so no chat has it.
 #[test]
-fn deny_wins() {
+fn deny_list_overrides_allow_list() {
     let registry = explicit();
     let cx = ToolContext::builder()
         .secret("docs_api_key", "sk-1")
@@ -334,7 +334,7 @@ fn deny_wins() {
 
 // Too many tools for one request are reported, not dropped.
 #[test]
-fn budgets_are_told() {
+fn exceeded_tool_budgets_are_reported() {
     let many = (0..21).fold(Registry::builder(), |builder, n| {
         builder.dynamic(dynamic(&format!("shout_{n}")))
     });
@@ -361,7 +361,7 @@ async fn maybe(#[secret("docs_api_key")] key: Option<SecretString>) -> bool {
 
 // S1-49, S2-36: a host may require a secret that is optional for the tool.
 #[tokio::test]
-async fn a_secret_that_the_host_requires_hides_the_tool() {
+async fn missing_host_required_secret_hides_the_tool() {
     let builder = || Registry::builder().tool::<maybe>().tool::<plain>();
     let without = ToolContext::anonymous();
     let with = ToolContext::builder()

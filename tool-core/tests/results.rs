@@ -65,7 +65,7 @@ async fn survey(cx: &ToolContext, counts: &Counts) -> Result<Counted, ToolError>
     })
 }
 
-/// Reads pages, and tells how far it is.
+/// Reads pages and reports its progress.
 #[tool(to_model_output = brief)]
 fn read_pages(
     #[context] counts: Counts,
@@ -129,7 +129,7 @@ async fn chart() -> Result<Chart, ToolError> {
     Ok(Chart { rows: vec![1, 2] })
 }
 
-/// Tells progress though it is no stream.
+/// Reports progress from an ordinary tool.
 #[tool]
 async fn steps(cx: &ToolContext) -> &'static str {
     for step in ["fetch", "read"] {
@@ -221,7 +221,7 @@ async fn follow(name: &str, arguments: Value, cx: &ToolContext) -> (Vec<String>,
 
 // S2-05, S2-27: the client gets the whole output and the citations, the model only the short text, which is made once.
 #[tokio::test]
-async fn the_model_reads_its_view() {
+async fn model_reads_the_model_view() {
     let (counts, cx) = context();
     let result = tools().call(ToolCall::new("c1", "survey", "{}"), &cx).await;
     assert_eq!(result.model_text(), "two pages");
@@ -254,7 +254,7 @@ fn citation_has_its_version() {
 
 // S2-27: an invalid time is refused, when it is set and when it is deserialized.
 #[test]
-fn citations_prove_their_time() {
+fn citation_needs_a_valid_time() {
     for time in [
         "yesterday",
         "2026-03-01",
@@ -285,7 +285,7 @@ fn citations_prove_their_time() {
 
 // S2-05: a type's own model view applies without an attribute; its parts reach providers that accept them.
 #[tokio::test]
-async fn a_type_may_bring_its_view() {
+async fn output_type_can_define_its_model_view() {
     let (_, cx) = context();
     let result = tools().call(ToolCall::new("c1", "chart", "{}"), &cx).await;
     assert_eq!(result.model_text(), "2 rows\n[image/png]");
@@ -295,7 +295,7 @@ async fn a_type_may_bring_its_view() {
 
 // S2-05: without a view a JSON string is sent as text, anything else as JSON.
 #[tokio::test]
-async fn strings_go_as_text() {
+async fn string_outputs_are_sent_as_text() {
     assert_eq!(raw_result(r#""a \"b\"""#).await.model_text(), r#"a "b""#);
     assert_eq!(
         raw_result(r#"{"a":["x"]}"#).await.model_text(),
@@ -321,7 +321,7 @@ async fn generators_progress_and_end() {
 
 // S2-21: a reader gets each step before the next is produced, so a stream that never waits does not pile up.
 #[tokio::test]
-async fn steps_wait_for_their_reader() {
+async fn progress_waits_for_its_reader() {
     let (counts, cx) = context();
     let call = ToolCall::new("c1", "read_pages", r#"{"pages":1000}"#);
     let mut events = Box::pin(tools().stream(call, &cx));
@@ -344,7 +344,7 @@ async fn steps_wait_for_their_reader() {
 
 // B11: steps do not pile up either where the call has a task of its own.
 #[tokio::test]
-async fn steps_of_a_call_with_an_audit_wait_for_their_reader() {
+async fn progress_of_an_audited_call_waits_for_its_reader() {
     let (counts, cx) = context();
     let gate = Gate::builder()
         .audit(Audit::required(MemoryStore::default()))
@@ -366,7 +366,7 @@ async fn steps_of_a_call_with_an_audit_wait_for_their_reader() {
 
 // B11: progress that a tool reports without waiting is kept up to a limit; a late reader sees the newest.
 #[tokio::test]
-async fn progress_that_nobody_reads_stays_bounded() {
+async fn unread_progress_is_bounded() {
     let (_, cx) = context();
     for (times, size, kept) in [(200, 10, 200), (5_000, 10, 256), (100, 60_000, 17)] {
         let arguments = json!({"times": times, "size": size});
@@ -380,7 +380,7 @@ async fn progress_that_nobody_reads_stays_bounded() {
 
 // S2-21: streams that end with an error, that end without a final value, and that continue after it.
 #[tokio::test]
-async fn streams_end_once() {
+async fn stream_ends_exactly_once() {
     let (counts, cx) = context();
     let (progress, result) = follow("read_pages", json!({"pages": 13}), &cx).await;
     assert_eq!(
@@ -417,7 +417,7 @@ async fn ordinary_tools_progress() {
 
 // S2-21: a refused call has no `Started` event.
 #[tokio::test]
-async fn refused_calls_only_end() {
+async fn refused_call_emits_only_its_end() {
     let (_, cx) = context();
     for (name, arguments) in [("nowhere", "{}"), ("raw", "{}")] {
         let events: Vec<ToolEvent> = tools()
@@ -513,7 +513,7 @@ struct Mean {
 
 // H6: a NaN float is serialised as null, which the tool's own output schema refuses.
 #[tokio::test]
-async fn a_float_that_is_no_number_fails_the_call() {
+async fn non_finite_float_fails_the_call() {
     let cx = ToolContext::anonymous();
     let call = |values: &str| ToolCall::new("1", "mean", format!(r#"{{"values":{values}}}"#));
     let good = toolset![mean].call(call("[1.0,2.0]"), &cx).await;
@@ -521,7 +521,7 @@ async fn a_float_that_is_no_number_fails_the_call() {
     let bad = toolset![mean].call(call("[]"), &cx).await;
     let told = bad.error().unwrap().model_text();
     assert!(
-        told.contains("no number for `/of/0` of the result"),
+        told.contains("no finite number for `/of/0` of the result"),
         "{told}"
     );
     assert!(bad.output().is_none());
@@ -593,7 +593,7 @@ async fn order(
 
 // G5: a user's own error type decides for each variant whether the model reads it
 #[tokio::test]
-async fn an_error_type_says_which_of_its_errors_the_model_reads() {
+async fn error_type_selects_errors_shown_to_the_model() {
     for (way, shown) in [
         (0, Some("there is no order 7")),
         (1, Some("the shop is closed")),
@@ -606,7 +606,7 @@ async fn an_error_type_says_which_of_its_errors_the_model_reads() {
         assert_eq!(error.kind(), ErrorKind::Failed);
         match shown {
             Some(text) => assert_eq!(error.model_text(), text),
-            None => assert!(error.model_text().contains("its cause is not shown here")),
+            None => assert!(error.model_text().contains("details are in the host's log")),
         }
         // Only the operator reads causes, each text once.
         assert!(!error.model_text().contains("password"), "{way}");

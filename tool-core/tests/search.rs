@@ -78,7 +78,7 @@ fn via(name: &str, arguments: &str) -> ToolCall {
 }
 
 #[test]
-fn tools_are_found_by_what_they_do() {
+fn search_finds_tools_by_description() {
     let tools = all();
     let search = ToolSearch::new(&tools);
     let first = |query: &str| names(&search.find(query, &tools)).first().copied();
@@ -111,7 +111,7 @@ fn tools_are_found_by_what_they_do() {
 }
 
 #[tokio::test]
-async fn a_model_finds_and_calls() {
+async fn model_searches_and_calls_a_tool() {
     let all = all();
     let search = ToolSearch::new(&all).keep(["read_calendar"]);
     let tools = all.searched(&search).unwrap();
@@ -177,7 +177,7 @@ async fn a_model_finds_and_calls() {
 }
 
 #[tokio::test]
-async fn a_wrong_call_is_told_what_to_do() {
+async fn invalid_call_of_a_found_tool_explains_the_fix() {
     let all = all();
     let tools = all.clone().searched(&ToolSearch::new(&all)).unwrap();
     let cx = ToolContext::anonymous();
@@ -231,7 +231,7 @@ async fn a_wrong_call_is_told_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_search_widens_nothing() {
+async fn search_never_shows_hidden_tools() {
     let registry = Registry::builder()
         .tool::<send_mail>()
         .tool::<delete_branch>()
@@ -274,7 +274,7 @@ async fn a_search_widens_nothing() {
 }
 
 #[test]
-fn a_searched_toolset_is_the_last_one() {
+fn filtering_a_searched_toolset_drops_the_search() {
     let all = all();
     let search = ToolSearch::new(&all);
     let tools = all.clone().searched(&search).unwrap();
@@ -322,7 +322,7 @@ proptest! {
 
     /// The same query finds the same tools in the same order, each holds one of its words, and nothing panics.
     #[test]
-    fn a_search_is_the_same_every_time(words in prop::collection::vec("[a-z]{1,3}( [a-z]{1,3}){0,4}", 1..20), query in "\\PC{0,40}") {
+    fn search_is_deterministic(words in prop::collection::vec("[a-z]{1,3}( [a-z]{1,3}){0,4}", 1..20), query in "\\PC{0,40}") {
         let tools = many(&words);
         let (first, second) = (ToolSearch::new(&tools).most(100), ToolSearch::new(&tools).most(100));
         let found = |search: &ToolSearch, query: &str| {

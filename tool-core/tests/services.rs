@@ -42,7 +42,7 @@ async fn told(cx: &ToolContext) -> Value {
 
 // S0-09, S0-10, S0-12, S1-16, S1-19, S3-19: a tool reads the agent, user, session, conversation and AI provider of its own caller.
 #[tokio::test]
-async fn each_caller_sees_its_own_ids() {
+async fn context_reports_the_ids_of_its_caller() {
     let of = |agent: &str, user: &str| {
         ToolContext::builder()
             .agent(agent)
@@ -174,7 +174,7 @@ fn once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
 // S0-13: cancelling ends a waiting tool with a `cancelled` result.
 #[tokio::test]
 async fn cancelling_ends_a_waiting_tool() {
-    /// Waits until it is told to stop.
+    /// Waits until it is cancelled.
     #[tool]
     async fn wait() -> Result<u32, ToolError> {
         std::future::pending().await
@@ -404,7 +404,7 @@ fn model_is_called_with_the_keys_of_the_instance_alone() {
 }
 
 #[tokio::test]
-#[ignore = "a child process of other tests"]
+#[ignore = "other tests start it as a child process"]
 async fn child_calls_a_model() {
     let server = ModelServer::start();
     let tools = toolset![judge_document];
@@ -446,7 +446,7 @@ async fn child_calls_a_model() {
 
 // S1-20: the history is filtered by speaker first and cut to the newest messages afterwards.
 #[test]
-fn history_is_picked_by_speaker_before_it_is_cut() {
+fn history_is_filtered_by_role_before_it_is_truncated() {
     let said = |speaker, text: &str| Said {
         speaker,
         text: text.to_owned(),
@@ -499,7 +499,7 @@ impl TokenSource for Consents {
 
 // S1-20: a tool gets a token, or the action that the user has to take first.
 #[tokio::test]
-async fn a_token_or_what_the_user_has_to_do() {
+async fn oauth_returns_a_token_or_the_required_user_action() {
     let of = |user: &str| {
         ToolContext::builder()
             .user(user)

@@ -72,7 +72,7 @@ fn defined(tools: &Toolset, dialect: Dialect) -> Vec<Value> {
 
 // M2: a renamed tool is defined under its new name in every dialect, and everything else is the same byte for byte.
 #[test]
-fn definitions_have_the_exposed_name() {
+fn definitions_use_the_exposed_name() {
     let tools = base().rename([("search", "find")]).unwrap();
     assert!(tools.names().eq(["find", "whoami"]));
     for dialect in Dialect::ALL {
@@ -96,7 +96,7 @@ fn definitions_have_the_exposed_name() {
 
 // S2-10: a wrapper maps the exposed name back when the tool is called: the result has the name that the model wrote, the tool its own.
 #[tokio::test]
-async fn wrappers_take_names_back() {
+async fn renamed_calls_are_mapped_back_to_the_own_name() {
     let tools = base()
         .prefix("docs")
         .unwrap()
@@ -190,7 +190,7 @@ async fn a_filter_hides_and_refuses() {
 
 // M2: a tool's description may change for a turn; its examples stay, in every dialect.
 #[test]
-fn preparing_changes_what_tools_say() {
+fn prepare_can_change_descriptions() {
     let tools = base()
         .prepare(|list| {
             assert_eq!(list.len(), 2);
@@ -236,7 +236,7 @@ fn preparing_changes_what_tools_say() {
 }
 
 #[test]
-fn preparing_neither_adds_nor_renames() {
+fn prepare_cannot_add_or_rename_tools() {
     let shown = |name: &str| Shown {
         name: name.to_owned(),
         description: String::new(),
@@ -288,7 +288,7 @@ fn preparing_neither_adds_nor_renames() {
 
 // S1-02: two tools of the same name are an error that names both places and says what to do.
 #[test]
-fn a_collision_names_both() {
+fn name_collision_reports_both_tools() {
     let error = base()
         .combine(&toolset![chief::search].named("chief"))
         .unwrap_err()
@@ -414,7 +414,7 @@ impl tracing::Subscriber for Warnings {
 
 // S1-04, S2-10: a tool whose environment is not set is left out with one warning that names both; so is a name that was taken.
 #[test]
-fn what_is_left_out_is_warned_of() {
+fn omitted_tools_are_logged_once() {
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let registry = tracing::subscriber::with_default(Warnings(Arc::clone(&warnings)), || {
         let registry = Registry::builder()

@@ -58,7 +58,7 @@ fn seen(thread: &Thread, need: VariableNeed) -> Option<String> {
 
 // S4-20: for every pair of levels, in both orders: thread before agent, prompt, user, instance.
 #[test]
-fn levels_have_one_order() {
+fn variable_levels_have_a_fixed_precedence() {
     assert_eq!(
         Level::ORDER,
         [
@@ -121,7 +121,7 @@ fn a_scoped_name_is_not_inherited() {
 
 // S4-16: the child sets X = 2, and a grandchild that does not scope it sees 2.
 #[test]
-fn a_scoped_value_flows_down() {
+fn scoped_value_is_inherited_by_children() {
     let parent = Thread::new();
     parent.own().set("X", "1");
     let child = parent.child(&declared(&[scoped("X")]));
@@ -140,7 +140,7 @@ async fn scoping() {}
 // S4-17: scoped names are gathered over the whole graph; a child's own value wins; later edits of the parent pass the same
 // filter.
 #[test]
-fn edits_reach_the_living_with_the_same_filter() {
+fn edits_reach_running_children_with_the_same_filter() {
     let mut nested = Declarations::new();
     nested
         .add("sub-agent `clerk`", &[scoped("OF_NESTED")])
@@ -187,7 +187,7 @@ fn edits_reach_the_living_with_the_same_filter() {
 
 // S4-11, S4-19: the union has each name once; one name with two types is refused, and the error names both places.
 #[test]
-fn each_name_is_declared_once() {
+fn variable_with_two_types_is_refused() {
     let mut all = Declarations::new();
     let described = VariableNeed {
         description: Some("Where it runs.".into()),
@@ -220,7 +220,7 @@ fn each_name_is_declared_once() {
 
 // S4-12: text is inserted into a prompt part; S4-13: secrets and undeclared names are not.
 #[test]
-fn prompts_show_text_and_nothing_else() {
+fn prompts_render_only_declared_text_variables() {
     let thread = Thread::new();
     thread.own().set("X", "{{TOKEN}}");
     thread.own().set("TOKEN", SecretString::from(SECRET));
@@ -258,7 +258,7 @@ fn prompts_show_text_and_nothing_else() {
 
 // S4-18: the list of missing variables contains the description that the user reads.
 #[test]
-fn what_is_missing_is_described() {
+fn missing_variables_have_descriptions() {
     let mut all = Declarations::new();
     all.tools(toolset![deploy].tools()).unwrap();
     let thread = Thread::new();
@@ -318,7 +318,7 @@ fn call(name: &str) -> ToolCall {
 
 // S4-14: with a required variable missing the body does not run, no approval is requested, and the error says which.
 #[tokio::test]
-async fn a_missing_variable_asks() {
+async fn missing_variable_is_requested_from_the_user() {
     let store = MemoryStore::default();
     let gate = Gate::builder()
         .approvals(Approvals::builder(store.clone()).build().unwrap())
@@ -355,7 +355,7 @@ async fn a_missing_variable_asks() {
     let filter = tool_core::store::ApprovalFilter::default();
     let asked =
         tool_core::store::ApprovalStore::list(&store, tool_core::store::Scope::All, &filter).await;
-    assert_eq!(asked.unwrap(), [], "nobody was asked to approve");
+    assert_eq!(asked.unwrap(), [], "no approval was requested");
 }
 
 /// Records every field of every span and event, at every level.
@@ -461,7 +461,7 @@ async fn value_of_a_variable_is_never_logged() {
 
 // S4-13, S4-09: a secret variable reaches the tool that declares it and is in no output of the call.
 #[tokio::test]
-async fn a_secret_variable_stays_inside() {
+async fn secret_variable_is_never_exposed() {
     let thread = Thread::new();
     thread.own().set("REGION", "eu");
     // Stored as text: the declaration makes it a secret.
@@ -494,7 +494,7 @@ async fn an_empty_secret_variable_is_missing() {
 
 // S4-13: a secret variable that is too short to redact is refused.
 #[tokio::test]
-async fn a_secret_variable_that_cannot_be_masked_is_refused() {
+async fn secret_variable_too_short_to_redact_is_refused() {
     let plain = ToolContext::builder().variable("TOKEN", SECRET).build();
     let short = ToolContext::builder()
         .secret_variable("TOKEN", "short")

@@ -73,7 +73,7 @@ impl Drop for Errors {
         let told = self.list.borrow().is_none();
         assert!(
             told || std::thread::panicking(),
-            "errors were gathered and never told"
+            "errors were collected but never reported"
         );
     }
 }

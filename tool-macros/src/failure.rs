@@ -87,7 +87,7 @@ fn shown<'a>(input: &'a DeriveInput, errors: &Errors) -> Shown<'a> {
     if !input.generics.params.is_empty() {
         errors.at(
             &input.generics,
-            "an error type with parameters cannot be told apart where a call fails, make a type without them, or call `ToolError::shown` where it is made",
+            "a generic error type cannot be recognized where a call fails, write a type without parameters, or call `ToolError::shown` where it is made",
         );
     }
     let whole = marked(&input.attrs, errors);
@@ -126,7 +126,7 @@ fn marked(attrs: &[Attribute], errors: &Errors) -> bool {
     if attr.meta.require_path_only().is_err() {
         errors.at(
             attr.meta.to_token_stream(),
-            "`#[shown]` takes no words: the model reads what `Display` writes",
+            "`#[shown]` takes no arguments: the model reads the text of `Display`",
         );
     }
     true

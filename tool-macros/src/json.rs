@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_json_does_not_know() {
+    fn refuses_what_is_not_json() {
         for source in [
             "0x10", "1u8", "1.0f32", "2.", "'a'", "None", "{ a: 1 }", "+1", "b\"x\"", "",
         ] {

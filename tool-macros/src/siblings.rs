@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn another_reader_and_other_items_are_not_taken_for_serde_s() {
+    fn derives_of_other_readers_and_items_are_ignored() {
         let repr = "#[derive(Deserialize)]\nstruct Other;\n#[derive(Deserialize_repr, StrictSchema)]\nenum E { A }";
         assert_eq!(found(repr), ["Deserialize_repr", "StrictSchema"]);
         let line = "#[derive(Deserialize)] struct Other;\n#[derive(StrictSchema)] enum E { A }\n#[derive(Deserialize)]\nstruct Next;";

@@ -20,10 +20,10 @@ use crate::errors::Errors;
 const RETURN: &str = "`return` would end the stream without its output, make the output the last expression, or end it with an error: `Err(ToolError::new(\"…\"))?`";
 const NO_OUTPUT: &str = "the stream has no output, write it as the last expression, without `;`";
 const YIELD_LAST: &str =
-    "`yield` tells progress and the last expression is the output, write it without `yield`";
+    "`yield` reports progress and the last expression is the output, write it without `yield`";
 const YIELD_INSIDE: &str = "`yield` reaches the stream from its own body only, not from a closure, an `async` block or a fn inside of it: write a loop, such as `for item in items { yield item; }`";
 const TRY_IN_MACRO: &str =
-    "`?` cannot stand inside a macro call in `tool_stream!`, bind it with `let` before the call";
+    "`?` cannot be used inside a macro call in `tool_stream!`, bind it with `let` before the call";
 
 /// Expands the macro. The first token tree is a group with the path of tool-core.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {

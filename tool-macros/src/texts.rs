@@ -94,7 +94,7 @@ pub(crate) const NUMBER_PLAIN: &str =
 pub(crate) const NUMBER_TOO_LARGE: &str = "the number is too large";
 
 pub(crate) fn json_key_twice(key: &str) -> String {
-    format!("the key `{key}` stands twice, remove one")
+    format!("the key `{key}` appears twice, remove one")
 }
 
 // Constraints.
@@ -103,7 +103,7 @@ pub(crate) const RANGE_EXPECTED: &str =
 pub(crate) const LENGTH_EXPECTED: &str =
     "expected a number of characters, such as `length = 1..=200` or `length = 8`";
 pub(crate) const RANGE_EMPTY: &str =
-    "[constraint] nothing lies in this range, the smaller number comes first";
+    "[constraint] this range is empty, write the smaller number first";
 pub(crate) const COUNT_EXPECTED: &str = "expected a whole number, zero or more";
 pub(crate) const ITEMS_EMPTY: &str = "[constraint] `max_items` is smaller than `min_items`";
 pub(crate) const MULTIPLE_OF_ZERO: &str = "[constraint] `multiple_of` must be greater than zero";
@@ -111,7 +111,7 @@ pub(crate) const FORMAT_URI: &str = "[format-uri] not every provider takes URL f
 
 pub(crate) fn format_unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     format!(
-        "[format-unknown] no strict mode knows the format `{name}`, known are {}",
+        "[format-unknown] no strict mode supports the format `{name}`, known are {}",
         list(known)
     )
 }
@@ -136,7 +136,7 @@ pub(crate) const TAG_AND_UNTAGGED: &str = "an enum is tagged or untagged, not bo
 
 pub(crate) fn serde_unknown(word: impl Display) -> String {
     format!(
-        "[serde-unknown] what `{word}` does to the wire here is not known, so no schema can agree with it, remove it"
+        "[serde-unknown] the effect of `{word}` on the JSON here is not known, so no schema can match it, remove it"
     )
 }
 
@@ -147,9 +147,7 @@ pub(crate) fn serde_identifier(word: impl Display) -> String {
 }
 
 pub(crate) fn serde_other_type(word: impl Display) -> String {
-    format!(
-        "[serde-type] `{word}` puts another type on the wire, say which with `#[schema(as = Type)]`"
-    )
+    format!("[serde-type] `{word}` writes a different type, state it with `#[schema(as = Type)]`")
 }
 
 pub(crate) fn unknown_case(case: &str, known: &[&str]) -> String {
@@ -175,13 +173,13 @@ pub(crate) const INTEGER_DATA: &str =
 pub(crate) const DESERIALIZE_TWICE: &str = "[serde-type] `deserialize` implements `serde::Deserialize`, and so does the derive next to it: keep one, `deserialize` for the rules of the schema";
 pub(crate) const DESERIALIZE_BY_SERDE: &str = "[serde-type] the derive does not read this type by itself, so `deserialize` has nothing to read it by: derive `serde::Deserialize` in its place";
 pub(crate) const INTEGER_AND_AS: &str =
-    "[as-type] `as` states another type for the whole enum, keep one of `as` and `integer`";
+    "[as-type] `as` states a different type for the whole enum, keep one of `as` and `integer`";
 pub(crate) const INTEGER_BY_NAME: &str = "[serde-type] serde's derive reads and writes the names of the variants, and `integer` states their numbers: derive `serde_repr::Deserialize_repr` and `serde_repr::Serialize_repr` instead, or add `#[serde(try_from = \"u8\", into = \"u8\")]`";
 pub(crate) const VARIANT_OTHER: &str = "[variant-other] only the values that the schema lists reach serde, so `other` never applies: remove it, or write `#[schema(allow(variant-other))]` where the type is also read elsewhere";
 pub(crate) const FLATTEN_GENERIC: &str = "[flatten] flattening is computed before type parameters are known, write the fields out or make the type concrete";
 pub(crate) const REFERENCE: &str =
     "what a model fills in is owned, take `String`, `Vec<T>` or `Box<T>` instead of a reference";
-pub(crate) const RECURSIVE_GENERIC: &str = "[recursive-type] a generic type cannot hold itself: its schema would have no name, make the type concrete or use a flat list with parent ids";
+pub(crate) const RECURSIVE_GENERIC: &str = "[recursive-type] a generic type cannot contain itself: its schema would have no name, make the type concrete or use a flat list with parent ids";
 pub(crate) const RECURSIVE_TYPE: &str =
     "`recursive` needs a field type that ends in a named type, such as `Option<Box<Folder>>`";
 pub(crate) const BOUNDS_ON_CONTAINER: &str =
@@ -194,7 +192,7 @@ pub(crate) const AUDIT_EXPECTED: &str =
     "expected `audit = value`, `audit = preview` or `audit = length`";
 pub(crate) const AUDIT_ON_NEWTYPE: &str =
     "`audit` belongs on a named field or a parameter, say it where this type is used";
-pub(crate) const SKIPPED_WORDS: &str = "a skipped field is no part of the schema, remove this";
+pub(crate) const SKIPPED_WORDS: &str = "a skipped field is not part of the schema, remove this";
 pub(crate) const FLATTEN_WORDS: &str =
     "a flattened field has no value of its own on the wire, state this on the fields inside";
 pub(crate) const VALUE_WORDS_UNIT: &str = "a variant without data takes no `as`";

@@ -68,7 +68,7 @@ fn each_mistake_is_underlined_once_at_the_tokens_to_change() {
     }
     assert!(
         missed.is_empty() && told.is_empty(),
-        "not told: {missed:#?}\ntold besides: {told:#?}\n{}",
+        "not reported: {missed:#?}\nreported in addition: {told:#?}\n{}",
         run.stderr
     );
     assert!(count >= 30, "{count} marks");

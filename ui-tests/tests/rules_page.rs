@@ -12,7 +12,7 @@ use tool_core::schema::rules::Rule;
 
 // M2: every rule has a row with its proof.
 #[test]
-fn every_rule_stands_on_the_page_with_its_proof() {
+fn every_rule_is_on_the_page_with_its_proof() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = std::fs::read_to_string(root.join("docs/rules.md")).unwrap();
     let row = |id: &str| {

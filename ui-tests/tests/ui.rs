@@ -14,7 +14,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 // S0-01, S1-27, S1-28, S1-29, M1 (fail/example, example-result, default-value), M2, M4 (fail/effect), M7 (fail/tool-stream), M8 (fail/secret), M18
 // (fail/permit): each mistake is a compile error with the kept message.
 #[test]
-fn every_mistake_is_told_as_it_was_agreed() {
+fn every_mistake_gives_the_kept_message() {
     let wanted = std::env::var("UI").unwrap_or_default();
     let cases = trybuild::TestCases::new();
     for rule in entries(Path::new("fail")) {
@@ -31,7 +31,7 @@ fn every_mistake_is_told_as_it_was_agreed() {
 
 /// S1-27, M2: the kept messages name the place and the rule, and nothing about the machine that they were made on.
 #[test]
-fn kept_texts_are_of_the_programs_only() {
+fn kept_messages_hold_nothing_about_the_machine() {
     for rule in entries(Path::new("fail")) {
         let id = rule
             .file_name()

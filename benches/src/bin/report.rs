@@ -27,7 +27,7 @@ fn main() {
     if cfg!(feature = "peers") {
         scenarios.extend([("swiftide", 1), ("rmcp", 1), ("rmcp-default", 1), ("rig", 1)]);
     }
-    println!("| hits | who | tools | instructions | times floor | allocations | ns, one run |");
+    println!("| hits | library | tools | instructions | times floor | allocations | ns, one run |");
     println!("|---|---|---|---|---|---|---|");
     for hits in [3, 20] {
         let mut floor = None;
@@ -49,7 +49,7 @@ fn times(dispatch: &std::path::Path, rounds: usize) {
     if cfg!(feature = "peers") {
         scenarios.extend(["swiftide", "rig", "rmcp"]);
     }
-    println!("| hits | who | ns | times floor | least | most |");
+    println!("| hits | library | ns | times floor | least | most |");
     println!("|---|---|---|---|---|---|");
     for hits in [3, 20] {
         let mut measured = vec![Vec::new(); scenarios.len()];

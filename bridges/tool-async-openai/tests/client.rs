@@ -63,7 +63,7 @@ fn function(id: &str, arguments: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_chat_goes_out_and_comes_back() {
+async fn chat_round_trips() {
     let calls = json!([
         function("c-1", r#"{"city":"Rome","days":2}"#),
         function("c-2", r#"{"city":"Atlantis","days":1}"#),
@@ -100,7 +100,7 @@ async fn a_chat_goes_out_and_comes_back() {
     assert_eq!(
         meant.as_array().unwrap().len(),
         1,
-        "what OpenAI is not offered is left out"
+        "tools that are not offered to OpenAI are left out"
     );
     let told = asked[1]["messages"].as_array().unwrap();
     assert_eq!(
@@ -112,7 +112,7 @@ async fn a_chat_goes_out_and_comes_back() {
 }
 
 #[tokio::test]
-async fn what_was_cut_off_is_marked() {
+async fn truncated_answers_are_marked() {
     for (finish, truncated) in [("length", true), ("content_filter", true), ("stop", false)] {
         let response = completion(finish, &json!([function("c-1", "{\"city\":")]));
         let stand_in = StandIn::answering([response]).await.unwrap();
@@ -140,7 +140,7 @@ fn response(status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_response_goes_out_and_comes_back() {
+async fn response_round_trips() {
     let stand_in = StandIn::answering([response("completed"), response("incomplete")])
         .await
         .unwrap();

@@ -94,7 +94,7 @@ fn atlantis() -> Value {
 }
 
 #[tokio::test]
-async fn openai_is_asked_and_answered() {
+async fn openai_conversation_round_trips() {
     let function = |id: &str, arguments: Value| json!({"id": id, "type": "function", "function": {"name": "temperature", "arguments": arguments.to_string()}});
     let answer = |finish: &str| {
         json!({"id": "1", "object": "chat.completion", "created": 0, "model": "gpt-4o", "choices": [{"index": 0, "finish_reason": finish, "message":
@@ -105,7 +105,7 @@ async fn openai_is_asked_and_answered() {
     assert_eq!(
         asked[0]["tools"],
         meant(Dialect::OpenAi),
-        "nothing was changed on the way"
+        "the request was not changed by the client"
     );
     let told = asked[1]["messages"].as_array().unwrap();
     assert_eq!(told[2]["tool_call_id"], "c-1");
@@ -116,7 +116,7 @@ async fn openai_is_asked_and_answered() {
 }
 
 #[tokio::test]
-async fn anthropic_is_asked_and_answered() {
+async fn anthropic_conversation_round_trips() {
     let call = |id: &str, input: Value| json!({"type": "tool_use", "id": id, "name": "temperature", "input": input});
     let answer = |reason: &str| {
         json!({"id": "m", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "stop_reason": reason, "stop_sequence": null,
@@ -139,7 +139,7 @@ async fn anthropic_is_asked_and_answered() {
 }
 
 #[tokio::test]
-async fn gemini_is_asked_and_answered() {
+async fn gemini_conversation_round_trips() {
     let call = |args: Value| json!({"functionCall": {"name": "temperature", "args": args}});
     let answer = |reason: &str| {
         json!({"candidates": [{"index": 0, "finishReason": reason, "content": {"role": "model", "parts": [call(rome()), call(atlantis())]}}],

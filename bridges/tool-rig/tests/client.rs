@@ -33,7 +33,7 @@ fn completion(finish: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_completion_goes_out_and_comes_back() {
+async fn completion_round_trips() {
     let stand_in = StandIn::answering([completion("tool_calls"), completion("length")])
         .await
         .unwrap();
@@ -81,7 +81,7 @@ async fn a_completion_goes_out_and_comes_back() {
 }
 
 #[tokio::test]
-async fn a_tool_of_rigs_passes_our_gate() {
+async fn rig_tool_calls_pass_the_gate() {
     let registry = Registry::builder().tool::<temperature>().build().unwrap();
     let cx = ToolContext::anonymous();
     let dynamic = tool_rig::tools(&registry.open(), Dialect::OpenAi, &cx).unwrap();

@@ -91,12 +91,12 @@ pub(crate) struct List {
     pub(crate) supply: Supply,
 }
 
-/// Prints what a provider is told of a tool.
+/// Prints the definition of a tool for a provider.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
     /// The tool; all of them as the list that goes into a request where none is named.
     pub(crate) name: Option<String>,
-    /// Whose spelling.
+    /// The provider whose format is printed.
     #[arg(long, short, default_value = "json_schema", value_parser = dialects())]
     pub(crate) dialect: Dialect,
     /// The whole definition instead of the schema of its arguments.
@@ -117,7 +117,7 @@ pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
 /// Calls a tool.
 ///
 /// Flags after the name are the tool's arguments, made from its schema: `call search_docs --query serde --limit 3`. Options of `call`
-/// itself may stand there as well, where no argument has their name. `call NAME --help` shows the arguments.
+/// itself may be written there too, if no argument has the same name. `call NAME --help` shows the arguments.
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,
@@ -338,8 +338,8 @@ pub(crate) struct Import {
 /// Makes a crate of tools: it compiles, its tests pass, and it has these commands.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "One of --tool-path and --tool-git has to be given as long as the crates are in no registry.
-Exit codes: 0 made, 2 there is something of this name, the name is not right, or it is not said where `tool-core` comes from."
+    after_help = "One of --tool-path and --tool-git is required until the crates are published.
+Exit codes: 0 made, 2 the folder exists, the name is invalid, or the source of `tool-core` is missing."
 )]
 pub(crate) struct New {
     /// The folder to make.

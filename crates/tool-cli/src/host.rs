@@ -319,7 +319,7 @@ pub(crate) fn misused_exit(error: &clap::Error, json: bool) -> Exit {
 fn wrong_word(error: &clap::Error) -> Failure {
     use clap::error::ErrorKind;
 
-    const HELP: &str = "`--help` shows what can be written here";
+    const HELP: &str = "`--help` shows the commands and options";
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Failure::usage("a command is missing").hint(HELP);
     }

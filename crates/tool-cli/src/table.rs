@@ -75,7 +75,7 @@ mod tests {
     use super::Table;
 
     #[test]
-    fn columns_are_as_wide_as_their_widest_cell_and_lines_no_wider_than_asked() {
+    fn columns_fit_their_cells_and_lines_are_cut_to_the_width() {
         let mut table = Table::new(["name", "n", "what"]).right([1]);
         table.row(["add".into(), "7".into(), "Adds two numbers.".into()]);
         table.row(["subtract".into(), "120".into(), "Takes away.".into()]);

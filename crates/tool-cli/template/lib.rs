@@ -12,7 +12,7 @@ pub enum Tone {
     Formal,
 }
 
-/// Greets somebody by name. Use it when a person is met for the first time.
+/// Greets a person by name. Use it when a person is met for the first time.
 #[tool(
     category = "greeting",
     read_only,
@@ -20,7 +20,7 @@ pub enum Tone {
     example("In a letter", { "name": "Ada Lovelace", "tone": "formal" }),
 )]
 pub async fn greet(
-    /// Whom to greet.
+    /// The name of the person.
     #[arg(length = 1..=80)]
     name: String,
     /// Formal towards people who are not known well.
@@ -28,7 +28,7 @@ pub async fn greet(
     tone: Tone,
 ) -> Result<String, ToolError> {
     if name.trim().is_empty() {
-        return Err(ToolError::new("`name` is blank, say whom to greet"));
+        return Err(ToolError::new("`name` is blank, write the name of a person"));
     }
     Ok(match tone {
         Tone::Warm => format!("Hi {name}!"),

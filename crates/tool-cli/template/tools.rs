@@ -5,12 +5,12 @@ use tool_core::prelude::*;
 use CRATE::{Tone, greet};
 
 #[test]
-fn every_tool_keeps_its_word() {
+fn every_tool_has_a_valid_definition() {
     tool_core::assert_tools!();
 }
 
 #[tokio::test]
-async fn a_greeting_is_as_warm_as_it_is_asked_for() {
+async fn tone_changes_the_greeting() {
     let tools = toolset![greet];
     let cx = ToolContext::anonymous();
     let said = tools
@@ -30,8 +30,8 @@ async fn a_greeting_is_as_warm_as_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_blank_name_is_told_to_the_model() {
+async fn blank_name_is_reported_to_the_model() {
     let call = ToolCall::new("1", "greet", r#"{"name":" "}"#);
     let result = toolset![greet].call(call, &ToolContext::anonymous()).await;
-    assert_eq!(result.model_text(), "`name` is blank, say whom to greet");
+    assert_eq!(result.model_text(), "`name` is blank, write the name of a person");
 }

@@ -83,7 +83,7 @@ impl Calls {
         arguments: String,
     ) -> Result<(), &'static str> {
         if !self.callable.names.contains_key(&name) {
-            return Err("a call of a tool that is not there");
+            return Err("a call of an unknown tool");
         }
         self.left = self
             .left

@@ -46,11 +46,11 @@ pub struct CodeBuilder {
 pub enum CodeSetupError {
     /// The module's name is not a bare specifier.
     #[error(
-        "`{0}` is no bare name for a module, use letters, digits, `-`, `_`, `.` and `/` without `./` before it"
+        "`{0}` is not a bare module name, use letters, digits, `-`, `_`, `.` and `/` without `./` before it"
     )]
     Specifier(String),
     /// The module's name is already used by the tools or by another module.
-    #[error("a module `{0}` is there already, name this one differently")]
+    #[error("a module `{0}` already exists, use a different name")]
     Taken(String),
     /// A limit is zero.
     #[error("`{0}` is zero, so nothing could run: give it a value")]

@@ -109,7 +109,7 @@ impl Code {
                     "type": ["integer", "null"],
                     "minimum": 1,
                     "maximum": most,
-                    "description": "End the run after so many milliseconds; as late as is allowed where it is left out.",
+                    "description": "End the run after this many milliseconds; the longest time allowed if left out.",
                 },
             },
             "required": ["code"],
@@ -155,10 +155,10 @@ impl Code {
             .map(|name| format!("`{name}`"))
             .collect();
         let mut text = format!(
-            "Runs JavaScript or TypeScript and gives what it returns. Use it to call several tools at once, to work through what they give, \
+            "Runs JavaScript or TypeScript and returns its result. Use it to call several tools at once, to process their outputs, \
              and to compute; a single call needs no code. Top-level `await` and `return` work. Tools are async functions of the global \
-             `tools`: each takes one object, gives the tool's output as a value, and throws an error with `message` and `kind` where it \
-             fails. `console.log(…)` and `report(value)` are kept beside the result. There is no network, file, timer or host object; \
+             `tools`: each takes one object, returns the tool's output as a value, and throws an error with `message` and `kind` where it \
+             fails. `console.log(…)` and `report(value)` are returned with the result. There is no network, file, timer or host object; \
              `import` finds {} only. A run has {} seconds, {} MiB and {} calls.",
             modules.join(", "),
             limits.time.as_secs_f64(),
@@ -178,7 +178,7 @@ impl Code {
             });
             let _ = write!(
                 text,
-                "\n\nTools: {names}. Ask `describe_api` for the types of those that you need (API {hash})."
+                "\n\nTools: {names}. Ask `describe_api` for the types that you need (API {hash})."
             );
         }
         text.push_str(EXAMPLES);
@@ -231,14 +231,14 @@ fn describe_api(callable: &Callable) -> DynamicTool {
             "tools": {
                 "type": ["array", "null"],
                 "items": {"type": "string"},
-                "description": "Names of tools; all of them where it is left out.",
+                "description": "Names of tools; all of them if left out.",
             },
         },
         "required": [],
         "additionalProperties": false,
     });
     let description = concat!(
-        "Gives the TypeScript declarations of the tools that code in `run_code` can call. Use it before writing code against a tool whose types \
+        "Returns the TypeScript declarations of the tools that code in `run_code` can call. Use it before writing code against a tool whose types \
          are not known yet.",
         "\n\nExamples:\n- Every tool: {}\n- Two of them: {\"tools\":[\"search_docs\",\"read_file\"]}",
     );

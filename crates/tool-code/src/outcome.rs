@@ -66,7 +66,7 @@ impl CodeError {
 
     /// The error of a run that exceeded its time limit.
     pub(crate) fn over_time(time: Duration) -> Self {
-        let text = format!("the run took longer than the {time:?} it has: do less in one run");
+        let text = format!("the run exceeded its time limit of {time:?}: do less in one run");
         Self::new("Terminated", text)
     }
 

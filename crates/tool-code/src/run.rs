@@ -228,7 +228,7 @@ impl Run {
         tracing::warn!(
             why,
             complaint = process.complaint(),
-            "the engine's process broke the protocol"
+            "the engine's process violated the protocol"
         );
         let text = "the engine's process failed, the code cannot be run";
         Ok(Done::failed(

@@ -176,7 +176,7 @@ async fn an_approved_call_runs_once_also_in_another_process() {
 
 // S2-16: changed arguments or a changed state are refused after an approval.
 #[tokio::test]
-async fn what_was_approved_cannot_be_changed() {
+async fn changed_arguments_after_an_approval_are_refused() {
     let bank = Bank::default();
     let mut client = Client::modern(&bank.process());
     let asked = round(&mut client, 30, None).await;
@@ -204,7 +204,7 @@ async fn what_was_approved_cannot_be_changed() {
 
 // S2-16: the legacy protocol asks for the approval while the call runs.
 #[tokio::test]
-async fn the_older_wire_asks_meanwhile() {
+async fn legacy_protocol_asks_for_approval_during_the_call() {
     let bank = Bank::default();
     let mut client = Client::legacy_that_can(&bank.process(), json!({ "elicitation": {} })).await;
     for (answer, told) in [
@@ -320,7 +320,7 @@ async fn the_client_denies_a_call_that_a_tool_makes() {
 
 // A4: if the client does not answer, the outer call is reported as pending, and nothing runs.
 #[tokio::test]
-async fn an_outer_call_waits_where_nobody_answers() {
+async fn outer_call_is_pending_if_the_client_does_not_answer() {
     let bank = Bank::default();
     let dismissed = json!({ "action": "cancel" });
     let (waits, asked) = meanwhile(&bank, "pay_both", &dismissed).await;

@@ -142,7 +142,7 @@ fn text(answer: &Value) -> &str {
 
 // M15: the legacy protocol asks while the tool runs.
 #[tokio::test]
-async fn the_older_wire_asks_while_the_tool_runs() {
+async fn legacy_protocol_asks_while_the_tool_runs() {
     let fixture = Fixture::new();
     let server = fixture.server(Waiting::new());
     let mut client = Client::legacy_that_can(&server, json!({ "elicitation": {} })).await;
@@ -174,7 +174,7 @@ async fn the_older_wire_asks_while_the_tool_runs() {
 
 // M15: the 2026-07-28 protocol asks in rounds, and the body runs once.
 #[tokio::test]
-async fn the_newer_wire_asks_in_rounds_and_the_body_runs_once() {
+async fn modern_protocol_asks_in_rounds_and_the_body_runs_once() {
     let fixture = Fixture::new();
     let mut client = Client::modern(&fixture.server(Waiting::new()));
     let first = round(&mut client, monday(), None).await;
@@ -210,7 +210,7 @@ async fn the_newer_wire_asks_in_rounds_and_the_body_runs_once() {
 
 // M15: a state is valid only for one call of one user.
 #[tokio::test]
-async fn a_state_is_of_one_call_of_one_person() {
+async fn request_state_is_valid_for_one_call_of_one_user() {
     let fixture = Fixture::new();
     let server = fixture.server(Waiting::new());
     let mut client = Client::modern(&server);
@@ -236,7 +236,7 @@ async fn a_state_is_of_one_call_of_one_person() {
 
 // M15: a read-only tool whose parked run is lost runs again with the earlier answers.
 #[tokio::test]
-async fn a_read_only_tool_whose_run_is_gone_runs_again_with_its_answers() {
+async fn lost_read_only_call_runs_again_with_its_answers() {
     let fixture = Fixture::new();
     let mut client = Client::modern(&fixture.server(Waiting::new()));
     let first = round(&mut client, monday(), None).await;
@@ -260,7 +260,7 @@ async fn a_read_only_tool_whose_run_is_gone_runs_again_with_its_answers() {
 
 // M15, M6: a tool with effects whose parked run is lost is not run again; it is reported as interrupted and ambiguous.
 #[tokio::test]
-async fn an_effect_whose_run_is_gone_is_interrupted_and_ambiguous() {
+async fn lost_call_with_effects_is_interrupted_and_ambiguous() {
     let fixture = Fixture::new();
     let server = fixture.server(Waiting::new().patience(Duration::from_millis(50)));
     let mut client = Client::modern(&server);
@@ -295,7 +295,7 @@ async fn an_effect_whose_run_is_gone_is_interrupted_and_ambiguous() {
 
 // M15: a client without elicitation is not asked, and questions beyond the limit fail.
 #[tokio::test]
-async fn who_cannot_be_asked_is_not_and_too_many_questions_fail() {
+async fn questions_without_elicitation_or_above_the_limit_fail() {
     let fixture = Fixture::new();
     let server = fixture.server(Waiting::new().most(1));
     for modern in [false, true] {

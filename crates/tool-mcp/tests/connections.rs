@@ -18,7 +18,7 @@ fn server() -> McpServer {
 
 // H9: a connection whose request head is incomplete is closed after the timeout.
 #[tokio::test]
-async fn a_head_that_does_not_end_is_given_up() {
+async fn connection_with_an_incomplete_head_is_closed() {
     let options = HttpOptions::new().header_timeout(Duration::from_millis(300));
     let web = Web::of(&server(), options).await;
     for part in ["", "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"] {
@@ -37,7 +37,7 @@ async fn a_head_that_does_not_end_is_given_up() {
 
 // H9: a request whose body is incomplete is answered with 408 after the timeout.
 #[tokio::test]
-async fn bodies_that_do_not_end_are_given_up() {
+async fn request_with_an_incomplete_body_is_refused() {
     let options = HttpOptions::new().body_timeout(Duration::from_millis(300));
     let web = Web::of(&server(), options).await;
     let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
@@ -59,7 +59,7 @@ async fn bodies_that_do_not_end_are_given_up() {
         soon(stream.read_to_end(&mut rest)).await.unwrap();
         let rest = String::from_utf8_lossy(&rest);
         assert!(rest.starts_with("HTTP/1.1 408"), "{rest}");
-        assert!(rest.contains("the body did not come in time"), "{rest}");
+        assert!(rest.contains("the body did not arrive in time"), "{rest}");
     }
     assert_eq!(web.get("/healthz").await.status, 200);
 }
@@ -103,7 +103,7 @@ async fn connection_that_is_used_stays_open() {
 
 // An incomplete request head does not keep a server from stopping.
 #[tokio::test]
-async fn half_a_head_does_not_delay_the_end_of_a_server() {
+async fn incomplete_head_does_not_delay_shutdown() {
     let options = HttpOptions::new().header_timeout(Duration::from_millis(300));
     let mut web = Web::of(&server(), options).await;
     let mut stream = TcpStream::connect(web.address).await.unwrap();

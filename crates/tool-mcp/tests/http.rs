@@ -98,7 +98,7 @@ const BIG: &str = r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"na
 const TWICE: &str = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"add","arguments":{"z":1,"z":2,"a":1}}}"#;
 
 #[tokio::test]
-async fn one_endpoint_speaks_both_wires() {
+async fn one_endpoint_serves_both_protocol_versions() {
     let web = Web::of(&server(), HttpOptions::new()).await;
     let session = web.session(&[]).await;
     let headers = [
@@ -157,7 +157,7 @@ async fn one_endpoint_speaks_both_wires() {
 }
 
 #[tokio::test]
-async fn what_is_malformed_has_a_status_and_an_error_object() {
+async fn malformed_request_has_a_status_and_an_error_object() {
     let web = Web::of(&server(), HttpOptions::new().max_body(2000)).await;
     let session = web.session(&[]).await;
     let session = ("mcp-session-id", session.as_str());
@@ -224,7 +224,7 @@ async fn what_is_malformed_has_a_status_and_an_error_object() {
 }
 
 #[tokio::test]
-async fn foreign_hosts_and_pages_stay_out_and_who_takes_all_gets_in() {
+async fn foreign_hosts_are_refused_and_accept_of_any_type_is_served() {
     let web = Web::of(&server(), HttpOptions::new()).await;
     for headers in [("host", "evil.example"), ("origin", "http://evil.example")] {
         let refused = web.post(&[headers], BIG).await;
@@ -270,7 +270,7 @@ impl TokenVerifier for Known {
 }
 
 #[tokio::test]
-async fn a_token_says_who_asks_and_nobody_uses_anothers_session() {
+async fn token_identifies_the_user_and_protects_the_session() {
     let tools = registry();
     let ruled = Tools::ruled(tools, |cx| match cx.user() {
         Some("alice") => Rules::default(),
@@ -361,7 +361,7 @@ async fn a_token_says_who_asks_and_nobody_uses_anothers_session() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_given_up_drops_its_tool() {
+async fn abandoned_request_drops_its_tool() {
     let web = Web::of(&server(), HttpOptions::new()).await;
     let (begun, dropped) = (BEGUN.load(Ordering::SeqCst), DROPPED.load(Ordering::SeqCst));
     let (_, body) = modern("tools/call", json!({ "name": "wait" }));
@@ -379,7 +379,7 @@ async fn a_request_that_is_given_up_drops_its_tool() {
 }
 
 #[tokio::test]
-async fn who_stops_lets_calls_finish_and_takes_no_others() {
+async fn shutdown_finishes_running_calls_and_accepts_no_new_ones() {
     let gate = Gate::builder().build();
     let server = McpServer::builder(registry()).gate(&gate).build();
     let mut web = Web::of(
@@ -414,7 +414,7 @@ async fn who_stops_lets_calls_finish_and_takes_no_others() {
 
 // Idle streams that only wait for notifications do not keep a server from stopping.
 #[tokio::test]
-async fn who_stops_ends_the_streams_that_wait() {
+async fn shutdown_ends_idle_streams() {
     let mut web = Web::of(&server(), HttpOptions::new()).await;
     let session = web.session(&[]).await;
     let headers = [("mcp-session-id", session.as_str())];
@@ -428,7 +428,7 @@ async fn who_stops_ends_the_streams_that_wait() {
 
 // H4: pages of an allowed origin get CORS headers for preflight requests and responses; other pages get none.
 #[tokio::test]
-async fn pages_that_are_let_in_may_read_the_answers() {
+async fn allowed_origins_get_cors_headers() {
     const PAGE: (&str, &str) = ("origin", "https://app.example.com");
     let auth = Auth::new("https://mcp.example.com/mcp", Known).scope("call");
     let options = HttpOptions::new().origin(PAGE.1).auth(auth);
@@ -526,7 +526,7 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
 
 // H2: entries of ended sessions are removed, and sessions of different users stay separate.
 #[tokio::test]
-async fn sessions_of_others_are_forgotten_and_not_mixed_up() {
+async fn ended_sessions_are_evicted_and_users_stay_separate() {
     let web = Web::of(&server(), HttpOptions::new()).await;
     let mut last = String::new();
     // More sessions than are recorded before ended ones are removed.

@@ -101,7 +101,7 @@ fn server() -> McpServer {
 }
 
 #[tokio::test]
-async fn both_wires_list_and_call_one_definition() {
+async fn both_protocols_list_and_call_the_same_definition() {
     let server = server();
     for modern in [false, true] {
         let mut client = Client::of(&server, modern).await;
@@ -189,7 +189,7 @@ async fn repairs_are_switched_off_at_the_server() {
 }
 
 #[tokio::test]
-async fn keys_keep_their_order_and_numbers_their_digits() {
+async fn order_of_keys_and_digits_of_numbers_are_kept() {
     let mut client = Client::legacy(&server()).await;
     client
         .send_text(r#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#)
@@ -211,7 +211,7 @@ async fn keys_keep_their_order_and_numbers_their_digits() {
 }
 
 #[tokio::test]
-async fn what_the_guard_refuses_is_told_to_the_model() {
+async fn invalid_arguments_are_reported_to_the_model() {
     let mut client = Client::legacy(&server()).await;
     client
         .send_text(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"add","arguments":{"z":1,"z":2,"a":"x","b":0}}}"#)
@@ -245,7 +245,7 @@ async fn what_the_guard_refuses_is_told_to_the_model() {
 }
 
 #[tokio::test]
-async fn a_line_that_cannot_be_parsed_is_answered_and_the_session_goes_on() {
+async fn malformed_line_is_answered_and_the_session_continues() {
     let mut client = Client::legacy(&server()).await;
     let cases = [
         ("{\"jsonrpc\":\"2.0\",\"id\":1,", -32700),
@@ -277,7 +277,7 @@ async fn a_line_that_cannot_be_parsed_is_answered_and_the_session_goes_on() {
 }
 
 #[tokio::test]
-async fn steps_are_told_to_who_asks_for_them() {
+async fn progress_is_sent_only_with_a_progress_token() {
     let mut client = Client::legacy(&server()).await;
     client.call("steps", json!({})).await;
     assert!(client.told.is_empty());
@@ -312,7 +312,7 @@ async fn a_cancelled_call_is_dropped() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_and_a_foreign_cursor_is_an_error() {
+async fn list_is_paged_and_a_foreign_cursor_is_an_error() {
     let registry = Registry::builder()
         .tool::<add>()
         .tool::<count>()
@@ -332,7 +332,7 @@ async fn pages_follow_each_other_and_a_foreign_cursor_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_hidden_tool_is_unknown_and_clients_hear_of_changes() {
+async fn hidden_tool_is_unknown_and_clients_are_notified_of_changes() {
     let registry = Registry::builder()
         .tool::<add>()
         .tool::<hello>()
@@ -359,7 +359,7 @@ async fn a_hidden_tool_is_unknown_and_clients_hear_of_changes() {
 }
 
 #[tokio::test]
-async fn a_subscription_of_the_newer_wire_hears_of_changes() {
+async fn modern_protocol_subscription_is_notified_of_changes() {
     let server = server();
     let mut client = Client::modern(&server);
     let id = client
@@ -414,7 +414,7 @@ async fn context_is_made_by_an_async_fn_that_may_fail() {
 
 // H9: every request is answered, even if the client reads no response before it has written all requests.
 #[tokio::test]
-async fn requests_are_answered_though_no_answer_is_read_before_the_last_one() {
+async fn requests_are_answered_even_if_responses_are_read_last() {
     let mut client = Client::legacy(&server()).await;
     for _ in 0..5000 {
         client.begin("tools/call", json!({ "name": "hello" })).await;
@@ -448,7 +448,7 @@ async fn many_calls_that_wait_delay_no_other_message() {
 
 // H9: the responses that a client does not read are bounded.
 #[tokio::test]
-async fn a_client_that_reads_nothing_is_not_read_any_more() {
+async fn server_stops_reading_from_a_client_that_reads_nothing() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
 
     /// Gives a long text.

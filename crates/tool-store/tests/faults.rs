@@ -273,7 +273,7 @@ fn io_error_does_not_stop_later_writes() {
 
 // B1: a change that runs out of memory does not prevent later writes.
 #[test]
-fn lack_of_memory_does_not_stop_later_writes() {
+fn out_of_memory_does_not_stop_later_writes() {
     in_child("memory", false);
 }
 
@@ -295,7 +295,7 @@ fn read_only_file_system_is_refused_at_opening() {
 
 // B1: a URL that asks for read-only access is refused, because a store writes.
 #[tokio::test]
-async fn url_for_reading_only_is_refused() {
+async fn read_only_url_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
     let url = format!("sqlite://{}?mode=ro", file.display());

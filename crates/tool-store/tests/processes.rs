@@ -45,7 +45,7 @@ fn message(message: u64, position: u32) -> NewMessage {
 
 /// The child process: waits for a line, does its job, and prints one line for each result.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "a child process of other tests"]
+#[ignore = "other tests start it as a child process"]
 async fn child() {
     let (Ok(job), Ok(file)) = (std::env::var(JOB), std::env::var(FILE)) else {
         return;
@@ -175,7 +175,7 @@ fn folder() -> (TempDir, std::path::PathBuf) {
 }
 
 #[tokio::test]
-async fn many_processes_make_one_file() {
+async fn many_processes_create_one_file() {
     for _ in 0..5 {
         let (_folder, file) = folder();
         assert_eq!(at_once("open", &file), vec!["opened"; PROCESSES]);
@@ -229,7 +229,7 @@ async fn an_effect_is_begun_once_among_processes() {
 }
 
 #[tokio::test]
-async fn a_thread_is_one_among_processes() {
+async fn processes_append_to_one_thread_without_gaps() {
     let (_folder, file) = folder();
     let said = at_once("append", &file);
     let mut expected: Vec<String> = (0..20).map(|n| format!("answered {n}")).collect();
@@ -246,7 +246,7 @@ async fn a_thread_is_one_among_processes() {
 
 // M6: a killed process leaves the intent with its audit row, or neither, and everything that was confirmed to it is stored.
 #[tokio::test]
-async fn a_killed_process_leaves_no_halves() {
+async fn killed_process_leaves_no_partial_writes() {
     let (_folder, file) = folder();
     let mut told = BTreeSet::new();
     for round in 0..8 {

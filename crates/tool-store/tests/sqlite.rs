@@ -51,7 +51,7 @@ async fn exported(store: &SqliteStore) -> Vec<AuditRow> {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_told_with_its_name() {
+async fn file_that_is_not_a_database_is_named_in_the_error() {
     let (folder, file) = folder();
     let text = folder.path().join("notes.txt");
     std::fs::write(
@@ -78,7 +78,7 @@ async fn what_is_no_database_is_told_with_its_name() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_make_a_file_at_once() {
+async fn concurrent_opens_create_one_file() {
     for _ in 0..10 {
         let (_folder, file) = folder();
         let start = std::sync::Arc::new(tokio::sync::Barrier::new(16));
@@ -98,7 +98,7 @@ async fn many_make_a_file_at_once() {
 }
 
 #[tokio::test]
-async fn a_file_of_a_later_program_is_left_alone() {
+async fn file_of_a_later_version_is_not_changed() {
     let (_folder, file) = folder();
     SqliteStore::open(&file).await.unwrap().close().await;
     tamper(
@@ -168,7 +168,7 @@ async fn switches_are_shared_and_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn memory_is_each_stores_own_and_not_durable() {
+async fn in_memory_stores_are_separate_and_not_durable() {
     let one = SqliteStore::in_memory().await.unwrap();
     let two = SqliteStore::open("sqlite::memory:").await.unwrap();
     one.write(vec![audit("a")]).await.unwrap();
@@ -178,7 +178,7 @@ async fn memory_is_each_stores_own_and_not_durable() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_back_names_row_and_column() {
+async fn unreadable_value_is_reported_with_row_and_column() {
     let (_folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();
     store.open(request("a")).await.unwrap();
@@ -315,7 +315,7 @@ async fn drop_after<T>(polls: usize, future: impl Future<Output = T>) -> bool {
 
 // M6: a caller that is dropped midway leaves the intent with its audit row, or neither, and the store keeps working.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_may_go_away() {
+async fn dropped_caller_leaves_the_store_consistent() {
     let (_folder, file) = folder();
     for store in [
         SqliteStore::open(&file).await.unwrap(),
@@ -355,7 +355,7 @@ async fn a_caller_may_go_away() {
 }
 
 #[tokio::test]
-async fn what_is_erased_is_in_no_file() {
+async fn erased_contents_are_in_no_file() {
     const SENTINEL: &str = "the-sentinel-of-erasure";
     let (folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();
@@ -397,7 +397,7 @@ async fn what_is_erased_is_in_no_file() {
 }
 
 #[tokio::test]
-async fn a_spills_text_goes_with_it() {
+async fn text_of_a_deleted_spill_is_deleted() {
     let (_folder, file) = folder();
     let store = SqliteStore::open(&file).await.unwrap();
     let text = "text".repeat(50_000);

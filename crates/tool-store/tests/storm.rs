@@ -38,7 +38,7 @@ async fn send_in_steps(bodies: &Bodies) -> u32 {
 
 // B3: after a call is dropped between any two polls, a body that never began is not ambiguous, and one that returned has succeeded
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dropped_callers_leave_no_doubt_about_bodies_that_never_began_or_returned() {
+async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     let folder = tempfile::tempdir().unwrap();
     for polls in 0..60 {
         let file = folder.path().join(format!("{polls}.db"));

@@ -260,7 +260,7 @@ async fn old_results_are_paired_with_their_calls() {
 
 // A2: an old thread belongs to the only workspace whose calls it holds; if there are two, it belongs to none.
 #[tokio::test]
-async fn old_threads_go_to_their_workspace_or_to_none() {
+async fn old_threads_get_their_workspace_or_none() {
     let sql = [
         audited("a", "own", Some("acme")),
         audited("b", "shared", Some("acme")),

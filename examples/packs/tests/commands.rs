@@ -18,7 +18,7 @@ fn packs(arguments: &[&str]) -> (bool, String, String) {
 
 // S4-05: the tools `run_code` and `describe_api`, which the program builds from the others, are listed, described and called.
 #[test]
-fn a_tool_that_the_program_makes_from_others_is_listed_described_and_called() {
+fn program_built_tools_are_listed_described_and_called() {
     let (_, listed, _) = packs(&["list"]);
     for name in ["read_file", "run_code", "describe_api"] {
         assert!(listed.contains(name), "{listed}");
@@ -33,7 +33,7 @@ fn a_tool_that_the_program_makes_from_others_is_listed_described_and_called() {
 }
 
 #[test]
-fn a_policy_that_cannot_be_read_is_told_before_anything_runs() {
+fn unreadable_policy_is_reported_before_anything_runs() {
     let output = Command::new(env!("CARGO_BIN_EXE_packs"))
         .arg("list")
         .env("PACKS_POLICY", "nowhere.json")

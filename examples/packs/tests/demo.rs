@@ -132,7 +132,7 @@ impl Host {
 
 // S2-44: the whole course of an approval, S2-12, S2-13, S2-14, S2-15, S2-16, S2-17.
 #[tokio::test]
-async fn a_greeting_is_logged_when_a_person_has_said_yes() {
+async fn greeting_is_logged_only_after_approval() {
     let log = Log::default();
     // Installed for all threads, because a synchronous tool runs on a thread of its own.
     tracing_subscriber::registry().with(log.clone()).init();
@@ -184,7 +184,7 @@ async fn a_greeting_is_logged_when_a_person_has_said_yes() {
 
 // S2-21: progress contains every number, and the final value is the last one.
 #[tokio::test(start_paused = true)]
-async fn a_slow_count_says_every_number_and_ends_in_the_last() {
+async fn slow_count_reports_every_number_and_returns_the_last() {
     let tools = Registry::builder()
         .tool::<slow_count>()
         .build()

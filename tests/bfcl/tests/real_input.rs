@@ -3,7 +3,7 @@
 #![allow(
     clippy::expect_used,
     clippy::panic,
-    reason = "a test ends at the first thing it cannot do"
+    reason = "a test fails by panicking"
 )]
 
 use bfcl::compare::{by_rule, compare};

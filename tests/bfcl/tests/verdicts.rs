@@ -1,9 +1,6 @@
 //! Comparison of the generator's verdict on a definition, and of the published schemas, with the rule catalogue for raw schemas.
 
-#![allow(
-    clippy::expect_used,
-    reason = "a test ends at the first thing it cannot do"
-)]
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use bfcl as _;
 use bfcl_gen::{SAMPLE, plan, sample};
@@ -42,7 +39,7 @@ fn every_schema_passes_the_judge_of_its_provider() {
 }
 
 #[test]
-fn what_forbids_a_type_forbids_the_raw_schema() {
+fn untypable_schemas_are_refused_raw_as_well() {
     let definitions = plan::plan(&sample::read(SAMPLE).expect("the sample"));
     for definition in &definitions {
         let schema = definition.function.parameters.to_string();

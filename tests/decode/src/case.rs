@@ -143,12 +143,12 @@ fn judge(
     // Blank text is read as `{}`, which does not count as a repair.
     let corrected = |admitted: &str| admitted != text && !text.trim_ascii().is_empty();
     let verdict = match (&own.value, &guard) {
-        (Ok(_), Err(_)) => return differ("the reader takes what the guard refuses"),
+        (Ok(_), Err(_)) => return differ("the reader accepts what the guard refuses"),
         (Err(Unread { own: None, .. }), Ok(_)) => {
-            return differ("the reader refuses what the guard admits, and says nothing");
+            return differ("the reader refuses what the guard admits, without an issue");
         }
         (Ok(_), Ok(admitted)) if own.exact && corrected(admitted) => {
-            return differ("the guard corrected what the reader says is exact");
+            return differ("the guard corrected a text that the reader calls exact");
         }
         (Ok(_), Ok(_)) if own.exact => Verdict::Exact,
         (Ok(_), Ok(_)) => Verdict::Edited,

@@ -6,7 +6,7 @@ pub(crate) struct Random(u64);
 
 #[allow(
     clippy::expect_used,
-    reason = "a choice of nothing is a mistake of ours"
+    reason = "an empty choice is a bug in the generator"
 )]
 impl Random {
     pub(crate) const fn new(seed: u64) -> Self {

@@ -2,7 +2,7 @@
 //!
 //! `DECODE_SEED` is the seed, and `DECODE_TEXTS` the total number of texts. The default is below a million; `DECODE_TEXTS=1000000` takes a debug build a minute
 //! and a half. The crate is not optimised, because `stack.rs` measures the stack that a debug build needs.
-#![allow(clippy::expect_used, reason = "a test says what it expects by failing")]
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn both_ways_of_reading_agree() {
+fn own_decoder_and_serde_agree() {
     let seed = number("DECODE_SEED", 1);
     let texts = number("DECODE_TEXTS", 200_000);
     let cases = cases();

@@ -36,7 +36,7 @@ struct Holds {
 }
 
 #[test]
-fn a_reader_of_the_users_own_is_asked() {
+fn user_deserialize_impl_is_used() {
     let text = r#"{"low":2,"high":1}"#;
     assert!(by_serde::<Ordered<u16>>(text).is_err());
     let read = from_text::<Holds>(&format!(r#"{{"bounds":{text}}}"#));
@@ -72,7 +72,7 @@ enum Other {
 
 // serde's derive accepts a list for a duration and for a record if an untagged union has them before the list that the schema means.
 #[test]
-fn a_list_is_the_list_that_the_schema_means() {
+fn list_is_not_read_as_a_duration_or_record() {
     let read = from_text::<Shape>("[2,5]").map(|read| read.value);
     assert!(
         matches!(&read, Ok(Shape::List(list)) if list == &[2, 5]),
@@ -104,7 +104,7 @@ fn serde_reads_a_duration_at_the_limit_of_nesting() {
 
 // Nested unions of shapes with flattened records: trying every combination would take exponential time.
 #[test]
-fn trying_shapes_ends_soon() {
+fn union_decoding_is_not_exponential() {
     use decode_tests::{own, twin};
     for depth in [8, 60, 120] {
         let text = format!("{}{{}}{}", "{\"child\":".repeat(depth), "}".repeat(depth));

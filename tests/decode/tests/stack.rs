@@ -1,5 +1,5 @@
 //! Stack use of nesting up to the limit, on a thread with Rust's default stack, and errors beyond the limit.
-#![allow(clippy::expect_used, reason = "a test says what it expects by failing")]
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::fmt::Debug;
 use std::thread;
@@ -31,7 +31,7 @@ fn nested(levels: usize, open: &str, inside: &str, close: &str) -> String {
 
 fn on_two_mebibytes(test: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().stack_size(2 << 20).spawn(test);
-    thread.expect("a thread").join().expect("it ends well");
+    thread.expect("a thread").join().expect("it does not panic");
 }
 
 /// Reads texts of every depth around the limit with both decoders.

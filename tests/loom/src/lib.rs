@@ -1,12 +1,9 @@
 //! The primitives of `tool-core/src/sync`, compiled with loom's locks and atomics instead of the standard library's.
-#![allow(
-    missing_docs,
-    reason = "the parts describe themselves in their own crate"
-)]
+#![allow(missing_docs, reason = "the modules are documented in their own crate")]
 #![allow(
     unreachable_pub,
     dead_code,
-    reason = "the parts are private to their own crate, where everything is used"
+    reason = "the modules are private to their own crate, which uses all of them"
 )]
 #![cfg(test)]
 
@@ -34,7 +31,7 @@ use versioned::Versioned;
 
 /// Races a sync tool's body against the call that waits for it (`run/blocking`).
 #[test]
-fn a_body_begins_or_is_left_never_both() {
+fn body_is_started_or_abandoned_never_both() {
     loom::model(|| {
         let (start, ran) = (Arc::new(Start::new()), Arc::new(AtomicBool::new(false)));
         let body = {
@@ -49,17 +46,17 @@ fn a_body_begins_or_is_left_never_both() {
         };
         let left = start.leave();
         if left {
-            assert!(!ran.load(Ordering::Relaxed), "it never runs after this");
+            assert!(!ran.load(Ordering::Relaxed), "an abandoned body never runs");
         }
-        assert_ne!(body.join().unwrap(), left, "exactly one of both");
+        assert_ne!(body.join().unwrap(), left, "exactly one side wins");
         assert_eq!(ran.load(Ordering::Relaxed), !left);
-        assert!(!start.begin() && !start.leave(), "decided for good");
+        assert!(!start.begin() && !start.leave(), "the decision is final");
     });
 }
 
 /// Races two calls that enter a gate against a host that drains it (`gate/host`).
 #[test]
-fn who_closes_sees_everybody_who_entered() {
+fn drain_sees_every_entered_call() {
     loom::model(|| {
         let (door, inside) = (Arc::new(Door::new()), Arc::new(AtomicUsize::new(0)));
         let calls: Vec<_> = (0..2)
@@ -82,7 +79,7 @@ fn who_closes_sees_everybody_who_entered() {
         assert_eq!(
             inside.load(Ordering::Relaxed),
             entered,
-            "nobody enters after the close"
+            "no call enters after the close"
         );
         assert_eq!(left.iter().flatten().count(), entered);
         assert_eq!(door.inside(), 0);
@@ -94,7 +91,7 @@ fn who_closes_sees_everybody_who_entered() {
 
 /// Races calls that write audit rows against a sink that fails (`audit/buffer`).
 #[test]
-fn a_row_is_delivered_waits_or_is_counted() {
+fn audit_row_is_delivered_queued_or_counted() {
     const MOST: usize = 2;
     loom::model(|| {
         let backlog = Arc::new(Backlog::new(MOST));
@@ -127,7 +124,7 @@ fn a_row_is_delivered_waits_or_is_counted() {
 
 /// Races two replacements of a policy against calls that read it (`gate/policy/shared`, `gate/live`).
 #[test]
-fn an_edition_is_whole_and_a_change_is_seen_once_it_ended() {
+fn policy_versions_are_consistent_and_visible_after_the_write() {
     loom::model(|| {
         let policy = Arc::new(Versioned::new((0, 0)));
         let before = policy.read();
@@ -143,12 +140,12 @@ fn an_edition_is_whole_and_a_change_is_seen_once_it_ended() {
         // Loaded before the policy is read: the assertion below must not depend on what was read.
         let after = ended.load(Ordering::Acquire);
         if after {
-            assert!(!policy.is_latest(&before), "no call goes by the old one");
+            assert!(!policy.is_latest(&before), "no call uses the old version");
         }
         let now = policy.read();
         let (left, right) = **now;
-        assert_eq!(left, right, "one edition as a whole");
-        assert_eq!(now.number, left, "by its own number");
+        assert_eq!(left, right, "a read returns one whole version");
+        assert_eq!(now.number, left, "with its own number");
         assert!(!after || left > 0);
         operator.join().unwrap();
         let last = policy.read();
@@ -159,7 +156,7 @@ fn an_edition_is_whole_and_a_change_is_seen_once_it_ended() {
 
 /// Races two operators that change the policy: neither change is lost.
 #[test]
-fn changes_build_on_each_other() {
+fn concurrent_policy_changes_are_not_lost() {
     loom::model(|| {
         let names = Arc::new(Versioned::new(0_u64));
         let add = |names: &Versioned<u64>, bit: u64| {

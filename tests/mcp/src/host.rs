@@ -1,7 +1,7 @@
 //! The host's own rmcp handler, which the tools are composed with.
 #![expect(
     deprecated,
-    reason = "logging, sampling and roots are in the suite as long as its older wire is"
+    reason = "logging, sampling and roots stay in the suite as long as it tests the older protocol"
 )]
 
 use std::collections::HashSet;
@@ -233,7 +233,7 @@ impl ServerHandler for Host {
                     let needed = ClientCapabilities::builder().enable_sampling().build();
                     return Err(ErrorData::missing_required_client_capability(needed));
                 }
-                text("The client can do it")
+                text("The client has the capability")
             }
             "test_streaming_elicitation" => {
                 let asked = ask([(

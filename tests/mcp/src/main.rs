@@ -39,7 +39,7 @@ async fn serve<H: ServerHandler>(server: Composed<H>, arguments: &[String]) -> R
         .skip_while(|argument| *argument != "--http")
         .nth(1);
     let Some(port) = port.and_then(|port| port.parse::<u16>().ok()) else {
-        return Err("say `--stdio`, or `--http` and a port".to_owned());
+        return Err("pass `--stdio`, or `--http` and a port".to_owned());
     };
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await;
     let listener = listener.map_err(|error| error.to_string())?;

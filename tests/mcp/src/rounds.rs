@@ -1,7 +1,7 @@
 //! Tools that ask the client for input before they can finish: the input rounds of protocol version 2026-07-28.
 #![expect(
     deprecated,
-    reason = "sampling and roots are in the suite as long as its older wire is"
+    reason = "sampling and roots stay in the suite as long as it tests the older protocol"
 )]
 
 use rmcp::ErrorData;
@@ -49,7 +49,7 @@ fn roots() -> InputRequest {
     InputRequest::ListRoots(ListRootsRequest::default())
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it ends every round")]
+#[expect(clippy::unnecessary_wraps, reason = "every round returns with it")]
 fn done(text: impl Into<String>) -> Result<CallToolResponse, ErrorData> {
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
 }
@@ -109,7 +109,10 @@ impl Round<'_> {
                     InputRequiredResult::from_input_requests(ask([("user_name", name()?)])).into(),
                 ),
             },
-            #[expect(clippy::single_match_else, reason = "as the rounds beside it")]
+            #[expect(
+                clippy::single_match_else,
+                reason = "it has the form of the other rounds"
+            )]
             "sampling" => match self.answer("capital_question") {
                 Some(answer) => done(format!("Sampling response: {:?}", answer.get("content"))),
                 None => {
@@ -182,7 +185,7 @@ impl Round<'_> {
             asked.insert("client_roots".to_owned(), roots());
         }
         if asked.is_empty() {
-            return done("The client can do nothing of it");
+            return done("The client has none of the capabilities");
         }
         Ok(InputRequiredResult::from_input_requests(asked).into())
     }

@@ -11,7 +11,7 @@ use test_support::{Missing, Node, Ran, suite};
 fn main() -> ExitCode {
     suite![
         everything_passes_every_scenario_of_both_wires_case,
-        tools_alone_fail_nothing_but_what_is_no_tool_case,
+        tools_only_server_fails_only_non_tool_scenarios_case,
     ]
     .run()
 }
@@ -71,7 +71,7 @@ fn everything_passes_every_scenario_of_both_wires_case() -> Ran {
     Ok(())
 }
 
-fn tools_alone_fail_nothing_but_what_is_no_tool_case() -> Ran {
+fn tools_only_server_fails_only_non_tool_scenarios_case() -> Ran {
     let server = Server::start(&["--tools-only"]);
     for (package, wire, expected, count) in [
         (OLD, None, "tools-only-0.1.yaml", 13),

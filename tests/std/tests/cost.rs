@@ -41,17 +41,17 @@ fn added(features: Option<&str>) -> usize {
 
 // S2-28: the pack of file tools is small, and its docs state its number of crates.
 #[test]
-fn the_pack_of_files_is_small_and_says_how_small() {
+fn file_pack_is_small_and_documents_its_crate_count() {
     let added = added(Some("fs"));
     assert!(added < 60, "{added}");
     let docs = include_str!("../../../tool-std/src/fs/mod.rs");
-    let said = format!("//! {added} crates beside those of `tool-core`");
-    assert!(docs.contains(&said), "say in the docs of `fs`: {said}");
+    let said = format!("//! {added} crates in addition to those of `tool-core`");
+    assert!(docs.contains(&said), "write in the docs of `fs`: {said}");
 }
 
 // S2-28: by default, only the pack of file tools is built.
 #[test]
-fn without_a_list_of_features_the_pack_of_files_is_all() {
+fn default_features_build_only_the_file_pack() {
     assert_eq!(tree("tool-std", None), tree("tool-std", Some("fs")));
     assert!(added(None) < 60);
     assert_ne!(tree("tool-std", Some("fs,web")), tree("tool-std", None));

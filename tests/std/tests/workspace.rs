@@ -19,7 +19,7 @@ fn open(workspaces: &Workspaces, conversation: &str) -> Workspace {
 
 // S1-69: a conversation's folder is `{root}/{instance}/conversations/{conversation}`.
 #[test]
-fn a_workspace_lies_where_the_document_says() {
+fn workspace_path_has_the_documented_layout() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     let path = |instance, id| workspaces.open(instance, id).unwrap().path().to_owned();
@@ -38,7 +38,7 @@ fn a_workspace_lies_where_the_document_says() {
 
 // S1-70: the root is a default or `WORKSPACES_ROOT`, and absolute.
 #[test]
-fn the_root_is_the_variables_or_the_documents_and_absolute() {
+fn root_is_the_variable_or_the_default_and_absolute() {
     // The variable is set in a child process, because variables belong to a process.
     let at = |root: Option<&str>| {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
@@ -64,7 +64,7 @@ fn the_root_is_the_variables_or_the_documents_and_absolute() {
 }
 
 #[test]
-#[ignore = "a child process of other tests"]
+#[ignore = "other tests start it as a child process"]
 fn child_prints_the_root() {
     let workspaces = Workspaces::from_env();
     let root = workspaces.root().to_owned();
@@ -107,7 +107,7 @@ fn root_is_read_from_the_variable_once() {
 }
 
 #[test]
-#[ignore = "a child process of other tests"]
+#[ignore = "other tests start it as a child process"]
 fn child_writes_after_the_variable_has_changed() {
     let workspaces = Workspaces::from_env();
     let later = std::env::var_os("LATER_ROOT").unwrap();
@@ -122,7 +122,7 @@ fn child_writes_after_the_variable_has_changed() {
 
 // S1-71: an invalid slug of an instance is refused.
 #[test]
-fn an_instance_that_is_no_slug_is_refused() {
+fn invalid_instance_slug_is_refused() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     for slug in [
@@ -166,7 +166,7 @@ fn every_slug_of_an_instance_has_workspaces() {
 
 // S1-72: an id that names no folder of its own is refused.
 #[test]
-fn an_id_that_names_no_folder_of_its_own_is_refused() {
+fn empty_and_dot_ids_are_refused() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     for id in ["", ".", ".."] {
@@ -218,7 +218,7 @@ fn colliding_ids_share_no_files_and_keep_their_folders() {
 
 // S1-72: long ids that differ only at the end have different folders.
 #[test]
-fn long_ids_have_folders_of_their_own() {
+fn long_ids_have_separate_folders() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     let long = "x".repeat(10_000);
@@ -235,7 +235,7 @@ fn long_ids_have_folders_of_their_own() {
 
 // S1-72: of colliding ids that are opened at the same time, each gets its own folder.
 #[test]
-fn of_ids_that_come_at_the_same_time_each_gets_its_own_folder() {
+fn colliding_ids_opened_concurrently_get_separate_folders() {
     for _ in 0..50 {
         let root = root();
         let paths: Vec<PathBuf> = std::thread::scope(|scope| {
@@ -262,7 +262,7 @@ fn of_ids_that_come_at_the_same_time_each_gets_its_own_folder() {
 
 // S1-79: the folder is created on first use.
 #[test]
-fn the_folder_is_made_when_it_is_needed() {
+fn folder_is_created_on_first_use() {
     let root = root();
     let workspaces = Workspaces::new(root.path().join("not/yet"));
     let workspace = open(&workspaces, "c");
@@ -275,7 +275,7 @@ fn the_folder_is_made_when_it_is_needed() {
 // S1-76: no part of the path to a workspace may be a symbolic link.
 #[cfg(unix)]
 #[test]
-fn no_part_of_the_way_to_a_workspace_may_be_a_link() {
+fn links_in_the_workspace_path_are_refused() {
     use std::os::unix::fs::symlink;
 
     let outside = root();
@@ -292,7 +292,7 @@ fn no_part_of_the_way_to_a_workspace_may_be_a_link() {
 
 // S1-89: deleting an instance removes its tree and keeps other instances.
 #[test]
-fn the_end_of_an_instance_is_the_end_of_its_tree() {
+fn deleting_an_instance_removes_its_tree() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     for (instance, id) in [("acme", "a:b"), ("acme", "a_b"), ("acme-eu", "c")] {
@@ -329,7 +329,7 @@ fn the_end_of_an_instance_is_the_end_of_its_tree() {
 // S1-89: deleting an instance follows no link, and handles any depth.
 #[cfg(unix)]
 #[test]
-fn the_end_of_an_instance_follows_no_link_and_minds_no_depth() {
+fn deleting_an_instance_follows_no_link_at_any_depth() {
     use std::os::unix::fs::symlink;
 
     let (root, outside) = (root(), root_with_a_file());
@@ -367,7 +367,7 @@ fn the_end_of_an_instance_follows_no_link_and_minds_no_depth() {
 
 // S1-90: deleting one conversation. The reference cannot do that, so this is our addition.
 #[test]
-fn the_end_of_a_conversation_is_the_end_of_its_folder_and_its_tokens_alone() {
+fn deleting_a_conversation_removes_only_its_folder_and_tokens() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     let below = |tail: &str| root.path().join(tail);
@@ -419,7 +419,7 @@ fn the_end_of_a_conversation_is_the_end_of_its_folder_and_its_tokens_alone() {
 
 // S1-90: deleting a conversation that never existed creates nothing.
 #[test]
-fn the_end_of_a_conversation_that_never_was_leaves_nothing() {
+fn deleting_an_unknown_conversation_creates_nothing() {
     let root = root();
     let workspaces = Workspaces::new(root.path().join("ws"));
     assert!(!workspaces.delete_conversation("acme", "c").unwrap());
@@ -436,7 +436,7 @@ fn the_end_of_a_conversation_that_never_was_leaves_nothing() {
 // S1-90: deleting a conversation follows no link.
 #[cfg(unix)]
 #[test]
-fn the_end_of_a_conversation_follows_no_link() {
+fn deleting_a_conversation_follows_no_link() {
     use std::os::unix::fs::symlink;
 
     let (root, outside) = (root(), root_with_a_file());
@@ -473,7 +473,7 @@ fn root_with_a_file() -> tempfile::TempDir {
 
 // S1-78: a handle has an effect, and opens the workspace of the caller.
 #[test]
-fn a_handle_has_its_effect_and_is_the_callers_own() {
+fn handle_has_its_effect_and_opens_the_callers_workspace() {
     assert_eq!(Reader::EFFECT, Effect::READ);
     assert_eq!(Writer::EFFECT, Effect::READ.union(Effect::WRITE));
     let root = root();
@@ -510,7 +510,7 @@ fn a_handle_has_its_effect_and_is_the_callers_own() {
                 .build(),
             "`conversation`",
         ),
-        (cx("ACME", "c"), "no slug"),
+        (cx("ACME", "c"), "not an instance slug"),
         (cx("acme", ".."), "names no folder"),
     ] {
         let error = cx.get::<Reader>().unwrap_err();

@@ -58,7 +58,7 @@ fn place(variable: &str, needed: &str) -> Result<PathBuf, Missing> {
     let folder = folder.filter(|folder| folder.join(needed).exists());
     folder.ok_or_else(|| {
         Missing::new(format_args!(
-            "`{variable}` names no folder with `{needed}`, run `tests/clients/install FOLDER` and set it as that file says"
+            "`{variable}` is not set to a folder with `{needed}`, run `tests/clients/install FOLDER` and set the variable as its comment says"
         ))
     })
 }

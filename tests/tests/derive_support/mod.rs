@@ -1,7 +1,10 @@
 //! Schema trees printed with one node per line, so that a golden tree reads like the type.
 #![allow(dead_code, reason = "each test file uses a part")]
-#![allow(clippy::expect_used, clippy::panic, reason = "tests fail so")]
-#![allow(clippy::format_push_string, reason = "reads like the line it writes")]
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+#![allow(
+    clippy::format_push_string,
+    reason = "it resembles the line that it writes"
+)]
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;

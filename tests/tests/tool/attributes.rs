@@ -32,7 +32,7 @@ fn search(
 
 // S1-05: name, title, category and the other options are readable from the definition.
 #[test]
-fn facts_round_trip() {
+fn options_are_readable_from_the_definition() {
     let def = <search as Tool>::DEF;
     assert_eq!(def.name(), "find-docs");
     assert_eq!(def.title().as_deref(), Some("Find \"docs\""));
@@ -51,7 +51,7 @@ fn facts_round_trip() {
 
 // S0-06, S2-04: a default is in the schema, and the function receives it if the argument is absent or null.
 #[test]
-fn a_default_stands_in_the_schema_and_is_what_the_fn_gets() {
+fn default_is_in_the_schema_and_passed_to_the_function() {
     let schema = schema::<search>();
     assert_eq!(schema["properties"]["top"]["default"], 10);
     assert_eq!(schema["required"], serde_json::json!(["query"]));
@@ -240,7 +240,7 @@ fn warnings_can_be_silenced() {
 }
 
 #[test]
-fn a_definition_comes_apart_in_every_dialect() {
+fn definition_parts_are_readable_in_every_dialect() {
     let strict = [
         (Dialect::OpenAi, Some(true)),
         (Dialect::Anthropic, Some(true)),

@@ -39,7 +39,7 @@ fn add_one(
 
 // M4: the effect of a tool is the union of its host parameters' effects and its options.
 #[test]
-fn effects_are_the_union_of_the_host_parameters_and_the_words() {
+fn effects_are_the_union_of_host_parameters_and_options() {
     assert_eq!(<read_note as Tool>::DEF.effect(), Effect::READ);
     assert_eq!(
         <write_note as Tool>::DEF.effect(),

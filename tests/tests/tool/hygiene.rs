@@ -24,7 +24,7 @@ fn r#match(
 }
 
 #[test]
-fn raw_names_lose_their_mark() {
+fn raw_identifiers_lose_their_prefix() {
     assert_eq!(<r#match as Tool>::NAME, "match");
     let keys: Vec<_> = schema::<r#match>()["properties"]
         .as_object()
@@ -88,7 +88,7 @@ fn macro_rules_can_write_tools() {
 }
 
 #[test]
-fn a_tool_may_stand_in_a_body() {
+fn tool_may_be_declared_in_a_function_body() {
     /// Adds one, locally.
     #[tool]
     fn local_add(
@@ -136,7 +136,7 @@ fn one_use_imports_the_fn_and_its_arguments() {
 pub fn old_greet() {}
 
 /// Takes what is on its way out.
-#[allow(deprecated, reason = "that is what this tests")]
+#[allow(deprecated, reason = "the test is about this warning")]
 #[tool]
 fn takes_old(
     /// Old.
@@ -154,7 +154,7 @@ pub struct Old {
 }
 
 #[test]
-fn deprecated_things_warn_where_the_user_names_them_only() {
+fn deprecated_items_warn_only_where_the_user_names_them() {
     assert_eq!(answer("old_greet", "{}"), "null");
     assert_eq!(answer("takes_old", r#"{"old":{"value":1}}"#), "1");
 }

@@ -55,7 +55,7 @@ fn schema<T: Tool>() -> serde_json::Value {
 /// Greets a person. Use it once per conversation.
 #[tool]
 fn greet(
-    /// Whom to greet.
+    /// The name of the person.
     name: String,
 ) -> String {
     format!("hello {name}")
@@ -81,7 +81,7 @@ fn a_tool_has_a_name_a_description_a_schema_and_a_body() {
         schema::<greet>(),
         serde_json::json!({
             "type": "object",
-            "properties": {"name": {"type": "string", "description": "Whom to greet."}},
+            "properties": {"name": {"type": "string", "description": "The name of the person."}},
             "required": ["name"],
             "additionalProperties": false
         })
@@ -122,7 +122,7 @@ fn a_tool_without_arguments_has_an_empty_closed_object() {
 
 // S0-08: a tool may take the context or leave it out.
 #[test]
-fn the_context_may_be_taken_or_left() {
+fn context_parameter_is_optional() {
     /// Says which call this is.
     #[tool]
     async fn which_call(cx: &ToolContext) -> String {
@@ -134,7 +134,7 @@ fn the_context_may_be_taken_or_left() {
 
 // S0-02: the origin of a tool is the place of its function.
 #[test]
-fn the_origin_is_where_the_fn_stands() {
+fn origin_is_the_place_of_the_function() {
     let origin = <greet as Tool>::DEF.origin().expect("a linked tool");
     assert_eq!(origin.krate, "tool-tests");
     assert_eq!(origin.module, module_path!());
@@ -200,7 +200,7 @@ fn registry_is_complete_before_the_first_call_and_never_changes() {
 
 // S1-09: name, description and schema are fixed at compile time.
 #[test]
-fn what_the_model_reads_is_fixed_at_compile_time() {
+fn definition_is_fixed_at_compile_time() {
     const DEF: ToolDef = <greet as Tool>::DEF;
     let first = DEF.definition(Dialect::OpenAi).as_ptr();
     assert_eq!(

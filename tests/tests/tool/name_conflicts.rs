@@ -97,13 +97,13 @@ fn blocking_among_names(
 
 /// Has the name of a constant that the macro writes.
 #[::tool_core::tool(allow(tool-name-client), name = "shouting", input = Shouting)]
-#[allow(non_snake_case, reason = "as the test wants it")]
+#[allow(non_snake_case, reason = "the test needs this name")]
 fn SPEC() -> u32 {
     LENS + DEF + SURVEY + LINKED
 }
 
 #[test]
-fn own_names_do_not_meet_those_of_the_macro() {
+fn user_names_do_not_conflict_with_generated_ones() {
     assert_eq!(crate::answer("among_names", r#"{"query":"x"}"#), "x 3 None");
     assert_eq!(
         crate::answer("blocking_among_names", r#"{"of_work":1,"output":2}"#),

@@ -85,7 +85,7 @@ async fn tell_plainly() -> Result<Plain, std::io::Error> {
 }
 
 #[test]
-fn traits_decide_about_the_output() {
+fn output_traits_decide_text_and_schema() {
     assert_eq!(answer("tell", "{}"), "told");
     assert_eq!(answer("tell_plainly", "{}"), r#"{"all":3}"#);
     let defs = [<report_whole as Tool>::DEF, <tell as Tool>::DEF];
@@ -105,7 +105,7 @@ fn by_alias() -> Outcome<u32> {
 }
 
 #[test]
-fn aliases_are_what_they_stand_for() {
+fn result_alias_is_recognized_as_a_result() {
     assert!(call("by_alias", "{}", &ToolContext::anonymous()).is_error());
 }
 

@@ -198,7 +198,7 @@ fn conditional(
 }
 
 #[test]
-fn parameters_under_cfg_follow_it() {
+fn cfg_applies_to_parameters() {
     assert_eq!(
         answer("conditional", r#"{"always":1,"there":2}"#),
         "1 2 4 None"
@@ -216,7 +216,7 @@ fn parameters_under_cfg_follow_it() {
 #[tool]
 fn lints_on_parameters(
     /// Unused.
-    #[allow(unused_variables, reason = "it is what this tests")]
+    #[allow(unused_variables, reason = "the test is about this warning")]
     unused: u32,
 ) {
 }
@@ -259,7 +259,7 @@ mod own {
 
 // S0-07: a user's type may have the name of a standard type.
 #[tokio::test]
-async fn a_type_of_the_users_own_may_have_the_name_of_a_standard_one() {
+async fn user_type_may_have_the_name_of_a_standard_type() {
     let tools = toolset![own::say];
     let say = async |arguments: &str| {
         let call = ToolCall::new("c-1", "say", arguments);
@@ -362,7 +362,7 @@ fn add_up(
 
 // S0-07: faults of the arguments are reported before errors of a conversion.
 #[tokio::test]
-async fn a_conversion_that_fails_hides_no_fault() {
+async fn argument_faults_are_reported_before_conversion_errors() {
     let tools = toolset![add_up];
     let call = async |arguments: &str| {
         let call = ToolCall::new("c-1", "add_up", arguments);
@@ -399,7 +399,7 @@ async fn a_conversion_that_fails_hides_no_fault() {
 
 // S0-07: blank arguments count as no arguments, whatever their length.
 #[tokio::test]
-async fn blank_arguments_are_none() {
+async fn blank_arguments_count_as_no_arguments() {
     /// Greets.
     #[tool]
     fn greet_all() -> &'static str {

@@ -37,7 +37,7 @@ fn absent_options_of_every_kind_are_none() {
 }
 
 #[test]
-fn wrong_keys_are_told_with_their_place() {
+fn wrong_keys_are_reported_with_their_path() {
     let told = |text: &str| {
         serde_json::from_str::<take_options>(text)
             .expect_err(text)
@@ -63,14 +63,14 @@ fn wrong_keys_are_told_with_their_place() {
 }
 
 #[test]
-fn it_reads_from_any_format() {
+fn typed_input_deserializes_from_any_format() {
     let map = MapDeserializer::<_, ValueError>::new([("required", 7_u32)].into_iter());
     let input = take_options::deserialize(map).expect("a map of numbers");
     assert_eq!(input.required, 7);
 }
 
 #[test]
-fn it_writes_reads_prints_clones_and_compares() {
+fn typed_input_implements_the_common_traits() {
     let input = take_options {
         plain: Some(1),
         aliased: None,

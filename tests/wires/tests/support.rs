@@ -14,7 +14,7 @@ fn script(name: &str) -> PathBuf {
 }
 
 /// Runs a script of this crate with the vendors' Python clients.
-#[allow(dead_code, reason = "each test takes what it needs")]
+#[allow(dead_code, reason = "each test uses a part of the helpers")]
 pub(crate) async fn python(name: &str, arguments: &[&str], input: &str) -> Result<String, Missing> {
     let mut command = Command::new(test_support::python("venv")?);
     command.arg(script(name)).args(arguments);
@@ -22,7 +22,7 @@ pub(crate) async fn python(name: &str, arguments: &[&str], input: &str) -> Resul
 }
 
 /// Runs a script of this crate next to the installed Node packages.
-#[allow(dead_code, reason = "each test takes what it needs")]
+#[allow(dead_code, reason = "each test uses a part of the helpers")]
 pub(crate) async fn node(package: &str, name: &str, arguments: &[&str]) -> Result<String, Missing> {
     let node = Node::with(package)?;
     let (_folder, copy) = node.beside(&script(name)).unwrap();

@@ -462,7 +462,7 @@ impl At<'_> {
                 reruns -= 1;
             } else {
                 let what = format!(
-                    "{} {} ran for {} without an approval of its own",
+                    "{} {} ran for {} without its own approval",
                     self.place, begin.mark, begin.user
                 );
                 found.push(("ran_unapproved", what));

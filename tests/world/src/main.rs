@@ -264,7 +264,7 @@ impl Search {
             }
         }
         let took = before.elapsed().as_secs_f64();
-        #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+        #[expect(clippy::cast_precision_loss, reason = "the rate is only printed")]
         let rate = (end - first) as f64 / took;
         println!("{} seeds in {took:.1} s, {rate:.0} per second", end - first);
         Ok(all)

@@ -63,7 +63,7 @@ pub enum State {
 #[serde(default, deny_unknown_fields)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a setting of its own"
+    reason = "each is an independent setting"
 )]
 pub struct Settings {
     /// Number of hosts that share the store.

@@ -420,7 +420,7 @@ async fn relay_both(
     done.map(|_| format!("sent {mark} {}", own_sentinel(cx)))
 }
 
-/// Counts to three and tells how far it is.
+/// Counts to three and reports progress.
 #[tool]
 fn count_up(
     #[context] phone: Phone,

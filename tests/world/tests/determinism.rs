@@ -53,7 +53,7 @@ fn sqlite_and_memory_give_the_same_run() {
 }
 
 #[test]
-fn a_plan_survives_its_file() {
+fn plan_round_trips_through_json() {
     for seed in 0..SEEDS {
         let plan = generate::plan(seed);
         let read: Plan = serde_json::from_str(&plan.to_json()).unwrap();

@@ -36,7 +36,7 @@ fn check(file: &Path, plan: &Plan, open: &BTreeSet<String>) -> Result<(), String
     let expect = plan
         .expect
         .as_ref()
-        .ok_or_else(|| format!("{name} says no finding"))?;
+        .ok_or_else(|| format!("{name} names no finding"))?;
     let report = run(plan, expect.store)?;
     let is_seen = report.fires(&expect.invariant);
     match expect.state {
@@ -60,7 +60,7 @@ fn check(file: &Path, plan: &Plan, open: &BTreeSet<String>) -> Result<(), String
 }
 
 #[test]
-fn kept_plans_fire_while_their_finding_is_open_and_never_again() {
+fn kept_plans_fire_exactly_while_their_finding_is_open() {
     quiet_panics();
     let open = open();
     let plans = plans(folder()).unwrap();
@@ -73,7 +73,7 @@ fn kept_plans_fire_while_their_finding_is_open_and_never_again() {
 }
 
 #[test]
-fn no_seed_fires_what_no_open_finding_explains() {
+fn every_violation_is_explained_by_an_open_finding() {
     quiet_panics();
     let open = open();
     let mut failed = Vec::new();

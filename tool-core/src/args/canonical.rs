@@ -152,7 +152,7 @@ mod tests {
 
         // B7: a canonical text keeps the decimal value, and all spellings of a value have the same text.
         #[test]
-        fn spellings_of_a_decimal_share_one_text(
+        fn equal_decimals_have_one_canonical_text(
             number in number(),
             one in spelling(),
             two in spelling(),
@@ -168,7 +168,7 @@ mod tests {
 
         // B7: two different decimals never have the same text, however close they are.
         #[test]
-        fn close_decimals_have_two_texts(
+        fn close_decimals_have_different_canonical_texts(
             number in number(),
             at in any::<prop::sample::Index>(),
             digit in b'0'..=b'9',
@@ -189,7 +189,7 @@ mod tests {
 
         // B7: a dynamic tool receives the decimal value that was written, or the call is refused.
         #[test]
-        fn received_number_is_the_written_one(number in number(), spelling in spelling()) {
+        fn dynamic_tool_receives_the_written_decimal(number in number(), spelling in spelling()) {
             let written = number.spell(spelling.0, spelling.1, spelling.2);
             match value(&written) {
                 Ok(received) => prop_assert_eq!(judge(&received.to_string()), judge(&written)),
@@ -206,7 +206,7 @@ mod tests {
 
         // B7: numbers that an `f64` or a 64-bit integer holds keep the text that earlier versions stored.
         #[test]
-        fn ordinary_numbers_keep_their_text(float in any::<f64>(), whole in any::<i64>()) {
+        fn ordinary_numbers_keep_their_stored_text(float in any::<f64>(), whole in any::<i64>()) {
             prop_assume!(float.is_finite());
             let expected = format!("{}", if float == 0.0 { 0.0 } else { float });
             prop_assert_eq!(canonical(&format!("{float:e}")), Some(expected.clone()));
@@ -217,7 +217,7 @@ mod tests {
 
     // B7: a huge exponent costs neither much memory nor much time.
     #[test]
-    fn huge_exponents_stay_small() {
+    fn huge_exponents_have_a_short_canonical_text() {
         let digits = "7".repeat(100_000);
         for text in [
             "1e999999999999999".to_owned(),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_has_one_text() {
+    fn equal_values_have_one_canonical_text() {
         let cases = [
             (
                 r#"{ "b" : 1, "a" : [ true, null ] }"#,

@@ -224,7 +224,7 @@ fn tell(value: &str, place: Place<'_>, fault: Fault<'_>) -> (String, String) {
             found(value),
         ),
         Fault::Ambiguous => (
-            "a value that is not nested in so many ways".to_owned(),
+            "a value with fewer nested alternatives".to_owned(),
             found(value),
         ),
     }

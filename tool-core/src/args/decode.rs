@@ -186,7 +186,7 @@ impl<'de> Decoder<'de> {
         let found = match self.cursor.peek() {
             b'"' => match self.cursor.string() {
                 Ok(span) => Unexpected::Str(self.inside(span)),
-                Err(_) => Unexpected::Other("a broken string"),
+                Err(_) => Unexpected::Other("a malformed string"),
             },
             b't' => Unexpected::Bool(true),
             b'f' => Unexpected::Bool(false),
@@ -197,9 +197,9 @@ impl<'de> Decoder<'de> {
                 Ok(Ok(Wide::Unsigned(value))) => Unexpected::Unsigned(value),
                 Ok(Ok(Wide::Signed(value))) => Unexpected::Signed(value),
                 Ok(Ok(Wide::Float(value))) => Unexpected::Float(value),
-                _ => Unexpected::Other("a broken number"),
+                _ => Unexpected::Other("a malformed number"),
             },
-            _ => Unexpected::Other("no JSON value"),
+            _ => Unexpected::Other("invalid JSON"),
         };
         Error::invalid_type(found, expected)
     }

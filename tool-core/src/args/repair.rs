@@ -323,7 +323,7 @@ fn readings_of_text(value: &str, place: Place<'_>, readings: &mut Vec<Reading>) 
     let format = matches!(place.schema.kind, Kind::Format(_) | Kind::Duration)
         || place.bounds.is_some_and(|bounds| bounds.format.is_some());
     if format && trimmed.len() < inside.len() {
-        readings.push(Reading::new(encode(trimmed), "took away white space"));
+        readings.push(Reading::new(encode(trimmed), "removed white space"));
     }
     if super::union::starts(place.schema, b'[') && !holds_json(value) {
         for separator in [',', ';', '\n', '|'] {

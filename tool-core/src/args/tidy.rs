@@ -18,18 +18,18 @@ pub(super) fn tidy(text: &str) -> Option<(String, Vec<&'static str>)> {
     let mut what = Vec::new();
     let bare = text.trim_start_matches('\u{feff}').trim();
     if bare.len() < text.len() {
-        what.push("took away white space");
+        what.push("removed white space");
     }
     let inner = unfence(bare);
     if inner.is_some() {
-        what.push("took away the code fence");
+        what.push("removed the code fence");
     }
     let inner = inner.unwrap_or(bare);
     if is_json(inner) {
         return Some((inner.to_owned(), what));
     }
     let uncommaed = without_trailing_commas(inner)?;
-    what.push("took away trailing commas");
+    what.push("removed trailing commas");
     is_json(&uncommaed).then_some((uncommaed, what))
 }
 

@@ -186,7 +186,7 @@ impl AuditBuffer {
                 }
                 if let Err(error) = flushed {
                     inner.fails();
-                    tracing::warn!(%error, waiting = inner.queue.len(), "audit rows could not be written, they are tried again");
+                    tracing::warn!(%error, waiting = inner.queue.len(), "audit rows could not be written and are retried");
                 }
                 if Arc::strong_count(&inner) == 1 {
                     break;

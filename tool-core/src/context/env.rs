@@ -48,11 +48,14 @@ impl ToolContext {
                 let mut needs = scope.def.variables().iter();
                 let need = needs.find(|need| need.name == name);
                 need.cloned().ok_or_else(|| {
-                    ToolError::of(ErrorKind::Denied, "the tool asked for more than it may do")
-                        .operator(format!(
-                            "`{}` asked for the variable `{name}`, which it does not declare",
-                            scope.def.name()
-                        ))
+                    ToolError::of(
+                        ErrorKind::Denied,
+                        "the tool asked for a value that it does not declare",
+                    )
+                    .operator(format!(
+                        "`{}` asked for the variable `{name}`, which it does not declare",
+                        scope.def.name()
+                    ))
                 })?
             }
         };
@@ -73,10 +76,10 @@ impl ToolContext {
         def.variables().iter().find_map(|need| {
             let why = match (self.host().variables.get(&*need.name)?, need.kind) {
                 (Value::Text(_), VariableKind::Secret) => {
-                    "is declared secret: give it with `ToolContextBuilder::secret_variable`"
+                    "is declared secret: pass it to `ToolContextBuilder::secret_variable`"
                 }
                 (Value::Secret(secret), _) if is_short(secret) => {
-                    "is secret and has fewer than 6 bytes: give one that can be masked"
+                    "is secret and has fewer than 6 bytes: use a longer one, which can be redacted"
                 }
                 _ => return None,
             };

@@ -147,7 +147,7 @@ macro_rules! host_value {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot hold a secret",
     label = "not a type for secrets",
-    note = "write `SecretString`, or `Option<SecretString>` where the tool can do without"
+    note = "write `SecretString`, or `Option<SecretString>` where the tool works without it"
 )]
 pub trait FromSecret: Sized {
     /// Whether the tool can work without the secret.
@@ -179,7 +179,7 @@ impl FromSecret for Option<SecretString> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot hold a variable",
     label = "not a type for variables",
-    note = "write `String`, a number, `bool`, or `Option` of these where the tool can do without"
+    note = "write `String`, a number, `bool`, or `Option` of these where the tool works without it"
 )]
 pub trait FromVariable: Sized {
     /// Whether the tool can work without the variable.

@@ -304,7 +304,7 @@ impl ToolContext {
             return Ok(());
         }
         Err(ToolError::of(ErrorKind::Denied, "the call does not belong to this conversation").operator(
-            "the identity given to `ToolContext::for_call` is of another workspace or conversation than the context",
+            "the identity given to `ToolContext::for_call` belongs to a different workspace or conversation than the context",
         ))
     }
 

@@ -65,7 +65,7 @@ impl fmt::Display for InstanceSlug {
 #[non_exhaustive]
 pub enum SlugError {
     /// The text is a UUID.
-    #[error("this is the UUID of an instance, name it by its slug")]
+    #[error("this is the UUID of an instance, use its slug instead")]
     Uuid,
     /// The text is empty, too long, or has other characters.
     #[error(

@@ -96,7 +96,9 @@ pub struct TraceContextError;
 
 impl fmt::Display for TraceContextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("this is no `traceparent` of W3C trace context, begin a new trace without it")
+        f.write_str(
+            "this is not a `traceparent` of W3C trace context, start a new trace without it",
+        )
     }
 }
 
@@ -120,7 +122,7 @@ mod tests {
 
     // issue 3, point 9: an invalid trace context is not passed on
     #[test]
-    fn a_parent_is_read_as_the_standard_says() {
+    fn traceparent_is_parsed_by_the_w3c_rules() {
         let (trace, span) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
         let none = "0".repeat(32);
         for (text, good) in [

@@ -356,7 +356,7 @@ impl Resolved {
 pub enum PromptError {
     /// The prompt names a secret.
     #[error(
-        "the variable `{0}` is secret and stands in no prompt, let a tool declare it that needs it"
+        "the variable `{0}` is secret and never shown in a prompt, declare it in the tool that needs it"
     )]
     Secret(String),
     /// The prompt names an undeclared variable, which counts as secret.

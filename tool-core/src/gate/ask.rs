@@ -53,15 +53,14 @@ pub(crate) fn only_asks(cx: &ToolContext) -> bool {
 
 /// The error for a call that could run if no earlier call waited.
 pub(crate) fn held_back() -> ToolError {
-    let text = "an earlier call of the message waits, so this call was not run yet";
+    let text = "an earlier call of the message is waiting, so this call was not run yet";
     ToolError::of(ErrorKind::Pending, text)
 }
 
 /// The error for a call that waits for an approval.
 pub(crate) fn pending(ticket: &Ticket) -> ToolError {
-    let text = "the call has to be approved by a person first";
-    ToolError::of(ErrorKind::Pending, text)
-        .operator(format!("it waits as approval `{}`", ticket.id))
+    let text = "the call must be approved by a person first";
+    ToolError::of(ErrorKind::Pending, text).operator(format!("approval `{}` is pending", ticket.id))
 }
 
 fn failed(error: &StoreError) -> ToolError {
@@ -112,8 +111,7 @@ pub(crate) async fn withdraw_all(
                 let stored = if result.is_error() {
                     run::stored::write(result)
                 } else {
-                    let error =
-                        "the call that made this one has ended without it, so it was not run";
+                    let error = "the outer call ended before this call began, so it was not run";
                     let error = ToolError::of(ErrorKind::Denied, error);
                     let request = spent.request();
                     let call = ToolCall::new(&*request.call, &*request.tool, "{}");
@@ -127,7 +125,7 @@ pub(crate) async fn withdraw_all(
         let withdrawn = store.withdraw(row.request.identity.workspace(), &row.request.id);
         if !withdrawn.await.map_err(|error| failed(&error))? {
             return Err(failed(&StoreError::Conflict(
-                "an approval of the call was used meanwhile".to_owned(),
+                "an approval of the call was used in the meantime".to_owned(),
             )));
         }
     }
@@ -402,7 +400,7 @@ async fn ask(
     let identity = cx
         .identity()
         .cloned()
-        .ok_or_else(|| ToolError::new("the call has no identity, so nobody can approve it"))?;
+        .ok_or_else(|| ToolError::new("the call has no identity, so it cannot be approved"))?;
     if let Some(before) = run::begun(gate, prepared).await? {
         return Ok(Asked::Before(before));
     }
@@ -414,10 +412,10 @@ async fn ask(
             ""
         };
         let text = format!(
-            "too many calls{of} wait for a person, so nobody was asked about this one; call it again when the others are answered"
+            "too many calls{of} wait for approval, so none was requested for this one; call it again when the others are answered"
         );
         return Err(ToolError::of(ErrorKind::RateLimited, text)
-            .operator("the limit is that of `Approvals::builder(…).most_open(…)`"));
+            .operator("the limit is set with `Approvals::builder(…).most_open(…)`"));
     }
     let asked = approvals.question(ApprovalKind::Call, identity, arguments(prepared)?, cx, now)?;
     let request = ApprovalRequest {

@@ -451,12 +451,12 @@ impl Gate {
         match tokio::time::timeout(LAST_WRITES, last).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                tracing::error!(%error, waiting = waiting(), "audit rows could not be written before the end");
+                tracing::error!(%error, waiting = waiting(), "audit rows could not be written before the shutdown ended");
             }
             Err(_) => tracing::error!(
                 running = self.running(),
                 waiting = waiting(),
-                "the ledger or the audit did not answer before the end"
+                "the ledger or the audit did not answer before the shutdown ended"
             ),
         }
         cancelled

@@ -80,7 +80,7 @@ impl Judgement {
 
     /// The error for a call that needs an approval on a host without approvals.
     pub(crate) fn unanswered(&self) -> ToolError {
-        let text = "the call has to be approved by a person first";
+        let text = "the call must be approved by a person first";
         let text = match self.reason() {
             Some(reason) => format!("{text}: {reason}"),
             None => text.to_owned(),

@@ -93,15 +93,15 @@ impl Layer {
         match self {
             Self::Environment => (
                 "environment",
-                "the process's environment lacks a variable that it needs: set it and restart",
+                "an environment variable that it needs is not set: set it and restart",
             ),
             Self::Engine => (
                 "engine",
-                "its plugin was not made for this version of the engine: update one of both",
+                "its plugin was not made for this version of the engine: update the plugin or the engine",
             ),
             Self::Harness => (
                 "harness",
-                "it is a harness tool, and this kind of turn does not take its category",
+                "it is a harness tool, and this kind of turn does not include its category",
             ),
             Self::Enablement => (
                 "enablement",
@@ -126,24 +126,21 @@ impl Layer {
             ),
             Self::SpawnTask => (
                 "spawn_task",
-                "it starts sub-agents, and a sub-agent starts none",
+                "it starts sub-agents, and a sub-agent cannot start any",
             ),
             Self::AgentChannel => (
                 "agent_channel",
-                "the agent that it asks takes no calls from agents: turn its agent channel on",
+                "the agent that it calls accepts no calls from agents: turn its agent channel on",
             ),
             Self::AgentDepth => (
                 "agent_depth",
-                "it asks an agent, and this turn is as deep below other agents as it may be",
+                "it calls an agent, and this turn is at the maximum depth of nested agents",
             ),
-            Self::Global => (
-                "global",
-                "the lists that hold for every agent leave it out or deny it",
-            ),
+            Self::Global => ("global", "the lists for every agent omit it or deny it"),
             Self::Allow => ("allow", "the agent's allow list does not name it: add it"),
             Self::Deny => (
                 "deny",
-                "a deny list of the agent, or of one above it, names it: take it off the list",
+                "a deny list of the agent, or of one above it, names it: remove it from the list",
             ),
             Self::Spawn => (
                 "spawn",
@@ -160,9 +157,9 @@ impl Layer {
             ),
             Self::Overridden => (
                 "overridden",
-                "a tool of the agent's own has the same name and took its place",
+                "one of the agent's own tools has the same name and replaced it",
             ),
-            Self::Filter => ("filter", "a filter of the toolset left it out"),
+            Self::Filter => ("filter", "a filter of the toolset removed it"),
             Self::Prepare => (
                 "prepare",
                 "it was hidden when the toolset was prepared for this turn",
@@ -256,7 +253,7 @@ mod tests {
 
     // S1-61: a layer can be read back from its byte, and each layer has its own name and sentence.
     #[test]
-    fn every_layer_has_a_code_and_words() {
+    fn every_layer_has_its_own_code_and_sentence() {
         let words: std::collections::BTreeSet<_> =
             Layer::ALL.iter().map(|layer| layer.words()).collect();
         assert_eq!(words.len(), Layer::ALL.len());

@@ -6,7 +6,8 @@ use crate::error::ToolError;
 /// Returns 128 random bits as hex. Fails if the system has no random bytes.
 pub(crate) fn random_id() -> Result<String, ToolError> {
     let mut bytes = [0; 16];
-    crate::env::random(&mut bytes)
-        .map_err(|error| ToolError::foreign(error).operator("the system gave no random bytes"))?;
+    crate::env::random(&mut bytes).map_err(|error| {
+        ToolError::foreign(error).operator("the operating system returned no random bytes")
+    })?;
     Ok(hex(&bytes))
 }

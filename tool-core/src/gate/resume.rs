@@ -23,8 +23,8 @@ pub(crate) async fn grant<'t>(
         .gate()
         .and_then(|gate| Some((gate, gate.approvals()?)))
     else {
-        let error =
-            invalid().operator("the toolset has no gate with approvals: `Toolset::through`");
+        let error = invalid()
+            .operator("the toolset has no gate with approvals: add one with `Toolset::through`");
         return Err(nobody(error));
     };
     let row = approvals.verify(token).await.map_err(|error| {

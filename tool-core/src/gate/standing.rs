@@ -60,7 +60,7 @@ pub(crate) fn still_allowed(cx: &ToolContext) -> Result<(), ToolError> {
     match cx.scope() {
         Some(scope) if !scope.standing.allow(scope, cx) => Err(ToolError::of(
             ErrorKind::Denied,
-            "the call is not allowed any more, so it was not run",
+            "the call is no longer allowed, so it was not run",
         )
         .operator("the tool was switched off or denied after the call was allowed")),
         _ => Ok(()),

@@ -84,7 +84,7 @@ impl Sweeper {
                 Ok(rows) if rows.is_empty() => {}
                 Ok(rows) => tracing::warn!(
                     rows = rows.len(),
-                    "effects whose owners gave no sign of life are ambiguous now, an operator has to settle them"
+                    "effects whose leases expired are ambiguous now, an operator has to settle them"
                 ),
                 Err(error) => tracing::warn!(%error, "the effect ledger could not be swept"),
             }
@@ -92,7 +92,7 @@ impl Sweeper {
         if let Some(approvals) = approvals
             && let Err(error) = approvals.store().expire(Scope::All, now).await
         {
-            tracing::warn!(%error, "approvals whose time has passed could not be expired");
+            tracing::warn!(%error, "overdue approvals could not be marked as expired");
         }
         let is_due = last_purge.is_none_or(|last| env::elapsed(last) >= PURGE);
         if let Some((store, retention)) = self.purge.as_ref().filter(|_| is_due) {

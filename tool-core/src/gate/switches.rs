@@ -382,7 +382,7 @@ impl Inner {
         reads.good = Some(began);
         drop(reads);
         if failed.is_some() {
-            tracing::info!("the stored switches are read again");
+            tracing::info!("the stored switches can be read again");
         }
     }
 
@@ -393,7 +393,7 @@ impl Inner {
         if failed.is_none() {
             tracing::error!(
                 %error,
-                "the stored switches cannot be read: those read last hold, and calls of tools that are not read-only are refused"
+                "the stored switches cannot be read: the last known ones apply, and calls of tools that are not read-only are refused"
             );
         }
     }

@@ -49,7 +49,7 @@ pub(crate) fn part(part: &Part) -> Result<(), String> {
             }
         }
         Source::Url(url) if url.starts_with("data:") => {
-            Err("has a `data:` URL: give what follows its comma to `Part::base64`".to_owned())
+            Err("has a `data:` URL: pass the text after its comma to `Part::base64`".to_owned())
         }
         Source::Url(url) if is_address(url) => Ok(()),
         Source::Url(url) => Err(format!(
@@ -75,7 +75,7 @@ pub(super) fn usable(parts: Vec<Part>) -> Vec<Part> {
         let why = match part(&each) {
             Err(why) => format!("it {why}"),
             Ok(()) if size > left => {
-                format!("the files of a result may have {MOST_BYTES} bytes together")
+                format!("the files of a result may have {MOST_BYTES} bytes in total")
             }
             Ok(()) => {
                 left -= size;

@@ -117,7 +117,7 @@ fn timestamp<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String
         return Ok(text);
     }
     Err(serde::de::Error::custom(
-        "`retrievedAt` is no ISO 8601 time with an offset",
+        "`retrievedAt` is not an ISO 8601 time with an offset",
     ))
 }
 

@@ -111,7 +111,7 @@ impl Body {
         match detect(bytes) {
             Some(media_type) => Self::of_bytes(noun, media_type, bytes),
             None => Err(format!(
-                "{} has bytes of no type that is known here: say the media type with `new`, such as `{}`",
+                "{} has bytes of an unknown type: pass the media type to `new`, such as `{}`",
                 noun.text, noun.example
             )),
         }

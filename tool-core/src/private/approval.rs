@@ -37,7 +37,7 @@ fn read<T: StrictSchema + Decode>(text: &str) -> Result<T, ToolError> {
 #[diagnostic::on_unimplemented(
     message = "a predicate of `approval` returns `bool`, found `{Self}`",
     label = "does not return `bool`",
-    note = "`Result<bool, ToolError>` can be returned too: a person approves where it is an error"
+    note = "`Result<bool, ToolError>` can be returned too: an error requires approval"
 )]
 pub trait Answer {
     /// Returns whether a person has to approve.

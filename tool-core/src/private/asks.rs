@@ -55,10 +55,10 @@ impl<T: ?Sized> NoNode for NodeOf<T> {
 
 /// A type that can be deserialized from what a model sends. `Via` is the way to do so.
 #[diagnostic::on_unimplemented(
-    message = "a model cannot fill in `{Self}`: nothing reads it",
-    label = "nothing reads it from JSON",
+    message = "a model cannot fill in `{Self}`: it cannot be read from JSON",
+    label = "cannot be read from JSON",
     note = "for a type of your own: `#[derive(StrictSchema)]`, or `serde::Deserialize` next to a schema that is written by hand",
-    note = "where `{Self}` derives `StrictSchema`, nothing reads the type of one of its fields"
+    note = "where `{Self}` derives `StrictSchema`, the type of one of its fields cannot be read from JSON"
 )]
 pub trait Readable<Via> {}
 

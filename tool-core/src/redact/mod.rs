@@ -80,7 +80,7 @@ struct Known {
 /// The error for a secret with so few bytes that it would be found in other text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the secret `{name}` has fewer than 6 bytes, white space around it not counted, and would be found in other text: use a longer one"
+    "the secret `{name}` has fewer than 6 bytes, white space around it not counted, and would match other text: use a longer one"
 )]
 pub struct TooShort {
     /// Name of the secret.

@@ -34,7 +34,7 @@ struct State {
 /// Keeps secrets known to a [`SharedRedactor`] until it is dropped.
 ///
 /// Keep it as long as anything may print them: past the turn, if work was left in the background.
-#[must_use = "the secrets are forgotten when it is dropped"]
+#[must_use = "dropping it removes the secrets"]
 pub struct Lease {
     shared: SharedRedactor,
     id: u64,

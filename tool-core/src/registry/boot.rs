@@ -12,7 +12,7 @@ pub enum BootError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// The catalogue could not be brought up to date.
-    #[error("the catalogue could not be brought up to date: {0}")]
+    #[error("the catalogue could not be updated: {0}")]
     Catalogue(#[from] StoreError),
 }
 

@@ -62,7 +62,7 @@ mod tests {
     use super::BuildNameHasher;
 
     #[test]
-    fn names_that_differ_little_differ_in_both_ends_of_the_hash() {
+    fn similar_names_differ_in_both_hash_halves() {
         let hash = |name: &str| BuildNameHasher::default().hash_one(name);
         let hashes: Vec<u64> = (0..1_000).map(|i| hash(&format!("search_{i}"))).collect();
         let low: HashSet<u64> = hashes.iter().map(|hash| hash % 4_096).collect();

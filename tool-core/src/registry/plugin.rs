@@ -64,7 +64,7 @@ impl Plugin {
         };
         match self.engine.parse::<VersionReq>() {
             Ok(range) if range.matches(&engine) => None,
-            Ok(range) => Some(format!("wants {range}, this is {engine}")),
+            Ok(range) => Some(format!("requires {range}, this is {engine}")),
             Err(error) => Some(format!(
                 "its range `{}` cannot be read: {error}",
                 self.engine
@@ -86,7 +86,7 @@ impl RegistryBuilder {
             plugin = plugin.namespace,
             tools = plugin.tools.len(),
             %refusal,
-            "the plugin is left out, because it was not made for this version"
+            "the plugin is left out because it was not made for this version"
         );
         self.pruned
             .extend(plugin.tools.into_iter().map(|tool| Pruned {

@@ -15,7 +15,7 @@ fn shelf() -> Result<Shelf, Vec<String>> {
 }
 
 #[test]
-fn room_follows_the_outputs() -> Result<(), Vec<String>> {
+fn reserved_capacity_follows_output_sizes() -> Result<(), Vec<String>> {
     let shelf = shelf()?;
     assert_eq!(shelf.room(0), 0, "nothing was written yet");
     shelf.wrote(0, 800);

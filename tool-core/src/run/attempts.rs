@@ -146,7 +146,7 @@ fn hooked(gate: &Gate, permitted: Permitted) -> impl Future<Output = Ran> + Send
     Either::Right(run.catch_unwind().map(|ended| match ended {
         Ok(Ok(ran)) => ran,
         Ok(Err(error)) => {
-            Ran::failed(ToolError::foreign(error).operator("a hook has ended the call"))
+            Ran::failed(ToolError::foreign(error).operator("a hook returned an error"))
         }
         Err(payload) => Ran::failed(hook_panicked(&*payload)),
     }))
@@ -154,9 +154,6 @@ fn hooked(gate: &Gate, permitted: Permitted) -> impl Future<Output = Ran> + Send
 
 /// The error of a panic in a hook. Only the operator sees the text of the panic.
 fn hook_panicked(payload: &(dyn std::any::Any + Send)) -> ToolError {
-    ToolError::of(
-        ErrorKind::Failed,
-        "a part of the host around the tool failed",
-    )
-    .operator(format!("a hook panicked: {}", panic_text(payload)))
+    ToolError::of(ErrorKind::Failed, "a hook of the host failed")
+        .operator(format!("a hook panicked: {}", panic_text(payload)))
 }

@@ -62,9 +62,9 @@ pub(crate) enum Before {
 /// The error of a call whose earlier run has no known outcome.
 pub(super) fn interrupted(row: &EffectRow) -> ToolError {
     let text = match row.state {
-        EffectState::Running => "this call is running already, its result comes from there",
+        EffectState::Running => "this call is already running, its result comes from that run",
         EffectState::Succeeded | EffectState::Failed | EffectState::Ambiguous => {
-            "an earlier run of this call was interrupted and may have taken effect; it is not repeated, an operator has to look at it"
+            "an earlier run of this call was interrupted and may have taken effect; it is not repeated, an operator has to check it"
         }
     };
     ToolError::of(ErrorKind::Interrupted, text)
@@ -241,7 +241,8 @@ async fn conflict(gate: &Gate, prepared: &Prepared, why: String) -> Result<Known
     if let Some(before) = begun(gate, prepared).await? {
         return Ok(Known::Before(before));
     }
-    let text = "the call was begun before with another tool, other arguments or another caller, so it was not run";
+    let text =
+        "the call was started before with a different tool, arguments or caller, so it was not run";
     Ok(Known::Foreign(
         ToolError::of(ErrorKind::Denied, text).operator(why),
     ))
@@ -321,7 +322,7 @@ impl Claim {
                         Either::Right((Ok(false), _)) => {
                             tracing::warn!(
                                 key = self.key.as_str(),
-                                "the ledger no longer counts this call as running, its end will be late"
+                                "the ledger no longer counts this call as running, its end will be marked as late"
                             );
                         }
                         Either::Right((Err(error), _)) => {
@@ -434,7 +435,7 @@ impl Ending {
         match ledger.store.end(key, owner, self.end.clone()).await {
             Ok(ended) => self.ended(Some(ended)),
             Err(error) => {
-                tracing::error!(%error, key = key.as_str(), "the end of a call could not be written into the effect ledger");
+                tracing::error!(%error, key = key.as_str(), "the end of a call could not be written to the effect ledger");
             }
         }
     }
@@ -444,7 +445,7 @@ impl Ending {
         if ended == Some(Ended::Late) {
             tracing::warn!(
                 key = self.claim.key.as_str(),
-                "a call ended after its lease had lapsed, the ledger notes it as late"
+                "a call ended after its lease had expired, the ledger marks it as late"
             );
         }
     }

@@ -68,7 +68,7 @@ impl Closing {
         let done = match journal.write(batch).await {
             Ok(done) => done,
             Err(error) => {
-                tracing::debug!(%error, "the end of a call is written one by one, because it could not be written at once");
+                tracing::debug!(%error, "the records of a call's end are written one by one, because their batch failed");
                 return self.one_by_one().await;
             }
         };

@@ -117,7 +117,7 @@ fn unwritten(why: Unwritten) -> ToolError {
                 format!("`{pointer}` of the result")
             };
             ToolError::new(format!(
-                "the tool has computed no number for {place}: it is infinite or not a number, which JSON cannot say"
+                "the tool computed no finite number for {place}: JSON cannot represent infinity and NaN"
             ))
             .operator("return an `Option` that is `None` there, or an error")
         }

@@ -54,7 +54,7 @@ fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, T
             let issues = redactor.issues(output.payload.get(), issues, |text| promise.issues(text));
             let why = ToolError::invalid_arguments(issues).model_text();
             return Err(ToolError::new(
-                "the tool gave an output that its own schema does not admit",
+                "the tool returned an output that does not match its own schema",
             )
             .operator(why.replacen(
                 "the arguments do not fit the schema",

@@ -90,11 +90,11 @@ fn cut_error(cut: &Cut, cx: &ToolContext) -> ToolError {
         Cut::Cancelled => ToolError::of(ErrorKind::Cancelled, "the call was cancelled"),
         Cut::TimedOut => ToolError::of(
             ErrorKind::TimedOut,
-            "the call took longer than it may and was stopped",
+            "the call exceeded its time limit and was stopped",
         ),
     };
     if detached {
-        error.operator("its blocking work cannot be stopped and goes on in the background")
+        error.operator("its blocking work cannot be stopped and continues in the background")
     } else {
         error
     }
@@ -105,7 +105,7 @@ pub(super) fn panicked(payload: &(dyn Any + Send)) -> ToolError {
     let said = panic_text(payload);
     ToolError::of(
         ErrorKind::Panicked,
-        "the tool failed by a fault of its own, the same call will fail again",
+        "the tool failed because of a bug in it, the same call will fail again",
     )
     .operator(format!("it panicked: {said}"))
 }

@@ -45,7 +45,7 @@ pub(super) async fn required_all(
         Some(deadline) => tokio::time::timeout_at(deadline, write).await,
     };
     let Ok(written) = written else {
-        let text = "the call was not made, because the host could not write it down in time";
+        let text = "the call was not made, because the host could not record it in time";
         return Err(ToolError::of(ErrorKind::TimedOut, text).operator(
             "the audit is required, and its sink did not answer before the deadline of the call",
         ));
@@ -61,7 +61,7 @@ pub(super) async fn required_all(
 pub(super) fn unwritten(why: String) -> ToolError {
     ToolError::of(
         ErrorKind::Unavailable,
-        "the call was not made, because the host could not write it down first",
+        "the call was not made, because the host could not record it first",
     )
     .operator(why)
 }
@@ -95,8 +95,7 @@ pub(super) async fn soon<T>(
 
 /// The error of a call that is not made because a store did not answer before the deadline.
 pub(super) fn not_in_time() -> ToolError {
-    let text =
-        "the call was not made, because the host could not look it up or write it down in time";
+    let text = "the call was not made, because the host could not look it up or record it in time";
     ToolError::of(ErrorKind::TimedOut, text).operator(
         "the ledger, the approvals or the switches did not answer before the deadline of the call",
     )
@@ -110,7 +109,7 @@ pub(super) async fn ended(gate: &Gate, sink: &Arc<dyn AuditSink>, late: Late) {
     let sink = Arc::clone(sink);
     let write = async move {
         if let Err(error) = sink.write(vec![row]).await {
-            tracing::error!(%error, call, "the end of a call could not be written into the audit; its beginning is there");
+            tracing::error!(%error, call, "the end of a call could not be written to the audit; its start was written");
         }
     };
     within(gate, write, deadline, Some(PATIENCE)).await;
@@ -193,7 +192,7 @@ pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
             let (call, sink) = (row.call.clone(), Arc::clone(sink));
             let write = async move {
                 if let Err(error) = sink.write(vec![row]).await {
-                    tracing::error!(%error, call, "a refused call could not be written into the audit");
+                    tracing::error!(%error, call, "a refused call could not be written to the audit");
                 }
             };
             // The call was never counted, so without this a drain would not wait for the write.

@@ -173,7 +173,7 @@ impl<'a> Refused<'a> {
                     Refusal::Before(Before::Unsettled(row)) => Why::Before(Before::Unsettled(row)),
                     Refusal::Before(Before::Stored { .. }) => Why::Foreign(ToolError::of(
                         ErrorKind::Interrupted,
-                        "an earlier run of this call, with another tool or other arguments, has ended already; the call is not run again",
+                        "an earlier run of this call, with a different tool or arguments, has already ended; the call is not run again",
                     )),
                     Refusal::Undecided(error) => Why::Undecided(error),
                 }
@@ -205,7 +205,7 @@ fn in_part(made: Vec<EffectRow>, error: ToolError, why: &str) -> Refusal {
     }
     let what = self::made(tools.len());
     let text = format!(
-        "an earlier run of this call was cut short: {what}, so do not call it again for the same purpose; the rest was not run: {why}"
+        "an earlier run of this call was interrupted: {what}, so do not call it again for the same purpose; the rest was not run: {why}"
     );
     // The model may not know the names of these tools.
     let operator = format!(

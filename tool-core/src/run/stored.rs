@@ -54,7 +54,7 @@ pub(crate) fn write(result: &CallResult) -> Option<String> {
 pub(crate) fn succeeded(output: &str) -> Result<String, ToolError> {
     let output: Box<RawValue> = serde_json::from_str(output).map_err(|error| {
         ToolError::new(format!(
-            "the output is no JSON text, write what the tool would have given: {error}"
+            "the output is not JSON, write the output of the tool as JSON: {error}"
         ))
     })?;
     Ok(format!("{{\"output\":{output}}}"))
@@ -135,14 +135,14 @@ mod tests {
                 assert_eq!(found.kind(), kept.kind());
                 assert_eq!(found.model_text(), kept.model_text());
             }
-            _ => panic!("`{text}` is read as another outcome"),
+            _ => panic!("`{text}` is read as a different outcome"),
         }
         serde_json::from_str(&text).unwrap()
     }
 
     // M6, S4-63: later versions read the results that earlier versions stored, so their JSON form stays the same.
     #[test]
-    fn a_stored_result_has_this_form() {
+    fn stored_result_has_a_fixed_format() {
         assert_eq!(kept(&output(None)), json!({"output": [7]}));
         let text = ModelOutput::text("seven");
         assert_eq!(

@@ -64,7 +64,7 @@ async fn through<T: Tool>(
     cx: &ToolContext,
 ) -> Result<T::Output, ToolError> {
     let Some(text) = text else {
-        return Err(ToolError::of(ErrorKind::Unavailable, "the call cannot be judged").operator(format!(
+        return Err(ToolError::of(ErrorKind::Unavailable, "the call cannot be checked").operator(format!(
             "the arguments of `{}` cannot be written as JSON: derive `Serialize` for every type in them",
             T::NAME
         )));

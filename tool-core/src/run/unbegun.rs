@@ -150,7 +150,7 @@ async fn write(ledger: &Ledger, intent: Intent, result: Option<String>) -> Resul
         None => Ok(()),
         Some(row) if row.state == EffectState::Failed => Ok(()),
         Some(_) => Err(StoreError::Conflict(
-            "the call begins at this moment in another run".to_owned(),
+            "the call is being started in another run".to_owned(),
         )),
     }
 }

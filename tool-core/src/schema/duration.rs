@@ -56,7 +56,7 @@ mod tests {
 
     // E5: the schema of a `Duration` accepted `P1Y`, which the guard rejects
     #[test]
-    fn the_pattern_admits_exactly_what_is_read() {
+    fn duration_pattern_matches_exactly_what_parses() {
         let pattern = Pattern::new(PATTERN);
         let pieces = [
             "",

@@ -78,7 +78,7 @@ pub const fn flatten<const N: usize>(parts: &[Flat]) -> [Field; N] {
     }
     assert!(
         filled == N,
-        "`flatten` was given another length than `flat_len` told"
+        "`flatten` got a different length than `flat_len` returned"
     );
     fields
 }

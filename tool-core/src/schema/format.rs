@@ -428,7 +428,7 @@ mod tests {
     /// What the `jsonschema` crate (0.60) accepts and rejects; the deliberate differences are at the end of the rejected texts of
     /// a row.
     #[test]
-    fn decides_as_other_validators_do() {
+    fn formats_agree_with_other_validators() {
         for (format, accepted, refused) in TABLE {
             for text in *accepted {
                 assert!(

@@ -2,7 +2,7 @@
 
 /// A type that can be the key of a map; keys are strings in JSON.
 #[diagnostic::on_unimplemented(
-    message = "[map-type] maps are open records and `{Self}` is not even any text, take a `Vec` of a struct with a key and a value",
+    message = "[map-type] maps are open records and `{Self}` does not admit every string, take a `Vec` of a struct with a key and a value",
     label = "a map whose keys are `{Self}`"
 )]
 #[doc(hidden)]

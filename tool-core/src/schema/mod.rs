@@ -285,7 +285,7 @@ pub struct IntegerValue {
 
 /// A field of a closed object.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub struct Field {
     /// Key in the arguments that a model sends.
     pub name: &'static str,

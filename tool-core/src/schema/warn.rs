@@ -4,7 +4,7 @@
 //! is deprecated, and its deprecation note is the message.
 #![allow(
     rustdoc::broken_intra_doc_links,
-    reason = "a rule's id in brackets is no link"
+    reason = "a rule's id in brackets is not a link"
 )]
 
 macro_rules! warnings {
@@ -27,10 +27,10 @@ warnings! {
     LimitOptional: "[limit-optional] more than 10 optional fields: Anthropic refuses some tools from 11 on, group the rarely used ones in a struct or require some";
     LimitUnion: "[limit-union] more than 8 unions: Anthropic takes 16 in a whole request, use fewer";
     IntRange: "[int-range] whole numbers of 128 bits lose digits in most clients, take a `String` or an `i64`";
-    ToolNameClient: "[tool-name-client] names above 50 characters, with capitals or with dots are cut or refused by some clients, shorten it";
+    ToolNameClient: "[tool-name-client] some clients cut or refuse names above 50 characters, with capitals or with dots, shorten it";
     ToolDescriptionLong: "[tool-description-long] more than 1024 characters: some clients cut the description, move detail to the fields";
-    Untagged: "[untagged] variants that only their keys tell apart are guessed by models, write `#[serde(tag = \"kind\")]` instead";
-    UntaggedValues: "[untagged] variants that only their keys tell apart are guessed by models, write `#[serde(tag = \"kind\", content = \"value\")]` instead";
+    Untagged: "[untagged] models guess between variants that differ only in their keys, write `#[serde(tag = \"kind\")]` instead";
+    UntaggedValues: "[untagged] models guess between variants that differ only in their keys, write `#[serde(tag = \"kind\", content = \"value\")]` instead";
     VariantAlias: "[variant-alias] an alias is not in the schema, a model will not use it";
     ExternalTag: "[external-tag] variants as keys are harder for models, write `#[serde(tag = \"kind\")]` above the enum";
     ExternalTagValues: "[external-tag] variants as keys are harder for models, write `#[serde(tag = \"kind\", content = \"value\")]` above the enum";

@@ -197,7 +197,7 @@ impl Eq for Fit {}
 
 #[expect(
     clippy::cast_precision_loss,
-    reason = "nobody has 2^24 tools, and a score is no count"
+    reason = "there are fewer than 2^24 tools, and a score may be rounded"
 )]
 fn count(many: usize) -> f32 {
     many as f32

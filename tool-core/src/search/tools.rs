@@ -53,14 +53,14 @@ fn finder() -> DynamicTool {
     DynamicTool::new(
         SEARCH_TOOLS,
         format!(
-            "Finds tools by what they do: there are more than you see. Call what it finds with `{CALL_TOOL}`, with arguments that \
+            "Finds tools by their purpose: there are more tools than are listed. Call a found tool with `{CALL_TOOL}`, with arguments that \
              fit its `parameters`."
         ),
         json!({
             "type": "object",
             "properties": {"query": {
                 "type": "string",
-                "description": "Words for what has to be done, such as `send email attachment`, or the name of a tool.",
+                "description": "Words for the task, such as `send email attachment`, or the name of a tool.",
                 "minLength": 1,
                 "maxLength": LONGEST,
             }},
@@ -126,7 +126,7 @@ fn answer(query: &str, cx: &ToolContext) -> Result<Answer, ToolError> {
     let told: Vec<Told> = told.collect::<Result<_, ToolError>>()?;
     if told.is_empty() {
         return Err(ToolError::new(
-            "no tool fits these words: try others, such as a verb and what it is done to",
+            "no tool matches these words: try others, such as a verb and its object",
         ));
     }
     Ok(Answer { tools: told })

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_parted_and_folded() {
+    fn words_are_split_and_case_folded() {
         let cases: &[(&str, &[&str])] = &[
             ("listPullRequests", &["list", "pull", "request"]),
             ("github__search_code", &["github", "search", "code"]),

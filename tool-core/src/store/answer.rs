@@ -71,7 +71,7 @@ impl ApprovalRow {
         }
         if request.four_eyes && request.principal == answer.approver {
             return Err(StoreError::Conflict(format!(
-                "approval `{}` wants four eyes, let somebody other than its requester answer",
+                "approval `{}` requires four eyes, let a user other than its requester answer",
                 request.id
             )));
         }
@@ -151,7 +151,7 @@ impl ApprovalRequest {
     #[must_use]
     pub fn exists(&self) -> StoreError {
         StoreError::Conflict(format!(
-            "approval `{}` exists, take another id for another request",
+            "approval `{}` exists, use a different id for a different request",
             self.id
         ))
     }

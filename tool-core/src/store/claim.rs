@@ -155,7 +155,7 @@ impl EffectClaim {
         let key = row.intent.identity.key();
         if end.state == EffectState::Running {
             return Err(StoreError::Conflict(
-                "`running` is no end, say how the body ended".to_owned(),
+                "`running` is not the state of an ended call, pass the state in which the body ended".to_owned(),
             ));
         }
         if end.released && end.state != EffectState::Failed {
@@ -168,7 +168,7 @@ impl EffectClaim {
             // An operator had given this run up as dead: mark that it ended after all.
             row.late |= row.attempt > 1;
             return Err(StoreError::Conflict(format!(
-                "effect `{key}` is another owner's"
+                "effect `{key}` belongs to a different owner"
             )));
         }
         let ended = match row.state {
@@ -273,7 +273,7 @@ fn same_effect(claim: &EffectClaim, intent: &Intent) -> Result<(), StoreError> {
     match other.into_iter().find(|(_, differs)| *differs) {
         None => Ok(()),
         Some((what, _)) => Err(StoreError::Conflict(format!(
-            "effect `{}` was begun with another {what}, take another key for another effect",
+            "effect `{}` was started with a different {what}, use a different key for a different effect",
             intent.identity.key()
         ))),
     }

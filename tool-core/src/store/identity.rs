@@ -114,7 +114,8 @@ impl ThreadId {
         let conversation = conversation.into();
         if conversation.is_empty() {
             return Err(StoreError::Conflict(
-                "a thread has no conversation, give the conversation a name".to_owned(),
+                "the name of a thread's conversation is empty, give the conversation a name"
+                    .to_owned(),
             ));
         }
         Ok(Self {
@@ -567,7 +568,7 @@ mod tests {
 
     // A1: two calls outside of threads never share an identity
     #[test]
-    fn calls_outside_of_threads_share_no_key() {
+    fn calls_outside_of_threads_have_different_keys() {
         let (one, other) = (CallId::alone("").unwrap(), CallId::alone("").unwrap());
         assert_ne!(one.key(), other.key());
         assert_ne!(one.nested(0).key(), other.nested(0).key());
@@ -601,7 +602,7 @@ mod tests {
 
     // M6: rows of versions before 0.2 must still be found, so their keys stay the same.
     #[test]
-    fn keys_of_earlier_versions_stay_what_they_were() {
+    fn identity_keys_of_earlier_versions_are_unchanged() {
         let key = CallKey::earlier("acme", "t-1.2", "call_0");
         assert_eq!(
             key.as_str(),

@@ -101,7 +101,7 @@ pub enum StoreError {
     #[error("the store is unavailable: {0}")]
     Unavailable(Box<dyn Error + Send + Sync>),
     /// A row cannot be read back. An operator has to look at it; a retry does not help.
-    #[error("the store holds what this program cannot read: {0}")]
+    #[error("the store contains a value that this program cannot read: {0}")]
     Corrupt(String),
 }
 

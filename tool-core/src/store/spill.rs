@@ -37,7 +37,7 @@ impl Spill {
     #[must_use]
     pub fn exists(&self) -> StoreError {
         StoreError::Conflict(format!(
-            "spill `{}` exists, take another handle for another text",
+            "spill `{}` exists, use a different handle for a different text",
             self.handle
         ))
     }

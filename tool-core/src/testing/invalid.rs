@@ -111,7 +111,7 @@ impl Spoiler {
             (json!({"\u{1}": {}}), "an object"),
         ] {
             if !may_be(schema, &wrong) {
-                self.put(wrong, format!("{name} stands at `{}`", self.pointer()));
+                self.put(wrong, format!("{name} is at `{}`", self.pointer()));
             }
         }
         match &schema.kind {
@@ -258,7 +258,7 @@ impl Spoiler {
             {
                 note(
                     format!("{{{}:{value},\"{rest}", Value::from(key.as_str())),
-                    "a key stands twice",
+                    "a key is repeated",
                 );
             }
         }

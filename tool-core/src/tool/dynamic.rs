@@ -298,8 +298,13 @@ impl DynamicTool {
     ) -> Self {
         let mut tool = Self::new(name, description, schema, async |_: Value, _| {
             Err::<(), _>(
-                ToolError::of(ErrorKind::Unavailable, "the tool is not there in this turn")
-                    .operator("a meta-tool is built for each turn, give it with `Toolset::with_agent_tools`"),
+                ToolError::of(
+                    ErrorKind::Unavailable,
+                    "the tool is not available in this turn",
+                )
+                .operator(
+                    "a meta-tool is built for each turn, add it with `Toolset::with_agent_tools`",
+                ),
             )
         });
         tool.def.meta = true;

@@ -37,7 +37,7 @@ impl Promise {
         let (schema, wrapped) = dynamic::read_output(&value).map_err(|faults| {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             format!(
-                "outputs cannot be held to the output schema: {}",
+                "outputs cannot be validated against the output schema: {}",
                 faults.join("; ")
             )
         })?;

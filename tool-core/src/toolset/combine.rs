@@ -15,7 +15,7 @@ use crate::tool::ToolDef;
 pub enum ToolsetError {
     /// Two tools would have the same name.
     #[error(
-        "`{name}` is in {first} and in {second}: give the tools of one toolset names of their own with `prefix()`, or rename one"
+        "`{name}` is in {first} and in {second}: give one toolset a prefix with `prefix()`, or rename one of the tools"
     )]
     Collision {
         /// The name that both tools have.
@@ -27,7 +27,7 @@ pub enum ToolsetError {
     },
     /// No provider accepts the name.
     #[error(
-        "`{name}` is no name for a tool: use 1 to 64 letters, digits, `_` and `-`, and a letter first"
+        "`{name}` is not a tool name: use 1 to 64 letters, digits, `_` and `-`, and a letter first"
     )]
     Name {
         /// The name that is not valid.
@@ -41,7 +41,7 @@ pub enum ToolsetError {
     },
     /// [`Toolset::prepare`] added or renamed a tool.
     #[error(
-        "`{name}` was not there before `prepare()`: it may hide and describe tools, use `combine()` to add and `rename()` to rename one"
+        "`{name}` did not exist before `prepare()`: it may hide and describe tools, use `combine()` to add and `rename()` to rename one"
     )]
     Added {
         /// The name that was added.
@@ -85,7 +85,7 @@ impl Overridden {
             tool = told.name,
             kept = told.kept,
             dropped = told.dropped,
-            "a tool of the agent's own took another's name"
+            "one of the agent's own tools replaced a tool of the same name"
         );
         told
     }

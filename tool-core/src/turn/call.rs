@@ -222,7 +222,7 @@ impl Turns {
             match event {
                 ToolEvent::Started => {}
                 ToolEvent::Progress(step) => {
-                    tell("the listener to progress", || progress(call, &step));
+                    tell("the progress listener", || progress(call, &step));
                 }
                 ToolEvent::Done(result) => return result,
             }

@@ -6,6 +6,6 @@ use crate::schema::{Schema, StrictSchema};
 strict! {
     refused(
         "bytes",
-        "bytes have no JSON spelling a model writes reliably, take base64 text as a `String` and decode it",
+        "bytes have no JSON form that models write reliably, take base64 text as a `String` and decode it",
     ) => bytes::Bytes, bytes::BytesMut;
 }

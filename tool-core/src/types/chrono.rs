@@ -24,7 +24,7 @@ strict! {
     ) => NaiveTime;
     refused(
         "time-lossy",
-        "`TimeDelta` is a pair of counters on the wire, use `std::time::Duration` or whole seconds",
+        "`TimeDelta` is a pair of numbers in JSON, use `std::time::Duration` or whole seconds",
     ) => TimeDelta;
 }
 

@@ -88,7 +88,7 @@ pub(super) const fn map<K: MapKey>(values: &'static Schema) -> Schema {
     }
     Schema::new(refused(
         "map-type",
-        "maps are open records and these keys are not even any text, take a `Vec` of a struct with a key and a value",
+        "maps are open records and these keys do not admit every string, take a `Vec` of a struct with a key and a value",
     ))
 }
 

@@ -16,15 +16,15 @@ strict! {
     Kind::Duration => Duration;
     refused(
         "string-lossy",
-        "`OsString` has no portable text on the wire, use `String` or `PathBuf`",
+        "`OsString` has no portable text form in JSON, use `String` or `PathBuf`",
     ) => OsString;
     refused(
         "string-lossy",
-        "`CString` is a list of bytes on the wire, use `String`",
+        "`CString` is a list of bytes in JSON, use `String`",
     ) => CString;
     refused(
         "time-lossy",
-        "`SystemTime` is a pair of counters on the wire, use `chrono::DateTime<Utc>` or `jiff::Timestamp`",
+        "`SystemTime` is a pair of numbers in JSON, use `chrono::DateTime<Utc>` or `jiff::Timestamp`",
     ) => SystemTime;
 }
 

@@ -10,7 +10,7 @@ strict! {
     format(Format::Date) => Date;
     refused(
         "time-lossy",
-        "serde reads `OffsetDateTime` in a spelling of its own, write `#[serde(with = \"time::serde::rfc3339\")]` and `#[schema(as = String, format = \"date-time\")]`",
+        "serde reads `OffsetDateTime` in its own format, write `#[serde(with = \"time::serde::rfc3339\")]` and `#[schema(as = String, format = \"date-time\")]`",
     ) => OffsetDateTime;
     refused(
         "time-lossy",
@@ -22,7 +22,7 @@ strict! {
     ) => Time;
     refused(
         "time-lossy",
-        "serde reads `time::Duration` in a spelling of its own, use `std::time::Duration`",
+        "serde reads `time::Duration` in its own format, use `std::time::Duration`",
     ) => Duration;
 }
 

@@ -8,7 +8,7 @@ use crate::schema::rules::Fault;
 #[non_exhaustive]
 pub enum WireError {
     /// The body, or the data of an event, is not JSON.
-    #[error("{provider} sent what is no JSON: {why}")]
+    #[error("{provider} sent invalid JSON: {why}")]
     Json {
         /// The provider that sent it.
         provider: Provider,
@@ -16,7 +16,9 @@ pub enum WireError {
         why: String,
     },
     /// A value does not have the shape that the provider's API documents.
-    #[error("{provider} sent another shape at `{pointer}`: expected {expected}, found {found}")]
+    #[error(
+        "{provider} sent an unexpected shape at `{pointer}`: expected {expected}, found {found}"
+    )]
     Shape {
         /// The provider that sent the value.
         provider: Provider,

@@ -42,7 +42,7 @@ pub struct Offer {
 
 /// A tool that the provider knows.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Listed {
     pub(super) def: ToolDef,
     text: String,

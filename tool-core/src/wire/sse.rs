@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_in_every_way_that_the_standard_knows() {
+    fn every_standard_line_ending_is_accepted() {
         for text in [
             "data: a\n\ndata:b\n\n",
             "data: a\r\n\r\ndata: b\r\n\r\n",
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_has_all_its_lines_and_no_other_field() {
+    fn event_joins_its_data_lines_and_ignores_other_fields() {
         let text = ": hello\nevent: x\nid: 1\ndata: {\ndata:  }\nretry: 9\n\n\n";
         for text in [text.to_owned(), text.replace('\n', "\r\n")] {
             assert_eq!(read(&[text.as_bytes()]), ["{\n }"]);

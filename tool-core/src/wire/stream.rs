@@ -99,7 +99,7 @@ impl ReplyStream {
         sse.feed(
             bytes,
             |data| reading.event(data, &mut news),
-            || wrong("a line is no UTF-8"),
+            || wrong("a line is not UTF-8"),
         )?;
         Ok(news)
     }

@@ -29,7 +29,7 @@ async fn a_call_that_needs_a_person_waits_and_nothing_runs() {
     );
     assert_eq!(
         result.model_text(),
-        "the call has to be approved by a person first"
+        "the call must be approved by a person first"
     );
     assert_eq!(host.mailbox.sent(), 0);
 
@@ -187,7 +187,7 @@ async fn dynamic_tool_waits_where_it_asks_for_confirmation() {
 
 // S2-13, S2-16, M5: an approved call runs once, and its approval is answered once.
 #[tokio::test]
-async fn what_was_approved_runs_once() {
+async fn approved_call_runs_once() {
     let host = Host::new();
     let ticket = host.asked().await;
     host.approve(&ticket).await;
@@ -402,7 +402,7 @@ async fn a_plan_is_answered_and_nothing_runs_again() {
 
 // S2-14, S2-15: a turn goes on only when every call is answered, and is resumed under its id.
 #[tokio::test]
-async fn a_turn_goes_on_when_everything_is_answered() {
+async fn turn_resumes_when_every_approval_is_answered() {
     let host = Host::new();
     let cx = host.ann();
     let first = ticket(&host.tools.call(mail("c-1"), &cx).await);
@@ -478,7 +478,7 @@ async fn an_inbox_is_listed_assigned_and_denied_in_bulk() {
 }
 
 #[tokio::test]
-async fn an_approval_that_waits_too_long_is_worth_nothing() {
+async fn expired_approval_is_refused() {
     let store = MemoryStore::default();
     let approvals = Approvals::builder(store)
         .wait(Duration::from_millis(30))
@@ -510,7 +510,7 @@ async fn an_approval_that_waits_too_long_is_worth_nothing() {
 }
 
 #[tokio::test]
-async fn without_approvals_nobody_can_be_asked() {
+async fn gate_without_approvals_cannot_request_one() {
     let host = Host::new();
     let gate = Gate::builder().build();
     let result = toolset![send_mail]
@@ -544,7 +544,7 @@ tool_core::host_value!(Tools, tool_core::Effect::WRITE);
 
 // M5: the outer call reports the approval that its nested call waits for.
 #[tokio::test]
-async fn what_a_nested_call_waits_for_is_told_by_the_outer_one() {
+async fn outer_call_reports_the_approval_of_its_nested_call() {
     let host = Host::new();
     let tools = toolset![delegate, send_mail].through(&host.gate);
     let cx = || {
@@ -578,7 +578,7 @@ async fn what_a_nested_call_waits_for_is_told_by_the_outer_one() {
 }
 
 #[tokio::test]
-async fn a_durable_store_wants_keys() {
+async fn durable_approval_store_requires_keys() {
     use futures::future::BoxFuture;
     use tool_core::store::{
         Answer, ApprovalRequest, ApprovalRow, ApprovalStore, StoreError, Timestamp,
@@ -657,7 +657,7 @@ async fn a_durable_store_wants_keys() {
 
 // S2-18: the states are types (`ui-tests/fail/permit/approval_state.rs`); a step that the stored state does not allow is refused too.
 #[tokio::test]
-async fn a_step_that_a_state_does_not_allow_is_refused() {
+async fn invalid_approval_transition_is_refused() {
     use tool_core::store::{ApprovalStore, Timestamp};
 
     let host = Host::new();
@@ -760,7 +760,7 @@ async fn a_step_that_a_state_does_not_allow_is_refused() {
 
 // N4: the approval of a call that a turn has denied cannot run the call
 #[tokio::test]
-async fn call_that_a_turn_refuses_loses_its_approvals() {
+async fn refused_call_of_a_turn_loses_its_approvals() {
     let host = Host::new();
     let turns = Turns::new(host.store.clone());
     let cx = host.ann();

@@ -85,7 +85,7 @@ const PARCEL: &str =
 // S1-10, S1-15, S1-16, S1-21, S1-22, S1-23, S1-25, S3-19: a row names caller, conversation, tool, outcome, duration and notes; arguments by type or
 // length.
 #[tokio::test]
-async fn a_row_tells_who_what_and_how_but_no_text() {
+async fn audit_row_has_caller_and_outcome_but_no_text() {
     let store = MemoryStore::default();
     let (_, tools, cx) = host(Audit::required(store.clone()));
     let result = tools
@@ -139,7 +139,7 @@ async fn a_row_tells_who_what_and_how_but_no_text() {
 
 // S1-21, S1-10: every call has one row, whatever its outcome.
 #[tokio::test]
-async fn every_call_has_one_row_whatever_becomes_of_it() {
+async fn every_call_has_one_audit_row() {
     let store = MemoryStore::default();
     let (_, tools, cx) = host(Audit::required(store.clone()));
     let calls = [
@@ -316,7 +316,7 @@ impl AuditSink for Flaky {
 
 // S1-26: while the sink is unavailable the newest 500 rows are kept and the others are counted.
 #[tokio::test(start_paused = true)]
-async fn a_sink_that_is_away_loses_the_oldest_rows_and_says_how_many() {
+async fn unavailable_sink_drops_and_counts_the_oldest_rows() {
     let sink = Flaky::default();
     let (gate, tools, cx) = host(Audit::best_effort(sink.clone()));
     let buffer = gate.audit().buffer().unwrap().clone();
@@ -358,7 +358,7 @@ async fn a_sink_that_is_away_loses_the_oldest_rows_and_says_how_many() {
     );
 }
 
-/// Fails with as many bytes as it is told to.
+/// Fails with an error of a given length.
 #[tool]
 async fn fail_at_length(
     /// How many times `ä`, which has two bytes.
@@ -369,7 +369,7 @@ async fn fail_at_length(
 
 // S1-22: a row keeps at most 1,000 bytes of an error, cut between two characters (F4)
 #[tokio::test]
-async fn an_error_is_cut_at_a_thousand_bytes() {
+async fn audit_error_is_truncated_at_a_thousand_bytes() {
     let store = MemoryStore::default();
     let gate = Gate::builder()
         .audit(Audit::required(store.clone()))
@@ -393,7 +393,7 @@ async fn an_error_is_cut_at_a_thousand_bytes() {
 
 // S1-26: rows that wait for a sink do not keep the contexts of their calls alive, and each row is written once
 #[tokio::test]
-async fn a_sink_that_is_away_keeps_no_context() {
+async fn rows_waiting_for_a_sink_hold_no_context() {
     let sink = Flaky::default();
     let gate = Gate::builder()
         .audit(Audit::best_effort(sink.clone()))
@@ -432,7 +432,7 @@ async fn a_sink_that_is_away_keeps_no_context() {
 }
 
 #[tokio::test]
-async fn where_the_audit_is_required_nothing_runs_without_it() {
+async fn required_audit_failure_stops_the_call() {
     let sink = Flaky::default();
     let (_, tools, cx) = host(Audit::required(sink.clone()));
     sink.away.store(true, Ordering::SeqCst);
@@ -458,7 +458,7 @@ async fn where_the_audit_is_required_nothing_runs_without_it() {
 
 // B4: a call whose approval was used before the sink failed stays open, and begins once the sink works again
 #[tokio::test]
-async fn approved_call_stays_open_while_the_sink_in_another_database_is_away() {
+async fn approved_call_stays_open_while_a_separate_sink_is_down() {
     let (store, sink, mailbox) = (MemoryStore::default(), Flaky::default(), Mailbox::default());
     let approvals = Approvals::builder(store.clone()).build().unwrap();
     let gate = Gate::builder()
@@ -550,7 +550,7 @@ fn the_future_of_a_call_stays_small() {
     );
 }
 
-/// Who it is for.
+/// The patient.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct Patient {
     /// Name in the file.
@@ -572,7 +572,7 @@ enum Ward {
         /// Which.
         #[schema(audit = preview)]
         label: String,
-        /// Who lies there.
+        /// The patient in the bed.
         note: String,
     },
 }
@@ -619,7 +619,7 @@ async fn order(
 // S1-22, S1-23: `audit = value | preview | length` on a parameter or a field decides what its row holds, through every type around it; a
 // secret is redacted in any case.
 #[tokio::test]
-async fn a_row_keeps_what_its_fields_say() {
+async fn audit_attribute_decides_what_a_row_stores() {
     let store = MemoryStore::default();
     let gate = Gate::builder()
         .audit(Audit::required(store.clone()))

@@ -133,7 +133,7 @@ async fn a_slow_sink_loses_no_row_of_a_tight_loop() {
 
 // S1-26, B12: while the sink of one host hangs, many concurrent callers of another host lose no row and do not wait
 #[tokio::test(start_paused = true)]
-async fn many_callers_wait_for_their_own_sink_only() {
+async fn callers_wait_for_their_own_sink_only() {
     let (slow, stuck) = (Host::new(Way::Slowly), Host::new(Way::Never));
     let cx = ToolContext::anonymous();
     let callers = |host: &'static str, of: &Host, rounds: usize| {
@@ -174,7 +174,7 @@ async fn many_callers_wait_for_their_own_sink_only() {
 
 // B12: one failed write loses no row: waiting rows are kept and written with the next write
 #[tokio::test(start_paused = true)]
-async fn one_write_that_fails_loses_nothing() {
+async fn failed_audit_write_loses_no_row() {
     let host = Host::new(Way::OnceNot);
     let cx = ToolContext::anonymous();
     join_all((0..900).map(|n| host.call(n.to_string(), &cx))).await;
@@ -211,7 +211,7 @@ async fn a_call_that_waits_for_the_sink_can_be_cancelled() {
 
 // B12: without a runtime, calls write their rows themselves
 #[test]
-fn without_a_runtime_calls_write_what_waits() {
+fn calls_write_waiting_rows_without_a_runtime() {
     let host = Host::new(Way::Slowly);
     let cx = ToolContext::anonymous();
     let calls = async {
@@ -228,7 +228,7 @@ fn without_a_runtime_calls_write_what_waits() {
 
 // B12: rows are written although the runtime of the first row is no longer driven
 #[test]
-fn rows_are_written_where_the_first_runtime_stands_still() {
+fn rows_are_written_while_the_first_runtime_is_not_driven() {
     let runtime = || {
         tokio::runtime::Builder::new_current_thread()
             .enable_time()

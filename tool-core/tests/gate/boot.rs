@@ -44,7 +44,7 @@ impl tracing::Subscriber for Stages {
 
 // S1-99: scan, import, prune and sync happen in this order.
 #[test]
-fn a_program_starts_in_one_order() {
+fn boot_steps_run_in_a_fixed_order() {
     let stages = Stages::default();
     let store = MemoryStore::default();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -82,7 +82,7 @@ fn a_program_starts_in_one_order() {
 
 // M11, S1-62: a list is the same bytes until something changes, and a delta says what changed.
 #[test]
-fn lists_are_the_same_bytes_until_something_changes_and_then_say_what() {
+fn tool_list_is_stable_and_deltas_name_the_change() {
     let registry = Registry::builder()
         .tool::<send_mail>()
         .tool::<pay>()
@@ -137,7 +137,7 @@ fn noted(name: &str, answer: fn(Value) -> Value) -> DynamicTool {
 
 // S3-11: arguments are validated by the schema that the model sees.
 #[tokio::test]
-async fn the_schema_that_the_model_sees_is_the_one_that_holds() {
+async fn arguments_are_validated_by_the_schema_the_model_sees() {
     let registry = Registry::builder()
         .dynamic(noted("answer", |arguments| arguments))
         .build()
@@ -169,7 +169,7 @@ type Answer = fn(Value) -> Value;
 
 // S3-12: an output that breaks the tool's output schema is an error.
 #[tokio::test]
-async fn an_output_that_breaks_its_schema_is_an_error() {
+async fn output_that_violates_its_schema_is_an_error() {
     let schema = json!({
         "type": "object",
         "properties": {"n": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
@@ -198,7 +198,7 @@ async fn an_output_that_breaks_its_schema_is_an_error() {
         if let Some(error) = result.error() {
             assert_eq!(
                 error.model_text(),
-                "the tool gave an output that its own schema does not admit"
+                "the tool returned an output that does not match its own schema"
             );
             assert!(
                 error
@@ -228,13 +228,13 @@ async fn an_output_that_breaks_its_schema_is_an_error() {
         error
             .unwrap_err()
             .to_string()
-            .contains("outputs cannot be held to the output schema")
+            .contains("outputs cannot be validated against the output schema")
     );
 }
 
 // S3-12: an output that is not an object is validated as well.
 #[tokio::test]
-async fn an_output_that_is_no_object_is_held_as_well() {
+async fn non_object_output_is_validated_too() {
     let hits = json!({
         "type": "array",
         "items": {"$ref": "#/$defs/Hit"},

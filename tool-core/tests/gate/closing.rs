@@ -275,7 +275,7 @@ where
 
 // B11: the result of a call that took effect is stored even if its caller is dropped, and the next run does not repeat the effect
 #[tokio::test(start_paused = true)]
-async fn result_of_a_call_whose_caller_went_away_is_stored() {
+async fn result_is_stored_after_its_caller_disconnects() {
     let store = MemoryStore::default();
     let gate = Gate::builder()
         .ledger(store.clone())
@@ -388,7 +388,7 @@ async fn body_waits_for_the_end_of_the_read_before_it() {
 
 // B11: the end of a read is written although its turn is dropped, and the call after it does not run
 #[tokio::test]
-async fn end_of_a_read_is_written_when_its_turn_goes_away() {
+async fn end_of_a_read_is_written_after_its_turn_is_dropped() {
     let mut store = Counting::new(false);
     store.batches = Arc::new(Semaphore::new(0));
     let pair = Pair::new(store);

@@ -110,7 +110,7 @@ impl Office {
 
 // M6: an effect is recorded, and its repetition returns the stored result.
 #[tokio::test]
-async fn an_effect_is_written_down_and_its_repetition_answers_with_it() {
+async fn repeated_effect_returns_the_recorded_result() {
     let office = Office::new();
     let cx = office.cx().build();
     let first = office.post("c-1", "well", &cx).await;
@@ -147,7 +147,7 @@ async fn an_effect_is_written_down_and_its_repetition_answers_with_it() {
     assert!(
         other
             .model_text()
-            .contains("with another tool, other arguments or another caller")
+            .contains("with a different tool, arguments or caller")
     );
     assert_eq!(office.mailbox.sent(), 4);
 }
@@ -166,7 +166,7 @@ async fn reading_writes_no_row() {
 
 // M6: without a conversation every call is its own.
 #[tokio::test]
-async fn without_a_conversation_every_call_is_its_own() {
+async fn calls_without_a_conversation_are_never_deduplicated() {
     let office = Office::new();
     let cx = ToolContext::builder()
         .workspace("acme")
@@ -179,7 +179,7 @@ async fn without_a_conversation_every_call_is_its_own() {
 
 // M6: a call whose tool returns an error has failed.
 #[tokio::test]
-async fn a_tool_that_says_it_failed_has_failed() {
+async fn tool_error_marks_the_effect_as_failed() {
     let office = Office::new();
     let cx = office.cx().build();
     office.post("c-1", "fails", &cx).await;
@@ -194,7 +194,7 @@ async fn a_tool_that_says_it_failed_has_failed() {
 
 // M6: an effect that was cut off is ambiguous and not repeated.
 #[tokio::test(start_paused = true)]
-async fn what_was_cut_is_ambiguous_and_not_repeated() {
+async fn interrupted_effect_is_ambiguous_and_not_repeated() {
     for way in ["panics", "deadline", "cancel", "dropped"] {
         let office = Office::new();
         let cx = office.cx().build();
@@ -345,7 +345,7 @@ async fn an_operator_settles_what_is_ambiguous() {
 
 // M6: a long run renews its lease; the end of a run whose lease has lapsed is late.
 #[tokio::test]
-async fn a_long_run_keeps_its_lease_and_a_lapsed_one_is_late() {
+async fn long_run_renews_its_lease_and_expired_lease_ends_late() {
     let office = Office::with(Duration::from_millis(800));
     let result = office.post("c-1", "long", &office.cx().build()).await;
     assert_eq!(result.model_text(), "at last");
@@ -359,7 +359,7 @@ async fn a_long_run_keeps_its_lease_and_a_lapsed_one_is_late() {
 
 // M6: two concurrent dispatches of the same call run it once.
 #[tokio::test]
-async fn two_at_once_run_once() {
+async fn concurrent_dispatches_of_one_call_run_it_once() {
     let office = Arc::new(Office::new());
     let cx = office.cx().build();
     let (first, second) = futures::future::join(
@@ -385,7 +385,7 @@ async fn shaky() -> Result<usize, ToolError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_what_may_be_repeated_is_tried_again() {
+async fn only_idempotent_calls_are_retried() {
     let retry = Retry {
         attempts: 3,
         wait: Duration::from_millis(50),
@@ -425,7 +425,7 @@ async fn a_typed_call_passes_the_same_gate() {
 
 // M6: a host that drains waits for running calls, then cancels them.
 #[tokio::test]
-async fn a_host_that_drains_waits_and_then_cancels() {
+async fn drain_waits_for_calls_and_then_cancels_them() {
     let office = Arc::new(Office::new());
     let run = |id: &'static str, way: &'static str| {
         let office = Arc::clone(&office);

@@ -256,7 +256,7 @@ proptest! {
 
     // C1, C2: a spelling that is redacted leaves a call by no route.
     #[test]
-    fn no_masked_spelling_leaves_a_call(
+    fn no_redacted_spelling_leaves_a_call(
         secret in secret(),
         which in 0..SPELLINGS.len(),
         before in "[ -~é]{0,12}",

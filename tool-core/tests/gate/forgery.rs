@@ -15,7 +15,7 @@ async fn refused(host: &Host, token: &str, cx: &ToolContext, what: &str) {
 
 // M5, S2-16: a forged, changed or foreign token is refused.
 #[tokio::test]
-async fn tokens_that_are_not_ours_are_worth_nothing() {
+async fn forged_approval_tokens_are_refused() {
     let host = Host::new();
     let Ticket { token, .. } = host.asked().await;
     let ticket = host
@@ -138,7 +138,7 @@ async fn a_row_that_was_tampered_with_is_refused() {
 
 // M5: the token of one of two equal calls runs only that call.
 #[tokio::test]
-async fn a_twins_token_runs_only_the_twin() {
+async fn token_of_an_identical_call_runs_only_that_call() {
     let host = Host::new();
     let cx = host.ann();
     let first = ticket(&host.tools.call(mail("c-1"), &placed(&cx, 1)).await);
@@ -166,7 +166,7 @@ async fn a_twins_token_runs_only_the_twin() {
 
 // M5: of many concurrent submissions of one approval, one runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_that_submit_at_once_one_runs() {
+async fn concurrent_submissions_of_an_approval_run_once() {
     for _ in 0..20 {
         let host = std::sync::Arc::new(Host::new());
         let ticket = host.asked().await;
@@ -186,7 +186,7 @@ async fn of_many_that_submit_at_once_one_runs() {
 
 // M5: a changed tool needs a new approval.
 #[tokio::test]
-async fn a_tool_that_has_changed_is_asked_about_again() {
+async fn changed_tool_needs_a_new_approval() {
     mod changed {
         use tool_core::prelude::*;
         /// Sends a mail to everybody.
@@ -242,7 +242,7 @@ async fn a_hidden_tool_cannot_be_resumed() {
 }
 
 #[test]
-fn keys_rotate() {
+fn approval_keys_can_be_rotated() {
     let old = || KeyRing::new("old", vec![1; 32]).unwrap();
     let new = KeyRing::new("new", vec![2; 32])
         .unwrap()
@@ -297,7 +297,7 @@ fn keys_rotate() {
 
 // M5: an approval is valid only under the rules that it was given under.
 #[tokio::test]
-async fn under_another_policy_the_call_is_judged_anew() {
+async fn changed_policy_invalidates_the_approval() {
     let host = Host::new();
     let policy = |rule: Rule| Policy::builder().rule(rule).build().unwrap();
     let registry = Registry::builder().tool::<send_mail>().build().unwrap();

@@ -48,7 +48,7 @@ async fn wants_another(host: &Host, tools: &Toolset, position: u32) -> bool {
 
 // A11: four eyes are required also if another ask rule comes first, a parent policy asks too, or toolsets are combined
 #[tokio::test]
-async fn four_eyes_of_any_policy_that_asks_hold() {
+async fn four_eyes_of_every_asking_policy_apply() {
     let host = Host::new();
     let (plain, strict) = (
         || policy([asks("plain")]),

@@ -135,7 +135,7 @@ async fn each_layer_is_ready_before_it_is_called() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn towers_own_layers_fit_and_their_errors_are_results() {
+async fn tower_layers_work_as_hooks_and_their_errors_are_results() {
     /// Takes a minute.
     #[tool(read_only)]
     async fn slow() -> u8 {
@@ -155,7 +155,7 @@ async fn towers_own_layers_fit_and_their_errors_are_results() {
     let error = result.error().unwrap();
     assert_eq!(error.kind(), ErrorKind::Failed);
     assert!(
-        error.operator_text().contains("a hook has ended the call"),
+        error.operator_text().contains("a hook returned an error"),
         "{}",
         error.operator_text()
     );
@@ -171,7 +171,7 @@ async fn towers_own_layers_fit_and_their_errors_are_results() {
 
 // M6; B2: an effect whose body a hook cuts off is ambiguous, and the model reads that it may have taken effect
 #[tokio::test(start_paused = true)]
-async fn an_effect_that_a_hook_cuts_short_is_ambiguous() {
+async fn effect_interrupted_by_a_hook_is_ambiguous() {
     /// Sends, and waits for the receipt.
     #[tool]
     async fn send_slowly(mailbox: &Mailbox) -> u8 {

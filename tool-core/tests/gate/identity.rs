@@ -79,7 +79,7 @@ async fn waits(host: &Host, calls: &[ToolCall], cx: &ToolContext) -> Vec<Ticket>
 
 // A1: calls named `call_0` in two conversations are two effects and two audit rows
 #[tokio::test]
-async fn calls_of_one_name_in_two_conversations_are_two_calls() {
+async fn equal_call_ids_in_two_conversations_are_separate() {
     for other in OTHERS {
         for amount in [5, 6] {
             let host = Host::new();
@@ -108,7 +108,7 @@ async fn calls_of_one_name_in_two_conversations_are_two_calls() {
 
 // A1: an approval of one conversation cannot be used in another, and its token is not shown there
 #[tokio::test]
-async fn an_approval_is_worth_nothing_in_another_conversation() {
+async fn approval_is_refused_in_a_different_conversation() {
     for other in OTHERS {
         let host = Host::new();
         let (own, theirs) = (cx(&host, ANN), cx(&host, other));
@@ -132,7 +132,7 @@ async fn an_approval_is_worth_nothing_in_another_conversation() {
 
 // A1: a token that another conversation, agent, user or workspace presents is invalid, and stays usable for its owner
 #[tokio::test]
-async fn a_token_is_refused_in_every_other_hand() {
+async fn token_of_a_different_principal_is_refused() {
     let strangers = [
         ["acme", "th-2", "ann", "clerk"],
         ["acme", "th-1", "bob", "clerk"],
@@ -185,7 +185,7 @@ async fn drive(host: &Host, model: &mut Script, cx: &ToolContext) -> Outcome {
 
 // A2: two workspaces share no thread, although both call their conversation `main`
 #[tokio::test]
-async fn conversations_of_one_name_in_two_workspaces_share_no_message() {
+async fn equal_conversation_names_in_two_workspaces_are_separate() {
     let host = Host::new();
     let turns = Turns::new(host.store.clone());
     let callers = ["acme", "globex"].map(|workspace| [workspace, "main", "ann", "clerk"]);
@@ -216,7 +216,7 @@ async fn conversations_of_one_name_in_two_workspaces_share_no_message() {
 
 // A5: calls of the same id in one message have their own results, effects and audit rows
 #[tokio::test]
-async fn calls_of_one_id_in_one_message_are_their_own() {
+async fn equal_call_ids_in_one_message_are_separate() {
     for ids in [["y", "y", "y"], ["y#2", "y", "y"], ["", "", ""]] {
         for amounts in [[1, 2, 3], [4, 4, 4]] {
             let host = Host::new();
@@ -243,7 +243,7 @@ async fn calls_of_one_id_in_one_message_are_their_own() {
 
 // A5: each of two calls of the same id waits for its own approval
 #[tokio::test]
-async fn calls_of_one_id_are_approved_one_by_one() {
+async fn calls_with_equal_ids_need_separate_approvals() {
     let host = Host::new();
     let turns = Turns::new(host.store.clone()).relaxed_order();
     let cx = cx(&host, ANN);
@@ -302,7 +302,7 @@ async fn pay_twice(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError
 
 // A1: a nested call has the identity of the outer call and its own number
 #[tokio::test]
-async fn a_nested_call_has_the_outer_identity_and_its_number() {
+async fn nested_call_identity_is_the_outer_one_plus_a_number() {
     let host = Host::new();
     let tools = toolset![pay_twice, pay, count].through(&host.gate);
     for caller in [ANN, OTHERS[0]] {
@@ -402,7 +402,7 @@ async fn an_identity_that_was_used_for_another_call_is_refused() {
 
 // A1: versions before 0.2 used one key for calls of two conversations; only the conversation that wrote such a row finds it
 #[tokio::test]
-async fn a_row_of_an_earlier_version_is_not_found_by_another_conversation() {
+async fn old_version_row_is_not_found_by_another_conversation() {
     let (store, now) = (MemoryStore::default(), Timestamp::now());
     let key = CallKey::earlier("acme", "t-1", "call_0");
     let intent = |identity: CallId, conversation: &str| Intent {

@@ -125,7 +125,7 @@ fn expected(tenant: &str, n: u32) -> Value {
 // S1-08, S2-06: a hundred interleaved calls of two instances, whose conversations, positions and calls have the same names: none sees the
 // other's secret, variables, ids or state, and the row of each call is its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn two_instances_never_mix() {
+async fn concurrent_instances_are_isolated() {
     let store = MemoryStore::default();
     let gate = Gate::builder()
         .approvals(Approvals::builder(store.clone()).build().unwrap())

@@ -54,7 +54,7 @@ fn clean(text: &str, what: &str) {
 
 // M8, S1-22, S1-24: a secret is in no result, audit row or event.
 #[tokio::test]
-async fn a_secret_is_in_no_result_row_or_event() {
+async fn no_result_row_or_event_contains_a_secret() {
     let store = MemoryStore::default();
     let gate = Gate::builder()
         .audit(Audit::required(store.clone()))
@@ -106,7 +106,7 @@ async fn a_secret_is_in_no_result_row_or_event() {
 }
 
 #[tokio::test]
-async fn a_secret_that_cannot_be_masked_is_not_given_out() {
+async fn secret_too_short_to_redact_is_refused() {
     let cx = ToolContext::builder()
         .secret("api_key", SecretString::from("short"))
         .build();

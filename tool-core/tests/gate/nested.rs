@@ -29,7 +29,7 @@ async fn spend(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError> {
 
 // M4, M18: the effects of the tools that a tool may call are part of its own effect.
 #[test]
-fn what_a_tool_calls_is_part_of_its_effect() {
+fn nested_tools_add_to_the_effect_of_a_tool() {
     let tools = toolset![count_twice, spend, count, pay];
     assert_eq!(
         tools.get("count_twice").unwrap().effect(),
@@ -40,7 +40,7 @@ fn what_a_tool_calls_is_part_of_its_effect() {
 
 // M18: calls of a gated call pass the same gate, whether or not their toolset has one.
 #[tokio::test]
-async fn what_a_gated_call_calls_passes_its_gate_whatever_the_toolset() {
+async fn nested_calls_pass_the_gate_of_the_outer_call() {
     let host = Host::new();
     // The toolset of the inner tools has no gate.
     let inner = toolset![count, pay];
@@ -63,7 +63,7 @@ async fn what_a_gated_call_calls_passes_its_gate_whatever_the_toolset() {
 
 // S4-65: a nested call is limited to the declared tools, passes the gate and is not a message.
 #[tokio::test]
-async fn a_nested_call_is_limited_gated_and_no_message() {
+async fn nested_call_is_limited_gated_and_not_a_message() {
     let host = Host::new();
     let tools = toolset![count_twice, count, pay, spend, send_mail].through(&host.gate);
     let cx = ToolContext::builder()
@@ -93,7 +93,7 @@ async fn a_nested_call_is_limited_gated_and_no_message() {
     let messages = tool_core::store::ThreadStore::read(&host.store, message.thread(), None)
         .await
         .unwrap();
-    assert_eq!(messages.len(), 3, "nested results are no messages");
+    assert_eq!(messages.len(), 3, "nested results are not messages");
     let rows = AuditSink::export(&host.store, Scope::All, &AuditFilter::default())
         .await
         .unwrap();

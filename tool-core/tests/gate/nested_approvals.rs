@@ -169,7 +169,7 @@ impl World {
 }
 
 /// Runs each outer tool to its end and answers its nested calls, whose letters go to `to`. Returns the worlds.
-async fn outer_calls_go_on(reply: &Reply, to: [&str; 2]) -> Vec<World> {
+async fn outer_calls_continue(reply: &Reply, to: [&str; 2]) -> Vec<World> {
     let [first, second] = to;
     let letter = |to: &str, number: u32| format!(r#"{{"to":"{to}","number":{number}}}"#);
     let mut worlds = Vec::new();
@@ -195,8 +195,8 @@ async fn outer_calls_go_on(reply: &Reply, to: [&str; 2]) -> Vec<World> {
 
 // A4: a tool that calls tools goes on after each nested approval
 #[tokio::test]
-async fn an_outer_call_goes_on_after_each_nested_approval() {
-    for world in outer_calls_go_on(&Reply::Approve, ["bob", "eve"]).await {
+async fn outer_call_continues_after_each_nested_approval() {
+    for world in outer_calls_continue(&Reply::Approve, ["bob", "eve"]).await {
         // No effect is ambiguous; all have succeeded.
         let rows = EffectLedger::list(&world.store, Scope::All, None)
             .await
@@ -210,14 +210,14 @@ async fn an_outer_call_goes_on_after_each_nested_approval() {
 
 // A4: a nested call that the approver edits runs with those arguments, and the outer call goes on with its result
 #[tokio::test]
-async fn outer_call_goes_on_after_an_edited_nested_call() {
+async fn outer_call_continues_after_an_edited_nested_call() {
     let edit = Reply::Edit(r#"{"to":"zoe"}"#.to_owned());
-    outer_calls_go_on(&edit, ["zoe", "zoe"]).await;
+    outer_calls_continue(&edit, ["zoe", "zoe"]).await;
 }
 
 // A4: an outer call that has an effect of its own is ambiguous once it has waited, and does not run again
 #[tokio::test]
-async fn an_outer_call_with_an_effect_of_its_own_is_not_run_again() {
+async fn outer_call_with_its_own_effect_is_not_rerun() {
     let world = World::new();
     let (tools, turns, cx) = world.start();
     let calls = ModelMessage::calls([ToolCall::new("call_0", "post_and_note", "{}")]);
@@ -236,7 +236,7 @@ async fn an_outer_call_with_an_effect_of_its_own_is_not_run_again() {
 
 // A4: the stored result of a nested call is returned as a typed value
 #[tokio::test]
-async fn a_stored_result_is_given_back_as_its_type() {
+async fn stored_result_is_returned_as_its_type() {
     let world = World::new();
     let (tools, _, cx) = world.start();
     let thread = cx.thread().unwrap();
@@ -288,7 +288,7 @@ async fn post_all(
 
 // A4: an ambiguous nested effect stops the turn once its outer call runs again, and the settled result reaches the outer call
 #[tokio::test]
-async fn nested_call_in_doubt_stops_the_turn() {
+async fn ambiguous_nested_call_stops_the_turn() {
     let world = World::new();
     let (tools, turns, _) = world.start();
     let tools = toolset![post_parcel, post_letter, post_all].through(tools.gate().unwrap());

@@ -131,7 +131,7 @@ async fn stopped_turn_reads_the_result_of_a_call_that_has_run() {
 
 // A6, A9: a turn that is stopped before it begins stops at an ambiguous effect
 #[tokio::test]
-async fn stopped_turn_stops_at_a_doubt() {
+async fn stopped_turn_stops_at_an_ambiguous_call() {
     let host = Host::new();
     let message = cut(&host, true).await;
     let tools = toolset![parcel].through(&host.gate);
@@ -165,7 +165,7 @@ impl EffectLedger for Unread {
 
 // A6, A9: a stopped turn that cannot read the ledger leaves the call open
 #[tokio::test]
-async fn stopped_turn_decides_nothing_while_the_ledger_is_away() {
+async fn stopped_turn_leaves_calls_open_while_the_ledger_is_down() {
     let host = Host::new();
     let message = cut(&host, false).await;
     let away = gate(&host.store).ledger(Unread(host.store.clone())).build();
@@ -228,7 +228,7 @@ fn limited(host: &Host, calls: u32) -> Toolset {
 
 // B2, N4: a call that has run and comes again reads its stored result, even if a limit refuses it now
 #[tokio::test]
-async fn limit_does_not_hide_what_has_run() {
+async fn refusing_limit_returns_the_result_of_a_call_that_has_run() {
     for lost in [false, true] {
         let host = Host::new();
         let tools = limited(&host, 1);
@@ -309,7 +309,7 @@ fn version(host: &Host, most: u32) -> Toolset {
 
 // B2: a call that took effect reads its stored result, even if a stricter schema refuses its arguments now
 #[tokio::test]
-async fn stricter_schema_does_not_hide_what_has_run() {
+async fn stricter_schema_returns_the_result_of_a_call_that_has_run() {
     let host = Host::new();
     let call = |id: &str| ToolCall::new(id, "pay_out", r#"{"amount":500}"#);
     let message = record(&host, [call("a"), call("b")]).await;
@@ -329,7 +329,7 @@ const OTHERS: [[&str; 2]; 3] = [["bob", "clerk"], ["ann", "scout"], ["bob", "sco
 
 // A6, B2: a call that ran for one user gives its result to another user who continues the conversation
 #[tokio::test]
-async fn another_user_reads_what_a_call_of_the_conversation_has_returned() {
+async fn second_user_reads_the_result_of_an_earlier_call() {
     for [user, agent] in OTHERS {
         for lost in [false, true] {
             let host = Host::new();
@@ -474,7 +474,7 @@ async fn half_done(host: &Host, name: &str, lost: bool) -> (StoredMessage, Ticke
 
 // A4, N4: a refused outer call that has sent a letter and waits for another reports that a part of it has run
 #[tokio::test]
-async fn refused_outer_call_says_that_a_part_of_it_has_run() {
+async fn refused_outer_call_reports_nested_calls_that_have_run() {
     for refusal in REFUSALS {
         for name in ["send_both", "send_deep"] {
             let host = Host::new();
@@ -491,7 +491,7 @@ async fn refused_outer_call_says_that_a_part_of_it_has_run() {
 
 // A4, N4: the approvals of nested calls are withdrawn when the outer call is refused
 #[tokio::test]
-async fn refused_outer_call_takes_the_approvals_of_its_nested_calls_back() {
+async fn refused_outer_call_withdraws_nested_approvals() {
     for refusal in REFUSALS {
         for (name, approved) in [
             ("send_both", false),
@@ -516,7 +516,7 @@ async fn refused_outer_call_takes_the_approvals_of_its_nested_calls_back() {
 
 // A4: an outer call that waits goes on for another user or agent of the conversation, and repeats nothing
 #[tokio::test]
-async fn outer_call_that_waits_goes_on_for_others() {
+async fn waiting_outer_call_continues_for_other_users() {
     for (user, agent) in [("bob", "clerk"), ("ann", "scribe")] {
         let host = Host::new();
         let (message, _) = half_done(&host, "send_deep", false).await;
@@ -532,7 +532,7 @@ async fn outer_call_that_waits_goes_on_for_others() {
 
 // A4, A9: refusing an outer call stops at the ambiguous effect of a nested call
 #[tokio::test]
-async fn refused_outer_call_stops_at_the_doubt_of_a_nested_one() {
+async fn refused_outer_call_stops_at_an_ambiguous_nested_call() {
     for refusal in REFUSALS {
         let host = Host::new();
         let (message, _) = half_done(&host, "send_both", true).await;
@@ -544,7 +544,7 @@ async fn refused_outer_call_stops_at_the_doubt_of_a_nested_one() {
 
 // A4: an outer call whose nested calls have not run is refused like any other call
 #[tokio::test]
-async fn refused_outer_call_that_has_done_nothing_says_no_more() {
+async fn refused_outer_call_without_nested_runs_is_a_plain_refusal() {
     let host = Host::new();
     let message = record(&host, [outer("send_both", false)]).await;
     let turn = refused(&host, &message, Refusal::Stopped).await;
@@ -569,7 +569,7 @@ async fn give_up(
 
 // A4, N4: the approvals of nested calls are withdrawn when the outer call has failed for good
 #[tokio::test]
-async fn failed_outer_call_takes_the_approvals_of_its_nested_calls_back() {
+async fn failed_outer_call_withdraws_nested_approvals() {
     let host = Host::new();
     let tools = toolset![send_mail, give_up].through(&host.gate);
     let cx = caller(&host, "ann", "clerk").tools(&tools).build();
@@ -606,7 +606,7 @@ async fn send_or_fail(#[context] uses: Uses<(send_mail,)>) -> Result<String, Too
 
 // A4, N9: the approval of a nested call is withdrawn when its outer call ends without it
 #[tokio::test]
-async fn outer_call_that_ends_without_a_nested_one_takes_its_approval_back() {
+async fn ended_outer_call_withdraws_the_unused_nested_approval() {
     for (approved, name, text) in [
         (false, "send_or_skip", "skipped"),
         (true, "send_or_skip", "skipped"),
@@ -639,7 +639,7 @@ async fn outer_call_that_ends_without_a_nested_one_takes_its_approval_back() {
 
 // A4, N11: a nested call that begins by its approval token while the turn refuses it is not reported as not run
 #[tokio::test]
-async fn nested_call_that_begins_while_it_is_refused_is_not_refused() {
+async fn nested_call_that_starts_during_its_refusal_is_not_refused() {
     let host = Host::new();
     let registry = || Registry::builder().tool::<send_or_fail>();
     let tools = registry().tool::<send_mail>().build().unwrap().open();
@@ -675,7 +675,7 @@ async fn nested_call_that_begins_while_it_is_refused_is_not_refused() {
 
 // A4, B2: an outer call whose second letter is denied reports that the first one was sent
 #[tokio::test]
-async fn outer_call_that_ends_with_a_denial_says_that_a_part_of_it_has_run() {
+async fn denied_outer_call_reports_nested_calls_that_have_run() {
     let host = Host::new();
     let (message, asked) = half_done(&host, "send_deep", false).await;
     let tools = all().build().unwrap().open().through(&host.gate);
@@ -846,7 +846,7 @@ impl Model for Sends {
 
 // A3, N10: a drive that has lost its run does not report a call as not run that the later run has begun
 #[tokio::test]
-async fn drive_that_has_lost_its_run_refuses_nothing() {
+async fn drive_that_lost_its_run_reports_no_call_as_not_run() {
     let host = Host::new();
     let late = Late::new(&host.store);
     let slow = gate(&host.store)

@@ -134,7 +134,7 @@ async fn took_effect(host: &Host, tools: &Toolset, name: &str) {
 
 // B2: a body that returned an output has succeeded, whatever fails after it
 #[tokio::test]
-async fn effect_is_recorded_where_its_output_is_lost() {
+async fn effect_is_recorded_when_its_output_is_lost() {
     for name in ["send_long", "send_unseen"] {
         let host = Host::new();
         let gate = Gate::builder().ledger(host.store.clone()).build();
@@ -160,7 +160,7 @@ async fn effect_is_recorded_where_its_output_is_lost() {
 
 // B2: an effect is recorded as succeeded although the output breaks the dynamic tool's output schema
 #[tokio::test]
-async fn effect_is_recorded_where_a_dynamic_output_breaks_its_schema() {
+async fn effect_is_recorded_when_its_output_violates_the_schema() {
     let host = Host::new();
     let schema = serde_json::json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
     let output = serde_json::json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"], "additionalProperties": false});
@@ -281,7 +281,7 @@ async fn relay_mail(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolE
 
 // A4: a call that only waits is not ambiguous, whatever fails after its end is written
 #[tokio::test]
-async fn outer_call_that_waits_is_released_with_its_end() {
+async fn waiting_outer_call_is_not_ambiguous_after_a_store_failure() {
     let (host, panics) = (Host::new(), Panics::default());
     panics.resolve.store(true, Ordering::SeqCst);
     let gate = Gate::builder()
@@ -315,7 +315,7 @@ async fn relay_in_other_words(#[context] uses: Uses<(send_mail,)>) -> Result<Str
 
 // A4: an outer call that rewrites the error of a waiting nested call waits, too
 #[tokio::test]
-async fn outer_call_waits_whatever_it_makes_of_the_error() {
+async fn outer_call_waits_even_if_it_rewrites_the_error() {
     for attempts in [1, 2] {
         let host = Host::new();
         let gate = Gate::builder()

@@ -69,7 +69,7 @@ async fn only(host: &Host) -> EffectRow {
 
 // S2-15, S2-16: the turn goes on with the arguments that the approver wrote.
 #[tokio::test]
-async fn a_turn_goes_on_with_edited_arguments() {
+async fn turn_continues_with_edited_arguments() {
     let host = Host::new();
     let turns = Turns::new(host.store.clone());
     let message = record(&turns, ModelMessage::calls([mail("c-1")]), &host).await;
@@ -121,7 +121,7 @@ fn edit(to: &str) -> Reply {
 
 // N3: an edited call that has run is replayed under another policy, without a new approval
 #[tokio::test]
-async fn edited_call_that_has_run_is_replayed_under_another_policy() {
+async fn edited_call_is_replayed_under_a_changed_policy() {
     let host = Host::new();
     let cx = placed(&host.ann(), 0);
     let before = under(&host, Rule::ask("mails").tools(["send_*"]));
@@ -149,7 +149,7 @@ async fn edited_call_that_has_run_is_replayed_under_another_policy() {
 
 // N3: an edited call that has run is replayed for another user who continues the conversation, without a new approval
 #[tokio::test]
-async fn edited_call_that_has_run_is_not_asked_about_for_another_user() {
+async fn edited_call_is_replayed_for_a_second_user() {
     let host = Host::new();
     let tools = under(&host, Rule::ask("mails").tools(["send_*"]));
     let turns = Turns::new(host.store.clone());
@@ -174,7 +174,7 @@ async fn edited_call_that_has_run_is_not_asked_about_for_another_user() {
 
 // N3: a call that two users are asked about, and that has run for one of them, is not denied to the other
 #[tokio::test]
-async fn call_that_has_run_for_one_user_is_not_denied_to_another_with_an_approval() {
+async fn executed_call_is_not_denied_to_a_second_user() {
     for ran_edited in [true, false] {
         let host = Host::new();
         let tools = under(&host, Rule::ask("mails").tools(["send_*"]));
@@ -264,7 +264,7 @@ async fn edited_twice() {
 
 // N3: an ambiguous call stays unsettled under another policy, and no approval is requested
 #[tokio::test]
-async fn call_in_doubt_is_unsettled_under_another_policy() {
+async fn ambiguous_call_stays_unsettled_under_a_changed_policy() {
     let host = Host::new();
     let tools = toolset![parcel].through(&host.gate);
     let call = || ToolCall::new("c-1", "parcel", r#"{"lost":false}"#);
@@ -285,7 +285,7 @@ async fn call_in_doubt_is_unsettled_under_another_policy() {
 
 // M5, M6: an approved call runs once although the process died between the use of its approval and the intent in the ledger.
 #[tokio::test]
-async fn an_approval_that_was_used_up_for_nothing_still_runs_its_call_once() {
+async fn used_approval_runs_its_unbegun_call_once() {
     for by_token in [true, false] {
         let host = Host::new();
         let ticket = host.asked().await;
@@ -314,7 +314,7 @@ async fn an_approval_that_was_used_up_for_nothing_still_runs_its_call_once() {
 
 // M5: a used approval runs nothing without a ledger, or with a ledger younger than it: the call may have run already.
 #[tokio::test]
-async fn an_approval_that_was_used_up_is_worth_nothing_without_a_ledger() {
+async fn used_approval_is_refused_without_a_ledger() {
     let host = Host::new();
     let ticket = host.asked().await;
     host.approve(&ticket).await;
@@ -330,7 +330,7 @@ async fn an_approval_that_was_used_up_is_worth_nothing_without_a_ledger() {
 
 // M5: an approval that is withdrawn while it is being used runs nothing.
 #[tokio::test]
-async fn an_approval_that_is_over_runs_nothing() {
+async fn withdrawn_approval_runs_nothing() {
     let host = Host::new();
     let ticket = host.asked().await;
     host.approve(&ticket).await;
@@ -347,7 +347,7 @@ async fn an_approval_that_is_over_runs_nothing() {
 
 // M6: when an operator allows a rerun, the approved call runs again without a second approval.
 #[tokio::test]
-async fn an_approved_call_runs_again_when_an_operator_says_so() {
+async fn operator_can_rerun_an_approved_call() {
     let host = Host::new();
     let tools = toolset![parcel].through(&host.gate);
     let turns = Turns::new(host.store.clone());
@@ -393,7 +393,7 @@ async fn letter(mailbox: &Mailbox) -> usize {
 
 // S4-62: two processes drive one turn; the second neither passes a call that is still running nor replaces its result.
 #[tokio::test]
-async fn a_turn_that_runs_elsewhere_is_left_to_it() {
+async fn turn_that_runs_in_another_process_is_left_alone() {
     let host = Host::new();
     let tools = toolset![letter].through(&host.gate);
     let turns = Turns::new(host.store.clone());

@@ -97,7 +97,7 @@ tool_core::host_value!(Hangs, tool_core::Effect::READ);
 
 // A1: the row of a read that was cut off by a drain or a dropped drive contains the outcome of the next process's run
 #[tokio::test]
-async fn row_of_a_read_that_was_cut_off_is_that_of_the_next_run() {
+async fn row_of_an_interrupted_read_is_reused_by_the_next_run() {
     for drains in [false, true] {
         for required in [false, true] {
             let store = MemoryStore::default();

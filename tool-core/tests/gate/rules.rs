@@ -41,7 +41,7 @@ fn share(rules: impl IntoIterator<Item = Rule>) -> SharedPolicy {
 
 // M14, M5: a rule asks for approval with four eyes, and its decision can be looked up.
 #[tokio::test]
-async fn a_rule_asks_with_four_eyes_and_its_decision_can_be_looked_up() {
+async fn four_eyes_rule_asks_and_its_decision_is_recorded() {
     let host = Host::new();
     let cx = host.ann();
     let policy = share([Rule::ask("counting")
@@ -138,7 +138,7 @@ async fn a_kill_switch_reaches_running_and_pending_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_calls_too_often_is_told_when_to_come_again() {
+async fn rate_limited_call_reports_retry_after() {
     let limits = Limits::builder()
         .limit(Limit::quota(2, Duration::from_secs(30)).per(Per::Principal))
         .build()

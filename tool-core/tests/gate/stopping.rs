@@ -91,7 +91,7 @@ fn wait_for(millis: u64) -> ToolCall {
 
 // B4: `drain` ends at most a second after its patience, whichever sink hangs.
 #[tokio::test]
-async fn drain_keeps_its_time_while_a_sink_hangs() {
+async fn drain_ends_in_time_while_a_sink_hangs() {
     for audit in [
         Audit::best_effort(Hangs::from(0)),
         Audit::required(Hangs::from(0)),
@@ -147,7 +147,7 @@ impl AuditSink for Tardy {
 // B4: `drain` waits for rows that are written in the background: of a call past its deadline, of a call that was dropped, and
 // of a call that was refused.
 #[tokio::test(start_paused = true)]
-async fn drain_waits_for_rows_that_no_call_waits_for() {
+async fn drain_waits_for_rows_written_in_the_background() {
     for what in ["late", "dropped", "refused"] {
         let sink = Tardy::default();
         let gate = Gate::builder().audit(Audit::required(sink.clone())).build();
@@ -283,7 +283,7 @@ async fn effect_is_in_the_ledger_while_the_sink_hangs() {
 // B4: with a required audit in a different database from the ledger, no effect happens without a row in the sink, and no row is left without
 // an end in the ledger.
 #[tokio::test]
-async fn effect_does_not_happen_where_the_sink_of_a_required_audit_does_not_write() {
+async fn required_audit_that_hangs_prevents_the_effect() {
     let expected = [
         (None, ErrorKind::Unavailable),
         (Some(0), ErrorKind::TimedOut),
@@ -323,7 +323,7 @@ impl AuditSink for Away {
 
 // B4: a repeated call is answered with its earlier run, whose row in the sink is unchanged.
 #[tokio::test]
-async fn row_in_another_database_outlives_a_replay() {
+async fn replay_leaves_the_row_in_a_separate_sink_unchanged() {
     let (ledger, sink) = (MemoryStore::default(), MemoryStore::default());
     let mailbox = Mailbox::default();
     let tools = apart(&ledger, sink.clone());
@@ -374,7 +374,7 @@ fn intent(conversation: &str, lease: Duration) -> Intent {
 
 // B8: after a quick restart the row's lease is still valid; a later sweep of the same process makes the row ambiguous.
 #[tokio::test]
-async fn row_of_a_dead_process_becomes_ambiguous_by_itself() {
+async fn sweeper_marks_the_row_of_a_dead_process_ambiguous() {
     let store = MemoryStore::default();
     store
         .begin(intent("main", Duration::from_millis(150)), None)
@@ -431,7 +431,7 @@ impl Maintenance for Purges {
 
 // B10: the gate applies retention by itself, batch by batch.
 #[tokio::test]
-async fn gate_applies_retention_by_itself() {
+async fn sweeper_of_the_gate_applies_retention() {
     let purges = Purges::default();
     let sweeper = Sweeper::default().every(Duration::from_millis(20));
     let sweeper = sweeper.purge(purges.clone(), Retention::default());

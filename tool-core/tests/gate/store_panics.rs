@@ -136,7 +136,7 @@ async fn print(_printer: &Printer) -> Bounded<String, 100> {
 
 // B5: an effect whose output cannot be stored because the spill store panics has succeeded
 #[tokio::test]
-async fn panic_of_a_spill_store_leaves_the_effect_known() {
+async fn panicking_spill_store_does_not_lose_the_effect() {
     let store = MemoryStore::default();
     let gate = Gate::builder().ledger(store.clone()).build();
     let tools = toolset![print].through(&gate);
@@ -147,7 +147,7 @@ async fn panic_of_a_spill_store_leaves_the_effect_known() {
         .build();
     let result = tools.call(ToolCall::new("c", "print", "{}"), &cx).await;
     assert!(
-        result.model_text().contains("the rest is not kept"),
+        result.model_text().contains("the rest is not stored"),
         "{result:?}"
     );
     let rows = EffectLedger::list(&store, Scope::All, Some(EffectState::Succeeded)).await;

@@ -48,7 +48,7 @@ async fn dropped_after(call: impl Future<Output = CallResult>, polls: usize) -> 
 
 // B3: after a call is dropped between any two polls, a body that never began is not ambiguous, and one that returned has succeeded
 #[tokio::test]
-async fn dropped_callers_leave_no_doubt_about_bodies_that_never_began_or_returned() {
+async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     for steps in [0, 3] {
         for polls in 0..40 {
             let (store, bodies) = (MemoryStore::default(), Bodies::default());
@@ -172,7 +172,7 @@ async fn send_and_hang(bodies: &Bodies) -> u32 {
 
 // B2: a call that is denied although an earlier run of it may have had an effect says so
 #[tokio::test(start_paused = true)]
-async fn denied_call_reports_what_its_earlier_run_may_have_done() {
+async fn denied_call_reports_possible_effects_of_its_earlier_run() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());
     let policy = tool_core::policy::SharedPolicy::default();
     let gate = Gate::builder().ledger(store.clone()).build();

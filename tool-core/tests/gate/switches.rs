@@ -137,7 +137,7 @@ fn look_at() -> ToolCall {
 
 // B9: a switch that one process stores applies in another process within a second, and at once after a restart.
 #[tokio::test]
-async fn switch_of_another_process_holds() {
+async fn switch_stored_by_another_process_applies() {
     let store = Shaky::default();
     for gate in [
         Gate::builder().build(),
@@ -378,7 +378,7 @@ async fn failing_store_refuses_effects_and_lets_reads_pass() {
 
 // B9: typed calls, streams and calls without a gate read the stored switches as well.
 #[tokio::test]
-async fn every_way_to_call_reads_stored_switches() {
+async fn every_call_path_reads_stored_switches() {
     let store = Shaky::default();
     for gated in [true, false] {
         let process = Process::new(&store, Gate::builder().build()).await;

@@ -182,7 +182,7 @@ impl ThreadStore for Dying {
 
 // S4-63: each result is stored before the next call; a turn that is resumed after a crash runs nothing twice.
 #[tokio::test]
-async fn what_is_stored_is_not_run_again() {
+async fn calls_with_stored_results_are_not_rerun() {
     let (store, log) = (MemoryStore::default(), Log::default());
     let gate = Gate::builder().ledger(store.clone()).build();
     let tools = toolset![note].through(&gate);
@@ -211,7 +211,7 @@ async fn what_is_stored_is_not_run_again() {
 }
 
 #[tokio::test]
-async fn only_reading_runs_side_by_side_and_only_where_it_is_wished() {
+async fn only_reads_run_in_parallel_and_only_if_enabled() {
     let calls = || {
         ModelMessage::calls([
             call("glance", "a"),
@@ -249,7 +249,7 @@ async fn without_an_option_no_two_calls_overlap() {
 }
 
 #[tokio::test]
-async fn calls_of_a_message_that_was_cut_off_do_not_run() {
+async fn calls_of_a_truncated_message_do_not_run() {
     let log = Log::default();
     let message = ModelMessage {
         truncated: true,
@@ -263,7 +263,7 @@ async fn calls_of_a_message_that_was_cut_off_do_not_run() {
 
 // S4-65: unknown, provider-run and stopped calls are answered.
 #[tokio::test]
-async fn what_cannot_be_called_here_is_answered() {
+async fn uncallable_calls_get_an_answer() {
     let (store, log) = (MemoryStore::default(), Log::default());
     let seen = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&seen);
@@ -313,7 +313,7 @@ async fn what_cannot_be_called_here_is_answered() {
 }
 
 #[tokio::test]
-async fn a_turn_without_a_conversation_says_what_is_missing() {
+async fn turn_without_a_conversation_is_an_error() {
     let (turns, nobody) = (Turns::new(MemoryStore::default()), ToolContext::anonymous());
     let message = record(&turns, ModelMessage::default(), &cx(&Log::default())).await;
     let errors = [
@@ -332,7 +332,7 @@ async fn a_turn_without_a_conversation_says_what_is_missing() {
 
 // S2-14, S2-15: a turn waits for all answers, and runs its other calls meanwhile.
 #[tokio::test]
-async fn a_turn_waits_for_all_answers_and_runs_the_rest_meanwhile() {
+async fn turn_waits_for_all_answers_and_runs_other_calls() {
     let host = Host::new();
     let turns = Turns::new(host.store.clone()).relaxed_order();
     let cx = || {
@@ -407,7 +407,7 @@ impl Model for Script {
 
 // S0-24: a failed call goes back to the model as a message, and the run completes.
 #[tokio::test]
-async fn a_failure_goes_back_to_the_model_and_the_run_completes() {
+async fn failed_call_is_sent_to_the_model_and_the_run_completes() {
     let (store, log) = (MemoryStore::default(), Log::default());
     let mut model = Script(
         vec![
@@ -457,7 +457,7 @@ async fn a_failure_goes_back_to_the_model_and_the_run_completes() {
 
 // S1-100: a run stops after fifteen messages of the model.
 #[tokio::test]
-async fn an_endless_caller_stops_after_fifteen_steps() {
+async fn run_stops_after_fifteen_steps() {
     let log = Log::default();
     let mut model = Script(Vec::new(), Vec::new());
     let turns = Turns::new(MemoryStore::default());
@@ -499,7 +499,7 @@ struct Sent {
 
 // S1-101: a tool may answer the user in the model's place, once.
 #[tokio::test]
-async fn a_tool_may_answer_in_the_models_place() {
+async fn tool_can_answer_the_user_in_place_of_the_model() {
     let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
     let mut model = Script(
         vec![
@@ -577,7 +577,7 @@ fn count_to(
 
 // S2-21: progress reaches the client; the model reads only the final value.
 #[tokio::test]
-async fn progress_of_a_call_is_told_and_not_stored() {
+async fn progress_is_reported_and_not_stored() {
     let (store, told) = (MemoryStore::default(), Arc::new(Mutex::new(Vec::new())));
     let steps = Arc::clone(&told);
     let turns = Turns::new(store.clone()).progress(move |call, step| {
@@ -606,7 +606,7 @@ fn place(#[variable("REGION")] region: String) -> String {
 
 // S4-14: a turn that lacks a required variable stops until the variable is set.
 #[tokio::test]
-async fn a_turn_that_lacks_a_variable_stops_until_it_is_there() {
+async fn turn_stops_until_a_missing_variable_is_set() {
     let (store, log) = (MemoryStore::default(), Log::default());
     let turns = Turns::new(store.clone());
     let message = ModelMessage::calls([ToolCall::new("c-1", "place", "{}"), call("note", "a")]);
@@ -639,7 +639,7 @@ async fn a_turn_that_lacks_a_variable_stops_until_it_is_there() {
 }
 
 #[tokio::test]
-async fn a_host_that_shuts_down_leaves_calls_open_for_the_next_one() {
+async fn draining_host_leaves_calls_open_for_the_next_one() {
     let (store, log) = (MemoryStore::default(), Log::default());
     let turns = Turns::new(store.clone());
     let message = ModelMessage::calls([call("note", "a"), call("note", "b")]);

@@ -47,7 +47,7 @@ fn leak_name(#[secret("key")] key: SecretString) -> Image {
 
 // G3, M8: a file with a secret reaches neither the model nor the client; the other files do
 #[tokio::test]
-async fn a_file_with_a_secret_is_left_out_everywhere() {
+async fn file_with_a_secret_is_omitted_everywhere() {
     let cx = ToolContext::builder().secret("key", SECRET).build();
     let tools = toolset![leak, leak_within, leak_name];
     let result = tools.call(ToolCall::new("c-0", "leak", "{}"), &cx).await;

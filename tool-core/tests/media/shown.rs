@@ -482,7 +482,7 @@ fn too_many() -> Result<Vec<File>, ToolError> {
 
 // G3: a part that no provider accepts is left out, because the thread could not be sent again; the tool's result is kept
 #[tokio::test]
-async fn a_part_that_no_provider_takes_is_left_out() {
+async fn part_that_no_provider_accepts_is_omitted() {
     let parts = read(&call(&toolset![broken_parts], "broken_parts").await);
     let shown = shape(&parts);
     assert_eq!(shown.len(), 5, "{shown:?}");
@@ -513,7 +513,7 @@ async fn a_part_that_no_provider_takes_is_left_out() {
 
 // G3: a typed call returns the image itself
 #[tokio::test]
-async fn a_typed_call_gives_the_image() {
+async fn typed_call_returns_the_image() {
     let image = tools()
         .invoke(fallible {}, &ToolContext::anonymous())
         .await

@@ -11,7 +11,7 @@ fn refused<T: std::fmt::Debug>(made: Result<T, ToolError>) -> String {
 
 // G3: a media type of another kind, no data, too much data, bytes of another type: each error says what to write
 #[test]
-fn what_no_provider_takes_is_refused_where_it_is_made() {
+fn media_that_no_provider_accepts_is_refused_at_creation() {
     for (error, expected) in [
         (
             refused(Image::new("image/png", b"")),
@@ -67,7 +67,7 @@ fn what_no_provider_takes_is_refused_where_it_is_made() {
         ),
         (
             refused(Image::detect(b"hello")),
-            "the image has bytes of no type that is known here: say the media type with `new`, such as `image/png`",
+            "the image has bytes of an unknown type: pass the media type to `new`, such as `image/png`",
         ),
         (
             refused(Image::url("image/png", "cat.png")),
@@ -133,7 +133,7 @@ fn media_types_are_in_lower_case_and_names_are_plain() {
 
 // G3: a payload of a client or a store is deserialized, unless the constructors would refuse it
 #[test]
-fn a_payload_is_read_back() {
+fn media_payload_round_trips() {
     let image = png().named("a \"b\".png");
     let written = serde_json::to_value(&image).unwrap();
     assert_eq!(

@@ -204,7 +204,7 @@ async fn every_kind_of_file_reaches_a_provider_or_is_named() {
 
 // G3: Gemini accepts audio and GIFs only in a user's message
 #[tokio::test]
-async fn what_gemini_takes_in_no_result_follows_in_a_message() {
+async fn files_gemini_refuses_in_results_follow_in_a_user_message() {
     let (written, _) = results(Provider::Gemini, "all_kinds").await;
     assert_eq!(written.len(), 2);
     assert_eq!(
@@ -247,7 +247,7 @@ async fn a_struct_with_an_image_is_a_text_and_the_image() {
 
 // G3: an address is sent as such to providers that fetch it, and as text to the others
 #[tokio::test]
-async fn an_address_is_fetched_or_read() {
+async fn file_address_is_sent_or_described() {
     for provider in Provider::ALL {
         let (written, results) = results(provider, "far").await;
         let expected = usize::from(provider == Provider::Bedrock);
@@ -262,7 +262,7 @@ async fn an_address_is_fetched_or_read() {
 
 // G3: an image of a type that a provider does not accept is left out; an SVG is sent as text
 #[tokio::test]
-async fn a_rare_image_is_left_out_and_an_svg_is_a_text() {
+async fn unsupported_image_is_omitted_and_svg_is_sent_as_text() {
     for provider in Provider::ALL {
         let (written, results) = results(provider, "rare").await;
         let text = written.iter().map(Value::to_string).collect::<String>();
@@ -282,7 +282,7 @@ async fn a_rare_image_is_left_out_and_an_svg_is_a_text() {
 
 // G3: an image that is too large for a provider is left out, because the thread could never be sent again
 #[tokio::test]
-async fn an_image_too_large_for_a_provider_is_left_out_there() {
+async fn image_too_large_for_a_provider_is_omitted() {
     for provider in Provider::ALL {
         let (_, results) = results(provider, "large").await;
         let refuses = [Provider::Anthropic, Provider::Bedrock].contains(&provider);

@@ -43,7 +43,7 @@ fn bytes(secret: &str, separator: &str, write: impl Fn(u8) -> String) -> String 
 
 // C2: a secret in named HTML references is redacted.
 #[test]
-fn html_named_references_are_masked() {
+fn html_named_references_are_redacted() {
     let named = |secret: &str| -> String {
         secret
             .chars()
@@ -74,7 +74,7 @@ fn html_named_references_are_masked() {
 
 // C2: a secret in numeric HTML references is redacted.
 #[test]
-fn html_numeric_references_are_masked() {
+fn html_numeric_references_are_redacted() {
     let each = |write: fn(u32) -> String| {
         move |secret: &str| -> String {
             secret
@@ -109,7 +109,7 @@ fn html_numeric_references_are_masked() {
 
 // C2: a secret in a JSON array of its bytes is redacted.
 #[test]
-fn json_arrays_of_bytes_are_masked() {
+fn json_arrays_of_bytes_are_redacted() {
     let inside = |text: String| text.trim_matches(['[', ']']).to_owned();
     masked(|secret| inside(serde_json::to_string(secret.as_bytes()).unwrap()));
     masked(|secret| inside(format!("{:?}", secret.as_bytes())));
@@ -144,7 +144,7 @@ fn json_arrays_of_bytes_are_masked() {
 
 // C2: a secret is redacted if its CRLF line breaks are written as LF, and the reverse.
 #[test]
-fn crlf_for_lf_and_lf_for_crlf_are_masked() {
+fn crlf_for_lf_and_lf_for_crlf_are_redacted() {
     let (lf, crlf) = ("line-1\nline-2\nline-3", "line-1\r\nline-2\r\nline-3");
     for (secret, text) in [(lf, crlf), (crlf, lf), (&format!("{lf}\n"), crlf)] {
         let redactor = redactor(&[("key", secret)]);
@@ -170,7 +170,7 @@ fn wrapped(text: &str, at: usize, line_break: &str) -> String {
 
 // C2: a secret in base64 with line breaks is redacted.
 #[test]
-fn wrapped_base64_is_masked() {
+fn wrapped_base64_is_redacted() {
     let long = "0123456789-".repeat(20);
     for secret in SECRETS.into_iter().chain([&*long]) {
         let redactor = redactor(&[("key", secret)]);
@@ -202,7 +202,7 @@ fn wrapped_base64_is_masked() {
 
 // C2: a secret in hex with separators is redacted.
 #[test]
-fn hex_with_separators_is_masked() {
+fn hex_with_separators_is_redacted() {
     for separator in [":", "-", " ", ":\n    ", "\n"] {
         masked(|secret| bytes(secret, separator, |byte| format!("{byte:02x}")));
         masked(|secret| bytes(secret, separator, |byte| format!("{byte:02X}")));
@@ -211,7 +211,7 @@ fn hex_with_separators_is_masked() {
 
 // C2: a secret in Rust escapes is redacted.
 #[test]
-fn rust_escapes_are_masked() {
+fn rust_escapes_are_redacted() {
     masked(|secret| secret.escape_default().to_string());
     masked(|secret| secret.escape_debug().to_string());
     masked(|secret| secret.escape_unicode().to_string());
@@ -220,7 +220,7 @@ fn rust_escapes_are_masked() {
 
 // C2: a secret in the escapes of C and Python is redacted.
 #[test]
-fn escapes_of_c_and_python_are_masked() {
+fn escapes_of_c_and_python_are_redacted() {
     masked(|secret| bytes(secret, "", |byte| format!("\\x{byte:02x}")));
     masked(|secret| bytes(secret, "", |byte| format!("\\{byte:03o}")));
     masked(|secret| {
@@ -233,7 +233,7 @@ fn escapes_of_c_and_python_are_masked() {
 
 // C2: a secret that is percent-encoded twice or three times is redacted.
 #[test]
-fn percent_encoding_twice_and_three_times_is_masked() {
+fn percent_encoding_twice_and_three_times_is_redacted() {
     let percent = |secret: &str| bytes(secret, "", |byte| format!("%{byte:02X}"));
     masked(|secret| percent(secret).replace('%', "%25"));
     masked(|secret| percent(secret).replace('%', "%2525"));
@@ -247,7 +247,7 @@ fn percent_encoding_twice_and_three_times_is_masked() {
 
 // C2: spellings that the threat model lists as not found.
 #[test]
-fn spellings_that_are_told_not_to_be_found() {
+fn documented_unredacted_spellings_are_not_found() {
     let secret = "secret/key";
     let redactor = redactor(&[("key", secret)]);
     let utf16: Vec<u8> = secret.encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -19,7 +19,7 @@ fn shared() -> (SharedRedactor, tool_core::redact::Lease) {
 
 // M8: a writer redacts secrets that are split over several writes.
 #[test]
-fn a_writer_masks_over_the_borders_of_writes() {
+fn writer_redacts_secrets_split_over_writes() {
     let (shared, _lease) = shared();
     let text = format!("a {SECRET} b\n{SECRET}");
     for size in 1..text.len() {
@@ -40,7 +40,7 @@ fn a_writer_masks_over_the_borders_of_writes() {
 
 // M8: secrets are added and removed while a writer is in use.
 #[test]
-fn secrets_come_and_go() {
+fn secrets_can_be_added_and_removed_while_writing() {
     let (shared, lease) = shared();
     let mut out = RedactingWriter::new(Vec::new(), shared.clone());
     let second = shared

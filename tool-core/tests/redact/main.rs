@@ -40,7 +40,7 @@ fn short_secrets_are_refused() {
     assert_eq!(refused.name, "pin");
     assert_eq!(
         refused.to_string(),
-        "the secret `pin` has fewer than 6 bytes, white space around it not counted, and would be found in other text: use a longer one"
+        "the secret `pin` has fewer than 6 bytes, white space around it not counted, and would match other text: use a longer one"
     );
     // The limit counts bytes, not characters.
     assert!(Redactor::new([("ok", SecretString::from("äöü"))]).is_ok());
@@ -74,7 +74,7 @@ fn without_secrets_nothing_is_copied() {
 
 // M8: secrets that overlap are redacted together.
 #[test]
-fn secrets_that_share_text_are_masked_together() {
+fn overlapping_secrets_are_redacted_together() {
     let prefix = redactor(&[("short", "abcdef"), ("long", "abcdefgh")]);
     assert_eq!(prefix.redact("xabcdefghx"), "x[secret:long]x");
     assert_eq!(prefix.redact("xabcdefgx"), "x[secret:short]gx");
@@ -98,7 +98,7 @@ fn secrets_that_share_text_are_masked_together() {
 
 // M8: inserting a mask never forms a secret.
 #[test]
-fn a_mask_never_makes_a_secret() {
+fn mask_never_forms_a_secret() {
     let named = redactor(&[("secret", "secret")]);
     assert_eq!(named.redact("a secret!"), "a <masked>!");
     let joined = redactor(&[("a", "tok-1234"), ("b", "]tail-99")]);

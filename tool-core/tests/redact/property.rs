@@ -185,7 +185,7 @@ proptest! {
 
     // M8: the text around a secret is unchanged.
     #[test]
-    fn all_else_comes_out_whole(secret in solid_secret(), spelling in escaped(), before in "[,;:!?() ]{0,8}", after in "[,;:!?() ]{0,8}") {
+    fn text_around_a_secret_is_unchanged(secret in solid_secret(), spelling in escaped(), before in "[,;:!?() ]{0,8}", after in "[,;:!?() ]{0,8}") {
         let redactor = redactor(&[("it", &secret)]);
         let masked = redactor.redact(&format!("{before}{}{after}", spelling.write(&secret))).into_owned();
         let mask = ["[secret:it]", "<masked>", "***"].into_iter().find(|mask| masked.contains(mask));
@@ -194,7 +194,7 @@ proptest! {
 
     // M8: redacting a text in pieces gives the same as redacting the whole.
     #[test]
-    fn pieces_make_the_whole(
+    fn redacting_in_pieces_equals_redacting_the_whole(
         secrets in vec(secret(), 1..4),
         parts in vec((around(), spelling(), any::<prop::sample::Index>()), 0..4),
         end in around(),
@@ -231,7 +231,7 @@ proptest! {
 
     // M8: the text that a stream holds back is bounded.
     #[test]
-    fn what_is_held_back_is_bounded(secret in "[ab%]{6,12}", text in "[ab%]{0,80}") {
+    fn text_held_back_by_a_stream_is_bounded(secret in "[ab%]{6,12}", text in "[ab%]{0,80}") {
         let redactor = redactor(&[("it", &secret)]);
         let mut stream = redactor.stream();
         let (mut given, mut longest) = (0, 0);

@@ -15,7 +15,7 @@ const SECRETS: [&str; 5] = [
 
 // M8: the secret itself and in hex.
 #[test]
-fn as_it_is_and_in_hex() {
+fn literal_and_hex_spellings_are_redacted() {
     for secret in SECRETS {
         let redactor = redactor(&[("key", secret)]);
         assert_eq!(redactor.redact(&format!("<{secret}>")), "<[secret:key]>");
@@ -28,7 +28,7 @@ fn as_it_is_and_in_hex() {
 
 // M8: the secret in JSON strings.
 #[test]
-fn as_json_writes_it() {
+fn json_escaped_spellings_are_redacted() {
     for secret in SECRETS {
         let redactor = redactor(&[("key", secret)]);
         let json = serde_json::to_string(secret).unwrap();
@@ -79,7 +79,7 @@ fn url_form(text: &str) -> String {
 
 // M8: base64 at every alignment leaves no bit of the secret.
 #[test]
-fn base64_at_every_alignment_leaves_no_bit_of_it() {
+fn base64_spellings_are_redacted_at_every_alignment() {
     for secret in SECRETS {
         let redactor = redactor(&[("key", secret)]);
         for (engine, name) in [
@@ -114,7 +114,7 @@ fn base64_at_every_alignment_leaves_no_bit_of_it() {
 
 // M8: nested spellings: a key in base64, in the query of an address, in JSON.
 #[test]
-fn one_spelling_within_another() {
+fn nested_spellings_are_redacted() {
     let secret = "~~~???>>>///ab";
     let redactor = redactor(&[("key", secret)]);
     let base64 = STANDARD.encode(secret);
@@ -136,7 +136,7 @@ fn one_spelling_within_another() {
 
 // M8: text before a secret that looks like the start of an escape does not hide it.
 #[test]
-fn escapes_do_not_have_to_begin_where_a_reader_would_say() {
+fn text_like_an_escape_start_does_not_hide_a_secret() {
     let redactor = redactor(&[("key", "ab12cd34")]);
     assert_eq!(redactor.redact("%ab12cd34"), "%[secret:key]");
     assert_eq!(redactor.redact("%ab%31%32cd34"), "%[secret:key]");
@@ -151,7 +151,7 @@ fn escapes_do_not_have_to_begin_where_a_reader_would_say() {
 
 // M8: a secret of backslashes, which can be read in exponentially many ways, is redacted in bounded time.
 #[test]
-fn many_readings_end() {
+fn secret_of_backslashes_is_redacted_in_bounded_time() {
     let secret = "\\".repeat(60);
     let redactor = redactor(&[("key", &secret)]);
     assert_eq!(redactor.redact(&"\\".repeat(59)).len(), 59);
@@ -161,7 +161,7 @@ fn many_readings_end() {
 
 // M8: one secret is complete while the next one, which may reach into it, is still open.
 #[test]
-fn a_mask_waits_for_what_may_reach_into_it() {
+fn mask_is_held_back_while_a_spelling_may_continue() {
     let redactor = redactor(&[("key", "a ++ %")]);
     let text = "61202b2b2025\\u0061 ++ %";
     let mut stream = redactor.stream();
@@ -176,7 +176,7 @@ fn a_mask_waits_for_what_may_reach_into_it() {
 
 // M8: two secrets in one base64 text share a character.
 #[test]
-fn neighbours_in_base64_are_masked_as_one() {
+fn adjacent_secrets_in_base64_share_a_mask() {
     let redactor = redactor(&[("user", "user-42"), ("pass", "pass-word")]);
     let text = STANDARD_NO_PAD.encode("user-42pass-word");
     assert_eq!(redactor.redact(&text), "[secret:user]");

@@ -18,7 +18,7 @@ fn raw(value: &serde_json::Value) -> Box<RawValue> {
 
 // M8, S4-13: payloads and progress are redacted.
 #[test]
-fn payloads_and_progress_are_masked() {
+fn payloads_and_progress_are_redacted() {
     let redactor = redactor(&[("key", SECRET)]);
     let payload = raw(&json!({"a": [SECRET, 1, null], SECRET: format!("x{SECRET}y")}));
     let masked = redactor.payload(payload.clone());
@@ -34,7 +34,7 @@ fn payloads_and_progress_are_masked() {
 
 // M8: a number or a literal that contains a secret is replaced by its mask.
 #[test]
-fn a_number_or_a_word_that_is_a_secret_becomes_its_mask() {
+fn secret_number_or_literal_is_replaced_by_its_mask() {
     let redactor = redactor(&[("pin", "123456")]);
     let masked = redactor.payload(raw(&json!({"a": 123_456, "b": [-12_345_678], "c": 12_345})));
     assert_eq!(
@@ -45,7 +45,7 @@ fn a_number_or_a_word_that_is_a_secret_becomes_its_mask() {
 
 // M8: a secret that is itself JSON, such as a key file.
 #[test]
-fn a_secret_over_several_values_takes_the_smallest_around_it() {
+fn secret_across_values_redacts_the_smallest_enclosing_value() {
     let secret = r#"{"kid":"k1","d":"xyz"}"#;
     let redactor = redactor(&[("jwk", secret)]);
     let text = format!(r#"{{"id":7,"keys":[{secret},{{"kid":"k2"}}]}}"#);
@@ -63,7 +63,7 @@ fn a_secret_over_several_values_takes_the_smallest_around_it() {
 
 // M8: where a secret begins in the middle of an escape, the whole string is redacted, so that no half of an escape is left.
 #[test]
-fn half_an_escape_is_never_cut_off() {
+fn redaction_never_splits_an_escape() {
     let redactor = redactor(&[("key", "nsecret")]);
     assert_eq!(
         redactor.redact_json(r#"["a\nsecret"]"#),
@@ -77,7 +77,7 @@ fn half_an_escape_is_never_cut_off() {
 
 // M8: text that claims to be JSON and is not.
 #[test]
-fn broken_json_is_masked_as_text() {
+fn broken_json_is_redacted_as_text() {
     let redactor = redactor(&[("key", "tok-1234")]);
     for text in [
         "tok-1234",
@@ -119,7 +119,7 @@ impl std::error::Error for Quiet {}
 
 // M8, S1-22: both texts of an error, for the model and for the operator, are redacted.
 #[test]
-fn both_faces_of_an_error_are_masked() {
+fn both_texts_of_an_error_are_redacted() {
     let redactor = redactor(&[("key", SECRET)]);
     let own = redactor.error(
         ToolError::of(ErrorKind::Denied, format!("no {SECRET}"))
@@ -167,7 +167,7 @@ fn both_faces_of_an_error_are_masked() {
 
 // M8, S4-13: model output is redacted.
 #[test]
-fn model_output_is_masked() {
+fn model_output_is_redacted() {
     let redactor = redactor(&[("key", SECRET)]);
     assert_eq!(
         redactor

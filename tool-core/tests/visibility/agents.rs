@@ -42,7 +42,7 @@ fn silent() -> (DynamicTool, Arc<AtomicUsize>) {
 
 // S1-59: a prompt has 1 to 8000 characters, counted as characters, not bytes.
 #[tokio::test]
-async fn an_agent_is_asked_with_a_prompt() {
+async fn agent_prompt_length_is_limited() {
     let agent = AgentTool::ask("tax-law", "Knows the tax law.", |prompt, cx| async move {
         let of = cx.tool_name().unwrap_or_default().to_owned();
         Ok(format!("{of}: {} characters", prompt.chars().count()))
@@ -97,7 +97,7 @@ async fn an_agent_that_does_not_answer_is_an_error_value() {
 
 // S1-59: cancelling the turn drops the agent's work.
 #[tokio::test(start_paused = true)]
-async fn an_agent_ends_with_the_turn_that_asked() {
+async fn cancelled_turn_ends_its_agents() {
     let (tool, dropped) = silent();
     let tools = tools(AgentTool::new("tax-law", tool).unwrap());
     let turn = CancellationToken::new();

@@ -61,7 +61,7 @@ async fn a_hidden_tool_answers_like_an_unknown_one() {
 
 // S0-21: a tool that is denied, disabled or killed while the turn runs is refused at its next call, for this tenant alone.
 #[tokio::test]
-async fn denials_hold_at_the_next_dispatch() {
+async fn denials_apply_at_the_next_dispatch() {
     let Counted { registry, runs } = counted();
     let cx = ToolContext::builder()
         .workspace("acme")
@@ -292,7 +292,7 @@ async fn a_namespaced_id_travels() {
 
 // S1-11: a meta-tool is listed; called directly, it answers that it is unavailable, and a host provides the turn's own.
 #[tokio::test]
-async fn a_meta_tool_is_built_elsewhere() {
+async fn meta_tool_called_directly_is_unavailable() {
     let registry = registry();
     let cx = ToolContext::anonymous();
     let tools = registry.toolset(&cx, &Rules::default());

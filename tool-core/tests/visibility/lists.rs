@@ -4,7 +4,7 @@ use super::*;
 
 // S0-14, S0-15, S0-16, S0-18, S0-19: the steps of the lists are applied in order, and the step that decided is reported.
 #[test]
-fn the_lists_have_four_steps() {
+fn list_filters_apply_in_four_steps() {
     let rules = Rules::default;
     let global = |lists: Lists| SharedPolicy::new(Policy::builder().global(lists).build().unwrap());
     let set = |names: &[&str]| {

@@ -205,7 +205,7 @@ fn enablement_is_the_union_of_its_rows() {
 
 // S1-39: no enablement row enables nothing, unless the host says otherwise; a row without effect is still a row.
 #[test]
-fn no_row_is_not_everything() {
+fn missing_enablement_rows_enable_nothing() {
     let registry = builder().dynamic(tool("plain")).build().unwrap();
     let list = |rows: Enablement| names(&registry, &everything().enablement(rows));
     assert_eq!(list(Enablement::default()), ["spawn_task"]);
@@ -229,7 +229,7 @@ fn no_row_is_not_everything() {
 
 // S1-03: a tool that is enabled between two turns is in the second only.
 #[test]
-fn a_turn_keeps_its_list() {
+fn tool_list_of_a_turn_is_fixed() {
     let registry = registry();
     let turn = |rows: Enablement| {
         registry.toolset(
@@ -277,7 +277,7 @@ fn a_turn_keeps_its_list() {
 
 // S1-49, S1-50: a missing or empty secret hides the tool from the model; the operator's list says that it is misconfigured.
 #[test]
-fn a_missing_secret_is_silent_to_the_model_and_told_to_the_operator() {
+fn missing_secret_is_shown_to_the_operator_only() {
     let registry = builder()
         .dynamic(tool("optional_key").secret(SecretNeed {
             optional: true,
@@ -310,7 +310,7 @@ fn a_missing_secret_is_silent_to_the_model_and_told_to_the_operator() {
 
 // S1-51, S1-60: harness tools and tools that ask agents are not on the operator's list; the latter are not in the registry either.
 #[test]
-fn the_operators_list_has_what_can_be_switched() {
+fn operator_list_has_the_switchable_tools() {
     let registry = registry();
     let tools = registry.toolset(
         &ToolContext::anonymous(),
@@ -327,7 +327,7 @@ fn the_operators_list_has_what_can_be_switched() {
 
 // S1-59, S1-60: an agent whose channel is off cannot be asked, and the depth of nested agents is limited.
 #[tokio::test]
-async fn agents_are_asked_only_where_they_may() {
+async fn agents_are_called_only_if_the_channel_and_depth_allow() {
     let registry = registry();
     let cx = ToolContext::anonymous();
     let base = || Rules::default().enablement(Enablement::default().manual("agent:law"));

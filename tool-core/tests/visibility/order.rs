@@ -4,7 +4,7 @@ use super::*;
 
 // S1-61, S0-19: the layers are asked in order: the first layer that hides a tool is reported, and when it is lifted the next one.
 #[test]
-fn layers_are_asked_in_order() {
+fn layers_are_checked_in_order() {
     let registry = builder()
         .dynamic(
             tool("all_memory")

@@ -6,7 +6,7 @@ use super::*;
 
 // S1-12: a plugin that was made for other versions is left out with a report, and the others are loaded.
 #[tokio::test]
-async fn a_plugin_loads_where_it_was_made_for_this_version() {
+async fn plugin_loads_only_for_matching_versions() {
     let engine = Plugin::ENGINE;
     let registry = Registry::builder()
         .dynamic(tool("search"))
@@ -39,7 +39,7 @@ async fn a_plugin_loads_where_it_was_made_for_this_version() {
     assert_eq!(
         told.to_string(),
         format!(
-            "`future:search` [engine]: its plugin was not made for this version of the engine: update one of both \
+            "`future:search` [engine]: its plugin was not made for this version of the engine: update the plugin or the engine \
              (`wants >=99, this is {engine}`)"
         )
     );
@@ -56,7 +56,7 @@ async fn a_plugin_loads_where_it_was_made_for_this_version() {
 
 // S1-12: two plugins that make the same tool name are refused, and so is a namespace with characters that a name cannot have.
 #[test]
-fn a_plugins_names_are_judged() {
+fn plugin_tool_names_are_validated() {
     let plugin = |space: &str| Plugin::new(space, "*").tool(tool("search"));
     let twice = Registry::builder()
         .plugin(plugin("github"))

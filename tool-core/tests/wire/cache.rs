@@ -57,7 +57,7 @@ fn registry() -> Registry {
 
 // M11: while a tool is disabled and enabled again during a conversation, the list and every earlier message stay the same byte for byte
 #[tokio::test]
-async fn the_list_and_the_messages_stay_while_a_tool_goes_and_comes_back() {
+async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
     let (registry, cx) = (registry(), ToolContext::anonymous());
     for provider in Provider::ALL {
         let all = registry.toolset(&cx, &Rules::default());
@@ -138,7 +138,7 @@ async fn the_list_and_the_messages_stay_while_a_tool_goes_and_comes_back() {
 // M11: a tool that was never offered is announced in the conversation if the provider has a means for it, else appended to the list, which is
 // reported
 #[test]
-fn a_new_tool_is_told_behind_what_is_there() {
+fn new_tool_is_announced_or_appended_to_the_list() {
     let (registry, cx) = (registry(), ToolContext::anonymous());
     let less = registry.toolset(&cx, &Rules::default().deny(["forecast"]));
     let all = registry.open();
@@ -199,7 +199,7 @@ fn an_offer_may_be_narrowed_before_the_first_request() {
 }
 
 #[test]
-fn nothing_left_to_use_is_said_without_a_new_list() {
+fn offer_without_tools_keeps_the_list_and_forbids_calls() {
     let none = toolset![];
     for provider in Provider::ALL {
         let first = provider.offer(&toolset![search]).unwrap();

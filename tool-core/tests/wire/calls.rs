@@ -42,7 +42,7 @@ fn a_whole_answer_and_a_streamed_one_have_the_same_calls() {
 
 // The deltas that an interface shows while an answer streams add up to the answer.
 #[test]
-fn the_news_of_a_stream_make_the_answer() {
+fn stream_deltas_add_up_to_the_answer() {
     for provider in Provider::ALL {
         let (_, body) = recorded(provider);
         let mut stream = provider.stream();
@@ -77,7 +77,7 @@ fn the_news_of_a_stream_make_the_answer() {
 
 // Thoughts with their signatures go back unchanged and in the same position, as providers require.
 #[test]
-fn what_a_model_said_goes_back_as_it_came() {
+fn model_message_is_sent_back_unchanged() {
     let said = |provider: Provider, whole: bool| -> Vec<Value> {
         let (body, stream) = recorded(provider);
         let reply = if whole {
@@ -185,7 +185,7 @@ fn arguments_are_the_text_that_the_model_wrote() {
 
 // Empty arguments for a tool without parameters are a valid call.
 #[test]
-fn no_arguments_are_an_empty_object() {
+fn empty_arguments_are_an_empty_object() {
     let body = r#"{"content":[{"type":"tool_use","id":"c","name":"t","input":{}}],"stop_reason":"tool_use"}"#;
     let reply = Provider::Anthropic.reply(body).unwrap();
     assert_eq!(reply.calls()[0].arguments, "{}");
@@ -212,7 +212,7 @@ data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}
 
 // Generated ids are deterministic, differ within an answer and between answers, and are not sent back.
 #[test]
-fn ids_that_gemini_leaves_out_are_made() {
+fn ids_that_gemini_omits_are_generated() {
     let body = |response: &str| {
         format!(
             r#"{{"responseId":"{response}","candidates":[{{"content":{{"parts":[
@@ -241,7 +241,7 @@ fn ids_that_gemini_leaves_out_are_made() {
 
 // Servers that imitate the API number and repeat pieces differently.
 #[test]
-fn copies_of_chat_completions_are_read() {
+fn chat_completions_variants_are_accepted() {
     let read = |deltas: &[&str]| {
         let mut stream = Provider::Chat.stream();
         for delta in deltas {
@@ -278,7 +278,7 @@ fn copies_of_chat_completions_are_read() {
 
 // Calls that a provider runs itself are not tool calls of the host, and go back unchanged.
 #[test]
-fn tools_of_the_provider_are_no_calls() {
+fn provider_run_tools_are_not_calls() {
     let body = r#"{"content":[
         {"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"x"}},
         {"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}

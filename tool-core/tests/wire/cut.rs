@@ -93,7 +93,7 @@ fn stopped(provider: Provider, body: &str, word: &str) -> String {
 }
 
 #[test]
-fn calls_of_an_answer_that_was_cut_off_never_run() {
+fn calls_of_a_truncated_answer_never_run() {
     for provider in Provider::ALL {
         let (whole, stream) = recorded(provider);
         for (word, stop) in words(provider) {
@@ -113,7 +113,7 @@ fn calls_of_an_answer_that_was_cut_off_never_run() {
 
 // Wherever a stream ends, its calls do not run unless the provider has announced the end.
 #[test]
-fn a_stream_that_ends_early_is_cut_off() {
+fn stream_that_ends_early_is_truncated() {
     for provider in Provider::ALL {
         let (_, body) = recorded(provider);
         let end = match provider {
@@ -138,7 +138,7 @@ fn a_stream_that_ends_early_is_cut_off() {
 
 // A cut may leave half of a call; the message that goes back is one that the provider accepts.
 #[test]
-fn half_a_call_goes_back_as_something_whole() {
+fn truncated_call_is_sent_back_as_a_valid_message() {
     for provider in Provider::ALL {
         let (_, body) = recorded(provider);
         // Within the second call's arguments.

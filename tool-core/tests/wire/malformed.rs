@@ -7,82 +7,82 @@ fn fault(provider: Provider, body: &str) -> String {
 }
 
 #[test]
-fn another_shape_is_told_with_its_place() {
+fn unexpected_shape_is_reported_with_its_position() {
     let cases = [
         (
             Provider::Chat,
             "nothing",
-            "OpenAI Chat Completions sent what is no JSON: expected ident at line 1 column 2",
+            "OpenAI Chat Completions sent invalid JSON: expected ident at line 1 column 2",
         ),
         (
             Provider::Chat,
             "[]",
-            "OpenAI Chat Completions sent another shape at ``: expected an object, found an array",
+            "OpenAI Chat Completions sent an unexpected shape at ``: expected an object, found an array",
         ),
         (
             Provider::Chat,
             "{}",
-            "OpenAI Chat Completions sent another shape at `/choices`: expected a value, found none",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices`: expected a value, found none",
         ),
         (
             Provider::Chat,
             r#"{"choices":[{"message":{"content":7}}]}"#,
-            "OpenAI Chat Completions sent another shape at `/choices/0/message/content`: expected text, found `7`",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/content`: expected text, found `7`",
         ),
         (
             Provider::Chat,
             r#"{"choices":[{"message":{"tool_calls":[{"id":"a","function":{"arguments":"{}"}}]}}]}"#,
-            "OpenAI Chat Completions sent another shape at `/choices/0/message/tool_calls/0`: expected a call's first piece with the name of its function, found none",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/tool_calls/0`: expected a call's first piece with the name of its function, found none",
         ),
         (
             Provider::Chat,
             r#"{"choices":[{"message":{"tool_calls":[{"id":"a","type":"custom","custom":{"name":"x","input":"y"}}]}}]}"#,
-            "OpenAI Chat Completions sent another shape at `/choices/0/message/tool_calls/0/type`: expected `function`, as no other kind of tool was offered, found `\"custom\"`",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/tool_calls/0/type`: expected `function`, as no other kind of tool was offered, found `\"custom\"`",
         ),
         (
             Provider::Chat,
             r#"{"choices":[{},{}]}"#,
-            "OpenAI Chat Completions sent another shape at `/choices`: expected one choice, so ask without `n`, found an array",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices`: expected one choice, so ask without `n`, found an array",
         ),
         (
             Provider::Chat,
             r#"{"choices":[{"message":{"function_call":{"name":"x","arguments":"{}"}}}]}"#,
-            "OpenAI Chat Completions sent another shape at `/choices/0/message/function_call`: expected `tool_calls`, so ask with `tools` and not with `functions`, found an object",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/function_call`: expected `tool_calls`, so ask with `tools` and not with `functions`, found an object",
         ),
         (
             Provider::Chat,
             r#"{"choices":[{"message":{"content":"a","content":"b"}}]}"#,
-            "OpenAI Chat Completions sent another shape at `/choices/0/message/content`: expected each key once, found it twice",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/message/content`: expected each key once, found it twice",
         ),
         (
             Provider::Responses,
             r#"{"status":"completed","output":[{"type":"function_call","name":"x","arguments":"{}"}]}"#,
-            "OpenAI Responses sent another shape at `/output/0/call_id`: expected a value, found none",
+            "OpenAI Responses sent an unexpected shape at `/output/0/call_id`: expected a value, found none",
         ),
         (
             Provider::Anthropic,
             r#"{"content":[{"type":"text","text":"a"},{"type":"tool_use","id":"a","input":{}}]}"#,
-            "Anthropic sent another shape at `/content/1/name`: expected a value, found none",
+            "Anthropic sent an unexpected shape at `/content/1/name`: expected a value, found none",
         ),
         (
             Provider::Gemini,
             r#"{"candidates":[{"content":{"parts":[{"functionCall":{"args":{}}}]}}]}"#,
-            "Gemini sent another shape at `/candidates/0/content/parts/0/functionCall/name`: expected a value, found none",
+            "Gemini sent an unexpected shape at `/candidates/0/content/parts/0/functionCall/name`: expected a value, found none",
         ),
         (
             Provider::Gemini,
             r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"x","willContinue":true}}]}}]}"#,
-            "Gemini sent another shape at `/candidates/0/content/parts/0/functionCall/willContinue`: expected a whole call, so ask without `streamFunctionCallArguments`, found `true`",
+            "Gemini sent an unexpected shape at `/candidates/0/content/parts/0/functionCall/willContinue`: expected a whole call, so ask without `streamFunctionCallArguments`, found `true`",
         ),
         (
             Provider::Bedrock,
             r#"{"output":{"message":{"content":[{"toolUse":{"name":"x","input":{}}}]}}}"#,
-            "Bedrock sent another shape at `/output/message/content/0/toolUse/toolUseId`: expected a value, found none",
+            "Bedrock sent an unexpected shape at `/output/message/content/0/toolUse/toolUseId`: expected a value, found none",
         ),
         (
             Provider::Bedrock,
             r#"{"output":"text"}"#,
-            "Bedrock sent another shape at `/output`: expected an object, found `\"text\"`",
+            "Bedrock sent an unexpected shape at `/output`: expected an object, found `\"text\"`",
         ),
     ];
     for (provider, body, expected) in cases {
@@ -91,7 +91,7 @@ fn another_shape_is_told_with_its_place() {
 }
 
 #[test]
-fn an_error_of_the_provider_is_its_error() {
+fn provider_error_is_reported() {
     let cases = [
         (
             Provider::Chat,
@@ -147,7 +147,7 @@ fn an_error_of_the_provider_is_its_error() {
 }
 
 #[test]
-fn errors_in_a_stream_are_told_as_well() {
+fn errors_in_a_stream_are_reported() {
     let cases = [
         (Provider::Chat, r#"{"error":{"message":"m","type":"k"}}"#),
         (
@@ -191,27 +191,27 @@ fn errors_in_a_stream_are_told_as_well() {
 }
 
 #[test]
-fn events_out_of_place_are_told() {
+fn misplaced_events_are_reported() {
     let cases = [
         (
             Provider::Anthropic,
             r#"{"type":"content_block_delta","index":4,"delta":{"type":"text_delta","text":"a"}}"#,
-            "Anthropic sent another shape at `/index`: expected the number of a block that is open, found `4`",
+            "Anthropic sent an unexpected shape at `/index`: expected the number of a block that is open, found `4`",
         ),
         (
             Provider::Responses,
             r#"{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{"}"#,
-            "OpenAI Responses sent another shape at `/output_index`: expected the number of an item that has begun, found `0`",
+            "OpenAI Responses sent an unexpected shape at `/output_index`: expected the number of an item that has begun, found `0`",
         ),
         (
             Provider::Chat,
             r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}]}"#,
-            "OpenAI Chat Completions sent another shape at `/choices/0/delta/tool_calls/0`: expected a call's first piece with the name of its function, found none",
+            "OpenAI Chat Completions sent an unexpected shape at `/choices/0/delta/tool_calls/0`: expected a call's first piece with the name of its function, found none",
         ),
         (
             Provider::Bedrock,
             r#"{"contentBlockIndex":0,"delta":{"text":"a"}}"#,
-            "Bedrock sent another shape at ``: expected an event with its name, such as `contentBlockDelta`, found an object",
+            "Bedrock sent an unexpected shape at ``: expected an event with its name, such as `contentBlockDelta`, found an object",
         ),
     ];
     for (provider, event, expected) in cases {
@@ -225,7 +225,7 @@ fn events_out_of_place_are_told() {
     let bytes = Provider::Chat.stream().feed(b"data: \xff\n\n").unwrap_err();
     assert_eq!(
         bytes.to_string(),
-        "the stream of OpenAI Chat Completions cannot be read: a line is no UTF-8"
+        "the stream of OpenAI Chat Completions cannot be read: a line is not UTF-8"
     );
 }
 

@@ -65,7 +65,7 @@ fn each_provider_gets_its_shape() {
 
 // S1-30: the definitions that are sent are those generated at compile time, byte for byte
 #[test]
-fn the_texts_are_those_of_the_compiler() {
+fn offered_definitions_are_the_compiled_ones() {
     let tools = toolset![fetch, forecast, search];
     for (provider, dialect) in [
         (Provider::Chat, Dialect::OpenAi),
@@ -87,7 +87,7 @@ fn the_texts_are_those_of_the_compiler() {
 }
 
 #[test]
-fn a_tool_that_leaves_the_provider_out_is_told() {
+fn tool_excluding_the_provider_is_reported() {
     let tools = toolset![fetch, search];
     for provider in Provider::ALL {
         let offer = provider.offer(&tools).unwrap();
@@ -105,7 +105,7 @@ fn a_tool_that_leaves_the_provider_out_is_told() {
 }
 
 #[test]
-fn no_tools_are_no_fields() {
+fn request_without_tools_has_no_tool_fields() {
     for provider in Provider::ALL {
         assert_eq!(fields(&provider.offer(&toolset![]).unwrap()), "{}");
     }
@@ -155,7 +155,7 @@ fn no_parameters() -> Value {
 
 // M2: exceeding a limit is an error that names the limit; strictness is never dropped silently
 #[test]
-fn what_exceeds_a_limit_is_an_error() {
+fn exceeding_a_provider_limit_is_an_error() {
     let tools = many(21, &no_parameters());
     for provider in [Provider::Anthropic, Provider::Bedrock] {
         let error = provider.offer(&tools).unwrap_err();
@@ -199,7 +199,7 @@ fn what_exceeds_a_limit_is_an_error() {
 }
 
 #[test]
-fn a_loose_tool_says_so_and_is_the_same_otherwise() {
+fn non_strict_tool_differs_only_in_its_strict_flag() {
     let tools = toolset![forecast, search];
     for provider in [
         Provider::Chat,

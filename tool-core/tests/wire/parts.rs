@@ -127,7 +127,7 @@ async fn a_users_files_reach_every_provider_in_its_own_form() {
 
 // A14: nothing is dropped silently: the model reads a line in place of a file, and the host sees which file was left out
 #[test]
-fn a_file_that_no_provider_takes_is_left_out_everywhere_and_named() {
+fn file_that_no_provider_accepts_is_omitted_and_named() {
     let message = UserMessage::from([
         Part::text("Look."),
         Part::base64("application/zip", "UEsDBA==").named("a.zip"),
@@ -198,7 +198,7 @@ async fn a_text_is_stored_as_a_json_string_and_parts_as_an_object() {
 
 // A14: a part that every provider refuses is not stored, and the error says what to write
 #[tokio::test]
-async fn a_wrong_part_is_refused_with_what_to_write() {
+async fn invalid_part_is_refused_with_a_fix() {
     let store = MemoryStore::default();
     let turns = Turns::new(store.clone());
     let png = |data: &str| Part::base64("image/png", data);
@@ -233,7 +233,7 @@ async fn a_wrong_part_is_refused_with_what_to_write() {
         (at("https://example.com/a b"), "write an absolute one"),
         (
             at(&format!("data:image/png;base64,{PNG}")),
-            "give what follows its comma to `Part::base64`",
+            "pass the text after its comma to `Part::base64`",
         ),
     ] {
         let parts = [Part::text("Look."), part];
@@ -310,7 +310,7 @@ async fn documents_of_a_request_have_different_names() {
 
 // A14: two conversations keep their own parts
 #[tokio::test]
-async fn two_conversations_keep_their_own_files() {
+async fn files_of_two_conversations_are_separate() {
     let store = MemoryStore::default();
     let turns = Turns::new(store.clone());
     for (conversation, data) in [("a", "AAAA"), ("b", "BBBB"), ("a", "CCCC")] {

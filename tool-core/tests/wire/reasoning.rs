@@ -205,7 +205,7 @@ fn reasoning_is_read_from_every_provider_whole_and_streamed() {
 
 // A14: an answer that is cut off during the reasoning keeps what has arrived
 #[test]
-fn reasoning_of_an_answer_that_was_cut_off_is_kept() {
+fn reasoning_of_a_truncated_answer_is_kept() {
     for provider in Provider::ALL {
         // Up to the end of the first block.
         let most = match provider {
@@ -227,7 +227,7 @@ fn reasoning_of_an_answer_that_was_cut_off_is_kept() {
 
 // A14: servers that imitate Chat Completions use two names for the key, some both at once
 #[test]
-fn copies_of_chat_completions_name_their_reasoning_differently() {
+fn chat_completions_variants_name_reasoning_differently() {
     let read = |message: Value| -> Result<String, WireError> {
         let body = json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string();
         Ok(Provider::Chat.reply(&body)?.reasoning().to_owned())
@@ -251,7 +251,7 @@ fn copies_of_chat_completions_name_their_reasoning_differently() {
 
 // A14: models with open weights return the reasoning itself, others a summary
 #[test]
-fn responses_gives_reasoning_as_text_too() {
+fn responses_can_return_reasoning_as_text() {
     let item = json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": FIRST}]});
     let body = json!({"status": "completed", "output": [item]});
     let reply = Provider::Responses.reply(&body.to_string()).unwrap();
@@ -290,7 +290,7 @@ async fn stored(store: &MemoryStore, conversation: &str) -> Vec<Message> {
 
 // A14: a thread of parts, system message, result and reasoning is replayed on every provider; reasoning goes only to the provider it came from
 #[tokio::test]
-async fn reasoning_is_stored_and_goes_back_to_its_provider_alone() {
+async fn reasoning_is_sent_back_to_its_provider_only() {
     let store = MemoryStore::default();
     let turns = Turns::new(store.clone());
     for from in Provider::ALL {

@@ -175,7 +175,7 @@ async fn each_provider_gets_its_results() {
 
 // Files are sent in the form that each provider accepts; a file that it does not accept is reported to the model and to the host.
 #[tokio::test]
-async fn files_go_as_each_provider_takes_them() {
+async fn files_are_sent_in_the_form_of_each_provider() {
     let (message, results) = run(&["files"]).await;
     let written = |provider: Provider| {
         let results = provider.results(&message, &results).unwrap();
@@ -255,7 +255,7 @@ async fn files_go_as_each_provider_takes_them() {
 }
 
 #[tokio::test]
-async fn results_stand_in_the_order_of_the_calls() {
+async fn results_are_in_the_order_of_the_calls() {
     let (message, mut results) = run(&["text", "list", "object"]).await;
     results.rotate_left(1);
     for provider in Provider::ALL {
@@ -308,7 +308,7 @@ async fn every_call_has_one_result() {
 
 // Generated ids are not sent back.
 #[tokio::test]
-async fn made_ids_do_not_go_back() {
+async fn generated_ids_are_not_sent_back() {
     let calls = [ToolCall::new("gemini_call_x_0", "text", "{}")];
     let result = tools()
         .call(calls[0].clone(), &ToolContext::anonymous())

@@ -53,7 +53,7 @@ fn named(tool: &Value) -> &str {
 }
 
 #[test]
-fn anthropic_searches_for_itself() {
+fn anthropic_uses_its_own_tool_search() {
     let offer = Provider::Anthropic.offer(&searched(&some())).unwrap();
     let list = list(&offer);
     assert_eq!(
@@ -82,7 +82,7 @@ fn anthropic_searches_for_itself() {
 }
 
 #[test]
-fn responses_searches_for_itself() {
+fn responses_uses_its_own_tool_search() {
     let offer = Provider::Responses.offer(&searched(&some())).unwrap();
     let list = list(&offer);
     assert_eq!(list[0], json!({"type": "tool_search"}));
@@ -104,7 +104,7 @@ fn responses_searches_for_itself() {
 }
 
 #[test]
-fn others_are_offered_two_tools_that_stand_for_all() {
+fn other_providers_get_search_and_call_tools() {
     for provider in [Provider::Chat, Provider::Gemini, Provider::Bedrock] {
         let offer = provider.offer(&searched(&some())).unwrap();
         let list = list(&offer);
@@ -116,7 +116,7 @@ fn others_are_offered_two_tools_that_stand_for_all() {
 }
 
 #[test]
-fn a_provider_that_cannot_search_among_so_many_is_offered_two_tools() {
+fn provider_with_too_many_tools_gets_search_and_call_tools() {
     let sizes = [
         (Provider::Anthropic, 9_999, true),
         (Provider::Anthropic, 10_000, false),
@@ -133,7 +133,7 @@ fn a_provider_that_cannot_search_among_so_many_is_offered_two_tools() {
 
 // M11: a deferred tool is added and removed without changing a byte of the cached request.
 #[test]
-fn a_tool_out_of_sight_comes_and_goes_behind_what_is_cached() {
+fn deferred_tool_changes_leave_the_cached_request_unchanged() {
     let registry = some();
     let cx = ToolContext::anonymous();
     let all = ToolSearch::new(&registry.open()).keep(["forecast"]);
@@ -177,7 +177,7 @@ fn a_tool_out_of_sight_comes_and_goes_behind_what_is_cached() {
 
 // The search that a provider ran and its findings go back unchanged; the call that follows is a call of the found tool.
 #[tokio::test]
-async fn a_call_of_what_the_provider_found_runs() {
+async fn call_of_a_tool_found_by_the_provider_runs() {
     let answers = [
         (
             Provider::Anthropic,
@@ -202,7 +202,7 @@ async fn a_call_of_what_the_provider_found_runs() {
         assert_eq!(
             reply.calls().len(),
             1,
-            "the search itself is no call of ours"
+            "the search itself is not a call of the host"
         );
         let result = tools
             .call(reply.calls()[0].clone(), &ToolContext::anonymous())

@@ -129,7 +129,7 @@ fn refusals_are_filtered() {
 
 // A7: `pause_turn` does not end a run
 #[tokio::test]
-async fn a_paused_turn_goes_on_by_itself() {
+async fn paused_turn_continues_automatically() {
     let paused = || {
         r#"{"content":[{"type":"text","text":"Looking."},
         {"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"x"}}],"stop_reason":"pause_turn"}"#
@@ -178,7 +178,7 @@ fn a_stream_names_its_reason_and_its_tokens() {
 
 // A7: messages that version 0.1 stored are read, without a reason
 #[test]
-fn old_messages_are_read() {
+fn messages_of_older_versions_are_read() {
     let message: ModelMessage = serde_json::from_str(r#"{"text":"Rain."}"#).unwrap();
     assert_eq!((&message.stop, message.usage), (&None, None));
     assert_eq!(

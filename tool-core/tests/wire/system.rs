@@ -72,7 +72,7 @@ async fn conversation(store: &MemoryStore, name: &str) {
 
 // A14: a system message is among the messages or in the provider's own field, in order
 #[tokio::test]
-async fn system_messages_stand_where_each_provider_takes_them() {
+async fn system_messages_are_placed_as_each_provider_expects() {
     let store = MemoryStore::default();
     conversation(&store, "ada").await;
     conversation(&store, "bob").await;
@@ -113,7 +113,7 @@ async fn system_messages_stand_where_each_provider_takes_them() {
 
 // A14: without a system message a request has no field for one
 #[tokio::test]
-async fn a_thread_without_a_system_message_has_no_field_for_it() {
+async fn thread_without_system_message_sends_no_system_field() {
     let store = MemoryStore::default();
     Turns::new(store.clone())
         .say("Hello", &cx("t"))
@@ -180,7 +180,7 @@ impl Model for Counting {
 
 // A14: a system message begins no run; if it is stored while the model writes, it comes after the model's message
 #[tokio::test]
-async fn a_system_message_begins_no_run_and_is_read_with_the_next_request() {
+async fn system_message_starts_no_run_and_joins_the_next_request() {
     let store = MemoryStore::default();
     let turns = Turns::new(store.clone());
     let mut model = Counting {

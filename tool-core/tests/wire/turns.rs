@@ -117,7 +117,7 @@ async fn one_loop_serves_every_provider() {
 
 // A call of an answer that was cut off is answered and not run
 #[tokio::test]
-async fn turns_refuse_the_calls_of_an_answer_that_was_cut_off() {
+async fn turns_refuse_the_calls_of_a_truncated_answer() {
     let body = recorded(Provider::Anthropic).0.replace(
         "\"tool_use\",\n \"stop_sequence\"",
         "\"max_tokens\",\n \"stop_sequence\"",
@@ -180,7 +180,7 @@ fn three(_: &Shown) -> ModelOutput {
 
 // S2-05: the parts that a tool shows the model are kept in the thread, including images and JSON
 #[tokio::test]
-async fn what_the_model_reads_survives_the_thread() {
+async fn model_parts_are_stored_in_the_thread() {
     let calls = [
         ToolCall::new("a", "draw", "{}"),
         ToolCall::new("b", "tally", "{}"),

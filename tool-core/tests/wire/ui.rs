@@ -72,7 +72,7 @@ fn open() -> Toolset {
 
 // S2-18, S2-21: the whole life of calls, as the protocol spells it
 #[tokio::test]
-async fn calls_are_shown_as_they_come() {
+async fn calls_are_streamed_to_the_interface() {
     let (tools, cx) = (open(), ToolContext::anonymous());
     let mut ui = Writer::new(&tools);
     let mut all = ui.start(Some("a-1"));
@@ -348,7 +348,7 @@ fn posted(tokens: &[String], yes: [bool; 2]) -> Value {
 
 // S2-12, S2-13, S2-15, S2-17: calls are requested, answered in the interface, and the same turn goes on in another process
 #[tokio::test]
-async fn a_turn_goes_on_with_what_people_have_answered() {
+async fn turn_continues_with_the_answers_of_the_interface() {
     let store = MemoryStore::default();
     let (message, chunks, tokens) = asked(&store).await;
     let about = |id: &str| -> Vec<&Value> {
@@ -468,7 +468,7 @@ async fn tampered_arguments_are_refused() {
 
 // S2-14: of two waiting calls one is answered, so the turn does not go on; the interface uses the same rule
 #[test]
-fn a_turn_goes_on_when_every_call_is_settled() {
+fn turn_continues_when_every_call_is_answered() {
     let tokens = ["a".to_owned(), "b".to_owned()];
     let ready = |change: &dyn Fn(&mut Value)| {
         let mut body = posted(&tokens, [true, false]);
@@ -503,7 +503,7 @@ fn a_turn_goes_on_when_every_call_is_settled() {
 }
 
 #[test]
-fn answers_come_in_the_form_for_models_too() {
+fn approval_answers_in_model_message_form_are_accepted() {
     let messages = json!([{"role": "user", "content": "x"}, {"role": "tool", "content": [
         {"type": "tool-approval-response", "approvalId": "tok", "approved": true},
         {"type": "tool-approval-response", "approvalId": "theirs", "approved": true, "providerExecuted": true},
@@ -525,7 +525,7 @@ fn answers_come_in_the_form_for_models_too() {
 }
 
 #[test]
-fn what_is_no_list_of_messages_is_told_with_its_place() {
+fn invalid_interface_messages_are_reported_with_position() {
     let cases = [
         (
             "{",
@@ -559,7 +559,7 @@ fn what_is_no_list_of_messages_is_told_with_its_place() {
 
 // A14: a user's message from an interface, with its files, goes into the thread and to every provider
 #[tokio::test]
-async fn a_message_of_the_interface_reaches_every_provider_with_its_files() {
+async fn interface_message_with_files_reaches_every_provider() {
     let body = json!({"id": "chat", "trigger": "submit-message", "messages": [
         {"id": "a-1", "role": "assistant", "parts": []},
         {"id": "u-1", "role": "user", "parts": [
@@ -605,7 +605,7 @@ async fn a_message_of_the_interface_reaches_every_provider_with_its_files() {
 
 // A14: the error about an unreadable message names the place
 #[test]
-fn a_message_of_the_interface_that_cannot_be_read_is_named_with_its_place() {
+fn unreadable_interface_message_is_reported_with_position() {
     for (message, error) in [
         (
             json!({"role": "user"}),

@@ -213,7 +213,7 @@ mod tests {
 
     // E6: a cycle of types is found, whatever its length.
     #[test]
-    fn ways_lead_back_over_any_number_of_types() {
+    fn type_cycle_of_any_length_is_found() {
         let names: HashMap<String, Vec<String>> = [
             ("A", vec!["X", "B"]),
             ("B", vec!["C"]),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn types_of_the_standard_library_are_passed_over() {
+    fn types_of_the_standard_library_are_skipped() {
         let found = |text: &str| -> Vec<String> {
             let ty = text.parse().unwrap();
             named(&ty).iter().map(super::name).collect()

@@ -132,7 +132,7 @@ pub(crate) enum Payload<'a> {
 }
 
 /// A key of a record.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(crate) struct Entry<'a> {
     pub(crate) original: &'a syn::Field,
     /// The key in what a model sends.

@@ -68,7 +68,7 @@ fn gather(tokens: TokenStream, found: &mut BTreeSet<String>) {
 
 // G10: every option has an example that compiles.
 #[test]
-fn every_word_has_an_example_that_compiles() {
+fn every_option_has_an_example_that_compiles() {
     let mut found = BTreeSet::new();
     for program in PAGES.into_iter().flat_map(programs) {
         gather(program.parse().unwrap(), &mut found);

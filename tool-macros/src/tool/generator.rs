@@ -164,7 +164,7 @@ mod tests {
 
     // G4: only a borrow that the stream itself uses is refused.
     #[test]
-    fn a_stream_captures_what_it_uses() {
+    fn stream_captures_only_borrows_that_it_uses() {
         for body in [
             quote!({
                 tool_stream! { cx.note(); 1 }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_replaced_with_its_path() {
+    fn stream_macro_is_replaced_with_its_path() {
         let body = quote!({
             let x = 1;
             Ok(::tool_core::tool_stream! { cx; 1 })

@@ -6,7 +6,7 @@ use syn::Type;
 use crate::tool::known;
 use crate::tool::params::{is_plain, type_text};
 
-pub(crate) const NOT_A_FN: &str = "`#[tool]` goes on a fn";
+pub(crate) const NOT_A_FN: &str = "`#[tool]` belongs on a fn";
 pub(crate) const RECEIVER: &str = "a tool is called without a `self`, move the fn out of the `impl` and take what it needs from the host: `state: &State` where `State: FromContext`";
 pub(crate) const ASSOCIATED: &str = "an associated fn cannot be a tool, move it out of the `impl` and name the type instead of `Self`";
 pub(crate) const BORROWED_OUTPUT: &str = "a tool's output outlives the call, return an owned type: `String` instead of `&str`, `Vec<T>` instead of `&[T]`";
@@ -17,12 +17,12 @@ pub(crate) const APPROVAL: &str = "expected a fn or a closure of the arguments a
 pub(crate) const APPROVAL_LIST: &str = "`approval` takes no list: write `approval` if a person approves every call, or `approval = asks` if a fn says which";
 pub(crate) const APPROVAL_ALWAYS: &str =
     "write `approval` alone: a person approves every call then";
-pub(crate) const APPROVAL_NEVER: &str = "remove `approval`: the effect of the tool decides then; if nobody may ever be asked, write `approval = |_, _| false`";
+pub(crate) const APPROVAL_NEVER: &str = "remove `approval`: the effect of the tool decides then; if no call needs approval, write `approval = |_, _| false`";
 pub(crate) const APPROVAL_PARAMS: &str =
     "the closure takes the arguments and the context, write `|call, cx| …`";
 pub(crate) const CONST: &str = "a tool runs at run time, remove `const`";
 pub(crate) const UNSAFE: &str =
-    "a model calls a tool with whatever it likes, remove `unsafe` and check in the body";
+    "a model calls a tool with any arguments, remove `unsafe` and check in the body";
 pub(crate) const EXTERN: &str = "a tool is called by Rust only, remove `extern`";
 pub(crate) const LIFETIME: &str = "a tool outlives its caller's borrows, remove the lifetime: host values are borrowed for the call as `&T`";
 pub(crate) const GENERIC: &str = "a tool is one entry in a list, write the concrete type; for several types write one tool each around a generic fn";
@@ -56,7 +56,7 @@ pub(crate) const BORROWED_BY_STREAM: &str =
 /// A stream that uses a host value which its fn only borrows.
 pub(crate) fn borrowed_by_generator(name: &str, ty: &str) -> String {
     format!(
-        "`tool_stream!` goes on after its fn has returned, take the host value owned: `#[context] {name}: {ty}`"
+        "`tool_stream!` runs after its fn has returned, take the host value owned: `#[context] {name}: {ty}`"
     )
 }
 
@@ -68,7 +68,7 @@ pub(crate) const ARG_ON_HOST: &str =
     "`#[arg(…)]` is for what the model fills in, this parameter comes from the host";
 pub(crate) const ARG_ON_ARGS: &str =
     "put bounds and names on the fields of the struct, `#[schema(…)]` there";
-pub(crate) const NO_WORDS: &str = "this attribute takes no words";
+pub(crate) const NO_WORDS: &str = "this attribute takes no arguments";
 pub(crate) const ARGS_ALONE: &str =
     "with `#[args]` the struct holds all arguments, move this one into it";
 pub(crate) const ARGS_TWICE: &str =
@@ -83,12 +83,12 @@ pub(crate) const KEY_EMPTY: &str =
 pub(crate) const SELECT_EMPTY: &str =
     "[secret-spec] `select` needs choices, write `select(\"first\", \"second\")`";
 pub(crate) const CHOICE_EMPTY: &str = "[secret-spec] a choice needs a text";
-pub(crate) const NAME: &str = "[tool-name] a tool's name is a letter, then letters, digits, `_` or `-`, 64 in all, say another one: `name = \"…\"`";
+pub(crate) const NAME: &str = "[tool-name] a tool's name is a letter, then letters, digits, `_` or `-`, 64 in all, write a different name: `name = \"…\"`";
 pub(crate) const TEXT_EMPTY: &str = "the text is empty";
 pub(crate) const TIMEOUT: &str = "expected a time, write `\"5s\"`, `\"250ms\"`, `\"2m\"`, `\"1h\"`, whole seconds, or a constant `Duration`";
-pub(crate) const TIMEOUT_ZERO: &str = "nothing finishes in no time, remove `timeout` for none";
+pub(crate) const TIMEOUT_ZERO: &str = "a timeout must be above zero, remove `timeout` for none";
 pub(crate) const VALUE: &str = "expected a value after `=`";
-pub(crate) const LIMIT_ZERO: &str = "no output fits in nothing, say how many bytes";
+pub(crate) const LIMIT_ZERO: &str = "the limit must be above zero, write a number of bytes";
 pub(crate) const EXAMPLE: &str = "expected `example(\"Label\", { … })`, `example({ … })` or `example({ … } => { … })` with JSON in the braces";
 pub(crate) const EXAMPLE_OBJECT: &str =
     "an example holds the arguments by name, write `{ \"name\": … }`";
@@ -166,7 +166,7 @@ pub(crate) fn need_without_reference(secret: bool) -> &'static str {
 /// The option `optional` on a parameter whose type is not optional.
 pub(crate) fn optional(what: &str, ty: &str) -> String {
     format!(
-        "[{what}-spec] a call without this {what} would fail, though `optional` says that the tool can do without: take `Option<{ty}>`, or remove `optional`"
+        "[{what}-spec] a call without this {what} would fail, though `optional` says that the tool works without it: take `Option<{ty}>`, or remove `optional`"
     )
 }
 
@@ -220,7 +220,7 @@ pub(crate) fn variable_kinds(name: &str) -> String {
 /// A key that some provider rejects.
 pub(crate) fn key(key: &str) -> String {
     format!(
-        "[property-key] `{key}` is no key that every provider takes, use a letter or `_`, then letters, digits or `_`, 64 in all: `#[arg(rename = \"…\")]`"
+        "[property-key] `{key}` is not a key that every provider accepts, use a letter or `_`, then letters, digits or `_`, 64 in all: `#[arg(rename = \"…\")]`"
     )
 }
 
@@ -269,7 +269,7 @@ fn instead(word: &str, known: &[&str]) -> Option<&'static str> {
         "min_length" | "max_length" if known.contains(&"length") => {
             Some("the bounds of a text are `length = 1..=10`")
         }
-        "parameters" | "params" => Some("the fn's parameters are the schema, write there"),
+        "parameters" | "params" => Some("the fn's parameters are the schema, write it on them"),
         _ => None,
     }
 }

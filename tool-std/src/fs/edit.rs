@@ -39,7 +39,7 @@ pub fn edit_file(
     /// The text to replace, exactly as it is in the file.
     #[arg(length = 1..=1_000_000)]
     old_text: String,
-    /// What stands there afterwards; empty to remove it.
+    /// The replacement text; empty to delete the old text.
     new_text: String,
     /// Replace the text wherever it is, not only once.
     #[arg(default = false)]
@@ -84,7 +84,7 @@ pub fn edit_file(
     let _lock = home.lock(&path, || cx.is_cancelled())?;
     if home.present(&path, &slot)?.as_ref() != Some(&before) {
         return Err(ToolError::new(format!(
-            "`{path}` was changed by somebody else meanwhile, read it again"
+            "`{path}` was changed in the meantime, read it again"
         )));
     }
     put(&path, &slot, &changed, Some(&before))?;
@@ -100,7 +100,7 @@ pub fn edit_file(
 fn not_edited(path: &WorkspacePath, fault: Unreadable) -> ToolError {
     match fault {
         Unreadable::Long(most) => ToolError::new(format!(
-            "`{path}` is longer than the {most} bytes that may be written, so it cannot be edited: make it smaller by other means, or write what is new into a file of its own"
+            "`{path}` is longer than the {most} bytes that may be written, so it cannot be edited: make it smaller in a different way, or write the new text to a separate file"
         )),
         fault => unreadable(path, fault),
     }
@@ -111,9 +111,9 @@ fn absent(path: &WorkspacePath, text: &str, old_text: &str) -> ToolError {
     let windows = text.contains("\r\n") && !old_text.contains('\r');
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let why = if windows && text.contains(&old_text.replace('\n', "\r\n")) {
-        "the file ends its lines with `\\r\\n`, write these in `old_text` as well"
+        "the lines of the file end with `\\r\\n`, write these line ends in `old_text` too"
     } else if squeezed(text).contains(&squeezed(old_text)) {
-        "it is there with other white space, copy it exactly from `read_file`"
+        "the file has it with different white space, copy it exactly from `read_file`"
     } else {
         "read the file again and copy the text exactly"
     };

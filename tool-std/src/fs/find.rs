@@ -103,7 +103,7 @@ pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
         .build();
     let glob = glob.map_err(|error| {
         ToolError::new(format!(
-            "`{pattern}` is no glob: {}, write one such as `src/**/*.rs`",
+            "`{pattern}` is not a glob: {}, write one such as `src/**/*.rs`",
             error.kind()
         ))
     })?;

@@ -128,7 +128,7 @@ mod tests {
 
     // search_files: a cancelled call stops reading a file of any length
     #[test]
-    fn a_file_without_end_is_left_when_the_call_is_cancelled() {
+    fn endless_file_is_abandoned_when_the_call_is_cancelled() {
         let asked = AtomicU32::new(0);
         let watched = Watched {
             from: Endless,
@@ -142,7 +142,7 @@ mod tests {
 
     // search_files: only the lines of the requested matches are kept in memory
     #[test]
-    fn lines_that_are_not_wanted_are_counted_and_not_held() {
+    fn skipped_lines_are_counted_but_not_stored() {
         let text = "a\nhit\nb\n".repeat(1000);
         let matcher = RegexMatcher::new("hit").unwrap();
         for (keep, most, matches, held) in [

@@ -6,7 +6,7 @@ use super::limits::Limits;
 use super::open::{self, Home};
 use crate::workspace::{Facts, Kind, Reader};
 
-/// What stands in a folder.
+/// The entries of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Listing {
     /// The folder, from the workspace on.

@@ -57,7 +57,7 @@
 //!
 //! # Cost
 //!
-//! 38 crates beside those of `tool-core` without features: cap-std and ripgrep's own parts. `tool-std` builds nothing else by default.
+//! 38 crates in addition to those of `tool-core` without features: cap-std and ripgrep's own parts. `tool-std` builds nothing else by default.
 
 mod edit;
 mod find;

@@ -26,7 +26,7 @@ impl<'a> Home<'a> {
     pub(super) fn of(workspace: &'a Workspace) -> Result<Self, ToolError> {
         let opened = workspace.dir().and_then(|dir| Ok((dir, Facts::of(dir)?)));
         let (dir, facts) = opened.map_err(|error| {
-            ToolError::new("the workspace cannot be opened, the operator knows why")
+            ToolError::new("the workspace cannot be opened, details are in the host's log")
                 .operator(format!("`{}`: {error}", workspace.path().display()))
         })?;
         Ok(Self {
@@ -194,7 +194,7 @@ impl<'a> Home<'a> {
 fn link(path: &WorkspacePath, dir: &Dir, name: &str) -> ToolError {
     let target = dir.read_link_contents(name).unwrap_or_default();
     ToolError::new(format!(
-        "`{path}`: `{name}` is a link to `{}`, write the path that it leads to",
+        "`{path}`: `{name}` is a link to `{}`, write the path of its target",
         target.display()
     ))
 }
@@ -204,17 +204,19 @@ pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
     use io::ErrorKind as Kind;
 
     let text = match error.kind() {
-        Kind::NotFound => "is not there, `list_directory` and `find_files` tell what is",
+        Kind::NotFound => {
+            "does not exist, `list_directory` and `find_files` list the files that do"
+        }
         // cap-std's own error for a path that leads out; errors of the system have an error number.
         Kind::PermissionDenied if error.raw_os_error().is_none() => {
             "leads out of the workspace, write the path of a file in it"
         }
         Kind::PermissionDenied => "cannot be opened: permission denied",
-        Kind::NotADirectory => "goes through a file that is no folder",
+        Kind::NotADirectory => "uses a file as a folder",
         Kind::IsADirectory => "is a folder, write the path of a file in it",
-        Kind::AlreadyExists => "is there already",
+        Kind::AlreadyExists => "already exists",
         _ if rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::LOOP) => {
-            "is a link that leads nowhere, or may not be followed here"
+            "is a link that is broken or may not be followed here"
         }
         Kind::InvalidFilename => "has a name that is too long",
         Kind::StorageFull | Kind::QuotaExceeded => "cannot be written: no space is left",
@@ -222,7 +224,7 @@ pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
             "cannot be written: other calls are writing in the workspace, try again"
         }
         Kind::ReadOnlyFilesystem => "cannot be written: the file system is read-only",
-        _ => "cannot be opened or written, the operator knows why",
+        _ => "cannot be opened or written, details are in the host's log",
     };
     ToolError::new(format!("`{path}` {text}")).operator(error.to_string())
 }
@@ -261,7 +263,7 @@ mod tests {
 
     // S1-78: every spelling of `.git` is recognized, so no tool writes into a repository's `.git`
     #[test]
-    fn a_name_that_passes_for_git_is_told() {
+    fn spellings_of_dot_git_are_recognized() {
         for name in [
             ".git",
             ".GIT",

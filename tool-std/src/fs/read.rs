@@ -34,7 +34,7 @@ pub struct FileText {
     category = "files",
     example("A whole file", { "path": "src/main.rs" }),
     example("The last 20 lines of a log", { "path": "logs/build.log", "tail": 20 }),
-    example("On from where the result before ended", { "path": "data/large.csv", "offset": 524288 }),
+    example("Continue where the previous result ended", { "path": "data/large.csv", "offset": 524288 }),
 )]
 pub fn read_file(
     cx: &ToolContext,
@@ -297,7 +297,7 @@ pub(super) fn unreadable(path: &WorkspacePath, fault: Unreadable) -> ToolError {
             "`{path}` is a binary file (it holds a NUL byte), only text can be read"
         )),
         Unreadable::Encoding(at) => ToolError::new(format!(
-            "`{path}` is no UTF-8 text from byte {at} on: it is binary or in another encoding; an `offset` has to be a `next_offset`"
+            "`{path}` is not UTF-8 text from byte {at} on: it is binary or in another encoding; take `offset` from the `next_offset` of a result"
         )),
         Unreadable::Long(most) => ToolError::new(format!(
             "`{path}` is longer than the {most} bytes that are read of a file, `search_files` finds lines in it"

@@ -63,7 +63,7 @@ pub struct Line {
 #[tool(
     category = "files",
     example("Where something is defined", { "pattern": "fn\\s+resolve", "glob": "*.rs" }),
-    example("A text as it is, with two lines around it", { "pattern": "a[0].b()", "literal": true, "context": 2 }),
+    example("An exact text, with two lines of context", { "pattern": "a[0].b()", "literal": true, "context": 2 }),
 )]
 #[expect(
     clippy::too_many_arguments,
@@ -120,7 +120,7 @@ pub fn search_files(
                 ));
             }
             ToolError::new(format!(
-                "`{pattern}` is no regular expression: {error}; set `literal` to take it as it is"
+                "`{pattern}` is not a regular expression: {error}; set `literal` to search for this exact text"
             ))
         })?;
     let only = glob.as_deref().map(self::glob).transpose()?;

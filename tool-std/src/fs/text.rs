@@ -317,7 +317,7 @@ mod tests {
 
     // readFile: the number of lines is right for any length of text and any position of line ends
     #[test]
-    fn lines_are_counted_however_many_and_wherever_they_end() {
+    fn newlines_are_counted_at_every_position() {
         for size in [0, 1, 63, 64, 65, 64 * 255, 64 * 255 + 1, 64 * 600 + 7] {
             assert_eq!(newlines(&vec![b'\n'; size]), size as u64);
             assert_eq!(newlines(&vec![b'\r'; size]), 0);

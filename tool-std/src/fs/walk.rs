@@ -73,11 +73,11 @@ impl Files {
     /// The note for the model if the walk ended early or not all ignore rules were applied.
     pub(super) fn note(&self, most: usize) -> Option<String> {
         let more = self.more.then(|| {
-            format!("there are more than {most} files and only so many were looked at, give the `path` of a folder that has fewer")
+            format!("there are more than {most} files and only that many were searched, give the `path` of a folder that has fewer")
         });
         let rules = self.cut_rules.as_ref().map(|path| {
             format!(
-                "only the beginning of `{path}` was applied, so files that it leaves out may be here: at most 64 KiB and {PATTERNS} patterns of \
+                "only the beginning of `{path}` was applied, so files that it ignores may be in the result: at most 64 KiB and {PATTERNS} patterns of \
                  one file count, and {ALL_PATTERNS} patterns in all"
             )
         });

@@ -72,7 +72,7 @@ pub fn write_file(
         }
     }
     Err(ToolError::new(format!(
-        "`{path}` is there already: set `overwrite` to true to replace it, or change a part of it with `edit_file`"
+        "`{path}` already exists: set `overwrite` to true to replace it, or change a part of it with `edit_file`"
     )))
 }
 
@@ -81,7 +81,7 @@ pub(super) fn file_path(text: &str) -> Result<WorkspacePath, ToolError> {
     let path = WorkspacePath::relative(text).map_err(ToolError::shown)?;
     if text.ends_with('/') || text.ends_with("/.") || text.ends_with("/..") {
         return Err(ToolError::new(format!(
-            "`{path}` is written as a folder, write the path of a file"
+            "`{path}` is written like a folder, write the path of a file"
         )));
     }
     Ok(path)

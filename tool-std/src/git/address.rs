@@ -24,7 +24,7 @@ pub(super) enum Scheme {
 /// The text is not a valid base of repository URLs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no base of repositories, write `https://host`, `http://host:port/path` or `file:///path`, without user, query and fragment"
+    "`{0}` is not a base URL for repositories, write `https://host`, `http://host:port/path` or `file:///path`, without user, query and fragment"
 )]
 pub struct HostError(String);
 
@@ -142,7 +142,7 @@ mod tests {
 
     // S1-91: a base is parsed into the URL and port of a repository
     #[test]
-    fn a_base_is_a_scheme_a_host_and_a_path() {
+    fn base_url_is_joined_with_the_repository() {
         for (base, url, port) in [
             (
                 "https://github.com",
@@ -170,7 +170,7 @@ mod tests {
 
     // S1-91: a base with credentials, another scheme or odd characters is refused, and its password is not shown
     #[test]
-    fn what_could_lead_elsewhere_is_no_base() {
+    fn unsafe_base_urls_are_refused() {
         for base in [
             "",
             "github.com",

@@ -20,7 +20,7 @@ pub enum BranchAction {
     List,
     /// Make a new one and check it out.
     Create,
-    /// Check out one that is there.
+    /// Check out an existing branch.
     Switch,
     /// Remove one whose commits are in another.
     Delete,
@@ -38,7 +38,7 @@ pub struct Branch {
 /// The branches after the action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Branches {
-    /// The one that is checked out; nothing where a single commit is.
+    /// The current branch; null if a single commit is checked out.
     pub current: Option<Excerpt<300>>,
     /// All of them, at most 200.
     pub branches: Vec<Branch>,
@@ -51,7 +51,7 @@ pub struct Branches {
 #[tool(
     category = "git",
     example("All branches", { "path": ".repos/rust-lang/log-1f0c9a3e", "action": "list" }),
-    example("A new branch from what is checked out", { "path": ".repos/rust-lang/log-1f0c9a3e", "action": "create", "name": "fix/typo" }),
+    example("A new branch from the current commit", { "path": ".repos/rust-lang/log-1f0c9a3e", "action": "create", "name": "fix/typo" }),
     example("A branch that was fetched", {
         "path": ".repos/rust-lang/log-1f0c9a3e", "action": "create", "name": "release", "from": "origin/release",
     }),
@@ -72,7 +72,7 @@ pub async fn git_branch(
         None => Err(ToolError::new("`name` is missing, say which branch")),
     };
     if from.is_some() && action != BranchAction::Create {
-        return Err(ToolError::new("`from` is for `create` alone, leave it out"));
+        return Err(ToolError::new("`from` is only for `create`, leave it out"));
     }
     let command = match action {
         BranchAction::List => None,

@@ -41,7 +41,7 @@ pub struct Cloned {
     pub status: CloneStatus,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
-    /// Older clones of this conversation that are gone now, because nobody used or changed them for two hours.
+    /// Older clones of this conversation that were removed, because they were unused for two hours.
     pub removed: Vec<String>,
 }
 

@@ -75,7 +75,7 @@ fn refused(key: &str) -> ToolError {
         _ => word(key),
     };
     ToolError::new(format!(
-        "the repository's `.git/config` has `{key}`, which these tools do not take because it may start programs or lead git elsewhere: \
+        "the repository's `.git/config` has `{key}`, which these tools do not accept because it may start programs or redirect git: \
          remove that entry, or clone the repository again"
     ))
 }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_itself_writes_is_taken() {
+    fn config_that_git_writes_is_accepted() {
         for (key, value) in [
             ("core.repositoryformatversion", "0"),
             ("core.filemode", "true"),
@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn a_helper_is_the_one_that_was_made() {
+    fn only_our_credential_helper_is_accepted() {
         assert!(!one("credential.helper", "!'/s/other'"));
         assert!(check(b"credential.helper\n!'/s/helper'\0", None).is_err());
         assert!(!one("credential.https://github.com.helper", "!'/s/helper'"));
     }
 
     #[test]
-    fn a_remote_has_no_url_as_its_name() {
+    fn url_as_a_remote_name_is_refused() {
         assert!(!one(
             "remote.https://github.com/o/r.git.url",
             "https://evil.example"
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_names_the_entry_and_no_foreign_text() {
+    fn config_error_names_the_entry_without_untrusted_text() {
         let told = check(b"core.fsmonitor\n/tmp/x\0", None).unwrap_err();
         assert!(told.model_text().contains("`core.fsmonitor`"));
         let told = check(b"url.obey me.insteadof\nx\0", None).unwrap_err();

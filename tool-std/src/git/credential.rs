@@ -131,7 +131,7 @@ fn script(token: &Path, scope: Scope<'_>) -> io::Result<String> {
     } = scope;
     Ok(format!(
         r#"#!/bin/sh
-# Gives git the token of one repository. Whoever asks for another one is told to stop asking.
+# Prints the token of one repository for git. For any other repository it answers `quit=1`.
 [ "$1" = get ] || exit 0
 protocol= host= path=
 while IFS= read -r line && [ -n "$line" ]; do
@@ -167,7 +167,7 @@ fn quoted(text: &str) -> io::Result<String> {
 
 fn text(path: &Path) -> io::Result<&str> {
     path.to_str()
-        .ok_or_else(|| io::Error::other("the path to the workspaces is no UTF-8"))
+        .ok_or_else(|| io::Error::other("the path to the workspaces is not UTF-8"))
 }
 
 #[cfg(test)]
@@ -212,7 +212,7 @@ mod tests {
 
     // S1-84, S1-85: the token is created with mode 0600 and the helper with 0700, with no chmod afterwards
     #[test]
-    fn secret_files_have_their_modes_from_the_first_moment_on() {
+    fn secret_files_are_created_with_their_modes() {
         use cap_std::fs::PermissionsExt as _;
 
         let (_root, path, dir) = folder("s");
@@ -236,7 +236,7 @@ mod tests {
 
     // S1-84, S1-86: a new token replaces the old one atomically and keeps its mode
     #[test]
-    fn a_token_is_renewed_in_one_step_and_with_its_mode() {
+    fn token_is_replaced_atomically_and_keeps_its_mode() {
         use cap_std::fs::PermissionsExt as _;
 
         let (_root, path, dir) = folder("s");
@@ -273,7 +273,7 @@ mod tests {
 
     // S1-85: the helper script holds the path of the token, not the token
     #[test]
-    fn the_helper_holds_a_path_and_not_the_token() {
+    fn credential_helper_contains_a_path_but_no_token() {
         let (_root, path, dir) = folder("it's a \"$HOME\" `id` folder");
         install(&dir, &path, SCOPE, &SecretString::from("tok-1234567")).unwrap();
         let script = dir.read_to_string(HELPER).unwrap();
@@ -289,7 +289,7 @@ mod tests {
 
     // S1-85, S1-86: the helper answers only for the repository that was cloned
     #[test]
-    fn the_helper_answers_for_what_was_cloned_and_for_nothing_else() {
+    fn credential_helper_answers_only_for_its_repository() {
         let (_root, path, dir) = folder("s");
         install(&dir, &path, SCOPE, &SecretString::from("tok-1234567")).unwrap();
         let right = "protocol=https\nhost=github.com\npath=o/r.git\n";
@@ -323,7 +323,7 @@ mod tests {
 
     // S1-84: a token with a line break or a NUL is refused
     #[test]
-    fn a_token_is_one_line() {
+    fn token_with_several_lines_is_refused() {
         let (_root, path, dir) = folder("s");
         for token in ["a\nhost=evil", "a\rb", "a\0b"] {
             assert!(install(&dir, &path, SCOPE, &SecretString::from(token)).is_err());

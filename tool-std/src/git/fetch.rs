@@ -38,7 +38,7 @@ pub async fn git_fetch(
     #[secret("github_token")] token: Option<SecretString>,
     /// The repository: the `path` that `git_clone` returned.
     path: String,
-    /// The branch on the server; null for the one that is checked out.
+    /// The branch on the server; null for the current branch.
     branch: Option<String>,
 ) -> Result<Fetched, ToolError> {
     let session = git.begin();

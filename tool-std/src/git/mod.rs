@@ -141,7 +141,7 @@ mod state;
 mod status;
 mod sweep;
 #[cfg(test)]
-mod walls;
+mod unchecked_config;
 
 pub use address::HostError;
 pub use branch::{Branch, BranchAction, Branches, git_branch};

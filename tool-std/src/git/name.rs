@@ -75,7 +75,7 @@ pub(super) fn revision<'a>(pointer: &str, text: &'a str) -> Result<&'a str, Tool
         return Ok(text);
     }
     let expected =
-        "a commit: a hash, a branch, a tag or `HEAD`, perhaps with `~2` or `^` behind it";
+        "a commit: a hash, a branch, a tag or `HEAD`, optionally followed by `~2` or `^`";
     Err(invalid(pointer, expected, text))
 }
 
@@ -83,7 +83,7 @@ pub(super) fn revision<'a>(pointer: &str, text: &'a str) -> Result<&'a str, Tool
 pub(super) fn paths(pointer: &str, paths: &[String]) -> Result<(), ToolError> {
     for (i, path) in paths.iter().enumerate() {
         if path.is_empty() || path.contains('\0') || path.starts_with('/') || path.len() > 4096 {
-            let expected = "a path from the repository on, such as `src/main.rs`";
+            let expected = "a path relative to the repository, such as `src/main.rs`";
             return Err(invalid(&format!("{pointer}/{i}"), expected, path));
         }
     }
@@ -144,7 +144,7 @@ mod tests {
 
     // S1-91: names of branches that could be options, paths or reference expressions are refused
     #[test]
-    fn a_branch_is_nothing_else() {
+    fn only_branch_names_are_accepted_as_branches() {
         for text in [
             "main",
             "feature/x",
@@ -195,7 +195,7 @@ mod tests {
 
     // S1-91: git itself accepts every name of a branch that is accepted here
     #[test]
-    fn git_takes_every_branch_that_we_take() {
+    fn git_accepts_every_branch_name_that_we_accept() {
         // All sequences of up to four of these pieces, and some longer ones.
         let pieces = ["a", ".", "-", "/", "_", ".lock", "HEAD", "..", "9"];
         let mut texts: Vec<String> = vec![String::new()];

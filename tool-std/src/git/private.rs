@@ -73,7 +73,9 @@ impl PrivateFolder {
                 Err(error) => return Err(error),
             }
         }
-        Err(io::Error::other("no name for a folder of git is free"))
+        Err(io::Error::other(
+            "no name is free for a temporary git folder",
+        ))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -224,7 +226,7 @@ fn checked(hash: &str) -> Result<&str, ToolError> {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     is_hash.then_some(hash).ok_or_else(|| {
         ToolError::new(
-            "the repository's `.git` is damaged, it names a commit that is no hash: clone the repository again",
+            "the repository's `.git` is damaged, it names a commit that is not a hash: clone the repository again",
         )
     })
 }
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_with_a_colon_is_one_path() {
+    fn alternate_path_with_a_colon_is_quoted() {
         assert_eq!(alternate(Path::new("/a:b \"c\\d")), r#""/a:b \"c\\d""#);
     }
 }

@@ -44,7 +44,7 @@ pub async fn git_push(
     #[secret("github_token")] token: Option<SecretString>,
     /// The repository: the `path` that `git_clone` returned.
     path: String,
-    /// The branch; null for the one that is checked out.
+    /// The branch; null for the current branch.
     branch: Option<String>,
 ) -> Result<Pushed, ToolError> {
     let session = git.begin();

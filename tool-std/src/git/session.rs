@@ -195,7 +195,7 @@ impl Session {
         let ran = ran.map_err(|error| not_run(&error, command.repository))?;
         if ran.too_much {
             return Err(ToolError::new(format!(
-                "`git {}` wrote more than {} bytes and was ended: ask for less, such as one path or fewer commits",
+                "`git {}` wrote more than {} bytes and was stopped: ask for less, such as one path or fewer commits",
                 command.word, settings.output
             )));
         }
@@ -209,7 +209,7 @@ impl Session {
                     .into_owned(),
             }),
             (because, exit) => Err(ToolError::new(format!(
-                "`git {}` was killed before its end, perhaps because it took too much memory",
+                "`git {}` was killed before it finished, perhaps because it used too much memory",
                 command.word
             ))
             .operator(format!("{because:?}, {exit:?}"))),
@@ -251,7 +251,7 @@ pub(super) fn recorded<'a>(
     })?;
     if cloned_from(&kept.url, address).is_none() {
         return Err(ToolError::new(
-            "the repository was cloned from a host that is no longer set up here: clone it again",
+            "the repository was cloned from a host that is no longer configured here: clone it again",
         ));
     }
     Ok(Remote {
@@ -320,7 +320,7 @@ fn timed_out(word: &str, settings: &Settings) -> ToolError {
     ToolError::of(
         ErrorKind::TimedOut,
         format!(
-            "`git {word}` timed out after {seconds} s and was ended: ask for less, or try again later"
+            "`git {word}` timed out after {seconds} s and was stopped: ask for less, or try again later"
         ),
     )
 }
@@ -341,7 +341,7 @@ fn not_run(error: &IsolateError, repository: Option<&Repository>) -> ToolError {
     }
     ToolError::of(
         ErrorKind::Unavailable,
-        "git cannot be run here, the operator knows why",
+        "git cannot be run here, details are in the host's log",
     )
     .operator(error.to_string())
 }
@@ -361,7 +361,7 @@ pub(super) fn failed(word: &str, output: &Output) -> ToolError {
     let text = &output.stderr;
     let said = if denied.iter().any(|sign| text.contains(sign)) {
         String::from(
-            "the host refused access: the repository is private and there is no token for it, or the token may not do this",
+            "the host refused access: the repository is private and there is no token for it, or the token does not allow this",
         )
     } else {
         let told = text.lines().filter(|line| {

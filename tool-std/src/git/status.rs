@@ -21,9 +21,9 @@ pub enum FileState {
     Unchanged,
     /// It is new.
     Added,
-    /// Its content is another.
+    /// The content changed.
     Modified,
-    /// It is gone.
+    /// The file was deleted.
     Deleted,
     /// It has another name.
     Renamed,

@@ -37,7 +37,7 @@ impl Swept {
                 instance = workspace.instance(),
                 conversation = workspace.conversation(),
                 repository = name,
-                "a token was left over and is removed now",
+                "a leftover token was found and is removed now",
             );
         }
     }
@@ -240,7 +240,7 @@ mod tests {
 
     // S1-88: a removal is retried and its errors are ignored
     #[test]
-    fn a_removal_that_fails_is_tried_again_and_given_up_in_the_end() {
+    fn failed_removal_is_retried_a_limited_number_of_times() {
         let busy = || Err(io::ErrorKind::DirectoryNotEmpty.into());
         for (outcomes, done, tries) in [
             (vec![Ok(())], true, 1),

@@ -50,7 +50,7 @@ pub(super) async fn follow(http: &Http, request: Request) -> Result<Response, To
         Err(_) => Err(ToolError::of(
             ErrorKind::TimedOut,
             format!(
-                "there was no whole answer within {} ms, try again later or ask for less",
+                "there was no complete response within {} ms, try again later or ask for less",
                 wait.as_millis()
             ),
         )),
@@ -92,11 +92,11 @@ async fn hops(http: &Http, request: Request) -> Result<Response, ToolError> {
                 continue;
             }
             Next::Hop(_) => Some(format!(
-                "the server sends on to `location`, no more than {} such steps are followed",
+                "the server redirects to `location`, no more than {} redirects are followed",
                 http.settings.redirects
             )),
             Next::Elsewhere => Some(
-                "the server sends on to another origin, see `location`: a request that may change something is not repeated there"
+                "the server redirects to a different origin, see `location`: a request that may change something is not repeated there"
                     .to_owned(),
             ),
         };
@@ -228,7 +228,7 @@ fn refused(refusal: Refusal, passed: usize) -> ToolError {
     // The first request was carried out, so the kind of the error is not `Denied`.
     let error = refusal.into_tool_error();
     ToolError::new(format!(
-        "the server sends on to another URL, which is refused: {}",
+        "the server redirects to a URL that is refused: {}",
         error.model_text()
     ))
     .operator(error.operator_text())
@@ -238,7 +238,7 @@ fn unanswered(error: ExchangeError, url: &Url) -> ToolError {
     let host = url.host_str().unwrap_or_default();
     match error {
         ExchangeError::Connect(error) => ToolError::new(format!(
-            "`{host}` takes no connection, try again later or use another URL"
+            "`{host}` could not be reached, try again later or use another URL"
         ))
         .operator(error.to_string()),
         ExchangeError::Tls(error) => ToolError::new(format!(
@@ -248,7 +248,7 @@ fn unanswered(error: ExchangeError, url: &Url) -> ToolError {
             ToolError::unavailable(format_args!("a certificate store ({error})"))
         }
         ExchangeError::Http(error) => ToolError::new(format!(
-            "`{host}` did not answer as HTTP has it, try again later or use another URL: {error}"
+            "`{host}` did not answer with valid HTTP, try again later or use another URL: {error}"
         )),
     }
 }
@@ -257,18 +257,18 @@ fn unanswered(error: ExchangeError, url: &Url) -> ToolError {
 fn unread(error: BodyError) -> Result<(Body, Option<String>), ToolError> {
     match error {
         BodyError::Broken(error) => Err(ToolError::new(format!(
-            "the answer broke off, try again later: {error}"
+            "the response ended early, try again later: {error}"
         ))),
         BodyError::Encoding(coding) => Ok((
             Body::default(),
             Some(format!(
-                "the body is packed as `{}`, which was not asked for",
+                "the body is encoded as `{}`, which was not requested",
                 Excerpt::<100>::of(coding)
             )),
         )),
         BodyError::Packed(error) => Ok((
             Body::default(),
-            Some(format!("the body could not be unpacked: {error}")),
+            Some(format!("the body could not be decompressed: {error}")),
         )),
     }
 }

@@ -154,7 +154,9 @@ impl Guard {
     pub fn url(&self, text: &str) -> Result<Url, Refusal> {
         let odd = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
         if text.contains(odd) {
-            return Err(Refusal::Malformed("it has a blank or a backslash in it"));
+            return Err(Refusal::Malformed(
+                "it contains white space, a control character or a backslash",
+            ));
         }
         let url = Url::parse(text).map_err(|error| Refusal::Malformed(reason(error)))?;
         self.judge(&url)?;
@@ -259,10 +261,12 @@ impl fmt::Debug for Guard {
 
 fn reason(error: url::ParseError) -> &'static str {
     match error {
-        url::ParseError::RelativeUrlWithoutBase => "it is not whole, write `https://host/path`",
-        url::ParseError::InvalidPort => "its port is no number from 0 to 65535",
+        url::ParseError::RelativeUrlWithoutBase => {
+            "it is not an absolute URL, write `https://host/path`"
+        }
+        url::ParseError::InvalidPort => "its port is not a number from 0 to 65535",
         url::ParseError::EmptyHost => "it has no host",
-        _ => "its host is no name and no address",
+        _ => "its host is neither a name nor an address",
     }
 }
 
@@ -318,18 +322,18 @@ impl fmt::Display for Refusal {
             ),
             Self::Blocked(host) => write!(
                 f,
-                "`{host}` is no public host, use the name that it has on the internet"
+                "`{host}` is not a public host, use its name on the internet"
             ),
             Self::NotAllowed(host) => write!(
                 f,
-                "`{host}` is not among the hosts that are allowed here, use one that is"
+                "`{host}` is not among the hosts that are allowed here, use one of them"
             ),
             Self::Address { host, .. } => write!(
                 f,
                 "`{host}` is not at a public address, only hosts on the internet can be reached"
             ),
             Self::Unknown { host, .. } => {
-                write!(f, "`{host}` could not be looked up, check its spelling")
+                write!(f, "`{host}` could not be resolved, check its spelling")
             }
         }
     }

@@ -95,7 +95,7 @@ pub(super) fn wanted(
     for field in fields {
         let name = HeaderName::from_bytes(field.name.as_bytes()).map_err(|_| {
             ToolError::new(format!(
-                "`{}` is no name of a header, write letters, digits and `-`",
+                "`{}` is not a header name, write letters, digits and `-`",
                 field.name
             ))
         })?;

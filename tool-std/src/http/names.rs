@@ -38,7 +38,7 @@ impl fmt::Display for DomainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no domain and no address, write `example.com` for it and all below it, without scheme, user, port, path and `*`",
+            "`{}` is neither a domain nor an address, write `example.com` for it and its subdomains, without scheme, user, port, path and `*`",
             self.0
         )
     }
@@ -124,7 +124,7 @@ mod tests {
 
     // S1-102: a list accepts domains and addresses in their usual spellings
     #[test]
-    fn a_list_takes_domains_and_addresses_in_their_usual_spellings() {
+    fn domain_list_accepts_usual_spellings() {
         for (text, holds) in [
             ("example.com", "example.com"),
             ("Example.COM.", "api.example.com"),
@@ -146,7 +146,7 @@ mod tests {
 
     // S1-102: a list refuses texts that could never match a host, and its error does not show a password
     #[test]
-    fn what_would_stand_for_nothing_is_refused() {
+    fn domain_entries_that_match_nothing_are_refused() {
         for text in [
             "",
             ".",
@@ -185,7 +185,7 @@ mod tests {
 
     // S1-102: the built-in list of blocked names has the form that a parsed list has
     #[test]
-    fn special_names_are_as_a_list_has_them() {
+    fn special_names_equal_their_parsed_list() {
         assert_eq!(Domains::new(BLOCKED).unwrap().0, Domains::special().0);
     }
 }

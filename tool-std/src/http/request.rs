@@ -100,7 +100,7 @@ impl Request {
         let value = HeaderValue::from_str(secret.expose_secret());
         let mut value = value.map_err(|_| {
             ToolError::unavailable(format_args!(
-                "a secret that can stand in the header `{name}`"
+                "a secret that is valid in the header `{name}`"
             ))
         })?;
         value.set_sensitive(true);

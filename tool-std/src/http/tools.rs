@@ -57,7 +57,7 @@ fn any_json(_: &mut SchemaGenerator) -> Schema {
 #[tool(
     category = "web",
     example("An API, with a parameter", { "url": "https://api.example.com/v1/items", "query": [{ "name": "page", "value": "2" }] }),
-    example("With the host's key, and no more than the beginning", { "url": "https://api.example.com/v1/me", "auth_style": "bearer", "max_body_size": 2000 }),
+    example("With the host's key, and only the beginning", { "url": "https://api.example.com/v1/me", "auth_style": "bearer", "max_body_size": 2000 }),
 )]
 pub async fn http_get(
     http: &HttpRead,
@@ -247,11 +247,11 @@ fn shown(
         body = Some(as_json(text, &essence, truncated)?);
     } else if !response.body.is_empty() {
         let kind = if essence.is_empty() {
-            "of no known type"
+            "of unknown type"
         } else {
             &*Excerpt::<100>::of(&essence)
         };
-        note.get_or_insert(format!("the body is no text ({kind}) and is left out"));
+        note.get_or_insert(format!("the body is not text ({kind}) and is left out"));
     }
     Ok(Answered {
         status: response.status,

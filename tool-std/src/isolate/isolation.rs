@@ -219,7 +219,7 @@ impl Helper {
             return Err(IsolateError::NotInForce(missing));
         }
         for (open, reason) in self.first_heard(&job, running.held()) {
-            tracing::warn!(target: "tool_std::isolate", open, reason, "programs are not kept apart");
+            tracing::warn!(target: "tool_std::isolate", open, reason, "programs are not fully isolated");
         }
         Ok(running)
     }
@@ -249,7 +249,7 @@ impl Helper {
         {
             heard.push((
                 String::from(
-                    "a job reaches whatever the host reaches, though it was not to; `Isolation::require(Mechanism::NetworkNamespace)` refuses \
+                    "a job reaches whatever the host reaches, though its network is off; `Isolation::require(Mechanism::NetworkNamespace)` refuses \
                      jobs whose network is off then",
                 ),
                 reason.clone(),
@@ -303,7 +303,7 @@ pub(super) fn missing(required: &[Mechanism], job: &Job, held: &InForce) -> Opti
 }
 
 fn refusal(mechanism: Mechanism, reason: &str) -> String {
-    format!("`{mechanism:?}` is required and not in force: {reason}")
+    format!("`{mechanism:?}` is required but not in force: {reason}")
 }
 
 #[cfg(test)]
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_job_does_not_ask_for_is_not_required_for_it() {
+    fn mechanism_that_a_job_does_not_use_is_not_required() {
         let none = InForce::default();
         let open = Job::new("true")
             .network(Network::Open)
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_may_expect_is_told_once() {
+    fn missing_isolation_is_reported_once() {
         let none = InForce::default();
         let (off, open) = (Job::new("true"), Job::new("true").network(Network::Open));
         let first = helper(Isolation::new());

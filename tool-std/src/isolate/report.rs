@@ -85,7 +85,7 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
         item(
             "descendants",
             end.join(", "),
-            "a process that the kernel does not let go, in a broken file system for instance, ends when it does",
+            "a process that is blocked in the kernel, in a broken file system for instance, ends when the kernel lets it",
         ),
         item("host's death", "socket to the supervisor", ""),
         item(
@@ -94,7 +94,7 @@ fn lives(held: &InForce, helper: bool) -> Vec<Item> {
             if safe {
                 ""
             } else {
-                "a job of the same user can kill what is to end it; the host then ends what is in the job's cgroup, if it has one"
+                "a job of the same user can kill its supervisor; the host then kills the processes in the job's cgroup, if it has one"
             },
         ),
     ]
@@ -107,17 +107,17 @@ fn reach(held: &InForce) -> Vec<Item> {
         item(
             "open files",
             "close-on-exec",
-            "what the host, or a library in it, has opened without that flag, a job has as well",
+            "a job inherits files that the host, or a library in it, opened without that flag",
         ),
         unless(
             "read-only mounts",
             &[&held.read_only],
-            "a job of root changes modes of devices, of `/sys` and of cgroups",
+            "a job that runs as root changes modes of devices, of `/sys` and of cgroups",
         ),
         unless(
             "other processes",
             &[&held.landlock, &held.proc_mount],
-            "a job reads arguments of every process, and environment and memory of those of its user",
+            "a job reads arguments of every process, and environment and memory of its user's processes",
         ),
         unless(
             "signals",
@@ -147,7 +147,7 @@ fn reach(held: &InForce) -> Vec<Item> {
         item(
             "TCP ports",
             said(&[&held.tcp]),
-            "rules know ports and no addresses; UDP, and with it DNS, ICMP and raw sockets are not TCP",
+            "rules filter ports and no addresses; UDP, and with it DNS, ICMP and raw sockets are not filtered",
         ),
         item(
             "network off",
@@ -215,13 +215,15 @@ fn amounts(held: &InForce) -> Vec<Item> {
                 (false, true) => {
                     "the limit holds for each process, not for all of a job together; a container's limit is the backstop"
                 }
-                (false, false) => "a job takes what there is; a container's limit is the backstop",
+                (false, false) => {
+                    "a job uses all the memory that is available; a container's limit is the backstop"
+                }
             },
         ),
         unless(
             "processes",
             &[&held.pids_cgroup],
-            "a job starts as many as the user may; `RLIMIT_NPROC` binds neither root nor a tree and is not used",
+            "a job starts as many as the user may; `RLIMIT_NPROC` limits neither root nor a process tree and is not used",
         ),
         item(
             "processor",
@@ -236,9 +238,9 @@ fn amounts(held: &InForce) -> Vec<Item> {
             "disk",
             said(&[&held.limits]),
             if held.limits.is_yes() {
-                "the size of each file is limited; how many files there are is not"
+                "the size of each file is limited; the number of files is not"
             } else {
-                "a job fills what its user may"
+                "a job fills all disk space that its user may use"
             },
         ),
     ]
@@ -250,18 +252,18 @@ fn rights(held: &InForce) -> Vec<Item> {
         item(
             "user",
             "none (a job runs as the host's own user)",
-            "what is granted to the job, it does as that user; untrusted code needs a container or a virtual machine for each call",
+            "a job uses its grants as that user; untrusted code needs a container or a virtual machine for each call",
         ),
         unless(
             "capabilities",
             &[&held.capabilities],
-            "a job of root may do what root may",
+            "a job that runs as root may do what root may",
         ),
         item("new privileges", said(&[&held.no_new_privs]), ""),
         item(
             "syscalls",
             "none",
-            "every system call can be made; a fault in the kernel is a way out",
+            "every system call is allowed; a kernel bug can let a job escape",
         ),
     ]
 }

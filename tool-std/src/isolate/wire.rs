@@ -148,7 +148,7 @@ pub(super) enum Held {
 
 impl Default for Held {
     fn default() -> Self {
-        Self::No(String::from("not asked for"))
+        Self::No(String::from("not requested"))
     }
 }
 

@@ -232,7 +232,7 @@ mod tests {
     use super::takes_a_line;
 
     #[test]
-    fn a_line_for_a_shell_is_told_from_a_script_and_its_arguments() {
+    fn shell_command_line_is_distinguished_from_a_script() {
         let takes = |command: &str| {
             let mut words = command.split(' ').map(str::to_owned);
             let program = words.next().unwrap_or_default();

@@ -32,7 +32,7 @@ mod tests {
     use super::{LONGEST, Lines};
 
     #[test]
-    fn lines_are_told_whole() {
+    fn lines_are_reported_whole() {
         let mut lines = Lines::default();
         assert_eq!(lines.push(b"on"), None);
         assert_eq!(
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_not_collected_for_ever() {
+    fn endless_line_is_cut_at_its_limit() {
         let mut lines = Lines::default();
         assert_eq!(lines.push(&vec![b'x'; LONGEST]), None);
         assert!(

@@ -65,7 +65,7 @@ mod tests {
 
     // S1-82: a proxy's address is passed without its password, however it is written
     #[test]
-    fn no_spelling_of_a_password_is_kept() {
+    fn proxy_password_is_redacted_in_every_spelling() {
         for (address, shown) in [
             ("http://proxy:3128", "http://proxy:3128"),
             ("proxy:3128", "proxy:3128"),

@@ -137,7 +137,7 @@ async fn start(commands: &Commands, job: Job) -> Result<Running, ToolError> {
         IsolateError::NotFound { .. } | IsolateError::Refused { .. } => ToolError::shown(error),
         _ => ToolError::of(
             ErrorKind::Unavailable,
-            "no command can be run here, the operator knows why",
+            "no command can be run here, details are in the host's log",
         )
         .operator(error.to_string()),
     })
@@ -145,7 +145,7 @@ async fn start(commands: &Commands, job: Job) -> Result<Running, ToolError> {
 
 fn no_folder(cwd: &str, error: &std::io::Error) -> ToolError {
     ToolError::new(format!(
-        "`{cwd}` is no folder of the workspace, write one that `list_directory` shows"
+        "`{cwd}` is not a folder of the workspace, write one that `list_directory` shows"
     ))
     .operator(error.to_string())
 }
@@ -192,19 +192,19 @@ impl Output {
     fn result(self, end: Ended, took: Duration) -> CommandResult {
         let (ended, note) = if self.is_too_much() {
             let note = format!(
-                "wrote more than {} bytes and was killed with all that it had started, write less or into a file",
+                "wrote more than {} bytes and was killed with all processes that it started, write less or write to a file",
                 self.keep.limit
             );
             (Ending::TooMuchOutput, Some(note))
         } else if let Cause::Deadline(after) = end.because {
             let note = format!(
-                "timed out after {} s and was killed with all that it had started",
+                "timed out after {} s and was killed with all processes that it started",
                 after.as_secs_f64()
             );
             (Ending::TimedOut, Some(note))
         } else if end.out_of_memory {
             let note =
-                "needed more memory than it may have, and the system killed it or a part of it";
+                "exceeded its memory limit, and the system killed it or one of its processes";
             (Ending::OutOfMemory, Some(note.into()))
         } else if let Exit::Signal(signal) = end.exit {
             (

@@ -113,7 +113,7 @@ impl Search {
         let known = self.names().collect::<Vec<_>>().join("`, `");
         let name: String = name.chars().take(80).collect();
         ToolError::unavailable(format_args!(
-            "a search engine `{name}`, as the variable `SEARCH_PROVIDER` has it (known are `{known}`),"
+            "a search engine `{name}`, which the variable `SEARCH_PROVIDER` names (known are `{known}`),"
         ))
     }
 }

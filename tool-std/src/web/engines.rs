@@ -88,9 +88,9 @@ impl Place {
             http.clone()
         };
         http.admits(&self.url).map_err(|refusal| {
-            let text = "the search engine is not among the hosts that can be reached here, go on without a search";
+            let text = "the search engine's host is not allowed here, continue without a search";
             ToolError::of(ErrorKind::Unavailable, text).operator(format!(
-                "the guard keeps requests from `{engine}` at `{}`: {refusal}; put its host on the guard's list, or choose another engine",
+                "the guard refuses requests to `{engine}` at `{}`: {refusal}; add its host to the guard's allowlist, or choose another engine",
                 self.url
             ))
         })?;

@@ -64,7 +64,7 @@ pub struct PageCitation {
 #[tool(
     category = "web",
     example("A page", { "url": "https://example.com/blog/post" }),
-    example("Only how it begins", { "url": "https://example.com/blog/post", "max_chars": 2000 }),
+    example("Only its beginning", { "url": "https://example.com/blog/post", "max_chars": 2000 }),
 )]
 pub async fn fetch_webpage(
     http: &HttpRead,
@@ -130,9 +130,9 @@ fn refused(response: &Response) -> ToolError {
             "`{url}` answered {status}: there is no such page, use another URL"
         )),
         (401 | 403, _) => ToolError::new(format!(
-            "`{url}` answered {status}: it is not for everybody, use another source"
+            "`{url}` answered {status}: access to it is restricted, use another source"
         )),
-        _ => ToolError::new(format!("`{url}` answered {status} and no page")),
+        _ => ToolError::new(format!("`{url}` answered {status} without a page")),
     };
     match response.retry_after() {
         Some(wait) => error.retry_after(wait),
@@ -148,7 +148,7 @@ async fn text(response: &Response, deadline: Instant) -> Result<Article, ToolErr
     let (bytes, (essence, charset)) = (response.bytes(), media_type(response.headers()));
     if !is_text(&essence).unwrap_or_else(|| looks_like_text(bytes)) {
         return Err(ToolError::new(format!(
-            "`{}` is no page of text but `{}`, use another source",
+            "`{}` is not a text page but `{}`, use another source",
             response.url(),
             Excerpt::<100>::of(essence)
         )));
@@ -183,7 +183,7 @@ async fn text(response: &Response, deadline: Instant) -> Result<Article, ToolErr
         Some(Ok(article)) => Ok(article),
         Some(Err(TooMuch)) if Instant::now() >= deadline => Err(too_slow()),
         Some(Err(TooMuch)) => Err(ToolError::new(
-            "the page has too many elements, or they stand too deep in one another, use another source",
+            "the page has too many elements, or they are nested too deeply, use another source",
         )),
         None => Err(ToolError::new(
             "the page cannot be read, use another source",

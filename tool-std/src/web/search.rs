@@ -260,10 +260,7 @@ pub(super) async fn ask(
             ErrorKind::RateLimited,
             "has had too many requests, try again later",
         ),
-        400 | 422 => failed(
-            ErrorKind::Failed,
-            "does not accept this query, write it in other words",
-        ),
+        400 | 422 => failed(ErrorKind::Failed, "does not accept this query, rephrase it"),
         _ => failed(ErrorKind::Failed, "cannot answer now, try again later"),
     };
     Err(match response.retry_after() {

@@ -21,7 +21,7 @@ pub(super) fn folder(root: &Path, instance: &str, id: &str) -> io::Result<String
         }
     }
     Err(io::Error::other(
-        "other conversations have every name that this one could have",
+        "every folder name for this conversation is taken by another conversation",
     ))
 }
 

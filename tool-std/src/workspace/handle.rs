@@ -66,7 +66,7 @@ fn workspace(cx: &ToolContext) -> Result<Workspace, ToolError> {
     workspaces.open(instance, conversation).map_err(|error| {
         ToolError::of(
             ErrorKind::Unavailable,
-            "the workspace of this conversation cannot be opened, the operator knows why",
+            "the workspace of this conversation cannot be opened, details are in the host's log",
         )
         .operator(error.to_string())
     })

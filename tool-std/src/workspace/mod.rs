@@ -336,7 +336,7 @@ pub(crate) fn create_private(parent: &Dir, name: &str) -> io::Result<()> {
 pub enum WorkspaceError {
     /// The instance's name is not a valid slug.
     #[error(
-        "`{0}` is no slug of an instance, which has lower-case letters, digits and `-` and does not begin with `-`"
+        "`{0}` is not an instance slug, which has lower-case letters, digits and `-` and does not begin with `-`"
     )]
     Instance(String),
     /// The conversation's id is empty, `.` or `..`.

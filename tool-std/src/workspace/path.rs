@@ -178,7 +178,7 @@ impl fmt::Display for PathError {
             Fault::Nul => write!(f, "`{path}` holds a NUL character, leave it out"),
             Fault::Absolute => write!(
                 f,
-                "`{path}` is absolute, write the path from the workspace on, such as `notes/plan.md`"
+                "`{path}` is absolute, write the path relative to the workspace, such as `notes/plan.md`"
             ),
             Fault::Backslash => write!(f, "`{path}` has a backslash, write `/` between folders"),
             Fault::Long => write!(
@@ -191,7 +191,7 @@ impl fmt::Display for PathError {
             ),
             Fault::Outside => write!(
                 f,
-                "`{path}` is outside the workspace, write the path from the workspace on, such as `notes/plan.md`"
+                "`{path}` is outside the workspace, write the path relative to the workspace, such as `notes/plan.md`"
             ),
         }
     }

@@ -93,7 +93,7 @@ pub(super) fn build(
             Exit::Failed,
             "the libraries of the workspace cannot be built or linked together",
         )
-        .hint("what cargo says above comes first; `-p NAME` takes one package only")
+        .hint("read cargo's errors above first; `-p NAME` takes one package only")
     };
     match program {
         Some(program) if status.success() => {

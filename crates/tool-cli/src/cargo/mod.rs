@@ -35,7 +35,7 @@ struct CargoWords {
     words: Words,
 }
 
-/// Which libraries, and how they are built. These stand before the name of a tool.
+/// Which libraries, and how they are built. Write them before the name of a tool.
 #[derive(Debug, Args)]
 struct CargoArgs {
     /// Only the tools of these packages.

@@ -52,7 +52,7 @@ pub(super) fn read(cargo: &CargoArgs) -> Result<Workspace, Failure> {
             error => error.to_string(),
         };
         Failure::usage(format!("there is no workspace here: {text}"))
-            .hint("go to one, name it with `--manifest-path`, or make a crate of tools with `cargo tool new NAME`")
+            .hint("change to one, name it with `--manifest-path`, or make a crate of tools with `cargo tool new NAME`")
     })?;
     let members = metadata.workspace_packages();
     for wanted in &cargo.packages {

@@ -164,7 +164,7 @@ fn verdict(def: &ToolDef, dialect: Dialect, findings: &mut Vec<Finding>) -> &'st
             "error",
             "untyped-value",
             String::new(),
-            "the schema is no JSON".to_owned(),
+            "the schema is not JSON".to_owned(),
         );
         return "refused";
     };

@@ -54,8 +54,8 @@ pub(super) async fn run(words: &Import, screen: Screen) -> Result<Exit, Failure>
     if let Some(out) = &words.out {
         if out.exists() && !words.force {
             return Err(
-                Failure::usage(format!("`{}` is there already", out.display()))
-                    .hint("give another file, or `--force` to write over it"),
+                Failure::usage(format!("`{}` already exists", out.display()))
+                    .hint("give a different file, or `--force` to overwrite it"),
             );
         }
         fs::write(out, &text).map_err(|error| {
@@ -80,7 +80,7 @@ pub(super) async fn run(words: &Import, screen: Screen) -> Result<Exit, Failure>
 /// Returns the text with the definitions, and the name of its source.
 #[cfg_attr(
     not(feature = "serve"),
-    expect(clippy::unused_async, reason = "only a server is waited for")
+    expect(clippy::unused_async, reason = "only a server has to be awaited")
 )]
 async fn source_of(words: &Import) -> Result<(String, String), Failure> {
     if let Some(command) = &words.mcp {

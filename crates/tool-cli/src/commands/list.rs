@@ -102,7 +102,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
             None => "there is no tool".to_owned(),
         })
         .hint(format!(
-            "`{}` without a word shows every tool",
+            "`{}` without a filter shows every tool",
             cli.line("list")
         )));
     }

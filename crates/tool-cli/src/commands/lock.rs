@@ -118,8 +118,8 @@ impl Locks {
             ))
         })?;
         let wrong = |text: String| {
-            Failure::usage(format!("`{name}` is no lock of this version: {text}")).hint(format!(
-                "take it from the last commit, or write it anew with `{}`",
+            Failure::usage(format!("`{name}` is not a lock of this version: {text}")).hint(format!(
+                "take it from the last commit, or write it again with `{}`",
                 cli.line("lock")
             ))
         };

@@ -81,7 +81,7 @@ impl Sources {
         let place = |name: &str| -> Result<String, Failure> {
             let folder = checkout.join(name);
             let folder: PathBuf = folder.canonicalize().map_err(|_| {
-                Failure::usage(format!("`{}` is no folder", folder.display()))
+                Failure::usage(format!("`{}` is not a folder", folder.display()))
                     .hint("`--tool-path` is the root folder of a checkout, which has the folder `tool-core`")
             })?;
             let text = toml::Value::from(folder.display().to_string());
@@ -114,8 +114,8 @@ fn fill(folder: &Path, sources: &Sources) -> std::io::Result<()> {
     );
     let Sources { core, cli } = sources;
     text = format!(
-        r#"{text}tool-core = {{ {core}, default-features = false, features = ["stream"] }} # what tools are written with
-serde = {{ version = "1", features = ["derive"] }} # types of one's own
+        r#"{text}tool-core = {{ {core}, default-features = false, features = ["stream"] }} # the API for tools
+serde = {{ version = "1", features = ["derive"] }} # your own types
 tool-cli = {{ {cli}, default-features = false, optional = true }} # the program
 
 [dev-dependencies]

@@ -69,7 +69,7 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     ));
     if !place.ip().is_loopback() {
         screen.note(format_args!(
-            "{} nobody is asked for a token here, so whoever reaches this address calls every tool",
+            "{} no token is required here, so every client that reaches this address can call every tool",
             paint(WARN, "careful:")
         ));
     }

@@ -129,7 +129,7 @@ impl Supplied {
             let length = given.map_or(0, |(_, value)| value.expose_secret().trim().len());
             if (1..Redactor::SHORTEST).contains(&length) {
                 let text = format!(
-                    "secret `{}` has {} and needs at least {}: a shorter one cannot be masked, it would be found in other text",
+                    "secret `{}` has {} and needs at least {}: a shorter one cannot be redacted, it would match other text",
                     need.key,
                     count(length, "byte"),
                     Redactor::SHORTEST
@@ -231,7 +231,7 @@ pub(super) fn reason(def: &ToolDef, explanation: &Explanation) -> String {
         let names: Vec<Cow<'_, str>> = required
             .map(|need| format!("`{}`", variable_of("SECRET", &need.key)).into())
             .collect();
-        text.push_str("; here it comes from ");
+        text.push_str("; here it is read from ");
         text.push_str(&names.join(", "));
     }
     text

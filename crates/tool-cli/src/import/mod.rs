@@ -40,7 +40,7 @@ pub struct Definition {
 /// # Ok::<(), String>(())
 /// ```
 pub fn definitions(text: &str, name: &str) -> Result<Vec<Definition>, String> {
-    let json = Json::read(text).map_err(|error| format!("that is no JSON: {error}"))?;
+    let json = Json::read(text).map_err(|error| format!("this is not JSON: {error}"))?;
     let found = gather(&json);
     if !found.is_empty() {
         return Ok(found);

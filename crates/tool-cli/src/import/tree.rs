@@ -50,7 +50,7 @@ pub fn typed(schema: &Json) -> Result<Typed, Vec<Fault>> {
                 reader.fault(
                     "root-not-object",
                     "",
-                    "the arguments of a tool are an object",
+                    "the arguments of a tool must be an object",
                 );
             }
             Err(reader.faults)
@@ -192,7 +192,7 @@ impl Reader {
                 self.fault(
                     "recursive-type",
                     path,
-                    "the type holds itself, take a flat list with parent ids",
+                    "the type contains itself, take a flat list with parent ids",
                 );
                 None
             }
@@ -242,7 +242,7 @@ impl Reader {
         let path = format!("{path}/{}", field.name);
         if !names::is_key(field.name) {
             let text = format!(
-                "the key `{}` is taken by no provider, use letters, digits and `_`",
+                "the key `{}` is not accepted by any provider, use letters, digits and `_`",
                 field.name
             );
             self.fault("property-key", &path, &text);

@@ -69,7 +69,7 @@ fn lists_and_records() {
 }
 
 #[test]
-fn names_lead_to_types_once() {
+fn references_become_named_types_once() {
     declares(
         &json!({"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}),
         "type GetItInput = {\n  next: GetItInput;\n};\n{\n  next: GetItInput;\n}",

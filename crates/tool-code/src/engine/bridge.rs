@@ -122,7 +122,7 @@ impl Calls {
                     let thrown = ctx.catch();
                     let why = super::global::text_of(ctx, &thrown);
                     return Err(invalid(format!(
-                        "the arguments of `{name}` have no JSON: {why}"
+                        "the arguments of `{name}` have no JSON form: {why}"
                     )));
                 }
             }
@@ -185,7 +185,7 @@ fn no_tool(known: &[String], name: &str) -> String {
     let like = known.iter().find(|other| folded(other) == folded(&name));
     match (like, known) {
         (Some(like), _) => format!("there is no tool `{name}` here, did you mean `{like}`?"),
-        (None, []) => format!("there is no tool `{name}` here, nor any other"),
+        (None, []) => format!("there is no tool `{name}` here, and no other tool either"),
         (None, _) => format!("there is no tool `{name}` here, only {}", known.join(", ")),
     }
 }

@@ -65,12 +65,12 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, outbox: &Outbox, budget: &Rc<Budget>)
     let report = move |ctx: Ctx<'js>, value: Opt<Value<'js>>| -> Result<()> {
         let value = value.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
         if budget.reports.get() == 0 {
-            let text = "the run has made as many reports as it may, report a list instead";
+            let text = "the run has reached its limit of reports, report a list instead";
             return Err(Exception::throw_range(&ctx, text));
         }
         let value = json(&ctx, value)?.unwrap_or_else(crate::outcome::nothing);
         let Some(left) = budget.values.get().checked_sub(value.get().len()) else {
-            let text = "the reports of the run are longer than it may have, report less";
+            let text = "the reports of the run exceed their size limit, report less";
             return Err(Exception::throw_range(&ctx, text));
         };
         budget.values.set(left);

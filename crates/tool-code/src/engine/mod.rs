@@ -162,7 +162,7 @@ pub(crate) fn serve(mut from: impl Read + Send + 'static, to: impl Write + Send 
             Status::Memory,
             CodeError::new(
                 "InternalError",
-                format!("the engine has no room to run: {error}"),
+                format!("the engine has too little memory to run: {error}"),
             ),
         ),
     };

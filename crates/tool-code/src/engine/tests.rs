@@ -125,7 +125,7 @@ fn fails(code: &str, status: Status, text: &str) {
 }
 
 #[test]
-fn code_gives_what_it_returns_or_exports() {
+fn result_is_the_return_value_or_the_default_export() {
     gives("return 1 + 1", "2");
     gives(
         "export default { a: [1, 'b', null] }",
@@ -170,7 +170,7 @@ fn typescript_is_stripped_and_compiled() {
 }
 
 #[test]
-fn places_are_those_of_the_code_as_it_was_given() {
+fn error_positions_refer_to_the_original_code() {
     let said = run("type A = {\n  a: string;\n};\n\nlet x: A | undefined;\n  null.f();");
     assert_eq!(said.done.status, Status::Error);
     assert_eq!(said.place().0, 6, "{:?}", said.done);
@@ -316,7 +316,7 @@ fn tools_are_async_functions() {
 }
 
 #[test]
-fn nothing_but_the_language_and_three_names_is_there() {
+fn globals_are_the_language_and_three_names() {
     let said = run("return Object.getOwnPropertyNames(globalThis).sort()");
     let names: Vec<String> = serde_json::from_str(said.result()).unwrap();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -394,7 +394,7 @@ fn nothing_but_the_language_and_three_names_is_there() {
 }
 
 #[test]
-fn console_and_reports_are_heard() {
+fn console_and_reports_are_collected() {
     let said = run(
         "console.log('a', 1, { b: [2n < 3] }, null, undefined, Symbol('s'), () => 1); console.error(new TypeError('x')); report({ a: 1 }); report(); return 1",
     );
@@ -411,11 +411,11 @@ fn console_and_reports_are_heard() {
 }
 
 #[test]
-fn a_rejection_that_nobody_catches_is_an_error() {
+fn unhandled_rejection_is_an_error() {
     fails(
         "Promise.reject(new Error('lost'));",
         Status::Error,
-        "nobody caught a rejection: lost",
+        "unhandled promise rejection: lost",
     );
     gives(
         "const p = Promise.reject(1); try { await p } catch { } return 2",
@@ -424,14 +424,14 @@ fn a_rejection_that_nobody_catches_is_an_error() {
     fails(
         "await new Promise(() => {})",
         Status::Error,
-        "nothing will settle",
+        "never settles",
     );
     fails("throw { a: 1 }", Status::Error, r#"the code threw {"a":1}"#);
     fails("throw null", Status::Error, "the code threw null");
 }
 
 #[test]
-fn limits_that_no_run_reaches_are_limits_as_well() {
+fn maximal_limits_are_accepted() {
     let most = usize::MAX;
     let none = Limits {
         time: Duration::MAX,
@@ -459,7 +459,7 @@ fn limits_that_no_run_reaches_are_limits_as_well() {
 }
 
 #[test]
-fn limits_hold() {
+fn limits_of_a_run_are_enforced() {
     let short = Limits {
         time: Duration::from_millis(300),
         ..limits()

@@ -66,7 +66,7 @@ impl Machine {
         let failed = |error: rquickjs::Error| {
             CodeError::new(
                 "InternalError",
-                format!("the engine has no room to start: {error}"),
+                format!("the engine has too little memory to start: {error}"),
             )
         };
         let runtime = Runtime::new().map_err(failed)?;
@@ -280,7 +280,7 @@ impl Run<'_> {
 
     fn full(&self, error: CodeError) -> Done {
         let message = format!(
-            "the code needed more than its {} bytes of memory: keep less at once, work in parts",
+            "the code needed more than its {} bytes of memory: hold less data at once, work in parts",
             self.machine.memory
         );
         Done::failed(Status::Memory, CodeError { message, ..error })
@@ -293,7 +293,7 @@ impl Run<'_> {
             let ended = started.ended.clone().restore(&ctx).map_err(restored)?;
             match ended.state() {
                 PromiseState::Pending => {
-                    let text = "the code waits for a promise that nothing will settle";
+                    let text = "the code waits for a promise that never settles";
                     let error = CodeError::new("Error", text);
                     return Err(if self.machine.was_full() {
                         self.full(error)
@@ -311,7 +311,7 @@ impl Run<'_> {
                 let reason = reason.restore(&ctx).map_err(restored)?;
                 let mut done = self.failed(&ctx, &reason, Status::Error);
                 if let Some(error) = done.error.as_mut().filter(|_| done.status == Status::Error) {
-                    error.message = format!("nobody caught a rejection: {}", error.message);
+                    error.message = format!("unhandled promise rejection: {}", error.message);
                 }
                 return Err(done);
             }
@@ -329,7 +329,7 @@ impl Run<'_> {
             .get("default")
             .map_err(|_| self.thrown(ctx, Status::Error))?;
         if value.is_function() {
-            let text = "the result is a function, return what it gives";
+            let text = "the result is a function, return its result instead";
             return Err(Done::failed(
                 Status::Error,
                 CodeError::new("TypeError", text),

@@ -97,7 +97,7 @@ impl Live {
             self.read(&mut since).await.map_err(|error| {
                 ToolError::of(
                     ErrorKind::Unavailable,
-                    "the tool is not available: whether it has changed cannot be read from its server",
+                    "the tool is not available: its server cannot be asked whether it has changed",
                 )
                 .operator(error.to_string())
             })?;
@@ -108,7 +108,7 @@ impl Live {
         let remote = shown(remote);
         let operator = match changed {
             Some(facets) => format!(
-                "the MCP server gives `{remote}` another {}: reload its tools and accept them",
+                "the MCP server changed the {} of `{remote}`: reload its tools and accept them",
                 super::lock::list(facets)
             ),
             None if is_gone => {
@@ -118,7 +118,7 @@ impl Live {
         };
         Err(ToolError::of(
             ErrorKind::Unavailable,
-            "the tool is not available: it has changed on its server and nobody has accepted that yet",
+            "the tool is not available: it has changed on its server and the host has not accepted the change yet",
         )
         .operator(operator))
     }

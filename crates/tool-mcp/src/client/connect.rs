@@ -150,7 +150,9 @@ async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
                     // The observed transport counts the notifications before they arrive here.
                     while let Ok(Some(_)) = subscription.next().await {}
                 }
-                Err(error) => tracing::debug!(%error, "an MCP server does not tell of changes"),
+                Err(error) => {
+                    tracing::debug!(%error, "an MCP server does not announce changes of its tools")
+                }
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(MOST_PAUSE);

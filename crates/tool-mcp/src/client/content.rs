@@ -188,7 +188,7 @@ pub(crate) fn unanswered(why: Unanswered) -> ToolError {
     match why {
         Unanswered::Asks => ToolError::of(
             ErrorKind::Unavailable,
-            "the tool asks its user something, and nobody can be asked here",
+            "the tool asks its user a question, and no user can be asked here",
         )
         .operator("connect with `McpClient::connect_with` and a handler that answers"),
         Unanswered::Task => ToolError::new(
@@ -212,9 +212,8 @@ fn service(error: ServiceError) -> ToolError {
             "the tool's server did not answer in time",
         )
         .operator(error.to_string()),
-        other => {
-            ToolError::foreign(other).operator("the MCP server's answer is none to `tools/call`")
-        }
+        other => ToolError::foreign(other)
+            .operator("the MCP server's response is not a result of `tools/call`"),
     }
 }
 
@@ -224,12 +223,12 @@ fn protocol(error: &ErrorData) -> ToolError {
     match error.code {
         ErrorCode::INVALID_PARAMS => ToolError::of(
             ErrorKind::InvalidArguments,
-            "the tool's server refused the arguments, compare them with what the tool and its parameters say",
+            "the tool's server refused the arguments, compare them with the descriptions of the tool and its parameters",
         )
         .operator(said),
         ErrorCode::METHOD_NOT_FOUND => ToolError::of(
             ErrorKind::Unavailable,
-            "the tool is not available: its server does not take the call",
+            "the tool is not available: its server does not accept the call",
         )
         .operator(said),
         _ => ToolError::foreign(said),
@@ -302,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_content_is_the_payload_and_content_is_read() {
+    fn structured_content_is_the_value_and_content_the_model_text() {
         let told = told(
             result(json!({"content": [{"type": "text", "text": "2 rows"}], "structuredContent": {"rows": [1, 2]}})),
             most(1000),
@@ -313,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn content_for_the_user_is_not_read_by_the_model() {
+    fn content_for_the_user_is_hidden_from_the_model() {
         let audience =
             |who: &str| json!({"type": "text", "text": who, "annotations": {"audience": [who]}});
         let both = told(
@@ -338,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_the_protocol_have_two_faces() {
+    fn protocol_error_details_are_for_the_operator_only() {
         for code in [
             ErrorCode::INVALID_PARAMS,
             ErrorCode::METHOD_NOT_FOUND,
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_failure_is_cut_and_a_huge_output_refused() {
+    fn long_error_is_cut_and_huge_output_is_refused() {
         let long = "ö".repeat(MOST_ERROR);
         let failed = told(
             result(json!({"content": [{"type": "text", "text": long}], "isError": true})),

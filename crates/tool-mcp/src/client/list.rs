@@ -24,10 +24,10 @@ pub enum McpToolsError {
     #[error("the server's tools could not be read: {0}")]
     Service(#[from] ServiceError),
     /// The response is not a list of tools.
-    #[error("the server's answer to `tools/list` is not one: {0}")]
+    #[error("the server's response to `tools/list` is invalid: {0}")]
     NoList(String),
     /// The list exceeds the limits, or its pages repeat.
-    #[error("the server lists its tools without end: {0}")]
+    #[error("the server's list of tools does not end: {0}")]
     Endless(String),
 }
 
@@ -85,7 +85,7 @@ pub(crate) async fn read(
             ServerResult::CustomResult(page) => listed.take(&page.0)?,
             _ => {
                 return Err(McpToolsError::NoList(
-                    "it is the answer to another question".to_owned(),
+                    "it is the response to a different request".to_owned(),
                 ));
             }
         };

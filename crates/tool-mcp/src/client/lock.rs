@@ -267,10 +267,10 @@ impl fmt::Display for McpDrift {
             writeln!(f, "+ `{name}` is new")?;
         }
         for name in &self.removed {
-            writeln!(f, "- `{name}` is gone")?;
+            writeln!(f, "- `{name}` was removed")?;
         }
         for (name, facets) in &self.changed {
-            writeln!(f, "~ `{name}` has another {}", list(facets))?;
+            writeln!(f, "~ `{name}` has a different {}", list(facets))?;
         }
         Ok(())
     }
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_of_a_contract_is_seen_to_change() {
+    fn change_of_each_contract_part_is_detected() {
         let plain = json!({"name": "a", "description": "d", "inputSchema": {"type": "object", "properties": {"b": {}, "a": {}}}});
         let with = |key: &str, value: Value| {
             let mut tool = plain.clone();
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_keys_is_no_change() {
+    fn order_of_keys_does_not_change_the_fingerprint() {
         let sorted = fingerprint(&json!({"a": [1, {"b": 2, "c": 3}], "d": "x"}));
         let text = r#"{"d":"x","a":[1,{"c":3,"b":2}]}"#;
         assert_eq!(fingerprint(&serde_json::from_str(text).unwrap()), sorted);

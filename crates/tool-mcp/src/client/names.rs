@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_a_provider_takes_stay_as_they_are() {
+    fn names_that_a_provider_accepts_are_kept() {
         assert_eq!(wire(plain(None, "search")).as_deref(), Some("search"));
         assert_eq!(wire(plain(Some("gh"), "1st")).as_deref(), Some("gh__1st"));
         assert_eq!(wire(mapped(Some("gh"), "a-b")).as_deref(), Some("gh__a-b"));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_mapped_by_one_rule() {
+    fn other_names_are_mapped_by_one_rule() {
         assert_eq!(wire(mapped(None, "a.b/c")).as_deref(), Some("a_b_c"));
         assert_eq!(wire(mapped(None, "1st")).as_deref(), Some("t_1st"));
         assert_eq!(wire(mapped(None, "größe")).as_deref(), Some("gr__e"));

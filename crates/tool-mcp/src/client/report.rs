@@ -109,13 +109,16 @@ impl fmt::Display for ToolReport {
             }
         }
         for fault in &self.cleaned {
-            writeln!(f, "  taken out: {fault}")?;
+            writeln!(f, "  removed: {fault}")?;
         }
         for note in &self.notes {
-            writeln!(f, "  only said: {note}")?;
+            writeln!(f, "  note: {note}")?;
         }
         for fault in &self.unheld {
-            writeln!(f, "  outputs are not held to their schema: {fault}")?;
+            writeln!(
+                f,
+                "  outputs are not validated against their schema: {fault}"
+            )?;
         }
         Ok(())
     }
@@ -162,7 +165,7 @@ impl fmt::Display for Refusal {
             write!(f, "{what}: {}", texts.join("; "))
         };
         match self {
-            Self::Broken(why) => write!(f, "the server's entry is no tool: {why}"),
+            Self::Broken(why) => write!(f, "the server's entry is not a tool: {why}"),
             Self::Name => f.write_str(
                 "no provider takes its name: use 1 to 64 letters, digits, `_` and `-`, namespace included, or `map_names`",
             ),
@@ -173,20 +176,20 @@ impl fmt::Display for Refusal {
             Self::Schema(found) => faults(f, "its schema cannot be read", found),
             Self::NoProvider => f.write_str("its schema suits no provider"),
             Self::HiddenText(found) => {
-                faults(f, "its texts hide something", found)?;
+                faults(f, "its texts contain hidden characters", found)?;
                 f.write_str(": look at it, and use `remove_hidden_text` or leave it out")
             }
             Self::TooLong(found) => {
                 faults(f, "it is too long", found)?;
                 f.write_str(": use `remove_hidden_text`, which cuts descriptions, or leave it out")
             }
-            Self::Output(found) => faults(f, "outputs cannot be held to their schema", found),
+            Self::Output(found) => faults(f, "outputs cannot be validated against their schema", found),
             Self::Changed(facets) => write!(
                 f,
-                "it has another {} than what was accepted: look at it and `accept` it",
+                "it has a different {} than the accepted one: review it and `accept` it",
                 list(facets)
             ),
-            Self::New => f.write_str("nobody has accepted it yet: look at it and `accept` it"),
+            Self::New => f.write_str("the host has not accepted it yet: review it and `accept` it"),
         }
     }
 }

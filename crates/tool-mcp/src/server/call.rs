@@ -139,7 +139,7 @@ pub(crate) async fn tell(
     if let Some(step) = steps.next(step, token.clone())
         && let Err(error) = context.peer.notify_progress(step).await
     {
-        tracing::debug!(%error, "a step could not be told");
+        tracing::debug!(%error, "a progress notification could not be sent");
     }
 }
 
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn measured_steps_are_told_as_they_are_and_others_are_counted() {
+    fn measured_progress_is_passed_on_and_other_steps_are_counted() {
         let steps = [
             r#"{"progress":0,"total":100}"#,
             r#"{"progress":50.5,"message":"half"}"#,

@@ -90,7 +90,7 @@ impl Listener {
             }
         };
         if let Err(error) = told {
-            tracing::debug!(%error, "a client could not be told that its tools have changed");
+            tracing::debug!(%error, "a client could not be notified that its tools have changed");
         }
     }
 }

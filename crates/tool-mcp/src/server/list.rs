@@ -128,7 +128,7 @@ impl Place {
         };
         Self::decode(cursor).ok_or_else(|| {
             ErrorData::invalid_params(
-                "the cursor is not one that this server gave, begin without one",
+                "the cursor was not issued by this server, start without one",
                 None,
             )
         })
@@ -181,7 +181,7 @@ fn definition(def: &ToolDef, outlets: &Outlets, wire: Wire) -> Result<Tool, Erro
     let parsed: Definition<'_> = serde_json::from_str(text).map_err(|error| {
         let name = def.wire_name();
         ErrorData::internal_error(
-            format!("the definition of `{name}` is not MCP's: {error}"),
+            format!("the definition of `{name}` is not a valid MCP tool: {error}"),
             None,
         )
     })?;
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_is_read_back_and_others_are_not() {
+    fn cursor_round_trips_and_foreign_cursors_are_refused() {
         for name in ["a", "search_docs", "ns__größe"] {
             for place in [
                 Place::After(Some(name.to_owned())),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_wrapped_with_its_definitions() {
+    fn schema_that_is_not_an_object_is_wrapped_with_its_defs() {
         assert_eq!(wrap(r#"{"description":"x","type":"object"}"#), None);
         assert_eq!(
             wrap(r##"{"type":"array","items":{"$ref":"#/$defs/A"},"$defs":{"A":{}}}"##).as_deref(),

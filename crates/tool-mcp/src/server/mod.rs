@@ -210,7 +210,7 @@ impl Core {
         if cancelled > 0 {
             tracing::warn!(
                 cancelled,
-                "calls were cancelled, because they took longer than the end may wait"
+                "calls were cancelled, because they took longer than the shutdown timeout"
             );
         }
     }
@@ -279,7 +279,7 @@ impl<H> Composed<H> {
             core.host_tools = true;
         } else {
             tracing::warn!(
-                "`host_tools` was said to a server that is served already, and is left out"
+                "`host_tools` was called on a server that is already served, and is ignored"
             );
         }
         self

@@ -163,7 +163,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
     fn refuse(&mut self, reject: Reject) {
         if reject.is_quiet() {
-            tracing::debug!(?reject, "a message that nobody answers cannot be read");
+            tracing::debug!(?reject, "a message that gets no response cannot be read");
             return;
         }
         self.answer = line_of(&JsonRpcMessage::Error(reject.into_message())).ok();
@@ -218,7 +218,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
                 // The last line may lack a line break.
                 Ok(Line::End) => self.ended = true,
                 Err(error) => {
-                    tracing::error!(%error, "the client cannot be read any more");
+                    tracing::error!(%error, "the client's messages cannot be read any more");
                     return None;
                 }
             }
@@ -361,7 +361,7 @@ async fn write<W: AsyncWrite + Unpin>(
             writer.flush().await
         };
         if let Err(error) = written.await {
-            tracing::debug!(%error, "the client does not read any more");
+            tracing::debug!(%error, "the client no longer reads responses");
             room.close();
             return;
         }

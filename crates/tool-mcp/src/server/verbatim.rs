@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_leave_as_they_were_written() {
+    fn embedded_json_is_written_verbatim() {
         let odd = "{\"b\":1.10,\n\"a\":[\"\\u0041 \\\"x\\\" \\\\ \\n\\t\",\t340282366920938463463374607431768211456]}";
         // Contains the byte that replaces quotes.
         let odder = odd.replace('x', "\u{7f}\\\"é");

@@ -25,7 +25,7 @@ fn response(status: u16, header: &str, body: impl Into<Vec<u8>>) -> Reply {
 
 // H8: an endpoint that is down, slow, huge, or returns garbage lets no token in and changes no keys.
 #[tokio::test]
-async fn bad_responses_let_nobody_in_and_change_no_keys() {
+async fn bad_key_responses_admit_no_token_and_change_no_keys() {
     let elsewhere = Issuer::of(&[&RSA]).await;
     let good = json!({ "keys": [RSA.jwk()] }).to_string();
     let many = json!({ "keys": vec![RSA.jwk(); 101] }).to_string();
@@ -78,7 +78,7 @@ async fn bad_responses_let_nobody_in_and_change_no_keys() {
 }
 
 #[tokio::test]
-async fn keys_that_cannot_be_read_do_not_hide_the_others() {
+async fn unreadable_keys_do_not_hide_the_others() {
     let odd = [
         json!(null),
         json!(7),
@@ -135,7 +135,7 @@ async fn keys_come_from_a_fetcher_of_the_host() {
 }
 
 #[tokio::test]
-async fn address_where_nobody_listens_lets_nobody_in() {
+async fn unreachable_key_endpoint_admits_no_token() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/jwks.json", listener.local_addr().unwrap());
     drop(listener);

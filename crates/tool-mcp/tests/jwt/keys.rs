@@ -35,7 +35,7 @@ async fn tokens_of_old_and_new_keys_are_accepted_while_keys_rotate() {
 
 // H8: a key that was removed from the set is refused once it has expired.
 #[tokio::test]
-async fn revoked_key_is_refused_when_its_time_is_over() {
+async fn revoked_key_is_refused_after_its_cache_lifetime() {
     let setup = Setup::of(&[]).await;
     setup.issuer.publish(&[&RSA, &OTHER_RSA], Some(300));
     let (revoked, kept) = (RSA.token(&claims()), OTHER_RSA.token(&claims()));
@@ -51,7 +51,7 @@ async fn revoked_key_is_refused_when_its_time_is_over() {
 }
 
 #[tokio::test]
-async fn key_with_the_same_kid_takes_the_place_of_the_old_one() {
+async fn key_with_the_same_kid_replaces_the_old_one() {
     let new = Signer::rsa("rsa-1");
     let setup = Setup::of(&[]).await;
     setup.issuer.publish(&[&RSA], Some(3600));
@@ -125,7 +125,7 @@ async fn first_requests_share_one_fetch() {
 
 // If a client could cancel the only fetch of 30 seconds, every other client would be refused.
 #[tokio::test]
-async fn client_that_gives_up_does_not_end_the_fetch() {
+async fn disconnected_client_does_not_cancel_the_key_fetch() {
     let setup = Setup::of(&[&RSA]).await;
     setup.issuer.delay(Duration::from_millis(200));
     let token = RSA.token(&claims());
@@ -144,7 +144,7 @@ async fn client_that_gives_up_does_not_end_the_fetch() {
 
 // H8: keys stay valid until they expire while the endpoint is down.
 #[tokio::test]
-async fn keys_outlive_an_endpoint_that_is_down_until_their_time_is_over() {
+async fn keys_keep_their_lifetime_while_the_endpoint_is_down() {
     let setup = Setup::of(&[]).await;
     setup.issuer.publish(&[&RSA], Some(600));
     let token = RSA.token(&claims());
@@ -181,7 +181,7 @@ async fn keys_outlive_an_endpoint_that_is_down_until_their_time_is_over() {
 }
 
 #[tokio::test]
-async fn keys_are_fetched_ahead_of_their_end() {
+async fn keys_are_refreshed_before_they_expire() {
     let setup = Setup::of(&[]).await;
     setup.issuer.publish(&[&RSA], Some(600));
     let token = RSA.token(&claims());
@@ -206,7 +206,7 @@ async fn keys_are_fetched_ahead_of_their_end() {
 }
 
 #[tokio::test]
-async fn keys_that_must_not_be_kept_are_kept_for_half_a_minute() {
+async fn no_store_keys_are_cached_for_thirty_seconds() {
     let setup = Setup::of(&[]).await;
     let set = json!({ "keys": [RSA.jwk()] }).to_string();
     setup.issuer.reply(Reply::Response(
@@ -225,7 +225,7 @@ async fn keys_that_must_not_be_kept_are_kept_for_half_a_minute() {
 }
 
 #[tokio::test]
-async fn keys_are_not_kept_longer_than_a_day() {
+async fn keys_are_cached_for_at_most_one_day() {
     let setup = Setup::of(&[]).await;
     setup.issuer.publish(&[&RSA], Some(u64::MAX));
     let mut claims = claims();

@@ -4,7 +4,7 @@
     dead_code,
     unreachable_pub,
     clippy::unwrap_used,
-    reason = "each test takes what it needs, and fails where it gets nothing"
+    reason = "each test uses a part of the helpers and fails by panicking"
 )]
 
 #[cfg(feature = "http")]

@@ -60,7 +60,7 @@ impl<'r> Columns<'r> {
         read(word).ok_or_else(|| {
             self.corrupt(
                 column,
-                format_args!("`{word}` is no word that this program knows"),
+                format_args!("`{word}` is not a value that this program knows"),
             )
         })
     }

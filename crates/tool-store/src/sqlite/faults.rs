@@ -177,7 +177,7 @@ async fn change_whose_database_is_moved_is_rolled_back() {
 
 // B1: a database that was replaced is read and written; a file that is not a store of this version is refused.
 #[tokio::test]
-async fn replaced_database_is_used_where_it_is_a_store() {
+async fn replaced_database_is_used_if_it_is_a_valid_store() {
     let (folder, file) = folder();
     let copy = folder.path().join("copy.db");
     let made = SqliteStore::open(&copy).await.unwrap();

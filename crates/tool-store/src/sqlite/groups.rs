@@ -142,7 +142,7 @@ async fn refused_change_leaves_the_others_of_its_transaction() {
 // B11: a change whose caller is dropped before it has begun writes nothing. If the dropped caller runs the changes of others, another
 // caller continues.
 #[tokio::test]
-async fn dropped_callers_take_no_change_of_others_with_them() {
+async fn dropped_caller_does_not_lose_changes_of_others() {
     let (_folder, _file, store) = store().await;
     let (release, held) = holding(&store);
     let mut held = Box::pin(held);
@@ -161,7 +161,7 @@ async fn dropped_callers_take_no_change_of_others_with_them() {
 
 // B11: callers may be dropped at any poll: the stored rows match what the other callers of the transaction were told.
 #[tokio::test(flavor = "multi_thread")]
-async fn callers_dropped_at_any_poll_leave_what_others_were_told() {
+async fn callers_dropped_at_any_poll_keep_confirmed_changes() {
     let (_folder, _file, file_store) = store().await;
     for store in [file_store, SqliteStore::in_memory().await.unwrap()] {
         let mut expected = Vec::new();
@@ -215,7 +215,7 @@ async fn callers_dropped_at_any_poll_leave_what_others_were_told() {
 
 // B1 B11: a full disk fails the change that meets it. The other changes of the group report what is stored, and later changes succeed.
 #[tokio::test]
-async fn full_disk_fails_the_change_that_meets_it() {
+async fn full_disk_fails_only_the_change_that_does_not_fit() {
     let (_folder, _file, store) = store().await;
     store.write(vec![row("before", 10)]).await.unwrap();
     super::faults::stop_growth(&store).await;
@@ -247,7 +247,7 @@ async fn full_disk_fails_the_change_that_meets_it() {
 
 // B1 B11: an error after which SQLite has rolled back by itself is reported to every change of the transaction.
 #[tokio::test]
-async fn error_that_ends_the_transaction_is_told_to_all_in_it() {
+async fn transaction_error_is_reported_to_all_its_changes() {
     let (_folder, _file, store) = store().await;
     let (release, held) = holding(&store);
     let mut held = Box::pin(held);
@@ -280,7 +280,7 @@ async fn error_that_ends_the_transaction_is_told_to_all_in_it() {
 
 // B11: in a saturated store, ends of calls and lease renewals run before calls that wait to begin, even within a transaction.
 #[tokio::test]
-async fn ends_run_before_waiting_beginnings() {
+async fn ends_of_calls_run_before_waiting_begins() {
     let (_folder, _file, store) = store().await;
     store.begin(intent("ended"), None).await.unwrap();
     store.begin(intent("renewed"), None).await.unwrap();
@@ -327,7 +327,7 @@ async fn ends_run_before_waiting_beginnings() {
 
 // B11: a change with priority runs before the others, instead of only being committed before them.
 #[tokio::test]
-async fn first_changes_run_first() {
+async fn priority_changes_run_first() {
     let (_folder, _file, store) = store().await;
     let (release, held) = holding(&store);
     let mut held = Box::pin(held);
@@ -375,7 +375,7 @@ async fn change_that_waited_too_long_is_not_made() {
 
 // B11: when the runtime of the caller that runs the changes of others shuts down, the others do not hang.
 #[tokio::test]
-async fn runtime_that_shuts_down_blocks_nobody() {
+async fn runtime_shutdown_does_not_block_other_callers() {
     let (_folder, _file, store) = store().await;
     let other = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)

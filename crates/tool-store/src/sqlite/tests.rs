@@ -57,7 +57,7 @@ async fn lists_of_runs_have_their_indexes() {
 }
 
 #[tokio::test]
-async fn every_way_to_narrow_a_list_has_its_index() {
+async fn every_list_filter_uses_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
     let text = || Some("x".to_owned());
     let own = Workspace::new("x");
@@ -270,7 +270,7 @@ async fn audit_row_costs_few_pages() {
 }
 
 #[tokio::test]
-async fn what_time_removes_is_found_by_its_time() {
+async fn expiry_queries_use_a_time_index() {
     let store = SqliteStore::in_memory().await.unwrap();
     let (own, now) = (Workspace::new("x"), Timestamp::default());
     for scope in [Scope::All, Scope::Workspace(&own)] {
@@ -402,7 +402,7 @@ async fn every_page_is_read_from_an_index() {
 
 // B10: erasure and retention read only the rows that they change, except a user's effects, which are searched in their workspace
 #[tokio::test]
-async fn what_is_erased_or_purged_is_found_by_an_index() {
+async fn erase_and_purge_use_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();
     let own = Workspace::new("x");
     let main = ThreadId::new("x", "main").unwrap();

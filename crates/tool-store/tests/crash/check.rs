@@ -95,7 +95,7 @@ impl Snapshot {
             );
             assert!(
                 self.audit.contains_key(key),
-                "`{key}` happened behind the audit's back"
+                "`{key}` happened without an audit row"
             );
             let row = &self.rows[key];
             if row.intent.tool == "wire" {
@@ -122,7 +122,7 @@ impl Snapshot {
             assert_ne!(
                 error.as_deref(),
                 Some("interrupted"),
-                "a doubt is no result"
+                "an unresolved effect is not a result"
             );
             if error.is_none() && tool != "look" {
                 let row = self.row(place).unwrap();
@@ -138,7 +138,7 @@ impl Snapshot {
             approval.request.identity == intent.identity && approval.request.call == intent.call
         });
         let approval = own.next().unwrap();
-        assert!(own.next().is_none(), "nobody is asked twice");
+        assert!(own.next().is_none(), "no call is asked about twice");
         assert_eq!(approval.status, ApprovalStatus::Spent);
         let granted = match &approval.answer.as_ref().unwrap().verdict {
             Verdict::Edit(arguments) => arguments,
@@ -240,7 +240,7 @@ impl Snapshot {
                     assert_eq!(amounts, [expected], "`{}`", planned.call);
                     match operator {
                         None => "succeeded",
-                        Some(_) if rerun => "run again by the operator's word: succeeded",
+                        Some(_) if rerun => "rerun by the operator: succeeded",
                         Some(_) => "settled by the operator: succeeded",
                     }
                 }

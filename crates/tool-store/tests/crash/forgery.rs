@@ -77,7 +77,7 @@ impl Start {
 
 /// The child process: submits the tokens that it reads, line by line, and prints the results.
 #[tokio::test]
-#[ignore = "a child process of other tests"]
+#[ignore = "other tests start it as a child process"]
 async fn submits() {
     let Ok(folder) = std::env::var(JOB) else {
         return;
@@ -154,7 +154,7 @@ impl Submitter {
 
 // M5: when two processes submit one approved call at once, by its token or by its identity, one runs it.
 #[tokio::test]
-async fn of_two_processes_with_one_approval_one_runs() {
+async fn one_approval_submitted_by_two_processes_runs_once() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let start = Start::on(folder).await;
@@ -216,7 +216,7 @@ async fn a_token_that_was_used_gives_the_stored_result_after_a_restart() {
 
 // M5: one process requests an approval, another answers it and a third runs the call, as long as they have the same key.
 #[tokio::test]
-async fn a_token_lives_as_long_as_its_key() {
+async fn token_is_valid_in_every_process_with_its_key() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let asks = Start::on(folder).await;
@@ -259,7 +259,7 @@ async fn a_token_lives_as_long_as_its_key() {
 
 // S2-15: the turn that requested the approval goes on in another process, under the same id.
 #[tokio::test]
-async fn a_turn_goes_on_in_another_process() {
+async fn turn_continues_in_a_different_process() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let script = 1;

@@ -97,7 +97,7 @@ async fn post(
     world.act(cx, amount).await
 }
 
-/// Sends an amount, if somebody agrees.
+/// Sends an amount, after approval.
 #[tool(approval)]
 async fn wire(
     world: &World,
@@ -119,7 +119,7 @@ async fn fail(
     tokio::task::yield_now().await;
     point("after", "failure");
     drop(world.clone());
-    Err(ToolError::new(format!("nobody takes {amount}")))
+    Err(ToolError::new(format!("there is no receiver for {amount}")))
 }
 
 /// Looks out of the window, and has much to tell.

@@ -41,7 +41,7 @@ const WORKERS: usize = 3;
 
 /// The child process: drives a script on the files of a folder until it ends or dies.
 #[tokio::test]
-#[ignore = "a child process of other tests"]
+#[ignore = "other tests start it as a child process"]
 async fn child() {
     let Ok(job) = std::env::var(JOB) else { return };
     let (death, rest) = Death::read(&job);
@@ -155,7 +155,7 @@ async fn template(folder: &Path) -> PathBuf {
 // M5, M6, S0-24, S2-15, S4-62, S4-63, S4-64: wherever a process dies, no effect happens twice, none is claimed that did not happen, and the turn goes
 // on.
 #[test]
-fn no_death_doubles_or_invents_an_effect() {
+fn crash_neither_repeats_nor_invents_an_effect() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let template = runtime.block_on(template(folder.path()));
@@ -200,7 +200,7 @@ fn no_death_doubles_or_invents_an_effect() {
     ] {
         for side in ["before", "after"] {
             let point = format!("{side} {call}");
-            assert!(points.contains_key(&point), "nobody died {point}");
+            assert!(points.contains_key(&point), "no process died {point}");
         }
     }
     for outcome in [

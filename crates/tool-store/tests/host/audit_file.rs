@@ -40,7 +40,7 @@ async fn post_letter(
     }
 }
 
-/// Sends a letter, if somebody agrees.
+/// Sends a letter, after approval.
 #[tool(approval)]
 async fn post_dear_letter(
     #[secret("api_key")] key: SecretString,

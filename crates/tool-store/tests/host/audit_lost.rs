@@ -119,7 +119,7 @@ async fn nap() -> &'static str {
 // S1-26, B12: 600 callers lose no row to a healthy database; a tool of two milliseconds used to lose 2,535 of 3,600 rows, a tight loop 19,501 of
 // 20,001
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_row_is_lost_while_the_database_is_well() {
+async fn no_row_is_lost_while_the_database_is_healthy() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path().join("audit.db"))
         .await

@@ -105,7 +105,7 @@ async fn drive(folder: &Path, ledger: bool, end: &str) -> (Outcome, usize) {
 }
 
 #[tokio::test]
-#[ignore = "a child process of other tests"]
+#[ignore = "other tests start it as a child process"]
 async fn child() {
     let job = std::env::var(JOB).unwrap();
     let mut parts = job.splitn(3, '|');

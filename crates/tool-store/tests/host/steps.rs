@@ -49,7 +49,7 @@ async fn store(folder: &tempfile::TempDir) -> SqliteStore {
 
 // S1-68: each failure is one message to the model and one step of the run, even if the gate tries the tool several times.
 #[tokio::test]
-async fn retries_take_no_steps() {
+async fn retries_do_not_count_as_steps() {
     for attempts in [1, 3] {
         let folder = tempfile::tempdir().unwrap();
         let store = store(&folder).await;

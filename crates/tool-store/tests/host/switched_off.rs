@@ -74,7 +74,7 @@ async fn tool_that_is_switched_off_keeps_its_rows() {
 
 // S1-60: the tool that asks an agent is in no registry and no catalogue, and syncing the catalogue at the next start does not affect it.
 #[tokio::test]
-async fn tool_that_asks_an_agent_is_in_no_catalogue() {
+async fn agent_tool_is_not_in_the_catalogue() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path().join("state.db"))
         .await

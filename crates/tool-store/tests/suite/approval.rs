@@ -32,7 +32,7 @@ both! {
 
     // S2-13: an unknown id is an error, and an answer is single-use.
     #[test]
-    async fn an_answer_counts_once(store: impl ApprovalStore) {
+    async fn an_approval_is_answered_only_once(store: impl ApprovalStore) {
         missing(store.answer(&acme(), "a", says(Verdict::Approve)).await);
         let verdicts = [
             (Verdict::Approve, ApprovalStatus::Approved, "approved"),
@@ -53,7 +53,7 @@ both! {
 
     // S2-13: of 32 concurrent answers one counts, and the row says which.
     #[test]
-    async fn of_many_answers_at_once_one_counts(store: impl ApprovalStore + Clone) {
+    async fn one_of_many_concurrent_answers_is_stored(store: impl ApprovalStore + Clone) {
         store.open(request("a")).await.unwrap();
         let said = at_once(|task| {
             let store = store.clone();
@@ -70,7 +70,7 @@ both! {
     }
 
     #[test]
-    async fn an_answer_comes_in_time_or_not_at_all(store: impl ApprovalStore) {
+    async fn late_answer_is_refused(store: impl ApprovalStore) {
         store.open(request("a")).await.unwrap();
         store.open(request("b")).await.unwrap();
         let last = Answer { at: at(999), ..says(Verdict::Approve) };
@@ -83,7 +83,7 @@ both! {
     }
 
     #[test]
-    async fn four_eyes_are_two_people(store: impl ApprovalStore) {
+    async fn four_eyes_approval_needs_a_second_person(store: impl ApprovalStore) {
         store.open(ApprovalRequest { four_eyes: true, ..request("a") }).await.unwrap();
         store.open(request("b")).await.unwrap();
         let own = Answer { approver: "ann".into(), ..says(Verdict::Approve) };
@@ -118,7 +118,7 @@ both! {
     }
 
     #[test]
-    async fn an_approval_is_spent_where_everything_agrees(store: impl ApprovalStore) {
+    async fn an_approval_is_spent_only_if_everything_matches(store: impl ApprovalStore) {
         assert!(!store.spend(&acme(), "a", "nonce", at(300)).await.unwrap());
         store.open(request("a")).await.unwrap();
         assert!(!store.spend(&acme(), "a", "nonce", at(300)).await.unwrap(), "pending");
@@ -138,7 +138,7 @@ both! {
 
     // M5: of 32 tasks that spend one approval, one succeeds.
     #[test]
-    async fn of_many_that_spend_one_may_run(store: impl ApprovalStore + Clone) {
+    async fn one_of_many_concurrent_spends_succeeds(store: impl ApprovalStore + Clone) {
         store.open(request("a")).await.unwrap();
         store.answer(&acme(), "a", says(Verdict::Approve)).await.unwrap();
         let spent = at_once(|_| {
@@ -149,7 +149,7 @@ both! {
     }
 
     #[test]
-    async fn withdrawn_is_withdrawn(store: impl ApprovalStore) {
+    async fn withdrawn_approval_stays_withdrawn(store: impl ApprovalStore) {
         assert!(!store.withdraw(&acme(), "a").await.unwrap());
         store.open(request("a")).await.unwrap();
         store.open(request("b")).await.unwrap();
@@ -163,7 +163,7 @@ both! {
     }
 
     #[test]
-    async fn what_waits_can_be_assigned(store: impl ApprovalStore) {
+    async fn pending_approval_can_be_assigned(store: impl ApprovalStore) {
         missing(store.assign(&acme(), "a", None).await);
         store.open(request("a")).await.unwrap();
         let row = store.assign(&acme(), "a", Some("eve".into())).await.unwrap();
@@ -239,7 +239,7 @@ both! {
     }
 
     #[test]
-    async fn many_are_denied_in_one_step_on_the_terms_of_one(store: impl ApprovalStore) {
+    async fn bulk_denial_applies_the_checks_of_a_single_denial(store: impl ApprovalStore) {
         for id in ["a", "b", "answered"] {
             store.open(request(id)).await.unwrap();
         }
@@ -265,7 +265,7 @@ both! {
     }
 
     #[test]
-    async fn bulk_denial_keeps_to_its_limit(store: impl ApprovalStore) {
+    async fn bulk_denial_respects_its_limit(store: impl ApprovalStore) {
         for id in ["a", "b", "c"] {
             store.open(request(id)).await.unwrap();
         }
@@ -276,7 +276,7 @@ both! {
     }
 
     #[test]
-    async fn time_runs_out_for_what_is_open(store: impl ApprovalStore) {
+    async fn open_approvals_expire(store: impl ApprovalStore) {
         for id in ["pending", "approved", "denied", "spent", "later"] {
             let expires = if id == "later" { at(1001) } else { at(1000) };
             store.open(ApprovalRequest { expires, ..request(id) }).await.unwrap();
@@ -301,7 +301,7 @@ both! {
     }
 
     #[test]
-    async fn a_plans_answer_is_stored_as_a_plans(store: impl ApprovalStore) {
+    async fn answer_to_a_plan_is_stored_with_its_kind(store: impl ApprovalStore) {
         store.open(ApprovalRequest { kind: ApprovalKind::Plan, ..request("plan") }).await.unwrap();
         store.open(request("call")).await.unwrap();
         store.answer(&acme(), "plan", says(Verdict::Approve)).await.unwrap();

@@ -12,7 +12,7 @@ async fn ids(store: &impl AuditSink, filter: &AuditFilter) -> Vec<String> {
 
 both! {
     #[test]
-    async fn rows_come_back_whole(store: impl AuditSink) {
+    async fn rows_round_trip(store: impl AuditSink) {
         let bare = AuditRow::new(named("b"), "", "", at(101));
         store.write(vec![audit("a"), bare.clone()]).await.unwrap();
         store.write(vec![]).await.unwrap();
@@ -119,7 +119,7 @@ both! {
     }
 
     #[test]
-    async fn one_users_rows_are_erased(store: impl AuditSink) {
+    async fn rows_of_one_user_are_erased(store: impl AuditSink) {
         let rows = vec![
             audit("a"),
             audit("b"),
@@ -136,7 +136,7 @@ both! {
     }
 
     #[test]
-    async fn old_rows_go(store: impl AuditSink) {
+    async fn old_audit_rows_are_deleted(store: impl AuditSink) {
         let rows = (1..=3).map(|n| AuditRow { started: at(n), ..audit(&n.to_string()) });
         store.write(rows.collect()).await.unwrap();
         assert_eq!(store.retain(Scope::All, at(2)).await.unwrap(), 1);

@@ -17,7 +17,7 @@ fn entry(name: &str, contract: &str) -> CatalogueEntry {
 
 both! {
     #[test]
-    async fn a_sync_says_what_has_changed(store: impl Catalogue) {
+    async fn sync_reports_its_changes(store: impl Catalogue) {
         let added = store.sync(vec![entry("look", "1"), entry("act", "1")]).await.unwrap();
         assert_eq!(added, CatalogueChanges { added: 2, ..CatalogueChanges::default() });
         assert_eq!(store.entries().await.unwrap(), [entry("act", "1"), entry("look", "1")]);

@@ -312,7 +312,7 @@ both! {
 
     // A3: the run of a dead process is taken over, and a driver that lost its run stops
     #[test]
-    async fn a_driver_that_lost_its_run_runs_nothing_more(store: impl Both) {
+    async fn driver_that_lost_its_run_makes_no_more_calls(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
         let cx = cx(&desk);
         let lapsed = |at: Timestamp| NewRun {
@@ -706,13 +706,13 @@ both! {
 
     // A13: calls after one that waits for approval are asked about and do not run
     #[test]
-    async fn calls_behind_one_that_waits_are_asked_about_and_not_run(store: impl Both) {
+    async fn calls_after_a_waiting_call_are_asked_about_but_not_run(store: impl Both) {
         let (turns, desk) = (turns(&store), Desk::default());
         let (gate, cx) = (gate(&store, Duration::from_hours(1), 50), cx(&desk));
         let model = Script::new([calls(&["quick", "asked", "quick", "asked"]), ModelMessage::text("done")]);
         let waits = ids(through(&turns, &gate, &model, &cx).await);
         assert_eq!((waits.len(), desk.done()), (2, 1), "both are asked at once, and only the first call has run");
-        assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits, "nobody is asked twice");
+        assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits, "no call is asked about twice");
         // The later call is approved first, and does not run before the earlier one.
         approve(&gate, &waits[1]).await;
         assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits[..1]);
@@ -724,7 +724,7 @@ both! {
 
     // A13: with relaxed order, later calls run while an earlier one waits
     #[test]
-    async fn relaxed_order_runs_past_a_call_that_waits(store: impl Both) {
+    async fn relaxed_order_runs_calls_after_a_waiting_call(store: impl Both) {
         let (turns, desk) = (turns(&store).relaxed_order(), Desk::default());
         let gate = gate(&store, Duration::from_hours(1), 50);
         let model = Script::new([calls(&["asked", "quick"])]);

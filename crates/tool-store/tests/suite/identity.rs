@@ -45,7 +45,7 @@ async fn all(store: &impl EffectLedger) -> Vec<EffectRow> {
 both! {
     // A1: calls that differ in workspace, conversation, message, position or number are different effects.
     #[test]
-    async fn different_calls_never_conflict(store: impl EffectLedger + AuditSink) {
+    async fn different_calls_do_not_conflict(store: impl EffectLedger + AuditSink) {
         let mut calls = Vec::new();
         for workspace in ["", "acme", "umbrella"] {
             for conversation in ["main", "other", "main/0"] {
@@ -74,7 +74,7 @@ both! {
 
     // A1: an identity belongs to one call: no other field may differ.
     #[test]
-    async fn one_identity_is_one_call(store: impl EffectLedger) {
+    async fn identity_with_different_fields_conflicts(store: impl EffectLedger) {
         let identity = CallId::in_thread(&thread("main"), 4, 0);
         let first = Intent { identity: identity.clone(), ..intent("call_0") };
         is_new(&store, first.clone()).await;
@@ -189,7 +189,7 @@ both! {
 
     // A1: two calls of one old message shared a key if the model repeated an id. They are two calls now.
     #[test]
-    async fn calls_that_shared_an_earlier_key_are_two(store: impl EffectLedger) {
+    async fn calls_that_shared_an_earlier_key_are_separate(store: impl EffectLedger) {
         is_new(&store, again("k", 0)).await;
         is_new(&store, Intent { arguments_hash: "00".into(), ..again("k", 1) }).await;
         assert_eq!(all(&store).await.len(), 2);

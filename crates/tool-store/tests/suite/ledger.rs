@@ -53,7 +53,7 @@ both! {
 
     // M6: of 32 tasks that begin one effect, one runs it.
     #[test]
-    async fn of_many_that_begin_one_runs(store: impl EffectLedger + AuditSink + Clone) {
+    async fn one_of_many_concurrent_begins_runs(store: impl EffectLedger + AuditSink + Clone) {
         let begun = at_once(|task| {
             let store = store.clone();
             async move {
@@ -69,7 +69,7 @@ both! {
     }
 
     #[test]
-    async fn a_key_belongs_to_one_effect(store: impl EffectLedger + AuditSink) {
+    async fn key_with_different_fields_conflicts(store: impl EffectLedger + AuditSink) {
         store.begin(intent("k"), None).await.unwrap();
         let lapsed = Intent { at: at(9000), lease_until: at(9900), ..intent("k") };
         for (other, what) in [
@@ -88,7 +88,7 @@ both! {
 
     // M6: only an expired lease makes a running effect ambiguous.
     #[test]
-    async fn a_dead_owners_effect_is_ambiguous(store: impl EffectLedger) {
+    async fn effect_of_a_dead_owner_is_ambiguous(store: impl EffectLedger) {
         store.begin(intent("k"), None).await.unwrap();
         let alive = Intent { owner: "run-2".into(), at: at(499), ..intent("k") };
         let dead = Intent { at: at(500), ..alive.clone() };
@@ -100,7 +100,7 @@ both! {
     }
 
     #[test]
-    async fn a_lease_is_its_owners_to_renew(store: impl EffectLedger) {
+    async fn only_the_owner_renews_a_lease(store: impl EffectLedger) {
         assert!(!store.renew(&key("k"), "run-1", at(900)).await.unwrap());
         store.begin(intent("k"), None).await.unwrap();
         assert!(!store.renew(&key("k"), "run-2", at(900)).await.unwrap());
@@ -114,7 +114,7 @@ both! {
 
     // M6: a late end is recorded and marked as late.
     #[test]
-    async fn a_late_end_counts_and_is_late(store: impl EffectLedger) {
+    async fn late_end_is_stored_and_marked_late(store: impl EffectLedger) {
         for (name, swept) in [("k", false), ("l", true)] {
             store.begin(intent(name), None).await.unwrap();
             if swept {
@@ -133,7 +133,7 @@ both! {
     }
 
     #[test]
-    async fn an_end_is_one_end_of_ones_own(store: impl EffectLedger) {
+    async fn only_the_owner_ends_an_effect_and_only_once(store: impl EffectLedger) {
         missing(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 300)).await);
         store.begin(intent("k"), None).await.unwrap();
         conflict(store.end(&key("k"), "run-2", end(EffectState::Succeeded, 300)).await, "owner");
@@ -146,7 +146,7 @@ both! {
 
     // M6: an operator settles an ambiguous effect, and the ledger names the operator.
     #[test]
-    async fn a_doubt_is_settled_by_an_operator(store: impl EffectLedger) {
+    async fn operator_resolves_an_ambiguous_effect(store: impl EffectLedger) {
         missing(store.resolve(&key("k"), Resolution::Rerun, "olga", at(900)).await);
         for (name, resolution, state, result) in [
             ("k", Resolution::Succeeded("7".into()), EffectState::Succeeded, "7"),
@@ -213,7 +213,7 @@ both! {
 
     // B11: when an operator settles a call while its body runs, and the body ends otherwise, the row records that
     #[test]
-    async fn end_that_contradicts_an_operator_leaves_a_trace(store: impl EffectLedger) {
+    async fn end_that_contradicts_an_operator_is_recorded(store: impl EffectLedger) {
         for (name, ended, late) in [("k", EffectState::Succeeded, true), ("l", EffectState::Failed, false)] {
             store.begin(intent(name), None).await.unwrap();
             let settled = Resolution::Failed("it did not arrive".into());
@@ -270,7 +270,7 @@ both! {
 
     // A4: the key of a call that must not run is closed in one write, so that no crash leaves a call ambiguous that never ran.
     #[test]
-    async fn closed_key_has_failed_and_begins_no_more(store: impl EffectLedger + AuditSink) {
+    async fn closed_key_has_failed_and_cannot_begin(store: impl EffectLedger + AuditSink) {
         let result = || Some("refused".to_owned());
         assert_eq!(store.close_call(intent("k"), result()).await.unwrap(), Begun::New);
         let closed = EffectRow { state: EffectState::Failed, result: result(), ended: Some(at(100)), ..fresh(intent("k")) };
@@ -345,7 +345,7 @@ both! {
 
     // M6: if the first attempt ends before a released second attempt has begun, the second one does not begin.
     #[test]
-    async fn a_late_end_takes_a_release_back(store: impl EffectLedger) {
+    async fn late_end_revokes_a_release(store: impl EffectLedger) {
         store.begin(intent("k"), None).await.unwrap();
         store.resolve(&key("k"), Resolution::Rerun, "olga", at(900)).await.unwrap();
         assert_eq!(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 950)).await.unwrap(), Ended::Late);
@@ -355,7 +355,7 @@ both! {
     }
 
     #[test]
-    async fn a_sweep_takes_what_is_over(store: impl EffectLedger) {
+    async fn sweep_marks_effects_with_expired_leases(store: impl EffectLedger) {
         for (name, begun, lease) in [("c", 1, 500), ("a", 2, 400), ("b", 1, 300), ("alive", 0, 501)] {
             store.begin(Intent { at: at(begun), lease_until: at(lease), ..intent(name) }, None).await.unwrap();
         }

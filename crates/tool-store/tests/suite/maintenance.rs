@@ -94,7 +94,7 @@ const AGE: Option<Duration> = Some(Duration::from_millis(100));
 both! {
     // B10: erasing a thread clears contents, and keeps keys, states and times.
     #[test]
-    async fn thread_is_erased_and_its_effects_are_known(
+    async fn erased_thread_keeps_keys_and_states_of_effects(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
     ) {
         filled(&store).await;
@@ -150,7 +150,7 @@ both! {
 
     // B10: an effect is kept as long as a thread or an approval can refer to it.
     #[test]
-    async fn effects_outlive_what_can_name_them(
+    async fn effects_are_kept_while_something_refers_to_them(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
     ) {
         filled(&store).await;

@@ -43,7 +43,7 @@ async fn contents(store: &impl Both, conversation: &str) -> Vec<(Role, String)> 
 both! {
     // A14: system messages, parts of users and of results, and reasoning are read back unchanged, each in its own conversation
     #[test]
-    async fn system_messages_parts_and_reasoning_come_back_as_they_were_said(store: impl Both) {
+    async fn system_messages_parts_and_reasoning_round_trip(store: impl Both) {
         let turns = Turns::new(store.clone());
         let question = UserMessage::from([
             Part::text("What is \"this\"?\n"),
@@ -81,7 +81,7 @@ both! {
 
     // A14: a message that no provider accepts is not stored
     #[test]
-    async fn a_message_that_no_provider_takes_is_not_stored(store: impl Both) {
+    async fn message_that_no_provider_accepts_is_not_stored(store: impl Both) {
         let turns = Turns::new(store.clone());
         let wrong = [
             turns.say(Part::base64("png", "AAAA"), &cx("t")).await,

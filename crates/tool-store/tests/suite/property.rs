@@ -390,17 +390,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn approvals_agree(steps in vec(approvals(), 1..60)) {
+    fn stores_agree_on_approvals(steps in vec(approvals(), 1..60)) {
         agree(steps)?;
     }
 
     #[test]
-    fn effects_agree(steps in vec(effects(), 1..60)) {
+    fn stores_agree_on_effects(steps in vec(effects(), 1..60)) {
         agree(steps)?;
     }
 
     #[test]
-    fn audits_and_texts_agree(steps in vec(prop_oneof![audits(), texts()], 1..60)) {
+    fn stores_agree_on_audits_and_texts(steps in vec(prop_oneof![audits(), texts()], 1..60)) {
         agree(steps)?;
     }
 }

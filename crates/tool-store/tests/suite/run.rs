@@ -76,7 +76,7 @@ both! {
 
     // A3: the run of a dead process is taken over when its lease has expired, and the old driver notices
     #[test]
-    async fn a_lapsed_lease_is_taken_over(store: impl RunStore) {
+    async fn expired_lease_is_taken_over(store: impl RunStore) {
         let id = begin(&store, "t", "one", 0).await.id;
         let renewed = store.renew_run(&id, "one", at(150), progress(1)).await.unwrap().unwrap();
         assert_eq!((renewed.lease_until, renewed.progress), (at(150), progress(1)));
@@ -90,7 +90,7 @@ both! {
     }
 
     #[test]
-    async fn of_many_drivers_one_gets_the_run(store: impl RunStore + Clone) {
+    async fn one_of_many_concurrent_drivers_gets_the_run(store: impl RunStore + Clone) {
         let begun = at_once(|task| {
             let store = store.clone();
             async move { matches!(store.begin_run(new("t", &task.to_string(), 0)).await.unwrap(), RunBegun::Begun(_)) }

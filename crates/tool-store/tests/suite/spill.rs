@@ -40,7 +40,7 @@ fn promised(text: &str, from: u64, most: u64) -> SpillPart {
 both! {
     // M17: a part consists of whole characters, wherever the read begins.
     #[test]
-    async fn parts_are_whole_characters(store: impl SpillStore) {
+    async fn parts_are_cut_at_character_boundaries(store: impl SpillStore) {
         let text = "aäb€c😀d";
         store.put(spill("s", text)).await.unwrap();
         store.put(spill("empty", "")).await.unwrap();
@@ -83,7 +83,7 @@ both! {
 
     // M17: a handle gives nothing to another tenant or user.
     #[test]
-    async fn a_text_is_its_readers(store: impl SpillStore) {
+    async fn spilled_text_is_readable_only_by_its_owner(store: impl SpillStore) {
         store.put(spill("s", "text")).await.unwrap();
         assert_eq!(part(&store, "s", 0, 9).await.text, "text");
         for (handle, workspace, principal, now) in [
@@ -97,14 +97,14 @@ both! {
     }
 
     #[test]
-    async fn a_handle_stands_for_one_text(store: impl SpillStore) {
+    async fn handle_cannot_be_reused_for_a_different_text(store: impl SpillStore) {
         store.put(spill("s", "text")).await.unwrap();
         conflict(store.put(Spill { principal: "bob".into(), ..spill("s", "other") }).await, "exists");
         assert_eq!(part(&store, "s", 0, 9).await.text, "text");
     }
 
     #[test]
-    async fn expired_texts_go(store: impl SpillStore) {
+    async fn expired_texts_are_deleted(store: impl SpillStore) {
         store.put(spill("a", "text")).await.unwrap();
         store.put(Spill { expires: at(1001), ..spill("b", "text") }).await.unwrap();
         assert_eq!(store.expire(Scope::All, at(999)).await.unwrap(), 0);

@@ -42,7 +42,7 @@ async fn all(store: &impl SwitchStore) -> Vec<Switch> {
 both! {
     // B9: a switch is a row with who, when and why, even after it was turned off.
     #[test]
-    async fn a_switch_says_who_set_it(store: impl SwitchStore) {
+    async fn switch_records_its_operator(store: impl SwitchStore) {
         let kill = switch(Some("acme"), SwitchKind::Kill, "send");
         assert!(store.set(kill.clone()).await.unwrap());
         assert!(!store.set(kill.clone()).await.unwrap());
@@ -76,7 +76,7 @@ both! {
     }
 
     #[test]
-    async fn a_switch_has_names(store: impl SwitchStore) {
+    async fn switch_without_operator_tool_or_source_is_refused(store: impl SwitchStore) {
         let kill = switch(None, SwitchKind::Kill, "send");
         conflict(store.set(Switch { by: String::new(), ..kill.clone() }).await, "operator");
         conflict(store.set(switch(None, SwitchKind::Kill, "")).await, "tool");
@@ -91,7 +91,7 @@ both! {
     }
 
     #[test]
-    async fn enablement_is_of_a_workspace_and_of_all(store: impl SwitchStore) {
+    async fn enablement_combines_a_workspace_with_all_workspaces(store: impl SwitchStore) {
         let everywhere = switch(None, SwitchKind::Enable, "look");
         let own = switch(Some("acme"), SwitchKind::Enable, "send");
         let mut skill = own.clone();
@@ -108,7 +108,7 @@ both! {
 
     // B10: lists are read page by page.
     #[test]
-    async fn pages_make_the_whole_list(store: impl SwitchStore) {
+    async fn pages_of_switches_cover_the_whole_list(store: impl SwitchStore) {
         let mut rows = Vec::new();
         for workspace in [None, Some(""), Some("acme"), Some("umbrella")] {
             for kind in SwitchKind::ALL {

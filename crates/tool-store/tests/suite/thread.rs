@@ -12,7 +12,7 @@ async fn sequence(store: &impl ThreadStore, conversation: &str) -> Vec<u64> {
 
 both! {
     #[test]
-    async fn messages_come_back_whole_and_in_order(store: impl ThreadStore) {
+    async fn messages_round_trip_in_order(store: impl ThreadStore) {
         let said = [
             message("t", Role::System, None),
             message("t", Role::User, None),
@@ -70,7 +70,7 @@ both! {
     }
 
     #[test]
-    async fn of_many_results_of_a_call_one_is_stored(store: impl ThreadStore + Clone) {
+    async fn one_of_many_results_of_a_call_is_stored(store: impl ThreadStore + Clone) {
         let stored = at_once(|task| {
             let store = store.clone();
             async move {
@@ -84,7 +84,7 @@ both! {
 
     // A1: sequence numbers are not used again after a thread was erased, so that a new call has a new identity.
     #[test]
-    async fn an_erased_thread_counts_on(store: impl ThreadStore) {
+    async fn erased_thread_does_not_reuse_sequence_numbers(store: impl ThreadStore) {
         store.append(message("t", Role::User, None)).await.unwrap();
         store.append(message("t", Role::Tool, Some(1))).await.unwrap();
         store.append(message("u", Role::User, None)).await.unwrap();

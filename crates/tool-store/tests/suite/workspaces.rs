@@ -130,7 +130,7 @@ proptest! {
 
     // A2: workspaces with equal ids and names are isolated.
     #[test]
-    fn workspaces_never_meet(fill in vec(step(), 1..80), attack in vec(step(), 1..80)) {
+    fn workspaces_are_isolated(fill in vec(step(), 1..80), attack in vec(step(), 1..80)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             apart(&MemoryStore::default(), &fill, &attack).await?;
@@ -207,7 +207,7 @@ async fn seen(
 both! {
     // A2: no method of any trait reads, answers, spends, withdraws, lists, erases or expires a record of another workspace.
     #[test]
-    async fn no_method_reaches_another_workspace(store: impl Store) {
+    async fn no_method_reaches_a_different_workspace(store: impl Store) {
         let (acme, own) = (acme(), umbrella());
         let scope = Scope::Workspace(&own);
         fill(&store, &acme, "").await;

@@ -100,7 +100,7 @@ impl Reader {
             ("boolean", None) => Some(Shape::Flag),
             ("array", None) => {
                 let Some(items) = node.get("items") else {
-                    self.fault("array-no-items", path, "a list of anything".into());
+                    self.fault("array-no-items", path, "a list without an item type".into());
                     return None;
                 };
                 let items = self.shape(items, &format!("{path}[]"))?;
@@ -147,7 +147,7 @@ impl Reader {
                 .iter()
                 .find(|other| other.eq_ignore_ascii_case(text))
             {
-                let text = format!("`{other}` and `{text}` differ by case alone");
+                let text = format!("`{other}` and `{text}` differ only in case");
                 self.fault("enum-case-only", path, text);
             }
         }

@@ -29,7 +29,7 @@ pub struct Place {
 /// What was filed.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Filed {
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// Where it lies.
     pub place: Place,
@@ -42,7 +42,7 @@ pub struct Filed {
 /// The second paragraph is for the model only.
 #[tool(category = "desk", tags("paper"))]
 fn file_note(
-    /// What it is called.
+    /// Its title.
     title: String,
     /// Where it goes.
     place: Place,
@@ -87,7 +87,7 @@ pub struct Page {
     pub heading: String,
 }
 
-/// Counts the pages of a book, and tells of each.
+/// Counts the pages of a book and reports each one.
 #[tool(category = "desk", read_only)]
 fn count_pages(
     /// How many there are.
@@ -113,7 +113,7 @@ async fn wait_long() -> u32 {
 /// Sends a letter. A person has to agree.
 #[tool(category = "mail", destructive, open_world, approval)]
 fn send_letter(
-    /// Who gets it.
+    /// The name of the recipient.
     to: String,
     /// What it says.
     text: String,
@@ -237,7 +237,7 @@ fn label(release: &str) -> DynamicTool {
         "additionalProperties": false
     });
     if release != "silent" {
-        schema["properties"]["text"]["description"] = json!("What stands on it.");
+        schema["properties"]["text"]["description"] = json!("The text that is printed on it.");
     }
     let category = if release == "sorted" { "paper" } else { "desk" };
     DynamicTool::new(

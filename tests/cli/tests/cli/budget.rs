@@ -17,7 +17,7 @@ fn tokens(json: &Value, name: &str, dialect: &str) -> u64 {
 
 // M12: `budget` counts the o200k tokens of exactly the bytes that each provider is sent.
 #[test]
-fn tokens_are_those_of_o200k_over_the_bytes_that_are_sent() {
+fn budget_counts_o200k_tokens_of_the_sent_bytes() {
     let json = desk(&["budget", "--format", "json"]).succeeds().json();
     assert_eq!(json["tokenizer"], "o200k_base");
     for dialect in ["openai", "anthropic", "gemini", "mcp", "json_schema"] {
@@ -55,7 +55,7 @@ fn tokens_are_those_of_o200k_over_the_bytes_that_are_sent() {
 
 // M12: a tool list over its token limit fails the command with an exit code.
 #[test]
-fn a_limit_is_an_exit_code() {
+fn exceeded_token_limit_sets_the_exit_code() {
     let json = desk(&["budget", "--format", "json", "-d", "openai"])
         .succeeds()
         .json();

@@ -69,7 +69,7 @@ fn json_comes_from_an_argument_a_file_or_the_standard_input() {
 }
 
 #[test]
-fn an_argument_that_is_named_like_an_option_wins_behind_the_name() {
+fn tool_flag_after_the_name_wins_over_a_cli_option() {
     assert_eq!(
         output(&["call", "print_note", "--format", "pdf"]),
         "printed as pdf"
@@ -81,13 +81,13 @@ fn an_argument_that_is_named_like_an_option_wins_behind_the_name() {
 }
 
 #[test]
-fn the_arguments_of_a_tool_have_a_help() {
+fn help_describes_each_argument() {
     let help = desk(&["call", "file_note", "--help"]).succeeds().out;
     for part in [
         "--place.shelf <TEXT>",
         "[default: 1, 1 to 9]",
         "- high: Today.",
-        "What it is called. [required]",
+        "Its title. [required]",
         "second paragraph",
     ] {
         assert!(help.contains(part), "`{part}` is not in {help}");
@@ -96,7 +96,7 @@ fn the_arguments_of_a_tool_have_a_help() {
 
 // G10: an empty list could not be given by flags.
 #[test]
-fn empty_list_is_a_flag_of_its_own() {
+fn empty_list_has_its_own_flag() {
     assert_eq!(
         output(&["call", "draw_figures", "--no-figures"]),
         "[] [1] Solid"
@@ -129,7 +129,7 @@ fn help_shows_the_variants_of_nested_enums() {
 
 // S0-07: a wrong argument is reported by the name of its flag.
 #[test]
-fn wrong_arguments_are_told_by_their_flags() {
+fn wrong_arguments_are_reported_by_flag_name() {
     desk(&["call", "file_note", "--titel", "x"]).fails(2, &["--titel", "--title"]);
     desk(&["call", "file_note", "--title", "x", "--copies", "many"])
         .fails(2, &["many", "--copies", "write a whole number"]);
@@ -143,7 +143,10 @@ fn wrong_arguments_are_told_by_their_flags() {
         "--place.board",
         "1",
     ])
-    .fails(2, &["`--place` and `--place.board` say the same", "help:"]);
+    .fails(
+        2,
+        &["`--place` and `--place.board` set the same value", "help:"],
+    );
     desk(&["call", "file_note", "--copies", "12"]).fails(
         2,
         &[
@@ -161,7 +164,7 @@ fn wrong_arguments_are_told_by_their_flags() {
 
 // M9: a tool that fails ends with exit code 1, not with the code for wrong usage.
 #[test]
-fn a_tool_that_fails_is_not_the_command_used_wrongly() {
+fn failed_tool_does_not_exit_as_wrong_usage() {
     let ran = desk(&["call", "burn_post"]);
     ran.fails(1, &["failed: there is no fire, light one first"]);
     assert_eq!(ran.out, "");
@@ -178,7 +181,7 @@ fn a_tool_that_fails_is_not_the_command_used_wrongly() {
 
 // S2-21, M7: progress is printed on standard error, for machines as one JSON line per step; only the result is on standard output.
 #[test]
-fn progress_goes_to_the_standard_error_and_for_machines_one_line_each() {
+fn progress_is_printed_on_stderr_one_line_per_step() {
     let ran = desk(&["call", "count_pages", "--pages", "2"]).succeeds();
     assert_eq!(ran.out, "2\n");
     assert!(
@@ -206,7 +209,7 @@ fn progress_goes_to_the_standard_error_and_for_machines_one_line_each() {
 
 // S2-12, S0-21: a call that needs approval runs only with `--approve`.
 #[test]
-fn an_approval_is_given_or_refused_beforehand_and_never_assumed() {
+fn approval_needs_a_flag_and_is_never_assumed() {
     let letter = ["call", "send_letter", "--to", "ann", "--text", "hi"];
     desk(&letter).fails(3, &["approved by a person", "--approve"]);
     let with = |word| desk(&[&letter[..], &[word]].concat());
@@ -236,13 +239,13 @@ fn tool_that_calls_others_is_called_and_its_calls_are_approved() {
 
 // S0-21: a hidden tool is refused when it is called, with the policy step that hides it.
 #[test]
-fn a_hidden_tool_is_refused_and_says_why() {
+fn hidden_tool_is_refused_with_the_reason() {
     desk(&["call", "forbidden"]).fails(3, &["[deny]"]);
 }
 
 // F6: `--format` may come after the tool's name, and applies to errors as well.
 #[test]
-fn error_of_a_hidden_tool_is_json_wherever_the_format_stands() {
+fn format_flag_position_does_not_change_json_errors() {
     for words in [
         ["--format", "json", "call", "forbidden"],
         ["call", "--format", "json", "forbidden"],
@@ -308,7 +311,7 @@ fn secrets_come_from_the_environment_or_a_file_and_never_leak() {
 
 // S4-18: a missing variable is reported with its name and description.
 #[test]
-fn a_missing_variable_is_asked_for_by_name() {
+fn missing_variable_is_reported_by_name() {
     let mut there = command(DESK, &["call", "fetch_post"]);
     there.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
     run(there, "").fails(
@@ -324,6 +327,6 @@ fn a_missing_variable_is_asked_for_by_name() {
 
 // M15: without a terminal, a question of the tool ends the call.
 #[test]
-fn a_question_that_nobody_can_answer_ends_the_call() {
-    desk(&["call", "book_table"]).fails(1, &["nobody can be asked here"]);
+fn question_without_a_terminal_fails_the_call() {
+    desk(&["call", "book_table"]).fails(1, &["no user can be asked here"]);
 }

@@ -30,7 +30,7 @@ fn every_provider_has_a_verdict_on_every_tool() {
 
 // M2: a missing description is a warning, and an error with `--strict`.
 #[test]
-fn what_is_not_described_is_a_warning_that_fails_where_it_is_to_be_strict() {
+fn missing_description_is_a_warning_and_fails_strict_mode() {
     let check = |words: &[&str]| {
         let mut check = command(DESK, words);
         check.env("DESK_RELEASE", "silent");

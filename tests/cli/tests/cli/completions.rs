@@ -3,7 +3,7 @@
 use crate::support::desk;
 
 #[test]
-fn there_is_a_script_for_each_shell() {
+fn every_shell_has_a_completion_script() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = desk(&["completions", shell]).succeeds().out;
         assert!(script.contains("desk"), "{shell}");
@@ -12,7 +12,7 @@ fn there_is_a_script_for_each_shell() {
 }
 
 #[test]
-fn every_command_has_a_help_and_stands_in_the_documentation() {
+fn every_command_has_help_and_is_documented() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
     let page = std::fs::read_to_string(page).unwrap();
     let help = desk(&["--help"]).succeeds().out;

@@ -85,7 +85,7 @@ fn missing_host_value_is_explained_and_supplied_by_the_program() {
 
 // Earlier bug: with `--format json`, the error for a wrong flag was plain text.
 #[test]
-fn wrong_flags_are_json_where_json_is_wanted() {
+fn wrong_flag_errors_are_json_with_format_json() {
     for words in [
         &["call", "count_up", "--format", "json", "--bogus"][..],
         &["--format", "json", "call", "draw_pixel", "--nmae", "x"],
@@ -136,7 +136,7 @@ fn unknown_secret_or_variable_is_refused() {
 
 // Earlier bug: a secret that is too short was reported as absent.
 #[test]
-fn short_secret_is_told_with_the_length_that_it_needs() {
+fn short_secret_is_reported_with_the_minimum_length() {
     let ran = gallery_with_key(&["call", "keep_key"], "ab");
     ran.fails(2, &["`tracker_key`", "2 bytes", "at least 6"]);
     assert!(!ran.err.contains("absent"), "{ran:?}");
@@ -144,7 +144,7 @@ fn short_secret_is_told_with_the_length_that_it_needs() {
 
 // Earlier bug: `list` did not show which tools need approval.
 #[test]
-fn list_says_which_tools_ask_for_approval() {
+fn list_shows_which_tools_need_approval() {
     let out = gallery(&["list"]).succeeds().out;
     let row = |name: &str| {
         let row = out.lines().find(|line| line.starts_with(name)).unwrap();

@@ -24,7 +24,7 @@ fn file_in_progress_is_described() {
 
 // Earlier bug: a withheld file was described as if it were in the output.
 #[test]
-fn file_that_holds_a_secret_is_said_to_be_left_out() {
+fn file_with_a_secret_is_reported_as_left_out() {
     let ran = gallery_with_key(&["call", "keep_key"], KEY).succeeds();
     assert_eq!(
         ran.out,
@@ -158,7 +158,7 @@ fn link_in_the_folder_is_not_followed() {
 }
 
 #[test]
-fn what_cannot_be_saved_is_said() {
+fn unsaved_output_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let into = folder.path().to_str().unwrap();
     let ran = gallery(&["call", "link_file", "--save", into]).succeeds();
@@ -194,7 +194,7 @@ fn saved_files_are_listed_in_json() {
 
 #[cfg(unix)]
 #[test]
-fn folder_that_takes_no_file_fails_the_command_and_keeps_the_result() {
+fn unwritable_folder_fails_the_command_but_prints_the_result() {
     // Nobody can create a file in `/proc`, not even root.
     if !Path::new("/proc/self").is_dir() {
         return;

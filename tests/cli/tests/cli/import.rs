@@ -48,7 +48,7 @@ fn every_form_of_a_definition_is_found() {
 }
 
 #[test]
-fn what_cannot_be_typed_is_left_out_by_its_rule_and_the_rest_is_written() {
+fn untypable_definitions_are_left_out_with_their_rule() {
     let open = r#"{"type":"object","properties":{"any":{},"tags":{"type":"object","additionalProperties":{"type":"string"}}}}"#;
     let text = format!(
         r#"[{{"name":"open","parameters":{open}}},{{"name":"find","parameters":{OBJECT}}}]"#
@@ -102,7 +102,7 @@ fn definitions_with_hidden_characters_are_left_out() {
 }
 
 #[test]
-fn what_no_type_says_is_told_and_stands_in_the_body() {
+fn constraints_without_a_type_are_reported_and_kept_in_the_body() {
     let text = r#"{"type":"object","properties":{"sizes":{"type":"array","items":{"type":"integer","minimum":3}}},"required":["sizes"]}"#;
     let ran = import(text, &["--name", "fit"]).succeeds();
     assert!(
@@ -120,7 +120,7 @@ fn what_no_type_says_is_told_and_stands_in_the_body() {
 }
 
 #[test]
-fn wrong_files_are_told_and_nothing_is_written_over() {
+fn invalid_files_are_reported_and_nothing_is_overwritten() {
     desk(&["import", "/nowhere.json"]).fails(
         2,
         &[
@@ -128,13 +128,13 @@ fn wrong_files_are_told_and_nothing_is_written_over() {
             "`-` for the standard input",
         ],
     );
-    import("{nonsense", &[]).fails(2, &["that is no JSON"]);
+    import("{nonsense", &[]).fails(2, &["this is not JSON"]);
     import("[1, 2]", &[]).fails(2, &["there is no tool in it", "tools/list"]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tools.rs");
     let out = file.to_str().unwrap();
     fs::write(&file, "mine").unwrap();
-    import(OBJECT, &["--out", out]).fails(2, &["is there already", "--force"]);
+    import(OBJECT, &["--out", out]).fails(2, &["already exists", "--force"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     import(OBJECT, &["--out", out, "--force", "--name", "find"]).succeeds();
     assert!(fs::read_to_string(&file).unwrap().contains("fn find("));
@@ -163,7 +163,7 @@ fn texts_of_a_definition_never_become_code() {
 }
 
 #[test]
-fn the_tools_of_an_mcp_server_are_imported_from_the_server_itself() {
+fn tools_are_imported_from_a_running_mcp_server() {
     let served = desk(&["import", "--mcp", &format!("{DESK} serve")]).succeeds();
     assert!(
         served.out.contains("pub async fn file_note("),

@@ -6,7 +6,7 @@ use crate::support::{CROWD, DESK, command, desk, run};
 
 // S0-02, S1-05, S1-49: `list` prints every linked tool with its category, and the operator sees why a tool is hidden.
 #[test]
-fn every_tool_is_listed_and_a_hidden_one_says_why() {
+fn every_tool_is_listed_with_the_reason_if_hidden() {
     let ran = desk(&["list"]).succeeds();
     let line = |name: &str| {
         ran.out
@@ -28,7 +28,7 @@ fn every_tool_is_listed_and_a_hidden_one_says_why() {
 
 // S1-37: a secret in the environment makes its tool visible, and `list` does not print its value.
 #[test]
-fn a_secret_of_the_environment_makes_its_tool_visible_and_is_not_shown() {
+fn secret_in_the_environment_unhides_its_tool_and_is_not_shown() {
     let mut there = command(DESK, &["list", "post"]);
     there.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
     let ran = run(there, "").succeeds();
@@ -77,7 +77,7 @@ fn missing_secret_is_listed_without_any_value() {
 }
 
 #[test]
-fn a_list_for_machines_has_every_fact() {
+fn json_list_has_every_field() {
     let json = desk(&["list", "--format", "json"]).succeeds().json();
     let tools = json["tools"].as_array().unwrap();
     let names: Vec<_> = tools
@@ -110,12 +110,12 @@ fn a_list_for_machines_has_every_fact() {
 }
 
 #[test]
-fn a_filter_that_fits_nothing_says_so() {
+fn filter_without_matches_is_an_error() {
     desk(&["list", "zebra"]).fails(2, &["no tool has `zebra`", "help:"]);
 }
 
 #[test]
-fn colour_is_as_it_was_asked_for() {
+fn colour_follows_the_color_flag() {
     assert!(
         desk(&["list", "--color", "always"])
             .succeeds()
@@ -133,7 +133,7 @@ fn colour_is_as_it_was_asked_for() {
 
 // S0-05, S0-06: `schema --format json` prints exactly the text that a provider is sent, with descriptions and defaults.
 #[test]
-fn a_schema_for_machines_is_the_very_text_that_a_provider_gets() {
+fn json_schema_output_is_the_exact_text_that_providers_get() {
     let text = desk(&[
         "schema",
         "file_note",
@@ -146,10 +146,7 @@ fn a_schema_for_machines_is_the_very_text_that_a_provider_gets() {
     .out;
     let schema: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(schema["properties"]["copies"]["default"], 1);
-    assert_eq!(
-        schema["properties"]["title"]["description"],
-        "What it is called."
-    );
+    assert_eq!(schema["properties"]["title"]["description"], "Its title.");
     assert_eq!(text.lines().count(), 1);
     let order: Vec<_> = ["title", "place", "urgency", "tags"]
         .iter()
@@ -163,7 +160,7 @@ fn a_schema_for_machines_is_the_very_text_that_a_provider_gets() {
 }
 
 #[test]
-fn a_definition_is_spelled_as_the_provider_has_it() {
+fn definition_uses_the_providers_format() {
     let of = |dialect| {
         let words = [
             "schema",
@@ -207,7 +204,7 @@ fn a_list_that_the_provider_refuses_is_not_printed() {
 }
 
 #[test]
-fn a_wrong_name_or_dialect_says_what_there_is() {
+fn unknown_name_or_dialect_lists_the_valid_ones() {
     desk(&["schema", "file_not"]).fails(2, &["did you mean `file_note`?"]);
     desk(&["schema", "file_note", "-d", "opanai"]).fails(
         2,

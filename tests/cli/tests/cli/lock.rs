@@ -16,7 +16,7 @@ fn release(release: &str, folder: &Path, words: &[&str]) -> Ran {
 
 // M3: `diff` classifies each change as breaking or compatible, for callers and for approvals.
 #[test]
-fn each_release_is_classed_against_the_lock() {
+fn each_change_is_classified_against_the_lock() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let ran = release("1", at, &["lock"]).succeeds();
@@ -68,7 +68,7 @@ fn each_release_is_classed_against_the_lock() {
 
 // M3: `lock` writes the same text every time, and it pins the contracts.
 #[test]
-fn a_lock_is_the_same_text_every_time_and_pins_the_contract() {
+fn lock_is_deterministic_and_pins_the_contract() {
     let folder = tempfile::tempdir().unwrap();
     let text = |name: &str| {
         release(name, folder.path(), &["lock", "--file", "a.lock"]).succeeds();
@@ -106,7 +106,7 @@ fn a_lock_is_the_same_text_every_time_and_pins_the_contract() {
 
 // M3: a lock file that is missing or invalid is reported with what to do.
 #[test]
-fn a_lock_that_is_not_there_or_not_right_says_what_to_do() {
+fn missing_or_invalid_lock_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     release("1", at, &["diff"]).fails(

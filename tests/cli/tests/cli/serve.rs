@@ -34,7 +34,7 @@ fn started(mut serve: Command) -> (Child, ChildStdin, BufReader<ChildStdout>) {
 
 // S1-49, M8: `serve` offers the visible tools over standard input and output, and redacts secrets.
 #[test]
-fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
+fn visible_tools_are_served_over_stdio() {
     let mut serve = command(DESK, &["serve", "--variable", "STREET=Elm"]);
     serve.env("TOOL_SECRET_BOX_KEY", "key-4711-xyz");
     let (mut child, mut to, mut from) = started(serve);
@@ -89,7 +89,7 @@ fn tools_are_served_over_standard_input_and_output_as_they_are_seen() {
 
 // H9: `serve --no-repair` switches argument repair off.
 #[test]
-fn arguments_are_taken_as_they_are_without_repair() {
+fn no_repair_flag_disables_argument_repair() {
     for (words, refused) in [(&["serve"][..], false), (&["serve", "--no-repair"], true)] {
         let (mut child, mut to, mut from) = started(command(DESK, words));
         asked(&mut to, &mut from, BEGIN);
@@ -111,7 +111,7 @@ fn arguments_are_taken_as_they_are_without_repair() {
 
 // S2-12, S2-13, S2-17: with `--approve-by-client`, the client's user approves or denies by elicitation.
 #[test]
-fn the_clients_user_is_asked_where_the_host_says_so() {
+fn client_user_approves_by_elicitation_with_the_flag() {
     let serve = command(DESK, &["serve", "--approve-by-client"]);
     let (mut child, mut to, mut from) = started(serve);
     let begin = BEGIN.replace(
@@ -166,7 +166,7 @@ fn tools_are_served_over_http_until_ctrl_c() {
 
 // H3: SIGTERM, which containers and systemd send, dropped the running calls.
 #[test]
-fn a_call_that_runs_has_its_result_after_sigterm() {
+fn running_call_finishes_after_sigterm() {
     let mut child = Command::new(DESK)
         .args(["serve", "--http", "127.0.0.1:0"])
         .stderr(Stdio::piped())
@@ -211,7 +211,7 @@ fn a_call_that_runs_has_its_result_after_sigterm() {
 }
 
 #[test]
-fn an_address_that_cannot_be_served_is_wrong_use() {
+fn unusable_address_is_a_usage_error() {
     desk(&["serve", "--http", "nowhere"])
         .fails(2, &["`nowhere` cannot be served", "127.0.0.1:8080"]);
     desk(&["serve", "--host", "example.org"]).fails(2, &["--http"]);

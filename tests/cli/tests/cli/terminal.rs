@@ -23,7 +23,7 @@ fn ends(session: PtySession, code: i32) {
 }
 
 #[test]
-fn a_terminal_has_colour_unless_it_is_not_wanted() {
+fn terminal_output_is_coloured_unless_no_color_is_set() {
     let mut session = open(&["list"]);
     session.exp_string("\u{1b}[1mNAME").expect("bold");
     ends(session, 0);
@@ -70,7 +70,7 @@ fn a_person_denies_in_the_terminal_and_the_body_does_not_run() {
 }
 
 #[test]
-fn a_person_changes_the_arguments_before_they_run() {
+fn person_edits_the_arguments_before_the_call_runs() {
     let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);
     session
         .exp_string("[y]es, [n]o, [e]dit")
@@ -78,7 +78,7 @@ fn a_person_changes_the_arguments_before_they_run() {
     session.send_line("e").unwrap();
     session.exp_string("on one line").expect("a prompt");
     session.send_line("{nonsense").unwrap();
-    session.exp_string("that is no JSON").expect("why not");
+    session.exp_string("this is not JSON").expect("why not");
     session
         .exp_string("[y]es, [n]o, [e]dit")
         .expect("the question again");
@@ -93,7 +93,7 @@ fn a_person_changes_the_arguments_before_they_run() {
 
 // M8: a secret is asked for in the terminal without an echo.
 #[test]
-fn a_secret_is_asked_for_and_not_shown() {
+fn secret_prompt_does_not_echo() {
     let mut session = open(&["call", "fetch_post"]);
     session
         .exp_string("box_key (not shown): ")
@@ -112,7 +112,7 @@ fn a_secret_is_asked_for_and_not_shown() {
 
 // S2-21, M7: progress is drawn as a bar.
 #[test]
-fn progress_is_a_bar() {
+fn progress_is_drawn_as_a_bar() {
     let mut session = open(&["call", "count_pages", "--pages", "20"]);
     session
         .exp_regex(r"count_pages \[=*> *\] \d+/20 heading chapter \d+")
@@ -135,7 +135,7 @@ fn ctrl_c_cancels_the_call() {
 }
 
 #[test]
-fn wrong_words_are_told_with_what_there_is() {
+fn unknown_tool_suggests_a_similar_name() {
     let mut session = open(&["call", "flie_note"]);
     session.exp_string("error:").expect("an error");
     session

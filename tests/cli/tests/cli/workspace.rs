@@ -114,7 +114,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     asked.env("TOOL_CLI_COMPLETE", "fish");
     let offered = run(asked, "").succeeds().out;
     assert!(offered.starts_with("greet\t"), "{offered}");
-    cargo_tool(&pack, &["call", "greet", "--name", " "]).fails(1, &["say whom to greet"]);
+    cargo_tool(&pack, &["call", "greet", "--name", " "]).fails(1, &["write the name of a person"]);
     cargo_tool(&pack, &["call", "great"]).fails(2, &["did you mean `greet`?"]);
     cargo_tool(&pack, &["check", "--strict"]).succeeds();
     // The lock file is written to the package root, not to the current folder.
@@ -155,7 +155,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
 }
 
 #[test]
-fn a_package_that_is_only_a_program_is_told_what_to_do() {
+fn package_without_a_library_reports_what_to_do() {
     let folder = Folder::new("program");
     let core = checkout().join("tool-core");
     let manifest = format!(
@@ -176,7 +176,7 @@ fn a_package_that_is_only_a_program_is_told_what_to_do() {
 }
 
 #[test]
-fn wrong_places_and_names_are_told() {
+fn wrong_folders_and_names_are_reported() {
     let folder = Folder::new("words");
     let at = folder.path();
     cargo_tool(at, &["list"]).fails(
@@ -216,7 +216,7 @@ fn wrong_places_and_names_are_told() {
 }
 
 #[test]
-fn a_library_that_does_not_compile_is_told_by_the_compiler_and_by_the_exit_code() {
+fn compile_error_is_printed_and_sets_the_exit_code() {
     let folder = Folder::new("broken");
     new(folder.path(), "broken").succeeds();
     let lib = folder.path().join("broken/src/lib.rs");
@@ -253,7 +253,7 @@ const ODD: &str = r##"[
 ]"##;
 
 #[test]
-fn imported_tools_compile_and_ask_for_what_they_were_imported_from() {
+fn imported_tools_compile_and_keep_their_schemas() {
     let folder = Folder::new("imported");
     new(folder.path(), "imported").succeeds();
     let pack = folder.path().join("imported");

@@ -64,7 +64,7 @@ fn bash_completes_commands_tools_flags_and_values() -> Ran {
 }
 
 // G2: bash completes words after `cargo tool`, and values of enums.
-fn bash_completes_behind_cargo_and_leaves_the_rest_to_it() -> Ran {
+fn bash_completes_after_cargo_tool_and_leaves_cargo_alone() -> Ran {
     assert_eq!(
         of_bash(
             DESK,
@@ -122,7 +122,7 @@ fn fish_completes_commands_tools_and_flags() -> Ran {
 }
 
 // G2: zsh registered the completions of `cargo tool` for `cargo`.
-fn zsh_registers_the_program_and_no_other() -> Ran {
+fn zsh_registers_only_the_program() -> Ran {
     for (program, name) in [(DESK, "desk"), (CARGO_TOOL, "cargo-tool")] {
         let script = format!(
             "autoload -Uz compinit; compinit -u -D; before=\"$_comps[cargo]\"; source <({program} completions zsh); \
@@ -162,9 +162,9 @@ fn zsh_registers_the_program_and_no_other() -> Ran {
 fn main() -> ExitCode {
     suite![
         bash_completes_commands_tools_flags_and_values,
-        bash_completes_behind_cargo_and_leaves_the_rest_to_it,
+        bash_completes_after_cargo_tool_and_leaves_cargo_alone,
         fish_completes_commands_tools_and_flags,
-        zsh_registers_the_program_and_no_other,
+        zsh_registers_only_the_program,
     ]
     .run()
 }

@@ -147,7 +147,7 @@ async fn reads_run_together_and_writes_alone_and_in_order() {
 
 // M18: calls from code pass the same gate as any nested call.
 #[tokio::test]
-async fn each_call_from_code_is_judged_and_written_down_with_the_call_that_made_it() {
+async fn calls_from_code_pass_the_gate_and_record_their_parent() {
     let (diary, room, desk) = (Diary::default(), Room::default(), Desk::default());
     let store = MemoryStore::default();
     let gate = Gate::builder()
@@ -246,7 +246,7 @@ async fn each_call_from_code_is_judged_and_written_down_with_the_call_that_made_
 
 // M18: code cannot forge a permit: tools outside the run's list are not called, whatever code tries.
 #[tokio::test]
-async fn tools_past_their_permit_are_not_called() {
+async fn tools_outside_the_permit_are_not_called() {
     /// Removes everything.
     #[tool(destructive)]
     fn remove(diary: &Diary) -> u8 {
@@ -308,7 +308,7 @@ async fn tools_past_their_permit_are_not_called() {
 
 // M18: a gate in front of `run_code` alone also applies to the calls that code makes.
 #[tokio::test]
-async fn a_gate_before_run_code_is_a_gate_before_its_calls() {
+async fn gate_of_run_code_also_applies_to_its_calls() {
     /// Removes everything.
     #[tool(destructive)]
     fn remove(diary: &Diary) -> u8 {
@@ -372,13 +372,13 @@ async fn a_tool_that_fails_is_an_error_that_code_can_catch() {
         (result.status, message(&result)),
         (
             Status::Error,
-            "nobody caught a rejection: the index is being rebuilt, try again in a minute"
+            "unhandled promise rejection: the index is being rebuilt, try again in a minute"
         )
     );
 }
 
 #[tokio::test]
-async fn calls_that_nobody_awaits_end_before_the_run_does() {
+async fn unawaited_calls_finish_before_the_run_ends() {
     let (diary, room, desk) = (Diary::default(), Room::default(), Desk::default());
     let cx = context(&diary, &room, &desk).build();
     let setup = builder().build().unwrap();
@@ -396,7 +396,7 @@ async fn calls_that_nobody_awaits_end_before_the_run_does() {
 }
 
 #[tokio::test]
-async fn long_texts_travel_and_too_long_ones_are_refused() {
+async fn long_texts_pass_and_oversized_ones_are_refused() {
     /// Writes a text so often.
     #[tool(read_only)]
     fn repeat(
@@ -420,7 +420,7 @@ async fn long_texts_travel_and_too_long_ones_are_refused() {
 }
 
 #[tokio::test]
-async fn a_run_that_ends_takes_its_calls_with_it() {
+async fn ending_a_run_drops_its_calls() {
     /// Writes to the diary when it is dropped.
     struct Dropped(Diary);
     impl Drop for Dropped {

@@ -10,7 +10,7 @@ use crate::support::{builder, gave, limits, message, run, run_with, short};
 
 // S4-05: code runs in an isolated engine in a process of its own, never with `eval`, and sees no globals of the host.
 #[tokio::test]
-async fn typescript_runs_in_another_process_and_gives_its_result() {
+async fn typescript_runs_in_a_child_process_and_returns_a_result() {
     let code = r"
         enum Unit { Metre = 'm', Foot = 'ft' }
         interface Length { value: number; unit: Unit }
@@ -101,7 +101,7 @@ async fn logs_and_reports_are_kept_when_a_run_is_ended() {
 }
 
 #[tokio::test]
-async fn an_error_stands_where_the_code_has_it() {
+async fn error_location_refers_to_the_original_code() {
     let code = "type Deep = {\n  a: { b: string } | null;\n};\n\nfunction read(deep: Deep): string {\n  return deep.a!.b;\n}\n\nreturn read({ a: null });";
     let result = run(code).await;
     let error = result.error.as_ref().unwrap();
@@ -125,7 +125,7 @@ async fn an_error_stands_where_the_code_has_it() {
 }
 
 #[tokio::test]
-async fn bad_typescript_is_told_with_its_place() {
+async fn invalid_typescript_is_reported_with_its_line() {
     let cases = [
         ("let a = 1;\nlet a = 2;", 2),
         ("const x: number = ;", 1),
@@ -195,7 +195,7 @@ async fn only_granted_modules_can_be_imported_and_only_by_bare_names() {
 }
 
 #[tokio::test]
-async fn a_module_of_the_host_that_cannot_be_read_is_named() {
+async fn invalid_host_module_is_named_in_the_error() {
     let setup = builder()
         .module("dates", "export const = 1")
         .build()
@@ -214,7 +214,7 @@ async fn a_module_of_the_host_that_cannot_be_read_is_named() {
 
 // S4-06: the caller's handle ends a run with a reason.
 #[tokio::test]
-async fn a_caller_ends_a_run_and_says_why() {
+async fn caller_ends_a_run_with_a_reason() {
     // The engine's interrupt ends the first; the second never checks for it and is killed.
     for code in [
         "console.log('begun'); for (;;);",
@@ -260,7 +260,7 @@ async fn a_dropped_run_is_no_longer_running() {
 }
 
 #[tokio::test]
-async fn limits_are_told_in_words() {
+async fn exceeded_limits_are_explained() {
     let result = run_with(
         Limits {
             code: 10,
@@ -334,19 +334,19 @@ async fn limits_are_told_in_words() {
 }
 
 #[tokio::test]
-async fn a_promise_that_nothing_settles_and_a_rejection_that_nobody_catches_are_errors() {
+async fn unsettled_promises_and_uncaught_rejections_are_errors() {
     let result = run("await new Promise(() => {})").await;
     assert_eq!(
         (result.status, message(&result)),
         (
             Status::Error,
-            "the code waits for a promise that nothing will settle"
+            "the code waits for a promise that never settles"
         )
     );
     let result = run("Promise.reject(new RangeError('lost'));\nreturn 1").await;
     assert_eq!(
         (result.status, message(&result)),
-        (Status::Error, "nobody caught a rejection: lost")
+        (Status::Error, "unhandled promise rejection: lost")
     );
     let result = run("(async () => { throw 1 })(); return 1").await;
     assert_eq!(result.status, Status::Error);
@@ -362,7 +362,7 @@ async fn a_promise_that_nothing_settles_and_a_rejection_that_nobody_catches_are_
 }
 
 #[tokio::test]
-async fn limits_that_no_run_reaches_are_limits_as_well() {
+async fn maximal_limits_are_accepted() {
     let most = usize::MAX;
     let none = Limits {
         time: Duration::MAX,

@@ -20,7 +20,7 @@ async fn each<'a>(codes: &[&'a str], limits: Limits) -> Vec<(&'a str, RunResult)
 
 // S4-06: infinite loops are ended.
 #[tokio::test]
-async fn loops_without_end_are_ended() {
+async fn infinite_loops_are_ended() {
     let loops = [
         "for (;;);",
         "while (true) { try { for (;;); } catch {} finally { continue } }",
@@ -51,7 +51,7 @@ async fn loops_without_end_are_ended() {
         );
         assert_eq!(
             message(&result),
-            "the run took longer than the 700ms it has: do less in one run",
+            "the run exceeded its time limit of 700ms: do less in one run",
             "{code}"
         );
     }
@@ -59,7 +59,7 @@ async fn loops_without_end_are_ended() {
 
 // S4-05, S4-06: the engine's interrupt is tried first, and the kill is guaranteed.
 #[tokio::test]
-async fn natives_that_never_ask_the_engine_are_killed() {
+async fn native_functions_that_ignore_interrupts_are_killed() {
     let natives = [
         "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)",
         "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)",
@@ -105,7 +105,7 @@ async fn natives_that_never_ask_the_engine_are_killed() {
 
 // S4-06: an allocation of 1 GB ends with the status `memory`.
 #[tokio::test]
-async fn memory_bombs_end_as_memory() {
+async fn memory_bombs_end_with_status_memory() {
     let bombs = [
         "new ArrayBuffer(1e9)",
         "new Uint8Array(1e9)",
@@ -146,7 +146,7 @@ async fn memory_bombs_end_as_memory() {
 }
 
 #[tokio::test]
-async fn code_that_goes_too_deep_is_an_error_and_no_crash_of_the_host() {
+async fn deep_recursion_is_an_error_and_does_not_crash_the_host() {
     let result = run("const f = n => f(n + 1) + 1; f(0)").await;
     assert_eq!(
         (result.status, &*result.error.as_ref().unwrap().name),
@@ -191,7 +191,7 @@ fn add() -> u8 {
 
 // S4-05: code sees no globals of the host.
 #[tokio::test]
-async fn nothing_of_the_host_is_in_reach() {
+async fn code_sees_no_globals_of_the_host() {
     let names = [
         "process",
         "require",
@@ -277,7 +277,7 @@ async fn nothing_of_the_host_is_in_reach() {
 }
 
 #[tokio::test]
-async fn poisoned_prototypes_hurt_nobody_but_the_code() {
+async fn poisoned_prototypes_affect_only_the_code() {
     /// Gives a record.
     #[tool(read_only)]
     fn look() -> Vec<u8> {
@@ -388,7 +388,7 @@ async fn no_message_of_the_protocol_can_be_forged() {
 }
 
 #[tokio::test]
-async fn floods_are_counted_and_cut() {
+async fn log_floods_are_truncated_and_counted() {
     let result = run("for (let i = 0; i < 1e5; i++) console.log('line', i); return 'done'").await;
     assert_eq!(gave(&result), json!("done"));
     let bytes: usize = result.logs.iter().map(|log| log.text.len()).sum();

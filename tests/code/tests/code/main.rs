@@ -1,6 +1,6 @@
 //! `run_code` with real engine processes.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod calls;
 mod engine;

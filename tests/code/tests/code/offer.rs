@@ -134,7 +134,7 @@ async fn a_model_calls_run_code_like_any_tool() {
 
 // S4-06: unknown options are refused.
 #[tokio::test]
-async fn options_that_nobody_knows_are_refused() {
+async fn unknown_options_are_refused() {
     let tools = builder()
         .build()
         .unwrap()
@@ -325,7 +325,7 @@ fn the_contract_covers_the_tools_that_code_finds() {
 }
 
 #[test]
-fn the_effect_is_that_of_the_tools() {
+fn effect_of_run_code_follows_from_its_tools() {
     let setup = builder().build().unwrap();
     let effect = |tools: &Toolset| {
         let def = setup
@@ -358,7 +358,7 @@ fn the_effect_is_that_of_the_tools() {
 }
 
 #[tokio::test]
-async fn without_its_process_nothing_runs() {
+async fn missing_engine_process_is_an_error() {
     let isolation = tool_std::isolate::Isolation::new().helper("/no/such/binary");
     let setup = tool_code::Code::builder()
         .isolation(isolation)

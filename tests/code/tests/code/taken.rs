@@ -86,7 +86,7 @@ async fn the_stand_in_speaks_the_protocol() {
 
 // M18: a compromised engine cannot forge a permit.
 #[tokio::test]
-async fn calls_that_code_could_not_make_are_not_made() {
+async fn compromised_engine_cannot_make_unpermitted_calls() {
     for name in ["remove", "run_code", "", "look ", "LOOK", "nothing"] {
         let (result, did) = says(&format!("{}\nwait", call(name, "{}"))).await;
         assert_eq!(result.status, Status::Error, "{name}: {result:?}");
@@ -117,7 +117,7 @@ async fn calls_that_code_could_not_make_are_not_made() {
 }
 
 #[tokio::test]
-async fn nonsense_ends_the_run_and_nothing_else() {
+async fn malformed_frames_end_only_the_run() {
     let long = "x".repeat(300 << 10);
     let nonsense = [
         "raw ffffffff".to_owned(),
@@ -153,7 +153,7 @@ async fn nonsense_ends_the_run_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_process_that_says_nothing_more_is_not_waited_for() {
+async fn silent_or_closed_engine_does_not_block_the_run() {
     let (result, _) = says_until_the_limit("wait").await;
     assert_eq!(result.status, Status::Terminated);
     for lines in ["close", "say \"started\"\nclose", "raw 000000ff22\nclose"] {
@@ -171,7 +171,7 @@ async fn a_process_that_says_nothing_more_is_not_waited_for() {
 
 // S4-05, S4-06: security does not rely on the engine; a compromised process finds no data of the host.
 #[tokio::test]
-async fn who_has_the_process_finds_nothing_of_the_host_in_it() {
+async fn compromised_engine_sees_no_host_data() {
     let folder = tempfile::tempdir().unwrap();
     let (result, _) = says(&format!("try {} 1\n{DONE}", folder.path().display())).await;
     assert_eq!(result.status, Status::Success, "{result:?}");

@@ -153,7 +153,7 @@ async fn tools_that_may_ask_are_absent() {
 }
 
 #[tokio::test]
-async fn a_tool_with_a_question_finds_nobody_unless_the_host_allows_waiting() {
+async fn questions_from_code_fail_unless_the_host_allows_waiting() {
     let cx = ToolContext::anonymous().with_asker(Arc::new(Says("Ulm")));
     let (tools, code) = (
         toolset![ask_city],
@@ -180,7 +180,7 @@ async fn a_tool_with_a_question_finds_nobody_unless_the_host_allows_waiting() {
 
 // An approval that a call of the code waits for is part of the outer call's result. Once it is answered, calls that are done are not repeated.
 #[tokio::test]
-async fn code_that_waits_for_an_approval_goes_on_when_it_is_there() {
+async fn code_resumes_after_its_approval_is_answered() {
     let (store, diary) = (MemoryStore::default(), Diary::default());
     let approvals = Approvals::builder(store.clone()).build().unwrap();
     let gate = Gate::builder()
@@ -234,7 +234,7 @@ async fn code_that_waits_for_an_approval_goes_on_when_it_is_there() {
 }
 
 #[tokio::test]
-async fn code_that_needs_a_variable_says_so() {
+async fn code_reports_the_variable_that_it_needs() {
     let cx = ToolContext::anonymous();
     let setup = builder().waiting(true).build().unwrap();
     let tools = setup.instead_of(&toolset![region], &cx).unwrap();

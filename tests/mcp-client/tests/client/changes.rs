@@ -24,7 +24,10 @@ async fn a_changed_tool_is_refused_until_it_is_accepted() {
     assert_eq!(second.drift().added, ["new"]);
     assert_eq!(second.drift().removed, ["stay"]);
     let said = second.drift().to_string();
-    assert!(said.contains("`note` has another description"), "{said}");
+    assert!(
+        said.contains("`note` has a different description"),
+        "{said}"
+    );
     let refusals = |tools: &tool_mcp::McpTools, remote: &str| {
         let report = tools.report().get(remote).unwrap();
         report.refusals.clone()
@@ -61,7 +64,7 @@ async fn a_changed_tool_is_refused_until_it_is_accepted() {
 
 // M3: an empty lock offers no tool of the server.
 #[tokio::test]
-async fn an_empty_lock_lets_nothing_in() {
+async fn empty_lock_offers_no_tool() {
     let hostile = Hostile::start("").await;
     let mut tools = mcp_tools(&hostile.client)
         .lock(McpLock::default())
@@ -75,7 +78,7 @@ async fn an_empty_lock_lets_nothing_in() {
 
 // M3: a tool that changes while the snapshot is in use is refused.
 #[tokio::test]
-async fn a_tool_that_changes_while_the_snapshot_lives_is_refused() {
+async fn tool_changed_after_the_snapshot_is_refused() {
     let hostile = Hostile::start("").await;
     let tools = hostile.tools().await;
     let open = open(&tools);
@@ -106,7 +109,7 @@ async fn a_tool_that_changes_while_the_snapshot_lives_is_refused() {
 
 // M3: a client that gets no notifications asks the server again.
 #[tokio::test]
-async fn a_client_that_hears_nothing_asks_again() {
+async fn client_without_notifications_rechecks_the_server() {
     let hostile = Hostile::start("").await;
     let tools = mcp_tools(hostile.client.peer()).await.unwrap();
     let open = open(&tools);
@@ -126,7 +129,7 @@ fn described(description: &str) -> Registry {
 
 // M3: a server of this project announces its changes in both protocol eras.
 #[tokio::test]
-async fn a_server_of_ours_tells_of_its_change_in_both_eras() {
+async fn own_server_announces_changes_in_both_eras() {
     for era in crate::own::eras() {
         let server = McpServer::builder(described("Greets."))
             .name("greeter")

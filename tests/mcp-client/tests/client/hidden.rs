@@ -44,7 +44,7 @@ fn served() -> Value {
 
 // H7: tools with hidden text are refused by default, and the report shows the text escaped.
 #[tokio::test]
-async fn tools_with_hidden_text_are_refused_and_shown() {
+async fn tools_with_hidden_text_are_refused_and_reported() {
     let listed = Listed::start(&served()).await;
     let tools = mcp_tools(&listed.client).await.unwrap();
     let offered: Vec<_> = tools.report().offered().map(|tool| &*tool.remote).collect();
@@ -59,7 +59,7 @@ async fn tools_with_hidden_text_are_refused_and_shown() {
     }
     let said = tools.report().to_string();
     for says in [
-        "`described`: refused\n  its texts hide something: `/description`: [hidden-text] characters that are not shown: U+E0048, U+E0049, U+200B, U+202E, 1 more",
+        "`described`: refused\n  its texts contain hidden characters: `/description`: [hidden-text] characters that are not shown: U+E0048, U+E0049, U+200B, U+202E, 1 more",
         "`/inputSchema/properties/p/enum/0`: [hidden-text]",
         "`long`: refused\n  it is too long: `/description`: [text-length] 119994 bytes, and at most 16384 are taken",
         &format!("`named{SHOWN}`: refused"),
@@ -94,7 +94,7 @@ async fn tools_with_hidden_text_are_refused_and_shown() {
 
 // H7: hidden text that the host lets through is removed and reported.
 #[tokio::test]
-async fn hidden_text_is_removed_where_the_host_wants_that() {
+async fn hidden_text_is_removed_if_the_host_opts_in() {
     let listed = Listed::start(&served()).await;
     let tools = mcp_tools(&listed.client)
         .remove_hidden_text()
@@ -128,7 +128,7 @@ async fn hidden_text_is_removed_where_the_host_wants_that() {
 
 // H7: the lock pins both the text that it shows and the hidden text.
 #[tokio::test]
-async fn another_hidden_text_is_a_change() {
+async fn changed_hidden_text_counts_as_a_change() {
     let with = |description: &str| json!({"tools": [tool("a", description)]});
     let hidden = Listed::start(&with("Reads\u{e0041} a note.")).await;
     let first = mcp_tools(&hidden.client)
@@ -172,7 +172,7 @@ async fn another_hidden_text_is_a_change() {
 
 // H7: results, failures and steps contain no hidden text for the model.
 #[tokio::test]
-async fn what_a_model_reads_of_results_hides_nothing() {
+async fn results_for_the_model_contain_no_hidden_text() {
     let text = |text: &str| json!([{"type": "text", "text": text}]);
     let said = format!("a{HIDDEN}b");
     let served = json!({

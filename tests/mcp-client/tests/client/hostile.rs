@@ -18,7 +18,7 @@ fn refusals(tools: &tool_mcp::McpTools, remote: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_page_is_read_and_every_tool_is_told_of() {
+async fn every_page_is_read_and_every_tool_reported() {
     let hostile = Hostile::start("").await;
     let tools = hostile.tools().await;
     assert_eq!(tools.server(), "hostile");
@@ -45,15 +45,15 @@ async fn every_page_is_read_and_every_tool_is_told_of() {
     reason("silent", "does not say what it does");
     reason("dangling", "schema cannot be read");
     reason("schemaless", "inputSchema");
-    reason("listed", "is no tool");
-    reason("", "is no tool");
+    reason("listed", "is not a tool");
+    reason("", "is not a tool");
     // The report as text names each refused tool, too.
     let said = tools.report().to_string();
     assert!(said.contains("`dotted.name`: refused"), "{said}");
 }
 
 #[tokio::test]
-async fn a_schema_suits_some_and_is_told_for_whom_not() {
+async fn report_names_the_providers_that_refuse_a_schema() {
     let hostile = Hostile::start("").await;
     let tools = hostile.tools().await;
     // No strict mode accepts a map, and plain JSON Schema refuses it as well where this project's rules do.
@@ -79,7 +79,7 @@ async fn a_schema_suits_some_and_is_told_for_whom_not() {
 }
 
 #[tokio::test]
-async fn names_are_mapped_by_the_rule_and_collisions_are_told() {
+async fn names_are_mapped_and_collisions_are_reported() {
     let hostile = Hostile::start("").await;
     let tools = mcp_tools(&hostile.client)
         .namespace("evil")
@@ -99,7 +99,7 @@ async fn names_are_mapped_by_the_rule_and_collisions_are_told() {
 }
 
 #[tokio::test]
-async fn lists_that_are_none_or_do_not_end_are_errors() {
+async fn invalid_or_endless_tool_lists_are_errors() {
     for (mode, says) in [
         ("endless", "more than"),
         ("circle", "the same cursor twice"),
@@ -116,7 +116,7 @@ async fn lists_that_are_none_or_do_not_end_are_errors() {
 }
 
 #[tokio::test]
-async fn effects_are_read_carefully_unless_the_host_trusts() {
+async fn effects_are_pessimistic_unless_the_host_trusts_hints() {
     let hostile = Hostile::start("").await;
     let plain = open(&hostile.tools().await);
     let everything = Effect::WRITE.union(Effect::DESTROY).union(Effect::EXTERNAL);
@@ -183,7 +183,7 @@ async fn a_call_that_the_gate_refuses_never_reaches_the_server() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_dropped_or_late_is_cancelled_at_the_server() {
+async fn dropped_or_timed_out_call_is_cancelled_at_the_server() {
     let hostile = Hostile::start("").await;
     let tools = mcp_tools(&hostile.client)
         .timeout(Duration::from_millis(80))
@@ -233,7 +233,7 @@ async fn a_server_that_dies_is_unavailable() {
 }
 
 #[tokio::test]
-async fn results_are_bounded_held_to_their_schema_and_have_two_faces() {
+async fn results_are_bounded_validated_and_hide_details() {
     let hostile = Hostile::start("").await;
     let tools = open(&hostile.tools().await);
     let huge = call(&tools, "huge", none()).await;
@@ -272,7 +272,7 @@ async fn results_are_bounded_held_to_their_schema_and_have_two_faces() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn steps_come_in_order_and_before_the_result() {
+async fn progress_arrives_in_order_before_the_result() {
     let hostile = Hostile::start("").await;
     let tools = open(&hostile.tools().await);
     let (told, result) = steps(&tools, "steps", none()).await;

@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails where it gets nothing"
+    reason = "a test fails by panicking"
 )]
 
 mod changes;

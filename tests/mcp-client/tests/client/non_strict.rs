@@ -116,7 +116,7 @@ fn served() -> Value {
 
 // H1: the server's own schema is kept; only what a provider refuses even without strict mode is changed and reported.
 #[tokio::test]
-async fn own_schema_is_sent_as_it_is_but_for_what_the_provider_refuses() {
+async fn own_schema_is_sent_except_what_the_provider_refuses() {
     let listed = Listed::start(&served()).await;
     let tools = mcp_tools(&listed.client).allow_non_strict().await.unwrap();
     let toolset = open(&tools);
@@ -336,7 +336,7 @@ async fn audit_rows_name_the_providers_that_are_not_strict() {
 
 // H1: the host may allow single tools, and a tool whose schema cannot be checked is refused.
 #[tokio::test]
-async fn only_what_the_host_names_and_what_can_be_checked_is_not_strict() {
+async fn non_strict_needs_the_hosts_choice_and_a_checkable_schema() {
     let mut served = served();
     let tools = served["tools"].as_array_mut().unwrap();
     for (name, property) in [
@@ -367,9 +367,9 @@ async fn only_what_the_host_names_and_what_can_be_checked_is_not_strict() {
         ("remote", "nothing is fetched"),
         ("file", "nothing is fetched"),
         ("circle", "refers to itself"),
-        ("deep", "inside each other"),
+        ("deep", "nested in each other"),
         ("dangling", "not in the schema"),
-        ("invalid", "cannot be held"),
+        ("invalid", "cannot be validated"),
     ] {
         let report = tools.report().get(name).unwrap();
         assert!(

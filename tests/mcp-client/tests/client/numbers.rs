@@ -75,12 +75,12 @@ async fn doubles_keep_their_last_bit_both_ways() {
             assert_eq!(
                 doubles(sent)[at..=at],
                 expected[at..=at],
-                "{digits} was sent as another number"
+                "{digits} was sent as a different number"
             );
             assert_eq!(
                 doubles(back)[at..=at],
                 expected[at..=at],
-                "{digits} came back as another number"
+                "{digits} came back as a different number"
             );
             if at > 50 {
                 break;

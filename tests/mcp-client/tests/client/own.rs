@@ -163,7 +163,7 @@ async fn is_right(client: &McpClient) {
 }
 
 #[tokio::test]
-async fn over_pipes_and_http_in_both_eras() {
+async fn tools_work_over_pipes_and_http_in_both_eras() {
     for era in eras() {
         is_right(&connect(&server(), era).await).await;
     }
@@ -183,7 +183,7 @@ async fn over_pipes_and_http_in_both_eras() {
 }
 
 #[tokio::test]
-async fn as_a_child_process() {
+async fn tools_work_over_a_child_process() {
     let client = start(Command::new(env!("CARGO_BIN_EXE_shop"))).await;
     let tools = open(&mcp_tools(&client).trust_hints().await.unwrap());
     assert_eq!(tools.names().collect::<Vec<_>>(), ["look", "order"]);
@@ -205,7 +205,7 @@ async fn as_a_child_process() {
 }
 
 #[tokio::test]
-async fn any_running_client_of_rmcps_will_do() {
+async fn any_running_rmcp_client_is_accepted() {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (input, output) = tokio::io::split(theirs);
     tokio::spawn(async move { server().serve_lines(input, output).await });
@@ -259,7 +259,7 @@ impl ClientHandler for User {
 
 // M15: a question of a tool reaches the host's elicitation handler.
 #[tokio::test]
-async fn what_a_tool_asks_its_user_reaches_the_hosts_handler() {
+async fn question_of_a_tool_reaches_the_hosts_handler() {
     let registry = Registry::builder().tool::<book>().build().unwrap();
     let server = McpServer::builder(registry).name("tables").build();
     for era in eras() {
@@ -286,7 +286,7 @@ async fn what_a_tool_asks_its_user_reaches_the_hosts_handler() {
 
 // M15: a question fails if tools are read through a bare peer, which has no handler.
 #[tokio::test]
-async fn a_bare_peer_has_nobody_to_ask() {
+async fn question_over_a_bare_peer_fails() {
     let registry = Registry::builder().tool::<book>().build().unwrap();
     let server = McpServer::builder(registry).name("tables").build();
     let (ours, theirs) = tokio::io::duplex(1 << 20);

@@ -18,7 +18,7 @@ async fn everything() -> Result<McpClient, Missing> {
     Ok(start(command).await)
 }
 
-pub(crate) async fn its_tools_are_offered_and_their_results_are_ours_case() -> Ran {
+pub(crate) async fn everything_server_tools_and_results_are_converted_case() -> Ran {
     let client = everything().await?;
     let tools = mcp_tools(&client)
         .namespace("every")
@@ -101,7 +101,7 @@ pub(crate) async fn its_tools_are_offered_and_their_results_are_ours_case() -> R
     Ok(())
 }
 
-pub(crate) async fn its_progress_is_ours_and_a_cancelled_call_leaves_it_well_case() -> Ran {
+pub(crate) async fn everything_server_progress_and_cancellation_work_case() -> Ran {
     let client = everything().await?;
     let tools = open(&mcp_tools(&client).trust_hints().await.unwrap());
     let long = json!({"duration": 0.3, "steps": 3});

@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails where it gets nothing"
+    reason = "a test fails by panicking"
 )]
 
 mod everything;
@@ -18,8 +18,8 @@ use test_support::suite;
 
 fn main() -> ExitCode {
     suite![
-        everything::its_tools_are_offered_and_their_results_are_ours_case,
-        everything::its_progress_is_ours_and_a_cancelled_call_leaves_it_well_case,
+        everything::everything_server_tools_and_results_are_converted_case,
+        everything::everything_server_progress_and_cancellation_work_case,
         python::version_1_case,
         python::version_2_case,
     ]

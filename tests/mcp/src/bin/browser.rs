@@ -108,7 +108,7 @@ async fn both(browser: &str) -> Result<bool, Failure> {
         remove(&folder).await?;
         let report = report.map_err(|_| "the page reported nothing")??;
         println!("== a page of {origin}\n{report}");
-        right &= report.ends_with("all was well");
+        right &= report.ends_with("all checks passed");
     }
     Ok(right)
 }

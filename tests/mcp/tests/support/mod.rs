@@ -5,7 +5,7 @@
     unreachable_pub,
     clippy::unwrap_used,
     clippy::panic,
-    reason = "each test takes what it needs, and fails where it gets nothing"
+    reason = "each test uses a part of the helpers and fails by panicking"
 )]
 
 use std::io::{BufRead as _, BufReader};
@@ -60,7 +60,7 @@ impl Server {
         while !self.said.lock().unwrap().contains(text) {
             assert!(
                 begun.elapsed() < Duration::from_secs(30),
-                "the fixture never said {text:?}"
+                "the fixture never printed {text:?}"
             );
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -9,7 +9,7 @@ const WRITE: Effect = Effect::READ.union(Effect::WRITE);
 
 // S1-29, S1-63, S1-64, S1-65, M16: each tool passes the test kit and has labelled examples.
 #[test]
-fn every_tool_keeps_its_word() {
+fn every_tool_has_a_valid_definition() {
     let tools = tools();
     assert_eq!(tools.names().count(), 7);
     for name in tools.names() {
@@ -22,7 +22,7 @@ fn every_tool_keeps_its_word() {
 
 // M4: the effects of a tool follow from the handles that it takes.
 #[test]
-fn effects_are_those_of_the_handles() {
+fn effects_follow_from_the_handles() {
     let tools = tools();
     for (name, effect, read_only, destructive) in [
         ("read_file", READ, true, false),

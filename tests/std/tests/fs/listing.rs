@@ -22,7 +22,7 @@ async fn an_empty_conversation_has_an_empty_folder() {
 
 // listDirectory: folders come first, and hidden names only on request.
 #[tokio::test]
-async fn folders_come_first_and_hidden_names_only_when_said() {
+async fn folders_come_first_and_hidden_names_only_on_request() {
     let place = Place::new();
     place.put("b.txt", "12345");
     place.put("a.txt", "");
@@ -62,13 +62,13 @@ async fn folders_come_first_and_hidden_names_only_when_said() {
     let told = place.fails("list_directory", json!({"path": "none"})).await;
     assert_eq!(
         told,
-        "`none` is not there, `list_directory` and `find_files` tell what is"
+        "`none` does not exist, `list_directory` and `find_files` list the files that do"
     );
 }
 
 // listDirectory: a page has 200 entries, and a cursor for the next page.
 #[tokio::test]
-async fn a_long_folder_is_listed_on() {
+async fn long_folder_is_listed_in_pages() {
     let place = Place::new();
     for n in 0..450 {
         place.put(&format!("f{n:03}"), "");

@@ -16,7 +16,7 @@ fn numbered(lines: usize) -> String {
 
 // S1-73: an empty path and a NUL byte are refused, each with its own message.
 #[tokio::test]
-async fn an_empty_path_and_a_nul_are_refused_each_in_its_words() {
+async fn empty_path_and_nul_byte_have_their_own_errors() {
     let place = Place::new();
     place.put("a", "a");
     let empty = place.fails("read_file", json!({"path": ""})).await;
@@ -71,7 +71,7 @@ async fn a_whole_file_comes_with_its_size_and_lines() {
 
 // S1-77: an absolute path is read inside the workspace and refused outside.
 #[tokio::test]
-async fn an_absolute_path_is_read_inside_and_nowhere_else() {
+async fn absolute_path_is_read_only_inside_the_workspace() {
     let place = Place::new();
     place.put(".repos/o/r-1/README.md", "hello");
     let base = place.path.display().to_string();
@@ -106,7 +106,7 @@ async fn an_absolute_path_is_read_inside_and_nowhere_else() {
             assert_eq!(
                 told,
                 format!(
-                    "`{path}` is outside the workspace, write the path from the workspace on, such as `notes/plan.md`"
+                    "`{path}` is outside the workspace, write the path relative to the workspace, such as `notes/plan.md`"
                 )
             );
         }
@@ -120,7 +120,7 @@ async fn an_absolute_path_is_read_inside_and_nowhere_else() {
 // S1-77: an absolute path counts as inside even if the root is reached through a symbolic link.
 #[cfg(unix)]
 #[tokio::test]
-async fn an_absolute_path_is_told_inside_where_the_root_is_behind_a_link() {
+async fn absolute_path_is_inside_if_the_root_is_behind_a_link() {
     use tool_core::prelude::*;
     use tool_std::workspace::Workspaces;
 
@@ -152,7 +152,7 @@ async fn an_absolute_path_is_told_inside_where_the_root_is_behind_a_link() {
 
 // readFile: a result has at most 500 lines and 512 KiB, and says how to continue.
 #[tokio::test]
-async fn a_long_file_is_read_on_from_where_the_result_ended() {
+async fn long_file_is_continued_at_next_offset() {
     let place = Place::new();
     let text = numbered(1234);
     place.put("long", &text);
@@ -194,7 +194,7 @@ async fn a_long_file_is_read_on_from_where_the_result_ended() {
 
 // readFile: a long line is continued at whole characters.
 #[tokio::test]
-async fn a_line_of_any_length_is_read_on_at_whole_characters() {
+async fn long_line_is_continued_at_whole_characters() {
     let place = Place::limited(Limits::default().bytes(10));
     let text = "äöü€😀äöü€😀\nshort\näöü€😀äöü€😀x";
     place.put("wide", text);
@@ -215,14 +215,14 @@ async fn a_line_of_any_length_is_read_on_at_whole_characters() {
         .fails("read_file", json!({"path": "wide", "offset": 1}))
         .await;
     assert!(
-        told.contains("an `offset` has to be a `next_offset`"),
+        told.contains("take `offset` from the `next_offset` of a result"),
         "{told}"
     );
 }
 
 // readFile: the reference refuses a file over 512 KB even with `tail`; here it is read.
 #[tokio::test]
-async fn the_last_lines_come_from_a_file_of_any_length() {
+async fn tail_works_for_files_of_any_length() {
     let place = Place::new();
     let text = numbered(900_000);
     assert!(text.len() > (8 << 20), "{}", text.len());
@@ -289,7 +289,7 @@ async fn the_last_lines_come_from_a_file_of_any_length() {
 
 // readFile: the end, the middle and single lines of a file of hundreds of megabytes can be read.
 #[tokio::test]
-async fn a_file_that_is_far_longer_than_any_result_is_read_in_pieces() {
+async fn huge_file_is_read_in_pieces() {
     use std::os::unix::fs::FileExt as _;
 
     let place = Place::new();
@@ -337,7 +337,7 @@ async fn a_file_that_is_far_longer_than_any_result_is_read_in_pieces() {
 
 // readFile: a result has at most 512 KiB, however long its lines are.
 #[tokio::test]
-async fn a_result_of_long_lines_has_512_kib_and_ends_with_one() {
+async fn long_lines_are_limited_to_512_kib_at_a_line_end() {
     let place = Place::new();
     let line = format!("{}\n", "x".repeat(9_999));
     let text = line.repeat(200);
@@ -382,7 +382,7 @@ async fn a_result_of_long_lines_has_512_kib_and_ends_with_one() {
 
 // readFile: the tail of a file without line ends fits the limit.
 #[tokio::test]
-async fn the_end_of_a_file_without_lines_fits_its_limit() {
+async fn tail_of_a_file_without_line_ends_fits_the_limit() {
     let place = Place::limited(Limits::default().bytes(10));
     place.put("one", "ä".repeat(100));
     let out = place
@@ -404,7 +404,7 @@ async fn the_end_of_a_file_without_lines_fits_its_limit() {
 
 // readFile: files that are not text are reported with what they are.
 #[tokio::test]
-async fn what_is_no_text_is_told_apart() {
+async fn files_that_are_not_text_are_reported_by_kind() {
     let place = Place::limited(Limits::default().file_bytes(9 << 20));
     place.put("logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     place.put("latin1", b"caf\xe9 au lait");
@@ -416,9 +416,9 @@ async fn what_is_no_text_is_told_apart() {
             "logo.png",
             "is a binary file (it holds a NUL byte), only text can be read",
         ),
-        ("latin1", "is no UTF-8 text from byte 3 on"),
-        ("cut", "is no UTF-8 text from byte 4 on"),
-        ("far", "is no UTF-8 text from byte 5242880 on"),
+        ("latin1", "is not UTF-8 text from byte 3 on"),
+        ("cut", "is not UTF-8 text from byte 4 on"),
+        ("far", "is not UTF-8 text from byte 5242880 on"),
         (
             "huge",
             "is longer than the 9437184 bytes that are read of a file",
@@ -459,13 +459,13 @@ async fn what_is_no_text_is_told_apart() {
 
 // readFile: a missing file and a path that is not a file are reported with what to do.
 #[tokio::test]
-async fn what_is_not_there_or_no_file_is_told_with_what_to_do() {
+async fn missing_paths_and_folders_are_reported_with_what_to_do() {
     let place = Place::new();
     place.put("src/main.rs", "");
     let told = |path: &str| place.fails("read_file", json!({"path": path}));
     assert_eq!(
         told("nothing").await,
-        "`nothing` is not there, `list_directory` and `find_files` tell what is"
+        "`nothing` does not exist, `list_directory` and `find_files` list the files that do"
     );
     assert_eq!(
         told("src").await,
@@ -477,7 +477,7 @@ async fn what_is_not_there_or_no_file_is_told_with_what_to_do() {
     );
     assert_eq!(
         told("src/main.rs/x").await,
-        "`src/main.rs/x` goes through a file that is no folder"
+        "`src/main.rs/x` uses a file as a folder"
     );
     assert_eq!(
         told("src\\main.rs").await,
@@ -487,7 +487,7 @@ async fn what_is_not_there_or_no_file_is_told_with_what_to_do() {
 
 // S2-37, readFileParts: parts are exact line ranges; a range beyond the file is clamped and flagged.
 #[tokio::test]
-async fn parts_are_exact_ranges_and_what_is_not_there_is_clamped_and_flagged() {
+async fn parts_are_exact_and_ranges_beyond_the_end_are_clamped() {
     let place = Place::new();
     place.put(".repos/o/r-1/lib.rs", numbered(10));
     place.put("b", "one\ntwo");

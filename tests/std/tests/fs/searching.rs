@@ -106,7 +106,8 @@ async fn files_are_found_by_name_or_path() {
     }
     let told = place.fails("find_files", json!({"pattern": "a[b"})).await;
     assert!(
-        told.starts_with("`a[b` is no glob: ") && told.ends_with("write one such as `src/**/*.rs`"),
+        told.starts_with("`a[b` is not a glob: ")
+            && told.ends_with("write one such as `src/**/*.rs`"),
         "{told}"
     );
     let told = place
@@ -114,13 +115,13 @@ async fn files_are_found_by_name_or_path() {
         .await;
     assert_eq!(
         told,
-        "`none` is not there, `list_directory` and `find_files` tell what is"
+        "`none` does not exist, `list_directory` and `find_files` list the files that do"
     );
 }
 
 // find_files: many files come in pages, in a fixed order.
 #[tokio::test]
-async fn many_files_are_found_on_and_in_order() {
+async fn found_files_come_in_pages_and_in_order() {
     let place = Place::new();
     for n in 0..50 {
         place.put(&format!("d{}/f{n:02}", n % 7), "");
@@ -143,7 +144,7 @@ async fn many_files_are_found_on_and_in_order() {
     for n in 0..50 {
         place.put(&format!("f{n:02}"), "");
     }
-    let note = "there are more than 10 files and only so many were looked at, give the `path` of a folder that has fewer";
+    let note = "there are more than 10 files and only that many were searched, give the `path` of a folder that has fewer";
     let out = place.ok("find_files", json!({"pattern": "*"})).await;
     assert_eq!(
         (&out["total"], &out["truncated"], &out["note"]),
@@ -167,7 +168,7 @@ async fn many_files_are_found_on_and_in_order() {
 
 // find_files, search_files: git's ignore rules apply, but none from above the workspace.
 #[tokio::test]
-async fn ignore_files_count_in_the_workspace_and_not_above() {
+async fn ignore_files_above_the_workspace_do_not_apply() {
     let place = Place::new();
     for above in [
         place.path.parent().unwrap(),
@@ -289,8 +290,8 @@ async fn lines_are_found_with_their_numbers() {
     }
     let told = place.fails("search_files", json!({"pattern": "a("})).await;
     assert!(
-        told.starts_with("`a(` is no regular expression")
-            && told.ends_with("set `literal` to take it as it is"),
+        told.starts_with("`a(` is not a regular expression")
+            && told.ends_with("set `literal` to search for this exact text"),
         "{told}"
     );
 }
@@ -341,7 +342,7 @@ async fn lines_around_a_match_come_with_it() {
 
 // search_files: the pages have the same matches in the same order, whatever the threads do.
 #[tokio::test]
-async fn many_matches_are_found_on_and_in_order() {
+async fn matches_come_in_pages_and_in_order() {
     let place = Place::new();
     for n in 0..200 {
         place.put(
@@ -400,7 +401,7 @@ async fn many_matches_are_found_on_and_in_order() {
 
 // search_files: binary files are not searched, and long lines are cut.
 #[tokio::test]
-async fn what_is_no_text_is_not_searched_and_long_lines_are_cut() {
+async fn binary_files_are_skipped_and_long_lines_are_cut() {
     let place = Place::new();
     place.put("bin", b"hit\0hit\n");
     place.put(
@@ -510,7 +511,7 @@ fn peak() -> u64 {
 
 // D7: a long `.gitignore` cost 480 MB, and was silently cut off after 20,000 patterns.
 #[tokio::test]
-async fn rules_are_bounded_and_what_is_left_out_is_said() {
+async fn ignore_rules_are_bounded_and_dropped_rules_reported() {
     let found = async |place: &Place, hidden: bool| {
         let arguments = json!({ "pattern": "*", "hidden": hidden });
         place.ok("find_files", arguments).await

@@ -65,7 +65,7 @@ async fn absolute_paths_are_refused() {
             assert_eq!(
                 told,
                 format!(
-                    "`{path}` is absolute, write the path from the workspace on, such as `notes/plan.md`"
+                    "`{path}` is absolute, write the path relative to the workspace, such as `notes/plan.md`"
                 )
             );
         }
@@ -75,7 +75,7 @@ async fn absolute_paths_are_refused() {
 
 // writeFile: `overwrite: false` creates a file atomically and keeps an existing one.
 #[tokio::test]
-async fn without_overwrite_a_file_that_is_there_stays() {
+async fn without_overwrite_an_existing_file_is_kept() {
     let place = Place::new();
     let write = |content: &str| json!({"path": "once", "content": content, "overwrite": false});
     let out = place.ok("write_file", write("first")).await;
@@ -83,14 +83,14 @@ async fn without_overwrite_a_file_that_is_there_stays() {
     let told = place.fails("write_file", write("second")).await;
     assert_eq!(
         told,
-        "`once` is there already: set `overwrite` to true to replace it, or change a part of it with `edit_file`"
+        "`once` already exists: set `overwrite` to true to replace it, or change a part of it with `edit_file`"
     );
     assert_eq!(place.holds("once"), "first");
 }
 
 // writeFile: of concurrent calls with `overwrite: false`, exactly one creates the file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_that_create_one_file_at_the_same_time_one_does() {
+async fn exactly_one_of_concurrent_writers_creates_the_file() {
     let place = Place::new();
     for round in 0..20 {
         let path = format!("{round}");
@@ -140,7 +140,7 @@ async fn a_file_is_replaced_in_one_step_and_keeps_its_mode() {
 
 // writeFile: a path that cannot be written is reported with what to do.
 #[tokio::test]
-async fn what_cannot_be_written_is_told_with_what_to_do() {
+async fn unwritable_paths_are_reported_with_what_to_do() {
     let place = Place::limited(Limits::default().written_bytes(10));
     place.put("file", "text");
     place.put("folder/file", "text");
@@ -148,17 +148,17 @@ async fn what_cannot_be_written_is_told_with_what_to_do() {
         (".", "`.` is the workspace itself, write the path of a file"),
         (
             "new/",
-            "`new` is written as a folder, write the path of a file",
+            "`new` is written like a folder, write the path of a file",
         ),
         (
             "new/..",
-            "`.` is written as a folder, write the path of a file",
+            "`.` is written like a folder, write the path of a file",
         ),
         (
             "folder",
             "`folder` is a folder, write the path of a file in it",
         ),
-        ("file/x", "`file/x` goes through a file that is no folder"),
+        ("file/x", "`file/x` uses a file as a folder"),
     ] {
         assert_eq!(
             place
@@ -193,7 +193,7 @@ async fn what_cannot_be_written_is_told_with_what_to_do() {
 
 // edit_file: an edit replaces exact text that occurs once, or all occurrences on request.
 #[tokio::test]
-async fn an_edit_replaces_exact_text_that_is_there_once() {
+async fn edit_replaces_exact_text_that_occurs_once() {
     let place = Place::new();
     place.put("a", "one\ntwo\nthree\ntwo\n");
     let edit = |old: &str, new: &str, all: bool| json!({"path": "a", "old_text": old, "new_text": new, "replace_all": all});
@@ -224,7 +224,7 @@ async fn an_edit_replaces_exact_text_that_is_there_once() {
 
 // edit_file: the length of the result is computed before the text is built, because it may not fit in memory.
 #[tokio::test]
-async fn an_edit_that_makes_a_short_file_endless_is_refused() {
+async fn edit_with_an_oversized_result_is_refused() {
     let place = Place::new();
     place.put("a", "a".repeat(1 << 20));
     let new = "b".repeat(1_000_000);
@@ -249,7 +249,7 @@ async fn an_edit_that_makes_a_short_file_endless_is_refused() {
 
 // edit_file: the limit is the one of `write_file`.
 #[tokio::test]
-async fn a_file_that_is_too_long_to_be_edited_is_told_so() {
+async fn file_too_long_to_edit_is_reported() {
     let place = Place::limited(Limits::default().written_bytes(10));
     place.put("a", "12345678901");
     let edit = json!({"path": "a", "old_text": "1", "new_text": "", "replace_all": true});
@@ -264,7 +264,7 @@ async fn a_file_that_is_too_long_to_be_edited_is_told_so() {
 
 // edit_file: a text that is not found is reported with the nearest match.
 #[tokio::test]
-async fn a_text_that_is_not_there_is_told_with_a_guess() {
+async fn missing_text_is_reported_with_the_nearest_match() {
     let place = Place::new();
     place.put("a", "fn  main() {\r\n\tlet x = 1;\r\n}\r\n");
     let told = async |old: &str| {
@@ -275,15 +275,13 @@ async fn a_text_that_is_not_there_is_told_with_a_guess() {
             )
             .await
     };
+    assert!(told("{\n\tlet x").await.ends_with(
+        "the lines of the file end with `\\r\\n`, write these line ends in `old_text` too"
+    ));
     assert!(
-        told("{\n\tlet x")
-            .await
-            .ends_with("the file ends its lines with `\\r\\n`, write these in `old_text` as well")
-    );
-    assert!(
-        told("fn main() {")
-            .await
-            .ends_with("it is there with other white space, copy it exactly from `read_file`")
+        told("fn main() {").await.ends_with(
+            "the file has it with different white space, copy it exactly from `read_file`"
+        )
     );
     assert!(
         told("let z")
@@ -298,7 +296,7 @@ async fn a_text_that_is_not_there_is_told_with_a_guess() {
     let none = json!({"path": "b", "old_text": "x", "new_text": "y"});
     assert_eq!(
         place.fails("edit_file", none).await,
-        "`b` is not there, `list_directory` and `find_files` tell what is"
+        "`b` does not exist, `list_directory` and `find_files` list the files that do"
     );
     assert!(
         told("")
@@ -317,7 +315,7 @@ async fn a_text_that_is_not_there_is_told_with_a_guess() {
 
 // Two concurrent calls: a reported edit is not lost to another one, whichever came first.
 #[test]
-fn edits_at_once_lose_no_change() {
+fn concurrent_edits_lose_no_change() {
     const EDITS: usize = 400;
     let place = Place::new();
     // Long enough that reading and writing take some time.
@@ -338,7 +336,10 @@ fn edits_at_once_lose_no_change() {
                 None => done += 1,
                 Some(error) => {
                     let told = error.model_text();
-                    assert!(told.contains("somebody else"), "after {who} {done}: {told}");
+                    assert!(
+                        told.contains("in the meantime"),
+                        "after {who} {done}: {told}"
+                    );
                 }
             }
         }

@@ -13,7 +13,7 @@ const YOUNG: Duration = Duration::from_mins(119);
 
 // S1-88: a clone is removed after two hours together with its token, and a warning is logged.
 #[tokio::test]
-async fn a_clone_goes_after_two_hours_with_its_token_and_a_warning() {
+async fn clone_and_token_are_removed_after_two_hours_with_a_warning() {
     let (world, clock) = (World::new(), Clock::new());
     let server = world.server();
     let cx = world.cx(clock.of(http(&server)));
@@ -34,7 +34,7 @@ async fn a_clone_goes_after_two_hours_with_its_token_and_a_warning() {
     assert!(!old.exists() && !state.exists());
     let name = state.file_name().unwrap().to_str().unwrap();
     assert!(
-        log.contains("WARN") && log.contains("a token was left over") && log.contains(name),
+        log.contains("WARN") && log.contains("a leftover token was found") && log.contains(name),
         "{log}"
     );
     assert!(!log.contains(crate::world::TOKEN));
@@ -47,7 +47,7 @@ async fn a_clone_goes_after_two_hours_with_its_token_and_a_warning() {
 
 // S1-88: a clone without a token is removed without a warning.
 #[tokio::test]
-async fn a_clone_without_a_token_goes_without_a_warning() {
+async fn clone_without_a_token_is_removed_without_a_warning() {
     let (world, clock) = (World::new(), Clock::new());
     let cx = world.cx(clock.of(world.files()));
     let old = clone(&cx, "acme/site").await;
@@ -84,7 +84,7 @@ fn left(world: &World, clone: &Path, age: Duration) {
 
 // S1-88: the age counts from the last change, by the system's clock as well.
 #[tokio::test]
-async fn age_is_that_of_the_last_change_also_by_the_systems_clock() {
+async fn age_counts_from_the_last_change_by_the_system_clock_too() {
     let world = World::new();
     let server = world.server();
     let cx = world.cx(http(&server));
@@ -99,7 +99,7 @@ async fn age_is_that_of_the_last_change_also_by_the_systems_clock() {
 
 // S1-88: a clone is in use, and kept, if any of its files changed recently.
 #[tokio::test]
-async fn a_clone_with_anything_that_changed_stays() {
+async fn recently_changed_clone_is_kept() {
     let world = World::new();
     let cx = world.cx(world.files());
     let old = clone(&cx, "acme/site").await;
@@ -130,7 +130,7 @@ async fn a_clone_with_anything_that_changed_stays() {
 
 // S1-88: a clone that a tool uses is kept.
 #[tokio::test]
-async fn a_clone_that_a_tool_works_with_stays() {
+async fn clone_in_use_by_a_tool_is_kept() {
     let (world, clock) = (World::new(), Clock::new());
     let server = world.server();
     let cx = world.cx(clock.of(http(&server)));
@@ -158,7 +158,7 @@ async fn a_clone_that_a_tool_works_with_stays() {
 
 // S1-88: a program cannot keep its clone and token for ever by setting times in the future.
 #[tokio::test]
-async fn a_time_of_the_future_keeps_nothing() {
+async fn future_file_times_do_not_keep_a_clone() {
     let world = World::new();
     let cx = world.cx(world.files());
     let old = clone(&cx, "acme/site").await;
@@ -175,7 +175,7 @@ async fn a_time_of_the_future_keeps_nothing() {
 
 // S1-84, S1-88: a token is removed once its repository is gone.
 #[tokio::test]
-async fn a_token_goes_with_its_repository() {
+async fn token_is_removed_with_its_repository() {
     let (world, clock) = (World::new(), Clock::new());
     let server = world.server();
     let cx = world.cx(clock.of(http(&server)));
@@ -186,7 +186,7 @@ async fn a_token_goes_with_its_repository() {
     clock.set(&state, Duration::from_mins(2));
     let (removed, log) = next(&cx).await;
     assert!(
-        removed.is_empty() && log.contains("a token was left over"),
+        removed.is_empty() && log.contains("a leftover token was found"),
         "{log}"
     );
     assert!(!state.exists());
@@ -194,7 +194,7 @@ async fn a_token_goes_with_its_repository() {
 
 // S1-83, S1-88: leftovers of a host that crashed during a clone are removed too.
 #[tokio::test]
-async fn what_a_host_that_died_has_left_goes_too() {
+async fn leftovers_of_a_crashed_host_are_removed() {
     let (world, clock) = (World::new(), Clock::new());
     let cx = world.cx(clock.of(world.files()));
     clone(&cx, "acme/site").await;
@@ -203,7 +203,10 @@ async fn what_a_host_that_died_has_left_goes_too() {
     fs::write(left.join("token"), "tok").unwrap();
     clock.set(&left, YOUNG);
     let (_, log) = next(&cx).await;
-    assert!(left.exists() && log.is_empty(), "a clone that runs: {log}");
+    assert!(
+        left.exists() && log.is_empty(),
+        "a running clone was removed: {log}"
+    );
     clock.set(&left, Duration::from_mins(121));
     let (_, log) = next(&cx).await;
     assert!(!left.exists() && log.contains("clone-0badcafe"), "{log}");
@@ -211,7 +214,7 @@ async fn what_a_host_that_died_has_left_goes_too() {
 
 // S1-76, S1-88: the removal of old clones follows no link.
 #[tokio::test]
-async fn the_first_clock_follows_no_link() {
+async fn removal_of_old_clones_follows_no_link() {
     let (world, clock) = (World::new(), Clock::new());
     let cx = world.cx(clock.of(world.files()));
     let old = clone(&cx, "acme/site").await;
@@ -229,7 +232,7 @@ async fn the_first_clock_follows_no_link() {
 
 // S1-89: deleting an instance removes its clones and tokens.
 #[tokio::test]
-async fn the_end_of_an_instance_is_the_end_of_clones_and_tokens() {
+async fn deleting_an_instance_removes_clones_and_tokens() {
     let world = World::new();
     let server = world.server();
     for id in ["c1", "c2"] {
@@ -247,7 +250,7 @@ async fn the_end_of_an_instance_is_the_end_of_clones_and_tokens() {
 
 // S1-90: deleting a conversation removes its clones and tokens.
 #[tokio::test]
-async fn the_end_of_a_conversation_is_the_end_of_its_clones_and_tokens() {
+async fn deleting_a_conversation_removes_clones_and_tokens() {
     let world = World::new();
     let server = world.server();
     let mut clones = Vec::new();

@@ -10,7 +10,7 @@ use crate::world::{World, call, clone, isolation, output, script, tree};
 
 // S1-77, S1-87, S1-91, gitCloneRepo: a clone returns its absolute path, its branch and an overview of its files.
 #[tokio::test]
-async fn a_clone_says_where_it_is_and_what_is_in_it() {
+async fn clone_returns_its_path_branch_and_overview() {
     let world = World::new();
     let cx = world.cx(world.files());
     let result = call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;
@@ -53,7 +53,7 @@ async fn a_clone_says_where_it_is_and_what_is_in_it() {
 
 // S1-77: only the conversation that cloned a repository can read the path of the clone.
 #[tokio::test]
-async fn the_path_of_a_clone_is_read_by_its_own_conversation_alone() {
+async fn clone_path_is_readable_only_by_its_conversation() {
     let world = World::new();
     let cx = world.cx(world.files());
     let path = clone(&cx, "acme/site").await.join("README.md");
@@ -83,7 +83,7 @@ async fn a_repository_that_is_cloned_twice_has_two_folders() {
 
 // S1-91, gitCloneRepo: the branch may be chosen, and its name may contain a slash.
 #[tokio::test]
-async fn another_branch_may_have_a_slash() {
+async fn branch_name_may_contain_a_slash() {
     let world = World::new();
     let cx = world.cx(world.files());
     let wanted = json!({ "repo": "acme/site", "branch": "feature/x" });
@@ -93,7 +93,7 @@ async fn another_branch_may_have_a_slash() {
 
 // S1-91: an invalid repository or branch name is refused before git starts.
 #[tokio::test]
-async fn what_is_no_repository_or_branch_is_refused_before_anything_starts() {
+async fn invalid_repository_or_branch_is_refused_before_git_starts() {
     let world = World::new();
     let ran = world.path("ran");
     let fake = world.path("bin/git");
@@ -134,7 +134,7 @@ async fn what_is_no_repository_or_branch_is_refused_before_anything_starts() {
 
 // S1-83, S1-91: a failed clone leaves no files behind.
 #[tokio::test]
-async fn a_clone_that_fails_leaves_nothing() {
+async fn failed_clone_leaves_no_files() {
     let world = World::new();
     let cx = world.cx(world.files());
     let kept = clone(&cx, "acme/site").await;
@@ -172,7 +172,7 @@ async fn a_clone_that_fails_leaves_nothing() {
 
 // gitCloneRepo: a repository without commits can be cloned.
 #[tokio::test]
-async fn a_repository_without_commits_is_empty() {
+async fn repository_without_commits_can_be_cloned() {
     let world = World::new();
     let seed = world.path("empty");
     fs::create_dir(&seed).unwrap();
@@ -190,7 +190,7 @@ async fn a_repository_without_commits_is_empty() {
 
 // gitCloneRepo: a context without the host's `Git` value reports that git is missing.
 #[tokio::test]
-async fn a_context_without_the_hosts_values_has_no_git() {
+async fn context_without_git_reports_it_as_unavailable() {
     let world = World::new();
     let cx = tool_core::ToolContext::builder()
         .workspace("acme")

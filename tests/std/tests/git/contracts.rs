@@ -16,7 +16,7 @@ fn names() -> Vec<String> {
 
 // S1-29, S1-63, S1-64, S1-65, M16: each tool passes the test kit and has labelled examples.
 #[test]
-fn every_tool_keeps_its_word() {
+fn every_tool_has_a_valid_definition() {
     assert_eq!(names().len(), 8);
     for name in names() {
         let tools = tools();
@@ -29,7 +29,7 @@ fn every_tool_keeps_its_word() {
 
 // M4: the effects of a tool follow from the handles that it takes.
 #[test]
-fn effects_are_those_of_the_handles() {
+fn effects_follow_from_the_handles() {
     let tools = tools();
     for (name, effect) in [
         ("git_status", READ),
@@ -57,7 +57,7 @@ fn effects_are_those_of_the_handles() {
 
 // S1-50: the tools that contact a server declare the token as an optional secret.
 #[test]
-fn the_token_is_a_declared_need_that_may_be_absent() {
+fn token_is_declared_as_an_optional_secret() {
     let tools = tools();
     for name in ["git_clone", "git_fetch", "git_push"] {
         let needs = tools.get(name).unwrap().secrets();

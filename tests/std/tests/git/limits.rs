@@ -39,7 +39,7 @@ async fn cloning(cx: &ToolContext) -> CallResult {
 
 // S1-83, S1-92, S1-94: a git that sleeps is killed at its deadline with all its children, and leaves no file behind.
 #[tokio::test]
-async fn a_git_that_sleeps_is_dead_at_its_limit_with_all_its_children() {
+async fn sleeping_git_is_killed_at_its_deadline_with_its_children() {
     for (number, isolation) in [(1, isolation()), (2, Isolation::GroupOnly)] {
         let world = World::new();
         let mark = mark(number);
@@ -77,7 +77,7 @@ async fn a_git_that_sleeps_is_dead_at_its_limit_with_all_its_children() {
 
 // S1-92: git has 120 seconds and 5 MB by default.
 #[test]
-fn the_limits_are_120_seconds_and_5_megabytes_unless_said() {
+fn default_limits_are_120_seconds_and_5_megabytes() {
     let told = format!("{:?}", Git::new());
     assert!(
         told.contains("deadline: 120s") && told.contains("output: 5000000"),
@@ -148,7 +148,7 @@ async fn each_run_of_a_program_has_the_limits_of_its_call() {
 
 // S1-92: git is killed once its output exceeds 5 MB.
 #[tokio::test]
-async fn six_megabytes_end_in_an_error() {
+async fn six_megabytes_of_output_kill_git() {
     // Three megabytes on each stream, so that neither exceeds the limit alone.
     let lines = "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2; touch";
     let world = World::new();
@@ -205,7 +205,7 @@ async fn a_flood_does_not_fill_the_hosts_memory() {
 
 // S1-92: a dropped call kills its git and leaves no file behind.
 #[tokio::test]
-async fn a_call_that_is_given_up_ends_its_git_and_leaves_nothing() {
+async fn dropped_call_kills_its_git_and_leaves_no_files() {
     let world = World::new();
     let mark = mark(3);
     let (git, _) = fake(&world, &format!("sleep {mark}"));
@@ -231,7 +231,7 @@ async fn a_call_that_is_given_up_ends_its_git_and_leaves_nothing() {
 
 // S1-80, S1-82, S1-91: git gets only listed variables and no secret of the host.
 #[tokio::test]
-async fn git_has_no_environment_but_its_own() {
+async fn git_gets_only_listed_variables() {
     let world = World::new();
     let told = world.path("told/env");
     fs::create_dir(world.path("told")).unwrap();

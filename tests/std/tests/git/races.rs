@@ -120,7 +120,7 @@ fn exchanges(clone: &Path, added: &str) -> String {
 
 // D1: a filter that a program adds during `git_clone` sees neither the token nor a network.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_beside_a_clone_gets_no_filter_into_it() {
+async fn filter_added_during_a_clone_sees_no_token_or_network() {
     let world = World::new();
     let server = world.server();
     let cx = cx(&world, crate::world::http(&server));
@@ -148,7 +148,7 @@ async fn a_program_beside_a_clone_gets_no_filter_into_it() {
 
 // D2: settings that a program adds during `git_fetch` send the token nowhere else.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_beside_a_fetch_sends_the_token_nowhere() {
+async fn config_added_during_a_fetch_does_not_leak_the_token() {
     let world = World::new();
     let (server, other, git) = two_servers(&world);
     let cx = cx(&world, git);
@@ -177,7 +177,7 @@ async fn a_program_beside_a_fetch_sends_the_token_nowhere() {
 
 // D2: the same during `git_push`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_beside_a_push_sends_the_token_nowhere() {
+async fn config_added_during_a_push_does_not_leak_the_token() {
     let world = World::new();
     let (server, other, git) = two_servers(&world);
     let cx = cx(&world, git);

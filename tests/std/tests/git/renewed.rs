@@ -42,7 +42,7 @@ async fn push(cx: &ToolContext, token: Option<&str>, clone: &Path) -> Result<(),
 
 // S1-84, S1-86: a call's own token replaces a stored one that has expired or belongs to a different user.
 #[tokio::test]
-async fn who_brings_a_token_uses_it_and_leaves_it_to_the_conversation() {
+async fn call_token_replaces_the_stored_token() {
     let world = World::new();
     let server = world.server();
     let cx = |token: Option<&str>| turn(&world, http(&server), token);
@@ -110,7 +110,7 @@ async fn a_clone_that_needed_no_token_may_get_one_later() {
 
 // S1-84: a stored token is redacted in results, even if the call does not know it.
 #[tokio::test]
-async fn a_token_that_a_call_does_not_know_is_masked_in_what_the_server_says() {
+async fn stored_token_is_redacted_even_if_the_call_lacks_it() {
     let world = World::new();
     let server = world.server();
     let cx = |token: Option<&str>| turn(&world, http(&server), token);

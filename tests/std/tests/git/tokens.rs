@@ -102,7 +102,7 @@ fn look(process: &Path, root: &str, seen: &mut Seen) {
 
 // S1-83, S1-84, S1-85: the token is in two files, one after the other, and nowhere else; the helper holds only a path.
 #[tokio::test]
-async fn the_token_is_in_two_files_one_after_the_other_and_in_nothing_else() {
+async fn token_is_in_two_files_in_turn_and_nowhere_else() {
     let world = World::new();
     let server = world.server();
     let cx = world.cx(http(&server));
@@ -193,7 +193,7 @@ async fn while_git_runs_the_token_is_in_no_argument_and_no_environment() {
 
 // S1-83, S1-84: a refused token is deleted and not shown.
 #[tokio::test]
-async fn a_refused_token_leaves_nothing_and_is_not_told() {
+async fn refused_token_is_deleted_and_not_shown() {
     let world = World::new();
     let server = Server::start(&world.path("srv"), Some("tok-another-0000000"));
     let cx = world.cx(http(&server));
@@ -275,7 +275,7 @@ async fn the_token_is_in_no_audit_row_and_no_log() {
     assert_eq!(rows.len(), 5);
     let rows = serde_json::to_string(&rows).unwrap();
     let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-    assert!(log.contains("git_clone"), "somebody logs");
+    assert!(log.contains("git_clone"), "the call is logged");
     for text in [rows, log] {
         assert!(!text.contains(TOKEN) && !text.contains("[secret"), "{text}");
     }
@@ -317,7 +317,7 @@ async fn no_tool_reads_the_token() {
 
 // S1-86: git itself fetches and pushes later with the stored token.
 #[tokio::test]
-async fn git_itself_fetches_and_pushes_later_without_a_token_around_it() {
+async fn git_fetches_and_pushes_later_with_the_stored_token() {
     let world = World::new();
     let server = world.server();
     let cx = world.cx(http(&server));
@@ -376,7 +376,7 @@ async fn the_tools_fetch_and_push_later_without_the_secret() {
 
 // S1-85: the helper gives no token to a server that a redirect leads to.
 #[tokio::test]
-async fn a_server_that_sends_elsewhere_sends_no_token_there() {
+async fn redirect_target_gets_no_token() {
     for isolation in [isolation(), Isolation::GroupOnly] {
         let world = World::new();
         let (server, other) = (world.server(), world.server());
@@ -396,7 +396,7 @@ async fn a_server_that_sends_elsewhere_sends_no_token_there() {
             .args(["fetch", "-q"]);
         plain.output().unwrap();
         let wanted = other.seen();
-        assert!(!wanted.is_empty(), "the redirect bites");
+        assert!(!wanted.is_empty(), "plain git follows the redirect");
         assert!(
             wanted.iter().all(|seen| seen.authorization.is_none()),
             "{wanted:?}"

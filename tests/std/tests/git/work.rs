@@ -279,7 +279,7 @@ async fn arguments_never_become_options() {
 
 // gitCloneRepo: commits need an author that the host sets.
 #[tokio::test]
-async fn commits_need_an_author_of_the_hosts() {
+async fn commits_need_an_author_set_by_the_host() {
     let world = World::new();
     let git = tool_std::git::Git::new();
     let git = git
@@ -304,7 +304,7 @@ async fn commits_need_an_author_of_the_hosts() {
 
 // gitCloneRepo: a path that is not a repository is reported.
 #[tokio::test]
-async fn what_is_no_repository_is_said() {
+async fn path_that_is_not_a_repository_is_reported() {
     let world = World::new();
     let cx = world.cx(world.files());
     let clone = clone(&cx, "acme/site").await;
@@ -336,7 +336,7 @@ async fn what_is_no_repository_is_said() {
 
 // D3: the author of a commit controls how long its parts are, and the creator of files how long their paths are; results truncate both.
 #[tokio::test]
-async fn no_part_of_a_repository_is_told_longer_than_its_bound() {
+async fn long_commit_fields_and_paths_are_truncated() {
     let world = World::new();
     let cx = world.cx(world.files());
     let clone = clone(&cx, "acme/site").await;

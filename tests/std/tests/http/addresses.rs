@@ -201,7 +201,7 @@ async fn no_odd_spelling_gets_past_the_guard() {
             "{url:?}: {kind:?}"
         );
         assert!(
-            !error.model_text().contains("could not be looked up"),
+            !error.model_text().contains("could not be resolved"),
             "{url:?} was looked up"
         );
     }
@@ -261,7 +261,7 @@ fn step(address: IpAddr, up: bool) -> Option<IpAddr> {
 
 // S1-102: a name that resolves to an address of a special range is refused.
 #[tokio::test]
-async fn a_name_leads_to_no_special_range() {
+async fn names_that_resolve_to_special_ranges_are_refused() {
     for (first, last) in RANGES {
         let (first, last): (IpAddr, IpAddr) = (first.parse().unwrap(), last.parse().unwrap());
         for address in [first, last] {
@@ -278,7 +278,7 @@ async fn a_name_leads_to_no_special_range() {
                 assert_eq!(error.kind(), ErrorKind::Denied, "{address}");
                 assert!(
                     !error.model_text().contains(&address.to_string()),
-                    "told: {address}"
+                    "the model sees {address}"
                 );
                 assert!(error.operator_text().contains(&address.to_string()));
                 assert_eq!(names.asked(), ["name.example"]);
@@ -340,14 +340,14 @@ async fn a_name_that_cannot_be_looked_up_is_refused() {
         let error = result.error().unwrap();
         assert_eq!(
             error.model_text(),
-            format!("`{name}` could not be looked up, check its spelling")
+            format!("`{name}` could not be resolved, check its spelling")
         );
     }
 }
 
 // S1-102: the connection is pinned to the checked address, so DNS rebinding has no effect.
 #[tokio::test]
-async fn a_name_that_changes_its_address_is_not_asked_twice() {
+async fn connection_is_pinned_against_dns_rebinding() {
     let public = Server::start(PUBLIC, |_| text("public")).await;
     let private = Server::at((PRIVATE, public.port()).into(), |_| text("private")).await;
     let names = Names::default()
@@ -368,7 +368,7 @@ async fn a_name_that_changes_its_address_is_not_asked_twice() {
 
 // S1-102: the connection is pinned to the checked addresses.
 #[tokio::test]
-async fn a_connection_goes_to_the_addresses_that_were_judged() {
+async fn connection_uses_the_checked_addresses() {
     let server = Server::start(PUBLIC, |_| text("here")).await;
     // Nothing listens at the first address.
     let names = Names::default().with("two.example", [super::support::OTHER, PUBLIC]);
@@ -384,7 +384,7 @@ async fn a_connection_goes_to_the_addresses_that_were_judged() {
 
 // S1-102: with an allowlist, only its hosts can be reached.
 #[tokio::test]
-async fn only_what_the_host_allows_can_be_reached() {
+async fn allowlist_limits_the_reachable_hosts() {
     let server = Server::start(PUBLIC, |_| text("hello")).await;
     let http = client().guard(
         guard()
@@ -442,7 +442,7 @@ async fn only_what_the_host_allows_can_be_reached() {
 
 // S1-102: the tests' address policy makes public only what it names.
 #[tokio::test]
-async fn what_the_policy_calls_private_stays_so() {
+async fn test_policy_makes_only_named_addresses_public() {
     let private = Server::start(PRIVATE, |_| text("private")).await;
     assert_eq!(policy(PRIVATE.into()), Some("loopback (RFC 1122)"));
     for host in ["127.0.0.1", "private.example", "[::ffff:127.0.0.2]"] {
@@ -476,7 +476,7 @@ async fn hosts_own_service_may_be_private_and_its_redirects_may_not() {
 
 // S1-102: the resolver that is used by default.
 #[tokio::test]
-async fn the_systems_resolver_answers() {
+async fn system_resolver_resolves_localhost() {
     let found = SystemResolver.resolve("localhost").await.unwrap();
     assert!(
         !found.is_empty() && found.iter().all(IpAddr::is_loopback),

@@ -26,7 +26,7 @@ async fn body_of(headers: &'static [(&'static str, &'static str)], body: Vec<u8>
 
 // The contracts of httpRequest and curl: a body is JSON or text.
 #[tokio::test]
-async fn json_is_json_and_text_is_text() {
+async fn body_is_json_or_text_by_its_content_type() {
     const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
     const PROBLEM: &[(&str, &str)] = &[("content-type", "application/problem+json; charset=utf-8")];
     const TEXT: &[(&str, &str)] = &[("content-type", "text/plain")];
@@ -57,7 +57,7 @@ async fn json_is_json_and_text_is_text() {
 
 // The contracts of httpRequest and curl: a binary body is left out and reported.
 #[tokio::test]
-async fn what_is_no_text_is_left_out_and_said() {
+async fn binary_bodies_are_left_out_and_reported() {
     const PNG: &[(&str, &str)] = &[("content-type", "image/png")];
     for (headers, bytes) in [
         (PNG, b"plain".to_vec()),
@@ -74,7 +74,7 @@ async fn what_is_no_text_is_left_out_and_said() {
             result["note"]
                 .as_str()
                 .unwrap()
-                .starts_with("the body is no text")
+                .starts_with("the body is not text")
         );
     }
 }
@@ -132,7 +132,7 @@ async fn a_long_body_is_cut_at_a_character() {
 
 // The contracts of httpRequest and curl: body limits apply after decompression.
 #[tokio::test]
-async fn packed_bodies_are_unpacked() {
+async fn compressed_bodies_are_decompressed() {
     const PLAIN: &[u8] = b"the quick brown fox";
     const GZIP: &[(&str, &str)] = &[("content-encoding", "gzip")];
     const DEFLATE: &[(&str, &str)] = &[("content-encoding", "Deflate")];
@@ -160,22 +160,22 @@ async fn packed_bodies_are_unpacked() {
     let mut broken = gzip(PLAIN);
     broken.truncate(20);
     for (headers, packed, note) in [
-        (GZIP, broken, "the body could not be unpacked"),
-        (GZIP, PLAIN.to_vec(), "the body could not be unpacked"),
+        (GZIP, broken, "the body could not be decompressed"),
+        (GZIP, PLAIN.to_vec(), "the body could not be decompressed"),
         (
             &[("content-encoding", "br")][..],
             PLAIN.to_vec(),
-            "the body is packed as `br`",
+            "the body is encoded as `br`",
         ),
         (
             &[("content-encoding", "gzip, gzip")][..],
             gzip(&gzip(PLAIN)),
-            "the body is packed as `gzip, gzip`",
+            "the body is encoded as `gzip, gzip`",
         ),
         (
             &[("content-encoding", "gzip"), ("content-encoding", "gzip")][..],
             gzip(&gzip(PLAIN)),
-            "the body is packed as `gzip`",
+            "the body is encoded as `gzip`",
         ),
     ] {
         let result = body_of(headers, packed).await;
@@ -212,7 +212,7 @@ async fn endless(head: &'static str, chunk: Vec<u8>) -> (Server, Arc<AtomicUsize
 
 // The contracts of httpRequest and curl: an endless body and a decompression bomb are cut off.
 #[tokio::test]
-async fn no_more_is_read_than_is_wanted() {
+async fn endless_bodies_and_decompression_bombs_are_cut_off() {
     const MB: usize = 1 << 20;
     let plain = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n";
     let packed = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: gzip\r\n\r\n";
@@ -255,7 +255,7 @@ async fn floods_of_headers_are_refused() {
         assert!(
             result
                 .model_text()
-                .contains("did not answer as HTTP has it"),
+                .contains("did not answer with valid HTTP"),
             "{}",
             result.model_text()
         );
@@ -265,7 +265,7 @@ async fn floods_of_headers_are_refused() {
     assert!(
         result
             .model_text()
-            .contains("did not answer as HTTP has it"),
+            .contains("did not answer with valid HTTP"),
         "{}",
         result.model_text()
     );
@@ -277,7 +277,7 @@ async fn floods_of_headers_are_refused() {
         let (server, sent) = endless("", interim.repeat(1_000).into_bytes()).await;
         let result = get(client(), &server.url("public.example", "/")).await;
         let text = result.model_text();
-        assert!(text.contains("did not answer as HTTP has it"), "{text}");
+        assert!(text.contains("did not answer with valid HTTP"), "{text}");
         assert!(sent.load(Ordering::Relaxed) < 1_000);
         // A server may send a few of them.
         let answer = interim.repeat(3) + "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
@@ -303,7 +303,7 @@ async fn floods_of_headers_are_refused() {
 
 // The contracts of httpRequest and curl: an answer that is not HTTP is reported as such.
 #[tokio::test]
-async fn what_is_no_http_is_an_error_that_says_so() {
+async fn answer_that_is_not_http_is_reported() {
     for bytes in [
         &b"SSH-2.0-OpenSSH_9.9\r\n"[..],
         b"",
@@ -316,8 +316,8 @@ async fn what_is_no_http_is_an_error_that_says_so() {
         assert_eq!(error.kind(), ErrorKind::Failed);
         let said = error.model_text();
         assert!(
-            said.contains("did not answer as HTTP has it")
-                || said.starts_with("the answer broke off"),
+            said.contains("did not answer with valid HTTP")
+                || said.starts_with("the response ended early"),
             "{said}"
         );
         assert!(said.contains("try again later"), "{said}");

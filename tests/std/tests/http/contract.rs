@@ -13,7 +13,7 @@ use super::support::{PUBLIC, Server, call, client, get, output, response, text};
 
 // S1-30, the contracts of httpRequest and curl: the schemas are strict in all dialects, and each tool has at least two examples.
 #[test]
-fn the_tools_keep_their_word() {
+fn http_tools_pass_the_test_kit() {
     let tools = [http_get::DEF, http_request::DEF];
     assert_kept(&tools, &violations);
     for tool in &tools {
@@ -40,7 +40,7 @@ fn the_tools_keep_their_word() {
 
 // The contracts of httpRequest and curl: the effects of the methods differ.
 #[tokio::test]
-async fn reading_is_told_apart_from_changing() {
+async fn hints_distinguish_reading_from_changing() {
     let hints = |def: ToolDef| def.hints();
     assert_eq!(
         hints(http_get::DEF),
@@ -76,7 +76,7 @@ async fn reading_is_told_apart_from_changing() {
 
 // The contract of httpRequest: a request arrives as the arguments describe it.
 #[tokio::test]
-async fn a_request_arrives_as_it_was_asked_for() {
+async fn request_arrives_as_the_arguments_describe() {
     let server = Server::start(PUBLIC, |_| {
         response(
             201,
@@ -169,7 +169,7 @@ async fn a_get_sends_no_body_and_a_head_gets_none() {
 
 // The contract of httpRequest: a body must be valid for its content type (JSON string). S1-31: the error says what to write.
 #[tokio::test]
-async fn a_body_has_to_be_what_it_is_sent_as() {
+async fn body_must_match_its_content_type() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
     let url = server.url("public.example", "/");
     let result = call(
@@ -197,7 +197,7 @@ async fn a_bad_url_says_what_to_write() {
     for (url, said) in [
         (
             "example.com/a",
-            "`url` cannot be read: it is not whole, write `https://host/path`",
+            "`url` cannot be read: it is not an absolute URL, write `https://host/path`",
         ),
         (
             "ftp://example.com",
@@ -209,7 +209,7 @@ async fn a_bad_url_says_what_to_write() {
         ),
         (
             "http://example.com:99999",
-            "`url` cannot be read: its port is no number from 0 to 65535",
+            "`url` cannot be read: its port is not a number from 0 to 65535",
         ),
         (
             "http://example.com:22",
@@ -217,7 +217,7 @@ async fn a_bad_url_says_what_to_write() {
         ),
         (
             "http://intranet/",
-            "`intranet` is no public host, use the name that it has on the internet",
+            "`intranet` is not a public host, use its name on the internet",
         ),
         (
             "http://10.0.0.1/",
@@ -237,7 +237,7 @@ async fn a_bad_url_says_what_to_write() {
 
 // The contracts of httpRequest and curl: `Retry-After` is returned, and an error status is not an error of the call.
 #[tokio::test]
-async fn how_long_to_wait_is_told() {
+async fn retry_after_is_returned() {
     for (value, wait) in [
         ("120", json!(120)),
         ("Wed, 21 Oct 2015 07:28:00 GMT", json!(0)),
@@ -261,7 +261,7 @@ async fn how_long_to_wait_is_told() {
 
 // The contracts of httpRequest and curl: `timeout_ms` ends a request to a server that does not answer.
 #[tokio::test]
-async fn a_server_that_does_not_answer_is_given_up() {
+async fn request_to_a_silent_server_times_out() {
     let silent = Server::silent(PUBLIC).await;
     let url = silent.url("public.example", "/");
     let result = call(client(), "http_get", json!({"url": url, "timeout_ms": 50})).await;
@@ -269,7 +269,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
     assert_eq!(error.kind(), ErrorKind::TimedOut);
     assert_eq!(
         error.model_text(),
-        "there was no whole answer within 50 ms, try again later or ask for less"
+        "there was no complete response within 50 ms, try again later or ask for less"
     );
     // The model's timeout cannot exceed the host's.
     let http = client().timeout(Duration::from_millis(60));
@@ -279,7 +279,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
             .error()
             .unwrap()
             .model_text()
-            .starts_with("there was no whole answer within 60 ms,")
+            .starts_with("there was no complete response within 60 ms,")
     );
     // Neither can the timeout that a user's own tool sets.
     let request = |wait| Request::new(Method::Get, url.clone()).timeout(wait);
@@ -295,7 +295,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
 
 // The contracts of httpRequest and curl: the default timeout is 15 s.
 #[tokio::test(start_paused = true)]
-async fn a_request_has_fifteen_seconds_unless_said() {
+async fn default_timeout_is_fifteen_seconds() {
     let silent = Server::silent(PUBLIC).await;
     let url = silent.url("public.example", "/");
     for (tool, arguments) in [
@@ -308,12 +308,12 @@ async fn a_request_has_fifteen_seconds_unless_said() {
         assert!(told.contains("within 15000 ms,"), "{told}");
         assert!(began.elapsed() >= Duration::from_secs(15), "{tool}");
     }
-    assert_eq!(silent.seen().len(), 2, "both had an answer to wait for");
+    assert_eq!(silent.seen().len(), 2, "both requests reached the server");
 }
 
 // S1-102: a byte limit of `usize::MAX` does not overflow.
 #[tokio::test]
-async fn a_host_that_reads_all_reads_all() {
+async fn maximal_byte_limit_does_not_overflow() {
     let server = Server::start(PUBLIC, |_| text("whole")).await;
     let request = Request::new(Method::Get, server.url("public.example", "/"));
     let response = client().send(request.most_bytes(usize::MAX)).await.unwrap();
@@ -325,7 +325,7 @@ async fn a_host_that_reads_all_reads_all() {
 
 // The contracts of httpRequest and curl: a body that arrives slowly without an end is ended by the timeout.
 #[tokio::test]
-async fn a_server_that_drips_is_given_up() {
+async fn slow_endless_body_times_out() {
     use tokio::io::AsyncWriteExt as _;
     let server = Server::serve((PUBLIC, 0).into(), |mut socket, _| {
         async move {
@@ -346,7 +346,7 @@ async fn a_server_that_drips_is_given_up() {
 
 // The contract of httpRequest: `auth_style` "none" means no authentication.
 #[tokio::test]
-async fn a_style_that_says_nothing_is_none() {
+async fn null_auth_style_means_no_authentication() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
     let url = server.url("public.example", "/");
     for style in [json!(null), json!("none")] {

@@ -7,7 +7,7 @@ const URL: &str = "STD_TESTS_URL_BEHIND_NO_PROXY";
 
 // S1-102: the client uses no proxy.
 #[tokio::test]
-async fn no_variable_puts_a_proxy_between() {
+async fn proxy_variables_are_ignored() {
     if let Ok(url) = std::env::var(URL) {
         assert_eq!(output(&get(client(), &url).await)["body"], "direct");
         return;
@@ -18,7 +18,7 @@ async fn no_variable_puts_a_proxy_between() {
     let mut again = tokio::process::Command::new(std::env::current_exe().unwrap());
     again.args([
         "--exact",
-        "proxy::no_variable_puts_a_proxy_between",
+        "proxy::proxy_variables_are_ignored",
         "--nocapture",
     ]);
     for name in ["http_proxy", "https_proxy", "all_proxy"] {

@@ -13,7 +13,7 @@ fn to(status: u16, location: &str) -> Vec<u8> {
 
 // S1-102: a redirect to a private address is refused.
 #[tokio::test]
-async fn no_redirect_leads_to_what_is_not_public() {
+async fn redirects_to_private_addresses_are_refused() {
     // PORT is replaced: the private server listens on the same port as the public one.
     const LOCATIONS: &[&str] = &[
         "http://127.0.0.1:PORT/",
@@ -78,7 +78,7 @@ async fn no_redirect_leads_to_what_is_not_public() {
                 .unwrap_or_else(|| panic!("{location}: {}", result.model_text()));
             assert_eq!(error.kind(), ErrorKind::Failed, "{location}");
             let said = error.model_text();
-            let begin = "the server sends on to another URL, which is refused: ";
+            let begin = "the server redirects to a URL that is refused: ";
             assert!(said.starts_with(begin), "{location}: {said}");
             assert_eq!(public.seen().len(), 1, "{location}");
             assert_eq!(private.seen().len(), 0, "{location}");
@@ -88,7 +88,7 @@ async fn no_redirect_leads_to_what_is_not_public() {
 
 // S1-102: the guard checks every hop, not only the first.
 #[tokio::test]
-async fn the_last_of_many_hops_is_judged_like_the_first() {
+async fn last_hop_is_checked_like_the_first() {
     let public = Server::start(PUBLIC, |seen| match seen.path() {
         "/4" => to(302, "http://private.example:1/"),
         path => to(302, &format!("/{}", path[1..].parse::<u8>().unwrap() + 1)),
@@ -106,7 +106,7 @@ async fn the_last_of_many_hops_is_judged_like_the_first() {
 
 // S1-102: the allowlist applies to every hop.
 #[tokio::test]
-async fn a_redirect_does_not_leave_the_hosts_that_are_allowed() {
+async fn allowlist_applies_to_redirects() {
     let other = Server::start(OTHER, |_| text("other")).await;
     let location = other.url("other.example", "/");
     let public = Server::start(PUBLIC, move |_| to(302, &location)).await;
@@ -132,7 +132,7 @@ async fn a_redirect_does_not_leave_the_hosts_that_are_allowed() {
 
 // S1-102: a name that resolves to a different address on the second hop is checked again.
 #[tokio::test]
-async fn each_hop_looks_its_name_up_anew() {
+async fn each_hop_resolves_its_name_again() {
     let public = Server::start(PUBLIC, |_| to(302, "/again")).await;
     let private = Server::at((PRIVATE, public.port()).into(), |_| text("private")).await;
     let names = super::support::Names::default()
@@ -147,7 +147,7 @@ async fn each_hop_looks_its_name_up_anew() {
 
 // The contracts of httpRequest and curl; RFC 9110, 15.4: the method after each redirect status.
 #[tokio::test]
-async fn the_method_changes_as_the_standard_says() {
+async fn redirect_method_follows_rfc_9110() {
     // The method of the request, the status, and the method of the next request on the same origin.
     let cases = [
         ("GET", 301, "GET"),
@@ -203,7 +203,7 @@ async fn the_method_changes_as_the_standard_says() {
 
 // The contract of httpRequest: a change that was approved for one origin is not repeated at another.
 #[tokio::test]
-async fn a_change_is_not_repeated_at_another_origin() {
+async fn change_is_not_repeated_at_a_different_origin() {
     let other = Server::start(OTHER, |_| text("other")).await;
     for (method, status, follows) in [
         ("POST", 307, false),
@@ -251,7 +251,7 @@ async fn a_change_is_not_repeated_at_another_origin() {
 
 // The contracts of httpRequest and curl: the number of redirects is limited.
 #[tokio::test]
-async fn redirects_come_to_an_end() {
+async fn number_of_redirects_is_limited() {
     let server = Server::start(PUBLIC, |seen| to(302, &format!("{}x", seen.path()))).await;
     let url = server.url("public.example", "/");
     let result = output(&get(client(), &url).await);
@@ -259,7 +259,7 @@ async fn redirects_come_to_an_end() {
     assert_eq!(result["url"], server.url("public.example", "/xxxxx"));
     assert_eq!(
         result["note"],
-        "the server sends on to `location`, no more than 5 such steps are followed"
+        "the server redirects to `location`, no more than 5 redirects are followed"
     );
     assert_eq!(server.seen().len(), 6);
 
@@ -270,7 +270,7 @@ async fn redirects_come_to_an_end() {
 
 // The contracts of httpRequest and curl: a redirect without a usable location is returned as the response.
 #[tokio::test]
-async fn what_is_no_redirect_is_an_answer() {
+async fn redirect_without_a_usable_location_is_the_response() {
     let cases: [Vec<u8>; 8] = [
         to(302, "///127.0.0.1/"),
         to(302, "http://[::1/"),

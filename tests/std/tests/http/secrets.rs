@@ -32,7 +32,7 @@ fn holds_secret(seen: &Seen) -> bool {
 
 // The contract of httpRequest: the host injects the secret; it never comes from the arguments.
 #[tokio::test]
-async fn the_secret_is_sent_as_the_call_wants_it() {
+async fn secret_is_sent_in_the_requested_style() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
     for (style, header, value) in [
         (
@@ -71,7 +71,7 @@ async fn the_secret_is_sent_as_the_call_wants_it() {
 
 // The contract of httpRequest: the host decides which servers get the secret.
 #[tokio::test]
-async fn nobody_else_gets_the_secret() {
+async fn secret_is_sent_only_to_allowed_hosts() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
     let encrypted_only = || client().credential(Credential::for_hosts(["public.example"]).unwrap());
     for (http, host) in [
@@ -96,7 +96,7 @@ async fn nobody_else_gets_the_secret() {
 
 // The contract of httpRequest: the secret is redacted in every result.
 #[tokio::test]
-async fn no_result_says_the_secret() {
+async fn secret_is_redacted_in_every_result() {
     let server = Server::start(PUBLIC, |seen| {
         let said = seen.header("authorization").unwrap();
         response(200, &[("content-type", "text/plain"), ("etag", said)], said)
@@ -111,7 +111,7 @@ async fn no_result_says_the_secret() {
 
 // S1-102, the contract of httpRequest: a redirect takes no secret to another origin.
 #[tokio::test]
-async fn a_secret_stays_at_the_origin_that_it_is_for() {
+async fn redirect_to_a_different_origin_drops_the_secret() {
     // OWN becomes the server's own port, SECOND that of another server at the same address, and OTHER that of a server at a different address.
     let cases = [
         ("/there", true),
@@ -173,7 +173,7 @@ async fn a_secret_stays_at_the_origin_that_it_is_for() {
 
 // S1-102, the contract of httpRequest: a secret that a redirect dropped is not added again when a later one leads back.
 #[tokio::test]
-async fn a_secret_that_was_dropped_does_not_come_back() {
+async fn dropped_secret_is_not_added_again() {
     let server = Server::start(PUBLIC, |seen| {
         let host = seen.header("host").unwrap().to_owned();
         let port = host.rsplit(':').next().unwrap();
@@ -201,7 +201,7 @@ async fn a_secret_that_was_dropped_does_not_come_back() {
 
 // The contracts of httpRequest and curl: headers such as `host` and `x-forwarded-*` are removed from the model's request.
 #[tokio::test]
-async fn headers_that_are_not_the_models_are_left_out() {
+async fn headers_reserved_for_the_host_are_removed() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
     let left_out = [
         "host",
@@ -285,7 +285,7 @@ async fn headers_that_are_not_the_models_are_left_out() {
 
 // The contracts of httpRequest and curl: a header value with a line break cannot add a header.
 #[tokio::test]
-async fn a_header_cannot_smuggle_another() {
+async fn header_value_cannot_add_a_header() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
     for (name, value) in [
         ("x-a", "1\r\nhost: 127.0.0.1"),
@@ -312,7 +312,7 @@ async fn a_header_cannot_smuggle_another() {
 
 // The contract of searchWeb: a secret in a query is redacted in every URL of the result.
 #[tokio::test]
-async fn a_secret_in_a_query_is_in_no_url_that_is_told() {
+async fn secret_in_a_query_is_redacted_in_every_url() {
     let other = Server::start(OTHER, |_| text("other")).await;
     let location = other.url("other.example", "/?b=2");
     let server = Server::start(PUBLIC, move |seen| {

@@ -57,7 +57,7 @@ async fn secure(names: &[&str]) -> (u16, Vec<u8>) {
 
 // S1-102: the certificate must match the name in the URL, although the connection goes to the checked address.
 #[tokio::test]
-async fn the_name_of_the_url_is_what_the_certificate_has_to_have() {
+async fn certificate_must_match_the_url_host() {
     let (port, certificate) = secure(&["public.example"]).await;
     let http = client().root_certificate(certificate);
     let result = get(http.clone(), &format!("https://public.example:{port}/")).await;
@@ -77,7 +77,7 @@ async fn the_name_of_the_url_is_what_the_certificate_has_to_have() {
 
 // The contract of httpRequest: a different scheme is a different origin.
 #[tokio::test]
-async fn a_secret_goes_over_https_and_not_from_http_to_it() {
+async fn secret_is_sent_over_https_but_not_after_a_scheme_change() {
     let (port, certificate) = secure(&["public.example"]).await;
     let with = |credential: Credential| {
         client()
@@ -123,7 +123,7 @@ async fn a_secret_goes_over_https_and_not_from_http_to_it() {
 
 // The contract of httpRequest: an unencrypted answer to an HTTPS request is an error.
 #[tokio::test]
-async fn plain_http_is_no_https() {
+async fn plain_http_answer_to_https_is_an_error() {
     let listener = TcpListener::bind((PUBLIC, 0)).await.unwrap();
     let url = format!(
         "https://public.example:{}/",

@@ -31,7 +31,7 @@ async fn daemons_end_with_the_job() {
 
 // S1-92, S1-94: at the deadline everything is killed, even if it ignores signals.
 #[tokio::test]
-async fn at_the_deadline_everything_ends_signals_ignored_or_not() {
+async fn deadline_kills_processes_that_ignore_signals() {
     for isolation in [isolation(), bare()] {
         let mark = Mark::new();
         let after = Duration::from_secs(1);
@@ -50,7 +50,7 @@ async fn at_the_deadline_everything_ends_signals_ignored_or_not() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_dropped_ends() {
+async fn dropped_job_is_killed() {
     for isolation in [isolation(), bare()] {
         let mark = Mark::new();
         let script = format!("{} echo begun; sleep {}", daemon(&mark), mark.seconds());
@@ -82,7 +82,7 @@ async fn a_flood_ends_at_the_limit_and_keeps_head_and_tail() {
 
 // S1-94: a job that kills its supervisor is reported as lost, without waiting.
 #[tokio::test]
-async fn a_job_that_kills_its_supervisor_is_lost_and_nobody_waits_for_it() {
+async fn job_that_kills_its_supervisor_is_reported_as_lost() {
     // With and without a cgroup, and without the mechanisms that would block the signal.
     let cgroup = isolation()
         .without(Mechanism::PidNamespace)
@@ -103,12 +103,15 @@ async fn a_job_that_kills_its_supervisor_is_lost_and_nobody_waits_for_it() {
             let error = running.wait().await.unwrap_err();
             assert!(matches!(error, IsolateError::Lost(_)), "{error}");
         }
-        assert!(began.elapsed().as_secs() < 300, "the sleep was waited for");
+        assert!(
+            began.elapsed().as_secs() < 300,
+            "the call waited for the sleep"
+        );
     }
 }
 
 #[tokio::test]
-async fn a_wait_that_is_dropped_loses_nothing() {
+async fn dropped_wait_does_not_lose_the_exit_code() {
     for isolation in [isolation(), bare(), Isolation::GroupOnly] {
         for _ in 0..10 {
             let mut running = isolation.spawn(sh("exit 7")).await.unwrap();
@@ -126,7 +129,7 @@ async fn a_wait_that_is_dropped_loses_nothing() {
 }
 
 #[tokio::test]
-async fn the_longest_deadline_is_one() {
+async fn maximal_deadline_is_accepted() {
     for isolation in [isolation(), bare(), Isolation::GroupOnly] {
         let ran = run(&isolation, sh("true").deadline(Duration::MAX)).await;
         assert!(ran.ended.success());
@@ -134,7 +137,7 @@ async fn the_longest_deadline_is_one() {
 }
 
 #[tokio::test]
-async fn a_chain_that_forks_on_and_on_ends() {
+async fn endless_fork_chain_is_killed() {
     for isolation in [isolation(), bare()] {
         let mark = Mark::new();
         let script = format!(

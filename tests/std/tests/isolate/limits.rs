@@ -6,7 +6,7 @@ use tool_std::isolate::{Exit, IsolateError, Isolation, Job, Keep, Limits, Mechan
 use crate::support::{isolation, run, sh};
 
 #[tokio::test]
-async fn no_device_can_be_made_in_a_folder_that_may_be_written() {
+async fn no_device_can_be_created_in_a_writable_folder() {
     let inside = tempdir().unwrap();
     let job = sh("mknod disk b 1 0; mknod null c 1 3; ls")
         .cwd(inside.path())
@@ -64,7 +64,7 @@ async fn limits_of_a_process_hold() {
 }
 
 #[tokio::test]
-async fn what_a_job_does_not_ask_for_is_not_required_for_it() {
+async fn mechanism_that_a_job_does_not_use_is_not_required() {
     let strict = [
         Mechanism::NetworkNamespace,
         Mechanism::PidsCgroup,
@@ -77,7 +77,7 @@ async fn what_a_job_does_not_ask_for_is_not_required_for_it() {
 }
 
 #[tokio::test]
-async fn what_is_required_and_not_there_refuses_the_job() {
+async fn missing_required_mechanism_refuses_the_job() {
     let isolation = isolation()
         .without(Mechanism::Landlock)
         .require(Mechanism::Landlock);
@@ -97,7 +97,7 @@ async fn what_is_required_and_not_there_refuses_the_job() {
 
 // D5: a host can require this on every kernel; then a job has no Unix sockets at all.
 #[tokio::test]
-async fn without_a_root_of_its_own_a_job_has_no_unix_sockets_where_that_is_required() {
+async fn job_without_own_root_has_no_unix_sockets_if_required() {
     let outside = tempdir().unwrap();
     let (stream, packets) = (
         outside.path().join("stream"),
@@ -159,7 +159,7 @@ E",
 
 // S1-96: a job over its memory limit fails, with and without a cgroup.
 #[tokio::test]
-async fn one_gigabyte_is_not_to_be_had() {
+async fn job_over_its_memory_limit_fails() {
     let limits = Limits::default().memory(256 << 20);
     let one = "python3 -c 'b = bytearray(1 << 30); print(len(b))'";
     for isolation in [isolation(), isolation().without(Mechanism::MemoryCgroup)] {

@@ -6,7 +6,7 @@ use crate::support::{bare, isolation};
 
 // S1-95, S1-96, S1-97: the report names the network, the limits, the user and the system calls that are not restricted.
 #[tokio::test]
-async fn the_report_names_what_is_not_there() {
+async fn report_names_missing_restrictions() {
     for isolation in [isolation(), bare(), Isolation::GroupOnly] {
         let text = isolation.report().await.unwrap().to_string();
         assert!(text.contains("\negress: none\n"), "{text}");
@@ -29,7 +29,7 @@ async fn the_report_names_what_is_not_there() {
 }
 
 #[tokio::test]
-async fn the_report_is_of_what_is_in_force() {
+async fn report_shows_the_mechanisms_in_force() {
     let (full, bare, group) = (isolation(), bare(), Isolation::GroupOnly);
     let none = async |isolation: &Isolation, name: &str| {
         let report = isolation.report().await.unwrap();
@@ -68,7 +68,7 @@ async fn the_report_is_of_what_is_in_force() {
 }
 
 #[tokio::test]
-async fn a_report_is_data_as_well() {
+async fn report_serializes_to_json() {
     let report = isolation().report().await.unwrap();
     let json = serde_json::to_value(&report).unwrap();
     let egress = json["items"]

@@ -19,7 +19,7 @@ async fn a_job_has_the_environment_that_it_was_given() {
 }
 
 #[tokio::test]
-async fn an_end_is_told_as_it_was() {
+async fn exit_and_cause_are_reported() {
     for isolation in [isolation(), bare(), Isolation::GroupOnly] {
         let ran = run(&isolation, sh("echo out; echo err >&2; exit 7")).await;
         assert_eq!(ran.ended.exit, Exit::Code(7));
@@ -34,7 +34,7 @@ async fn an_end_is_told_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_missing_program_and_a_missing_directory_are_told_apart() {
+async fn missing_program_and_missing_directory_are_different_errors() {
     for isolation in [isolation(), bare(), Isolation::GroupOnly] {
         let job = Job::new("no-such-program").env("PATH", "/usr/bin");
         let error = isolation.run(job, Keep::default()).await.unwrap_err();
@@ -48,7 +48,7 @@ async fn a_missing_program_and_a_missing_directory_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_job_reads_what_it_is_fed_and_nothing_else() {
+async fn job_reads_exactly_its_stdin() {
     for isolation in [isolation(), bare(), Isolation::GroupOnly] {
         let mut running = isolation.spawn(Job::new("/bin/cat").stdin()).await.unwrap();
         running.feed(b"some text".to_vec());
@@ -67,7 +67,7 @@ async fn a_job_reads_what_it_is_fed_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn this_binary_runs_in_a_mode_of_its_own() {
+async fn own_binary_runs_in_the_requested_mode() {
     for isolation in [isolation(), bare()] {
         let ran = run(
             &isolation,
@@ -86,7 +86,7 @@ async fn this_binary_runs_in_a_mode_of_its_own() {
 }
 
 #[tokio::test]
-async fn without_its_line_in_main_there_is_no_helper() {
+async fn missing_helper_line_in_main_is_an_error() {
     let error = Isolation::new()
         .run(sh("true"), Keep::default())
         .await

@@ -17,7 +17,7 @@ fn daemon(mark: &Mark) -> String {
     )
 }
 
-async fn killed_supervisor_takes_its_job_along(isolation: Isolation) {
+async fn killing_the_supervisor_ends_the_job(isolation: Isolation) {
     let mark = Mark::new();
     let script = format!("{} echo begun; sleep {}", daemon(&mark), mark.seconds());
     let mut running = isolation.spawn(sh(script)).await.unwrap();
@@ -34,22 +34,21 @@ async fn killed_supervisor_takes_its_job_along(isolation: Isolation) {
 }
 
 // With a PID namespace, the kernel kills the job.
-pub(crate) async fn a_supervisor_that_is_killed_takes_its_namespace_along_case() -> Ran {
+pub(crate) async fn killed_supervisor_ends_the_job_by_its_namespace_case() -> Ran {
     needs(Mechanism::PidNamespace).await?;
-    killed_supervisor_takes_its_job_along(isolation().require(Mechanism::PidNamespace)).await;
+    killing_the_supervisor_ends_the_job(isolation().require(Mechanism::PidNamespace)).await;
     Ok(())
 }
 
 // Without a PID namespace, the cgroup does.
-pub(crate) async fn a_supervisor_that_is_killed_takes_its_cgroup_along_case() -> Ran {
+pub(crate) async fn killed_supervisor_ends_the_job_by_its_cgroup_case() -> Ran {
     needs(Mechanism::CgroupKill).await?;
     let cgroup = isolation().without(Mechanism::PidNamespace);
-    killed_supervisor_takes_its_job_along(cgroup.require(Mechanism::CgroupKill)).await;
+    killing_the_supervisor_ends_the_job(cgroup.require(Mechanism::CgroupKill)).await;
     Ok(())
 }
 
-pub(crate) async fn a_supervisor_that_is_killed_leaves_no_cgroup_whether_one_waits_or_not_case()
--> Ran {
+pub(crate) async fn killed_supervisor_leaves_no_cgroup_case() -> Ran {
     needs(Mechanism::PidNamespace).await?;
     needs(Mechanism::PidsCgroup).await?;
     for waits in [true, false] {
@@ -58,7 +57,7 @@ pub(crate) async fn a_supervisor_that_is_killed_leaves_no_cgroup_whether_one_wai
         let mut running = isolation().spawn(job).await.unwrap();
         running.read(&mut [0; 64]).await.unwrap();
         mark.wait_for(1);
-        let name = cgroup_of(&mark).expect("the job is in a cgroup of its own");
+        let name = cgroup_of(&mark).expect("the job has its own cgroup");
         assert!(has_cgroup(&name));
         let helper = running.id().unwrap().to_string();
         Command::new("kill")
@@ -83,7 +82,7 @@ pub(crate) async fn a_supervisor_that_is_killed_leaves_no_cgroup_whether_one_wai
 }
 
 /// Without privileges, and with a masked `/proc` as in a container, the end of the first process kills the rest.
-pub(crate) fn a_host_without_privileges_leaves_no_cgroup_case() -> Ran {
+pub(crate) fn unprivileged_host_leaves_no_cgroup_case() -> Ran {
     let host = |program: &str, arguments: &[&str]| {
         let without =
             "mount -t tmpfs none /proc/fs && exec setpriv --bounding-set=-sys_admin \"$@\"";
@@ -96,7 +95,7 @@ pub(crate) fn a_host_without_privileges_leaves_no_cgroup_case() -> Ran {
     };
     if !host("true", &[]).is_ok_and(|(_, said)| said.status.success()) {
         return Err(Missing::new(
-            "only root with mounts of its own can take these rights from a host",
+            "only root with its own mount namespace can drop these privileges",
         ));
     }
     let mark = Mark::new();
@@ -147,7 +146,7 @@ fn has_cgroup(name: &str) -> bool {
 }
 
 /// As on Ubuntu since 23.10: a user namespace can be created, but user ids cannot be mapped in it.
-pub(crate) fn a_namespace_that_is_half_made_is_done_without_case() -> Ran {
+pub(crate) fn unusable_user_namespace_is_not_used_case() -> Ran {
     let host = |program: &str, arguments: &[&str]| {
         let without =
             "mount -o remount,bind,ro /proc && exec setpriv --bounding-set=-sys_admin \"$@\"";
@@ -158,7 +157,7 @@ pub(crate) fn a_namespace_that_is_half_made_is_done_without_case() -> Ran {
     };
     if !host("true", &[]).is_ok_and(|said| said.status.success()) {
         return Err(Missing::new(
-            "only root with mounts of its own can take these rights from a host",
+            "only root with its own mount namespace can drop these privileges",
         ));
     }
     let root = tempfile::tempdir().unwrap();
@@ -173,7 +172,7 @@ pub(crate) fn a_namespace_that_is_half_made_is_done_without_case() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn this_binary_reads_no_more_than_a_job_may_case() -> Ran {
+pub(crate) async fn own_binary_is_restricted_like_any_job_case() -> Ran {
     needs(Mechanism::Landlock).await?;
     let ran = run(&isolation(), Job::this("tell")).await;
     assert_eq!(ran.ended.exit, Exit::Code(0));

@@ -13,7 +13,7 @@ use tool_std::workspace::Workspaces;
 use crate::trial::{CANARY, Trial, UNNAMED, calls};
 
 // S1-78: devices are refused at once, without waiting for them.
-pub(crate) async fn devices_are_told_apart_at_once_case() -> Ran {
+pub(crate) async fn devices_are_refused_without_waiting_case() -> Ran {
     let trial = Trial::new();
     let base = &trial.place.path;
     let mut made = Vec::new();
@@ -33,12 +33,12 @@ pub(crate) async fn devices_are_told_apart_at_once_case() -> Ran {
             Ok(()) => made.push(name),
             Err(error) => {
                 return Err(Missing::new(format_args!(
-                    "devices cannot be made here: {error}"
+                    "devices cannot be created here: {error}"
                 )));
             }
         }
     }
-    trial.refuses_what_is_no_file(&made).await;
+    trial.refuses_special_files(&made).await;
     Ok(())
 }
 
@@ -61,7 +61,7 @@ fn mounted(made: rustix::io::Result<()>) -> Ran {
 }
 
 // S1-78: bind mounts and other file systems are refused unless the host allows them.
-pub(crate) async fn what_is_mounted_is_refused_unless_the_host_allows_it_case() -> Ran {
+pub(crate) async fn mounts_are_refused_unless_the_host_allows_them_case() -> Ran {
     let trial = Trial::new();
     let base = &trial.place.path;
     let outside = trial.place.around().join("outside");
@@ -158,9 +158,9 @@ pub(crate) async fn what_is_mounted_is_refused_unless_the_host_allows_it_case() 
 }
 
 // S1-78: a folder that its owner may not open is an error that says so.
-pub(crate) async fn a_folder_that_is_shut_is_an_error_that_says_so_case() -> Ran {
+pub(crate) async fn unreadable_folder_is_reported_case() -> Ran {
     if rustix::process::geteuid().is_root() {
-        return Err(Missing::new("root may open what is shut"));
+        return Err(Missing::new("root can open folders whatever their mode"));
     }
     let trial = Trial::new();
     let base = &trial.place.path;

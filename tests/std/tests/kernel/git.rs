@@ -10,7 +10,7 @@ use crate::clock::{Clock, HOURS, next};
 use crate::world::{World, clone, http};
 
 // S1-88: errors while removing an old clone are ignored, and the next clone tries again.
-pub(crate) async fn a_clone_that_cannot_be_removed_keeps_no_other_from_being_made_case() -> Ran {
+pub(crate) async fn unremovable_clone_does_not_block_new_clones_case() -> Ran {
     let (world, clock) = (World::new(), Clock::new());
     let server = world.server();
     let cx = world.cx(clock.of(http(&server)));

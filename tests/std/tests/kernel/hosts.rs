@@ -49,7 +49,7 @@ pub(crate) fn packs_work_for_every_kind_of_host_case() -> Ran {
                 }
                 _ => {
                     missing = Err(Missing::new(
-                        "only root runs a program as another user, with `setpriv`",
+                        "only root can run a program as a different user with `setpriv`",
                     ));
                 }
             }

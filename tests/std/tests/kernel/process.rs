@@ -73,13 +73,13 @@ pub(crate) async fn memory_of_all_processes_together_is_limited_case() -> Ran {
     assert_eq!(output["ended"], "out_of_memory", "{output}");
     assert_eq!(
         output["note"],
-        "needed more memory than it may have, and the system killed it or a part of it"
+        "exceeded its memory limit, and the system killed it or one of its processes"
     );
     Ok(())
 }
 
 // A host that runs as `nobody`: its namespaces are inside a user namespace, and mechanisms that need privileges are absent.
-pub(crate) async fn a_host_without_privileges_keeps_its_commands_as_well_case() -> Ran {
+pub(crate) async fn unprivileged_host_restricts_its_commands_case() -> Ran {
     let report = commands().isolation().report().await.unwrap();
     let landlock = !report.item("files").unwrap().mechanism.starts_with("none");
     let root = tempdir().unwrap();
@@ -109,7 +109,7 @@ pub(crate) async fn a_host_without_privileges_keeps_its_commands_as_well_case() 
         Ok(said) if said.status.success() => said,
         _ => {
             return Err(Missing::new(
-                "only root runs a program as another user, with `setpriv`",
+                "only root can run a program as a different user with `setpriv`",
             ));
         }
     };

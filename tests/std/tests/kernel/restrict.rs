@@ -9,7 +9,7 @@ use tool_std::isolate::{IsolateError, Isolation, Keep, Limits, Mechanism, Networ
 
 use crate::support::{isolation, needs, run, sh};
 
-pub(crate) async fn a_job_reads_and_writes_where_it_may_and_nowhere_else_case() -> Ran {
+pub(crate) async fn job_reads_and_writes_only_granted_paths_case() -> Ran {
     needs(Mechanism::Landlock).await?;
     let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
     let (inside, outside) = (inside.path(), outside.path());
@@ -36,7 +36,7 @@ pub(crate) async fn a_job_reads_and_writes_where_it_may_and_nowhere_else_case() 
     Ok(())
 }
 
-pub(crate) async fn what_landlock_lets_pass_the_mounts_refuse_case() -> Ran {
+pub(crate) async fn read_only_mounts_refuse_what_landlock_allows_case() -> Ran {
     needs(Mechanism::ReadOnlyMounts).await?;
     let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
     let kept = outside.path().join("kept");
@@ -125,7 +125,7 @@ pub(crate) fn no_job_changes_the_mounts_of_the_host_case() -> Ran {
             Ok(())
         }
         _ => Err(Missing::new(
-            "only root has mounts of its own, by `unshare`",
+            "only root can create a mount namespace with `unshare`",
         )),
     }
 }
@@ -150,7 +150,7 @@ pub(crate) fn mounts_stay() {
 }
 
 // D5: paths that were not granted do not exist for the job, so it cannot connect to a socket there.
-pub(crate) async fn a_job_finds_what_it_was_granted_and_nothing_else_case() -> Ran {
+pub(crate) async fn job_sees_only_granted_paths_case() -> Ran {
     needs(Mechanism::OwnRoot).await?;
     let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
     let (inside, outside) = (inside.path(), outside.path());
@@ -247,7 +247,7 @@ pub(crate) async fn a_job_finds_what_it_was_granted_and_nothing_else_case() -> R
     Ok(())
 }
 
-pub(crate) async fn a_path_that_is_not_there_cannot_be_granted_case() -> Ran {
+pub(crate) async fn missing_path_cannot_be_granted_case() -> Ran {
     needs(Mechanism::Landlock).await?;
     let error = isolation()
         .run(sh("true").reads("/no/such"), Keep::default())
@@ -261,7 +261,7 @@ pub(crate) async fn a_path_that_is_not_there_cannot_be_granted_case() -> Ran {
 }
 
 // S1-82: a job cannot read the environment of another process.
-pub(crate) async fn no_other_process_shows_its_environment_case() -> Ran {
+pub(crate) async fn job_cannot_read_other_processes_environment_case() -> Ran {
     needs(Mechanism::Landlock).await?;
     let own = std::process::id();
     let script = format!(
@@ -294,7 +294,7 @@ pub(crate) async fn no_other_process_shows_its_environment_case() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn a_job_signals_its_own_and_nobody_else_case() -> Ran {
+pub(crate) async fn job_can_signal_only_its_own_processes_case() -> Ran {
     needs(Mechanism::Landlock).await?;
     let own = std::process::id();
     let script = format!(
@@ -306,7 +306,7 @@ pub(crate) async fn a_job_signals_its_own_and_nobody_else_case() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn a_job_changes_nothing_that_processes_of_its_user_share_case() -> Ran {
+pub(crate) async fn job_cannot_change_resources_shared_by_its_user_case() -> Ran {
     needs(Mechanism::PidNamespace).await?;
     let made = std::process::Command::new("ipcmk")
         .args(["-M", "64"])
@@ -338,7 +338,7 @@ pub(crate) async fn a_fork_bomb_is_bounded_and_ends_case() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn tcp_goes_where_the_rules_say_case() -> Ran {
+pub(crate) async fn tcp_connects_only_to_allowed_ports_case() -> Ran {
     needs(Mechanism::Landlock).await?;
     let listeners = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let [open, shut] = listeners
@@ -364,7 +364,7 @@ pub(crate) async fn tcp_goes_where_the_rules_say_case() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn without_a_network_not_even_udp_leaves_case() -> Ran {
+pub(crate) async fn job_without_a_network_cannot_send_udp_case() -> Ran {
     needs(Mechanism::NetworkNamespace).await?;
     let script = "python3 -c \"import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'x', ('192.0.2.1', 53))\"";
     let ran = run(&isolation(), sh(script)).await;
@@ -377,7 +377,7 @@ pub(crate) async fn without_a_network_not_even_udp_leaves_case() -> Ran {
 }
 
 // S1-96: the memory limit applies to all processes together, even if each stays below it.
-pub(crate) async fn one_gigabyte_in_parts_is_not_to_be_had_case() -> Ran {
+pub(crate) async fn memory_limit_covers_all_processes_of_a_job_case() -> Ran {
     needs(Mechanism::MemoryCgroup).await?;
     let limits = Limits::default().memory(256 << 20);
     let many = "for i in 1 2 3 4 5 6 7 8; do python3 -c 'import time; b = bytearray(128 << 20); time.sleep(1); print(1)' & done; wait";

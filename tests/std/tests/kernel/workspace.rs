@@ -17,8 +17,8 @@ pub(crate) fn child() -> bool {
     };
     println!("child begins");
     match name.to_str() {
-        Some("removes_what_is_read_only") => removes_what_is_read_only(),
-        Some("goes_past_what_is_stuck") => goes_past_what_is_stuck(),
+        Some("removes_read_only_files") => removes_read_only_files(),
+        Some("skips_unremovable_files") => skips_unremovable_files(),
         Some("packs_work") => crate::hosts::packs_work(),
         Some("mounts_stay") => crate::restrict::mounts_stay(),
         other => panic!("no child {other:?}"),
@@ -41,7 +41,7 @@ fn as_nobody(name: &str, root: &Path) -> Ran {
             Ok(())
         }
         _ => Err(Missing::new(
-            "only root runs a program as another user, with `setpriv`",
+            "only root can run a program as a different user with `setpriv`",
         )),
     }
 }
@@ -71,13 +71,13 @@ fn locked_tree(base: &Path) {
 }
 
 // S1-89, S1-90: read-only files are deleted, even if file modes apply to the host.
-pub(crate) fn what_a_program_made_read_only_goes_as_well_case() -> Ran {
+pub(crate) fn read_only_files_are_deleted_case() -> Ran {
     let root = tempfile::tempdir().unwrap();
-    as_nobody("removes_what_is_read_only", root.path())?;
+    as_nobody("removes_read_only_files", root.path())?;
     Ok(())
 }
 
-fn removes_what_is_read_only() {
+fn removes_read_only_files() {
     let root = PathBuf::from(std::env::var_os("ROOT").unwrap());
     let workspaces = Workspaces::new(&root);
     for id in ["one", "two"] {
@@ -86,7 +86,7 @@ fn removes_what_is_read_only() {
         locked_tree(workspace.path());
         assert!(
             fs::read_dir(workspace.path().join("go")).is_err(),
-            "modes bind nobody here"
+            "file modes do not apply to this user"
         );
     }
     assert!(workspaces.delete_conversation("acme", "one").unwrap());
@@ -101,7 +101,7 @@ fn removes_what_is_read_only() {
 }
 
 // S1-89: files that cannot be removed do not keep others, above all tokens, from being removed.
-pub(crate) fn the_end_of_an_instance_goes_past_what_cannot_be_removed_case() -> Ran {
+pub(crate) fn deleting_an_instance_skips_unremovable_files_case() -> Ran {
     let root = tempfile::tempdir().unwrap();
     let base = root.path().join("ws/acme");
     // Files of another user in folders that this host may not empty.
@@ -137,7 +137,7 @@ pub(crate) fn the_end_of_an_instance_goes_past_what_cannot_be_removed_case() -> 
             );
         }
     }
-    as_nobody("goes_past_what_is_stuck", root.path())?;
+    as_nobody("skips_unremovable_files", root.path())?;
     // A host with the permission tries again.
     let workspaces = Workspaces::new(root.path().join("ws"));
     assert!(workspaces.delete_instance("acme").unwrap());
@@ -145,7 +145,7 @@ pub(crate) fn the_end_of_an_instance_goes_past_what_cannot_be_removed_case() -> 
     Ok(())
 }
 
-fn goes_past_what_is_stuck() {
+fn skips_unremovable_files() {
     let root = PathBuf::from(std::env::var_os("ROOT").unwrap());
     let workspaces = Workspaces::new(&root);
     let left = |below: &Path| -> Vec<String> {

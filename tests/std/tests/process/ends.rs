@@ -11,7 +11,7 @@ use crate::support::{HOST, Place, commands, leaves_nothing, left_in};
 
 // After the commands, the process table, the time and the memory are as before.
 #[tokio::test]
-async fn after_the_worst_commands_the_host_is_as_it_was() {
+async fn hostile_commands_leave_the_host_unchanged() {
     let limits = Limits::default()
         .memory(192 << 20)
         .processes(40)
@@ -89,7 +89,7 @@ fn when_the_host_dies_its_commands_die() {
 
 // The folder of a call is deleted by the time its result is returned.
 #[test]
-fn a_process_that_ends_with_its_call_leaves_no_folder() {
+fn host_that_exits_after_a_call_leaves_no_folder() {
     let root = tempdir().unwrap();
     let script = "import os\n\
         for n in range(300): os.makedirs(f'{os.environ[\"TMPDIR\"]}/a{n}/b')\n\

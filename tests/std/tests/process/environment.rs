@@ -75,7 +75,7 @@ fn printed(settings: &str, vars: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-#[ignore = "a child process of other tests"]
+#[ignore = "other tests start it as a child process"]
 async fn child_prints_an_environment() {
     let settings = std::env::var("SETTINGS").unwrap();
     let mut commands = commands();
@@ -128,7 +128,7 @@ fn a_command_without_a_network_sees_no_proxy() {
 
 // S1-81, S1-82: the password of a proxy is removed unless the host names the variable.
 #[test]
-fn a_proxy_is_shown_without_its_password_unless_the_host_names_it() {
+fn proxy_password_is_removed_unless_the_host_names_it() {
     let secret = "http://user:secret@proxy:3128/";
     let vars = [
         ("HTTPS_PROXY", secret),
@@ -153,7 +153,7 @@ fn a_proxy_is_shown_without_its_password_unless_the_host_names_it() {
 
 // S1-81: variables that the host removes are absent.
 #[test]
-fn what_the_host_leaves_out_is_not_there() {
+fn variables_removed_by_the_host_are_absent() {
     let out = printed("X=1 open USER HTTPS_PROXY HOME X Y=2 LANG LANG=own", &[]);
     let names = names(&out);
     for name in ["USER", "HTTPS_PROXY", "X"] {
@@ -172,7 +172,7 @@ fn what_the_host_leaves_out_is_not_there() {
 
 // S1-81: variables that the host adds win over the list.
 #[tokio::test]
-async fn what_the_host_adds_is_there_and_has_the_last_word() {
+async fn variables_added_by_the_host_win() {
     let place = Place::new(
         commands()
             .env("GH_TOKEN", "t-1".to_owned())

@@ -14,7 +14,7 @@ use tool_std::workspace::Workspaces;
 use crate::support::{Place, commands};
 
 #[tokio::test]
-async fn arguments_arrive_as_they_are() {
+async fn arguments_arrive_unchanged() {
     let place = Place::new(commands());
     let words = ["a b", "$HOME", "*", "\"q\"", "a\nb", "", "--", "ä"];
     let mut command = vec!["printf", "[%s]"];
@@ -48,7 +48,7 @@ async fn the_exit_code_and_both_streams_are_in_the_result() {
 
 // S1-94: a timeout is reported as one, with its duration.
 #[tokio::test]
-async fn a_timeout_says_that_it_is_one_and_after_how_long() {
+async fn timeout_is_reported_with_its_duration() {
     let place = Place::new(commands());
     let output = place
         .run(json!({ "command": ["sleep", "60"], "timeout_seconds": 1 }))
@@ -57,7 +57,7 @@ async fn a_timeout_says_that_it_is_one_and_after_how_long() {
     assert_eq!(output["exit_code"], 124);
     assert_eq!(
         output["note"],
-        "timed out after 1 s and was killed with all that it had started"
+        "timed out after 1 s and was killed with all processes that it started"
     );
     assert!(output["duration_ms"].as_u64().unwrap() >= 1000, "{output}");
 }
@@ -112,7 +112,7 @@ async fn a_flood_is_killed_at_the_limit() {
 
 // S1-92: both streams share one limit.
 #[tokio::test]
-async fn a_flood_on_both_streams_is_killed_at_the_limit_of_both() {
+async fn both_output_streams_share_one_limit() {
     let keep = Keep {
         head: 100,
         tail: 100,
@@ -149,7 +149,7 @@ async fn a_flood_on_both_streams_is_killed_at_the_limit_of_both() {
 }
 
 #[tokio::test]
-async fn output_is_told_in_whole_lines_while_it_comes() {
+async fn output_is_streamed_in_whole_lines() {
     let place = Place::new(commands().shell("/bin/sh"));
     let script = "echo one; while [ ! -e go ]; do sleep 0.01; done; printf tw; sleep 0.1; echo o; echo err >&2; printf end";
     let tools = Registry::builder()
@@ -176,7 +176,7 @@ async fn output_is_told_in_whole_lines_while_it_comes() {
 }
 
 #[tokio::test]
-async fn it_runs_in_a_folder_of_the_workspace_and_in_no_other() {
+async fn command_runs_only_in_workspace_folders() {
     let place = Place::new(commands());
     place
         .run(json!({ "command": ["mkdir", "-p", "a/b"] }))
@@ -239,7 +239,7 @@ async fn there_is_no_shell_unless_the_host_allows_one() {
 }
 
 #[tokio::test]
-async fn text_is_fed_and_bytes_that_are_none_are_shown() {
+async fn stdin_is_sent_and_invalid_utf8_is_replaced() {
     let place = Place::new(commands());
     let output = place
         .run(json!({ "command": ["wc", "-c"], "stdin": "x".repeat(1 << 20) }))
@@ -252,7 +252,7 @@ async fn text_is_fed_and_bytes_that_are_none_are_shown() {
 }
 
 #[tokio::test]
-async fn memory_that_it_may_not_have_is_told() {
+async fn command_over_its_memory_limit_fails() {
     let place = Place::new(commands().limits(Limits::default().memory(128 << 20)));
     let output = place
         .run(json!({ "command": ["python3", "-c", "bytearray(1 << 30)"] }))
@@ -261,7 +261,7 @@ async fn memory_that_it_may_not_have_is_told() {
 }
 
 #[tokio::test]
-async fn a_context_without_isolation_or_workspace_has_no_commands() {
+async fn commands_need_isolation_and_a_workspace() {
     let tools = Registry::builder()
         .tool::<run_command>()
         .build()
@@ -283,7 +283,7 @@ async fn a_context_without_isolation_or_workspace_has_no_commands() {
 }
 
 #[test]
-fn it_may_do_anything_and_says_so() {
+fn run_command_declares_all_effects() {
     let registry = Registry::builder().tool::<run_command>().build().unwrap();
     let tools = registry.open();
     let def = tools.get("run_command").unwrap();

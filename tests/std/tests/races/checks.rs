@@ -35,7 +35,7 @@ pub(crate) fn possible(before: &str, turns: &[Turn]) -> Vec<String> {
 pub(crate) fn file(scene: &Scene, before: &str, done: [Done<'_>; 2]) {
     let turns = done.map(|(turn, _)| *turn);
     let Ok(now) = fs::read_to_string(scene.file()) else {
-        panic!("the file is gone after {turns:?}");
+        panic!("the file is missing after {turns:?}");
     };
     assert!(
         possible(before, &turns).contains(&now),
@@ -158,7 +158,7 @@ pub(crate) fn result(scene: &Scene, before: &str, (turn, outcome): Done<'_>, oth
             let found = value["paths"].to_string();
             assert!(
                 !found.contains("/.~") || other.actor.writes(),
-                "a spare name is shown: {found}"
+                "the name of a temporary file is shown: {found}"
             );
         }
         Actor::SearchFiles => assert!(!value["files"].to_string().contains("canary-")),

@@ -7,7 +7,10 @@
     clippy::panic,
     reason = "a test fails by panicking"
 )]
-#![allow(dead_code, reason = "the shared parts have more than is used here")]
+#![allow(
+    dead_code,
+    reason = "each test target uses a part of the shared modules"
+)]
 
 #[path = "../fs/escape/outside.rs"]
 mod outside;

@@ -110,13 +110,13 @@ async fn race(scene: &Arc<Scene>, (one, other): (Actor, Actor), round: usize) {
 
 // D1, D2: two tools that write files, run at once in one conversation.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_that_write_files_meet_all_others() {
+async fn file_tools_run_concurrently_in_pairs() {
     run(pairs(|one, other| !one.writes_git() && !other.writes_git())).await;
 }
 
 // D1, D2: a tool that writes to the repository, run at once with each local tool.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_that_write_a_repository_meet_all_others() {
+async fn repository_tools_run_concurrently_in_pairs() {
     run(pairs(|one, other| {
         (one.writes_git() || other.writes_git()) && !one.is_remote() && !other.is_remote()
     }))
@@ -125,6 +125,6 @@ async fn tools_that_write_a_repository_meet_all_others() {
 
 // D1, D2: a tool that contacts the git server, run at once with every other tool.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_that_talk_to_the_git_server_meet_all_others() {
+async fn git_server_tools_run_concurrently_in_pairs() {
     run(pairs(|one, other| one.is_remote() || other.is_remote())).await;
 }

@@ -210,7 +210,7 @@ fn is_true(scene: &Scene, (turn, outcome): &(Turn, Outcome), is_last: bool) {
 
 // D1, D2: a program that swaps files next to each tool leads none outside and makes none return a wrong result.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_tool_is_led_out_or_lies_while_names_change_places() {
+async fn no_tool_escapes_or_misreports_while_files_are_swapped() {
     let scene = Arc::new(Scene::new().await);
     fs::create_dir_all(scene.clone.join("src")).unwrap();
     let other = other_repository(&scene);

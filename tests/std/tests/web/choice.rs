@@ -63,7 +63,7 @@ async fn looked_up(provider: &str, secrets: &[&str]) -> (Vec<String>, String) {
 
 // The contract of webSearch: tavily|serpapi|duckduckgo, unknown → tavily; S1-50: each engine has its own address.
 #[tokio::test]
-async fn the_first_engine_is_tavily_and_each_has_its_place() {
+async fn default_engine_is_tavily_and_each_has_its_address() {
     let shared = ["search_api_key"];
     for (provider, host) in [
         ("", "api.tavily.com"),
@@ -81,7 +81,7 @@ async fn the_first_engine_is_tavily_and_each_has_its_place() {
 
 // The contract of webSearch: with an unknown engine name, no key is sent to an engine that it is not for.
 #[tokio::test]
-async fn a_name_that_no_engine_has_sends_no_key_to_another() {
+async fn unknown_engine_name_sends_no_key() {
     for secrets in [
         &["search_api_key"][..],
         &["search_api_key", "brave_api_key", "serpapi_api_key"],
@@ -110,7 +110,7 @@ async fn a_name_that_no_engine_has_sends_no_key_to_another() {
 
 // S1-50: an engine's own key, such as `tavily_api_key`, wins over the shared one; S1-07: both are optional.
 #[tokio::test]
-async fn an_engines_own_key_comes_before_the_shared_one() {
+async fn engine_key_wins_over_the_shared_key() {
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
     let url = || server.url("127.0.0.1", "/");
     let search = Search::only(Tavily::at(url()))
@@ -154,7 +154,7 @@ async fn an_engines_own_key_comes_before_the_shared_one() {
 
 // S1-102: an engine at its default address passes the guard like any URL.
 #[tokio::test]
-async fn an_engine_at_its_usual_place_passes_the_hosts_lists() {
+async fn default_engine_address_is_checked_by_the_guard() {
     let reached = async |guard: Guard| {
         let names = Names::default();
         let cx = ToolContext::builder()
@@ -174,11 +174,11 @@ async fn an_engine_at_its_usual_place_passes_the_hosts_lists() {
         let error = result.error().unwrap();
         assert_eq!(asked, [""; 0], "{error:?}");
         assert_eq!(error.kind(), ErrorKind::Unavailable);
-        assert!(error.model_text().contains("go on without a search"));
+        assert!(error.model_text().contains("continue without a search"));
         let told = error.operator_text();
         assert!(
             told.contains("`tavily` at `https://api.tavily.com/search`")
-                && told.contains("put its host on the guard's list"),
+                && told.contains("add its host to the guard's allowlist"),
             "{told}"
         );
     }
@@ -188,7 +188,7 @@ async fn an_engine_at_its_usual_place_passes_the_hosts_lists() {
 
 // S1-102, S2-36: an engine at an address that the host set may be private, unless the host blocks that address.
 #[tokio::test]
-async fn an_engine_of_the_hosts_own_is_reached_unless_it_is_blocked() {
+async fn host_configured_engine_may_be_private_unless_blocked() {
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
     let strict = || {
         let names = Names::default().with("localhost", [PRIVATE]);
@@ -217,7 +217,7 @@ async fn an_engine_of_the_hosts_own_is_reached_unless_it_is_blocked() {
 
 // The contract of webSearch: the timeout is 10 s, or less if the host has less time.
 #[tokio::test(start_paused = true)]
-async fn an_engine_that_does_not_answer_is_given_up_after_ten_seconds() {
+async fn engine_request_times_out_after_ten_seconds() {
     let silent = Server::silent(PRIVATE).await;
     let url = silent.url("127.0.0.1", "/");
     for (http, seconds) in [
@@ -241,7 +241,7 @@ async fn an_engine_that_does_not_answer_is_given_up_after_ten_seconds() {
 
 // Printing a host value must not show secrets.
 #[test]
-fn what_is_printed_of_a_host_value_names_engines_and_no_secret() {
+fn debug_output_names_engines_and_shows_no_secret() {
     let credential = Credential::for_hosts(["api.example.com"]).unwrap();
     let http = Http::default().credential(credential);
     let cx = ToolContext::builder()

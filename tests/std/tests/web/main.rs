@@ -10,5 +10,5 @@ mod choice;
 mod page;
 mod search;
 #[path = "../http/support.rs"]
-#[allow(dead_code, reason = "some of it is for the tests of the other pack")]
+#[allow(dead_code, reason = "the tests of the other pack use the rest")]
 mod support;

@@ -36,7 +36,7 @@ async fn page_of(
 
 // S2-35, S2-27, the contract of fetchWebpage: a page returns its main text without the navigation, and a citation.
 #[tokio::test]
-async fn a_page_gives_its_main_text_without_what_stands_around_it() {
+async fn page_returns_its_main_text_without_navigation() {
     let server = Server::start(PUBLIC, |_| {
         response(200, HTML, include_str!("../../data/web/article.html"))
     })
@@ -102,7 +102,7 @@ async fn a_page_gives_its_main_text_without_what_stands_around_it() {
 
 // S2-35: private addresses are refused.
 #[tokio::test]
-async fn no_page_comes_from_where_requests_may_not_go() {
+async fn pages_at_private_addresses_are_refused() {
     let private = Server::start(PRIVATE, |_| response(200, HTML, "<p>private</p>")).await;
     let port = private.port();
     for url in [
@@ -129,7 +129,7 @@ async fn no_page_comes_from_where_requests_may_not_go() {
     assert!(
         result
             .model_text()
-            .starts_with("the server sends on to another URL, which is refused")
+            .starts_with("the server redirects to a URL that is refused")
     );
     let only = client().guard(guard().allow(["other.example"]).unwrap());
     assert!(
@@ -142,7 +142,7 @@ async fn no_page_comes_from_where_requests_may_not_go() {
 
 // S2-35: relative links and the citation use the URL of the last hop.
 #[tokio::test]
-async fn a_page_is_where_its_redirects_lead() {
+async fn page_url_is_that_of_the_last_hop() {
     let other = Server::start(OTHER, |_| {
         response(200, HTML, r#"<p><a href="next">Next</a></p>"#)
     })
@@ -189,7 +189,7 @@ async fn a_long_page_is_cut() {
 
 // The contract of fetchWebpage: a page without an article is converted as a whole.
 #[tokio::test]
-async fn a_page_of_links_is_read_as_it_is() {
+async fn page_without_an_article_is_converted_whole() {
     let html = r#"<html><head><title>  All
         lamps </title></head><body><nav>Menu</nav><ul><li><a href="/a">A</a></li><li><a href="/b">B</a></li><li><a href="/a">A again</a></li></ul>
         <form><input value="x"></form></body></html>"#;
@@ -262,7 +262,7 @@ async fn a_page_is_read_in_its_charset() {
 
 // The contract of fetchWebpage: the content type decides how a page is read.
 #[tokio::test]
-async fn what_is_no_page_is_told_apart() {
+async fn content_type_decides_how_a_page_is_read() {
     for (kind, body, markdown) in [
         ("text/plain", "a <b> text", "a <b> text"),
         ("text/markdown; charset=utf-8", "# A title", "# A title"),
@@ -303,7 +303,7 @@ async fn what_is_no_page_is_told_apart() {
         assert!(
             result
                 .model_text()
-                .contains(&format!("is no page of text but `{kind}`")),
+                .contains(&format!("is not a text page but `{kind}`")),
             "{}",
             result.model_text()
         );
@@ -312,7 +312,7 @@ async fn what_is_no_page_is_told_apart() {
 
 // The contract of fetchWebpage: an error status is an error that lets the model continue.
 #[tokio::test]
-async fn a_status_that_is_no_page_is_an_error() {
+async fn error_status_of_a_page_is_an_error() {
     for (status, kind, said) in [
         (
             404,
@@ -327,7 +327,7 @@ async fn a_status_that_is_no_page_is_an_error() {
         (
             403,
             ErrorKind::Failed,
-            "it is not for everybody, use another source",
+            "access to it is restricted, use another source",
         ),
         (
             429,
@@ -355,10 +355,10 @@ async fn a_status_that_is_no_page_is_an_error() {
 
 // S2-35: pages that attack the HTML parser.
 #[tokio::test]
-async fn a_page_that_is_an_attack_ends_in_a_result() {
+async fn hostile_html_is_parsed_or_refused() {
     const MANY: usize = 100_000;
     let too_much =
-        "the page has too many elements, or they stand too deep in one another, use another source";
+        "the page has too many elements, or they are nested too deeply, use another source";
     // Deep nesting: for each tag, the parser searches all open elements.
     for tag in [
         "<div>",
@@ -403,7 +403,7 @@ async fn a_page_that_is_an_attack_ends_in_a_result() {
 
 // D7: the time to parse a page counts against the time of the call.
 #[tokio::test]
-async fn a_page_that_is_slow_to_read_ends_with_the_calls_time() {
+async fn parsing_time_counts_against_the_call_timeout() {
     // The parser compares each attribute with all before it.
     let attributes: Vec<_> = (0..200_000).map(|i| format!("a{i} ")).collect();
     let html = format!("<p {}>x</p>", attributes.concat());
@@ -415,7 +415,7 @@ async fn a_page_that_is_slow_to_read_ends_with_the_calls_time() {
 
 // S1-30, the contract of fetchWebpage: the schema is strict in all dialects, there are at least two examples, and effects follow from the handles.
 #[test]
-fn the_tool_keeps_its_word() {
+fn web_tool_passes_the_test_kit() {
     let tool = fetch_webpage::DEF;
     assert_kept(std::slice::from_ref(&tool), &violations);
     assert!(tool.examples().len() >= 2);

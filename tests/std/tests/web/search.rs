@@ -138,7 +138,7 @@ async fn ask(server: &Server, search: Search, arguments: Value) -> (Seen, Value)
 
 // S2-36, the contract of webSearch: the request and the results of Tavily.
 #[tokio::test]
-async fn tavily_is_asked_as_it_says() {
+async fn tavily_request_matches_its_api() {
     let server = Server::start(PRIVATE, serves(include_str!("../../data/web/tavily.json"))).await;
     let search = || Search::only(Tavily::at(server.url("127.0.0.1", "/search")));
     let (seen, found) = ask(
@@ -175,7 +175,7 @@ async fn tavily_is_asked_as_it_says() {
 
 // S2-36, the contract of webSearch: the request and the results of SerpApi.
 #[tokio::test]
-async fn serpapi_is_asked_as_it_says() {
+async fn serpapi_request_matches_its_api() {
     let server = Server::start(PRIVATE, serves(include_str!("../../data/web/serpapi.json"))).await;
     let search = Search::only(SerpApi::at(server.url("127.0.0.1", "/search.json")));
     let (seen, found) = ask(&server, search, json!({"query": "rust & serde"})).await;
@@ -190,7 +190,7 @@ async fn serpapi_is_asked_as_it_says() {
 
 // S2-36: the request and the results of Brave.
 #[tokio::test]
-async fn brave_is_asked_as_it_says() {
+async fn brave_request_matches_its_api() {
     let server = Server::start(PRIVATE, serves(include_str!("../../data/web/brave.json"))).await;
     let search = Search::only(Brave::at(server.url("127.0.0.1", "/res/v1/web/search")));
     let (seen, found) = ask(&server, search, json!({"query": "rust serde", "limit": 20})).await;
@@ -211,7 +211,7 @@ async fn brave_is_asked_as_it_says() {
 
 // S2-36: the request and the results of SearXNG, in the host's own network and without a key.
 #[tokio::test]
-async fn searxng_is_asked_as_it_says() {
+async fn searxng_request_matches_its_api() {
     let server = Server::start(PRIVATE, serves(include_str!("../../data/web/searxng.json"))).await;
     for base in ["", "/"] {
         let search = Search::only(SearXng::at(server.url("127.0.0.1", base)));
@@ -228,7 +228,7 @@ async fn searxng_is_asked_as_it_says() {
 
 // S2-36, the contract of webSearch: the request and the results of DuckDuckGo.
 #[tokio::test]
-async fn duckduckgo_is_asked_as_it_says() {
+async fn duckduckgo_request_matches_its_api() {
     let server = Server::start(
         PRIVATE,
         serves(include_str!("../../data/web/duckduckgo.json")),
@@ -266,7 +266,7 @@ async fn duckduckgo_is_asked_as_it_says() {
 
 // S2-36: a missing key hides the tool or fails the call, as the host chooses. S1-49: only the operator sees why the tool is hidden.
 #[tokio::test]
-async fn without_its_key_the_tool_hides_or_fails_as_the_host_wants() {
+async fn missing_key_hides_the_tool_or_fails_the_call() {
     let server = Server::start(PRIVATE, serves("{}")).await;
     let keyed = Search::only(Tavily::at(server.url("127.0.0.1", "/")));
     let without = ToolContext::builder().with(keyed.clone()).build();
@@ -311,7 +311,7 @@ async fn an_engine_that_fails_says_what_to_do() {
         (
             400,
             ErrorKind::Failed,
-            "does not accept this query, write it in other words",
+            "does not accept this query, rephrase it",
         ),
         (401, ErrorKind::Unavailable, "refuses the host's key"),
         (403, ErrorKind::Unavailable, "refuses the host's key"),
@@ -353,7 +353,7 @@ async fn an_engine_that_fails_says_what_to_do() {
 
 // S1-102, S2-36: a redirect of an engine gets no key, and cannot lead to a private host.
 #[tokio::test]
-async fn a_key_does_not_leave_its_engine() {
+async fn redirect_of_an_engine_gets_no_key() {
     let other = Server::start(OTHER, serves("{}")).await;
     let private = Server::start(PRIVATE, serves("{}")).await;
     let public = other.url("other.example", "/");
@@ -412,7 +412,7 @@ async fn a_key_does_not_leave_its_engine() {
 
 // S1-30, the contracts of searchWeb and webSearch: the schema is strict in all dialects, there are at least two examples, and effects follow from the handles.
 #[test]
-fn the_tool_keeps_its_word() {
+fn web_tool_passes_the_test_kit() {
     let tool = search_web::DEF;
     assert_kept(std::slice::from_ref(&tool), &violations);
     assert!(tool.examples().len() >= 2);

@@ -33,7 +33,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 const SECRET: &str = "sk-telemetry-secret";
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/// Calls a service, and tells with which headers.
+/// Calls a service, and returns the headers that it sends.
 #[tool(read_only)]
 async fn fetch(
     cx: &ToolContext,
@@ -228,7 +228,7 @@ fn calls_reach_a_collector() {
     telemetry.flush();
     follows_the_conventions(&telemetry.span("c-1"));
     is_part_of_a_trace(&telemetry, &fetched);
-    tells_what_was_decided(&telemetry);
+    assert_decisions_are_recorded(&telemetry);
     measures_durations(&telemetry);
     let sent = telemetry.collector.bytes();
     let secret = SECRET.as_bytes();
@@ -249,7 +249,7 @@ fn follows_the_conventions(span: &Span) {
         ("gen_ai.tool.type", Some("function")),
         (
             "gen_ai.tool.description",
-            Some("Calls a service, and tells with which headers."),
+            Some("Calls a service, and returns the headers that it sends."),
         ),
         ("gen_ai.conversation.id", Some("th-1")),
         ("gen_ai.agent.name", Some("clerk")),
@@ -289,7 +289,7 @@ fn is_part_of_a_trace(telemetry: &Telemetry, fetched: &CallResult) {
     assert_eq!(of(inner, "url").as_deref(), Some("https://x/[secret:key]"));
 }
 
-fn tells_what_was_decided(telemetry: &Telemetry) {
+fn assert_decisions_are_recorded(telemetry: &Telemetry) {
     let spans = telemetry.collector.spans();
     let failed = telemetry.span("c-2");
     assert_eq!(of(&failed, "error.type").as_deref(), Some("failed"));
@@ -347,7 +347,7 @@ fn measures_durations(telemetry: &Telemetry) {
 
 // issue 3, point 9: arguments and results are in a span only if the gate says so, and without the turn's secrets, whatever exports them.
 #[test]
-fn content_is_for_those_who_ask() {
+fn content_is_recorded_only_on_request() {
     let telemetry = Telemetry::start();
     let gate = Gate::builder().trace_content(true).build();
     let cx = context();

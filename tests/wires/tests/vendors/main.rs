@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         anthropic_case,
         gemini_case,
         bedrock_case,
-        a_changed_offer_goes_through_case,
+        changed_offer_is_accepted_by_the_vendor_client_case,
     ]
     .run()
 }
@@ -316,7 +316,7 @@ async fn whole_conversation(provider: Provider) -> Ran {
 }
 
 // M11: after one tool is switched off and another on, the vendor's client accepts the request, which has the same beginning as the first.
-async fn a_changed_offer_goes_through_case() -> Ran {
+async fn changed_offer_is_accepted_by_the_vendor_client_case() -> Ran {
     let registry = Registry::linked().unwrap();
     let cx = ToolContext::anonymous();
     let rules = |hidden: &'static str| registry.toolset(&cx, &Rules::default().deny([hidden]));

@@ -246,7 +246,7 @@ fn depth_ends_in_an_error() {
 }
 
 #[test]
-fn a_stricter_type_says_why() {
+fn stricter_type_reports_why_it_refuses() {
     let error = decode::<std::num::NonZeroU8>("0").map_err(|misread| misread.into_issue().expected);
     assert_eq!(
         error.err().as_deref(),

@@ -25,10 +25,10 @@ use super::scan::Stop;
 
 /// A type whose values can be read from a model's arguments. `#[derive(StrictSchema)]` implements it.
 #[diagnostic::on_unimplemented(
-    message = "a model cannot fill in `{Self}`: nothing reads the type",
-    label = "nothing reads it from JSON",
+    message = "a model cannot fill in `{Self}`: the type cannot be read from JSON",
+    label = "cannot be read from JSON",
     note = "for a type of your own: `#[derive(StrictSchema)]`, or `serde::Deserialize` next to a schema that is written by hand",
-    note = "where `{Self}` derives `StrictSchema`, nothing reads the type of one of its fields"
+    note = "where `{Self}` derives `StrictSchema`, the type of one of its fields cannot be read from JSON"
 )]
 pub trait Decode: Sized {
     /// Whether the type contains a generic type. The derive of a generic type cannot check for a `Deserialize` impl, so that check

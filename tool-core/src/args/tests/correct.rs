@@ -12,7 +12,7 @@ use crate::schema::{Kind, Tagging};
 
 // S0-07: valid arguments are passed on without a copy.
 #[test]
-fn right_text_is_borrowed() {
+fn valid_text_is_borrowed() {
     let schema = object(vec![
         field("a", u32s()),
         field("b", optional(text())),
@@ -86,7 +86,7 @@ fn defaults_are_written() {
 
 // S0-07: whole numbers are respelled as serde reads them.
 #[test]
-fn whole_numbers_are_written_out() {
+fn whole_numbers_are_respelled_for_serde() {
     for (given, wanted) in [
         ("1.0", "1"),
         ("1e2", "100"),

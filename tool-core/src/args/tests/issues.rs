@@ -25,7 +25,7 @@ fn as_strs(issue: &(String, String, String)) -> (&str, &str, &str) {
 
 // S4-61, S0-07: all issues are reported at once, each with its path.
 #[test]
-fn every_problem_at_once() {
+fn all_issues_are_reported_at_once() {
     let filter = object(vec![
         field("lang", choice(&["rust", "python"])),
         field("tags", array(text())),
@@ -73,7 +73,7 @@ fn every_problem_at_once() {
 
 // S4-61: the texts of an issue for each kind of schema.
 #[test]
-fn words_for_each_kind() {
+fn each_schema_kind_has_an_issue_text() {
     let cases: Vec<(Node, &str, &str, &str)> = vec![
         (i64s(), "\"x\"", "a whole number", "the text \"x\""),
         (
@@ -240,7 +240,7 @@ fn tags_and_repeats() {
 
 // S4-61: issues of a union are those of the closest shape.
 #[test]
-fn closest_shape() {
+fn closest_union_variant_is_reported() {
     let a = object(vec![field("x", u32s()), field("y", u32s())]);
     let b = object(vec![field("name", text()), field("size", u32s())]);
     let schema = union(
@@ -257,7 +257,7 @@ fn closest_shape() {
 
 // S4-61: the issue of malformed JSON has line, column and byte.
 #[test]
-fn malformed_text_has_a_place() {
+fn malformed_json_is_reported_with_its_position() {
     let schema = object(vec![field("a", u32s()), field("b", u32s())]);
     assert_eq!(
         as_strs(&one(schema, "{\"a\":1,\n  \"b\" 2}")),

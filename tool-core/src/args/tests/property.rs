@@ -253,7 +253,7 @@ proptest! {
 
     // M10: a call that was cut off never runs.
     #[test]
-    fn cut_off_stays_refused(bytes in vec(any::<u8>(), 0..400), at in any::<usize>()) {
+    fn truncated_arguments_are_refused(bytes in vec(any::<u8>(), 0..400), at in any::<usize>()) {
         let (schema, _, text, _) = scene(bytes, 0);
         let at = at % text.len();
         if let Some(cut) = text.get(..at)

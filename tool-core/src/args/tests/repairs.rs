@@ -28,7 +28,7 @@ fn search() -> Node {
 
 // M10: a string that contains JSON is read as JSON.
 #[test]
-fn text_that_holds_json() {
+fn json_inside_a_string_is_parsed() {
     let whole = r#"{"query":"q","filter":{"lang":"rust","tags":["a"]}}"#;
     becomes(search(), &serde_json::to_string(whole).unwrap(), whole);
     becomes(
@@ -56,7 +56,7 @@ fn text_that_holds_json() {
 
 // M10: a number or bool in a string is read as the scalar.
 #[test]
-fn scalars_as_text() {
+fn scalars_written_as_text_are_parsed() {
     becomes(u32s(), "\"5\"", "5");
     becomes(u32s(), "\" 5 \"", "5");
     becomes(number(), "\"0.5\"", "0.5");
@@ -89,7 +89,7 @@ fn scalars_as_text() {
 
 // M10: a number in place of a string becomes its text.
 #[test]
-fn numbers_for_text() {
+fn numbers_become_text_where_text_is_expected() {
     becomes(text(), "5", "\"5\"");
     becomes(text(), "-12.5", "\"-12.5\"");
     for given in ["1.0", "1e2", "-0", "true", "null", "[1,2]", "{}"] {
@@ -99,7 +99,7 @@ fn numbers_for_text() {
 
 // M10: a single value in place of a list is wrapped, and a list of one in place of a value is unwrapped.
 #[test]
-fn one_for_a_list() {
+fn single_value_and_one_item_list_are_converted() {
     let tags = object(vec![field("tags", array(text()))]);
     becomes(tags, r#"{"tags":"a"}"#, r#"{"tags":["a"]}"#);
     becomes(
@@ -131,7 +131,7 @@ fn one_for_a_list() {
 
 // M10: code fences, white space and trailing commas are removed.
 #[test]
-fn fences_space_and_commas() {
+fn code_fence_white_space_and_commas_are_removed() {
     let schema = object(vec![field("a", u32s())]);
     for given in [
         "```json\n{\"a\":1}\n```",
@@ -167,7 +167,7 @@ fn fences_space_and_commas() {
 
 // M10: names that differ only in case or white space are corrected.
 #[test]
-fn names_but_for_case() {
+fn enum_names_match_case_insensitively() {
     becomes(choice(&["rust", "python"]), "\"Rust\"", "\"rust\"");
     becomes(choice(&["rust", "python"]), "\" PYTHON\\n\"", "\"python\"");
     stays_refused(choice(&["rust", "python"]), "\"rst\"");
@@ -213,7 +213,7 @@ fn sets() {
 
 // M10: a value with two possible readings stays refused.
 #[test]
-fn ambiguous_stays_refused() {
+fn ambiguous_repairs_are_refused() {
     let either = union(
         Tagging::Untagged,
         vec![("a", Some(u32s())), ("b", Some(boolean()))],
@@ -249,7 +249,7 @@ fn ambiguous_stays_refused() {
 
 // M10: missing values are never invented, and unknown ones never dropped.
 #[test]
-fn nothing_is_made_up() {
+fn missing_values_are_never_invented() {
     stays_refused(search(), "{}");
     stays_refused(search(), r#"{"query":"q","limt":3}"#);
     stays_refused(search(), r#"{"query":"q","query":"r"}"#);

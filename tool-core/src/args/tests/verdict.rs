@@ -339,7 +339,7 @@ fn lists() {
 
 // S4-61: maps, and schemas that accept every value.
 #[test]
-fn maps_and_anything() {
+fn maps_and_untyped_values_are_checked() {
     check(
         node(Kind::Map(u32s())),
         &["{}", r#"{"x":1,"y":2}"#],

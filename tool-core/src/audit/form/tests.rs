@@ -202,7 +202,7 @@ fn each_value_has_the_form_of_its_kind() {
 
 // S1-23: a preview has 100 characters, and long or deeply nested values have the same form in one pass
 #[test]
-fn long_texts_and_deep_ones_have_their_forms() {
+fn long_and_deep_values_have_shortened_forms() {
     let schema = everything();
     for count in [99, 100, 101] {
         let text = "ä\\n".repeat(count);
@@ -226,7 +226,7 @@ fn long_texts_and_deep_ones_have_their_forms() {
 
 // S1-22: no private text is stored, only its length
 #[test]
-fn private_text_is_only_counted() {
+fn private_text_is_recorded_by_length_only() {
     let schema = everything();
     let Kind::Object(fields) = schema.kind else {
         unreachable!()
@@ -254,7 +254,7 @@ proptest! {
 
     // S1-21, S1-22: one pass agrees with a tree of values for random schemas and arguments
     #[test]
-    fn one_pass_agrees_with_values(
+    fn one_pass_form_equals_the_form_of_a_value_tree(
         bytes in vec(any::<u8>(), 0..400),
         wrong in prop_oneof![Just(0usize), Just(8), Just(40)],
         at in any::<usize>(),

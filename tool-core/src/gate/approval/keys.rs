@@ -32,7 +32,7 @@ pub struct KeyRing(Vec<(String, SecretSlice<u8>)>);
 #[non_exhaustive]
 pub enum KeyError {
     /// The key is too short.
-    #[error("the key `{id}` has {bytes} bytes, give it at least 32 random ones")]
+    #[error("the key `{id}` has {bytes} bytes, use at least 32 random ones")]
     Short {
         /// Id of the key.
         id: String,
@@ -43,7 +43,7 @@ pub enum KeyError {
     #[error("`{0}` cannot be the id of a key: write 1 to 32 letters, digits, `-` and `_`")]
     Id(String),
     /// Two keys have the same id.
-    #[error("the key ring has two keys of the id `{0}`")]
+    #[error("the key ring has two keys with the id `{0}`")]
     Twice(String),
 }
 

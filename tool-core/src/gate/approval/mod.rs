@@ -58,11 +58,11 @@ struct Inner {
 pub enum ApprovalError {
     /// The store is durable, but no keys were given, and random keys would end with the process.
     #[error(
-        "the approval store is durable, so give `Approvals` the host's key ring: `.keys(KeyRing::new(…)?)`"
+        "the approval store is durable, so pass the host's key ring to `Approvals`: `.keys(KeyRing::new(…)?)`"
     )]
     NoKeys,
     /// The system has no random bytes.
-    #[error("the system gave no random bytes: {0}")]
+    #[error("the operating system returned no random bytes: {0}")]
     Random(String),
     /// The token was not issued by this host, or its row was deleted.
     #[error("the approval token is invalid")]
@@ -71,10 +71,10 @@ pub enum ApprovalError {
     #[error("the changed arguments do not fit: {0}")]
     Edit(ToolError),
     /// The limit of open approvals is reached, so the gate did not ask.
-    #[error("too many approvals wait already, ask again when some are answered")]
+    #[error("too many approvals are pending already, ask again when some are answered")]
     Full,
     /// The interface showed arguments that differ from the requested ones, so its answer is not trusted.
-    #[error("the interface shows other arguments than were asked about")]
+    #[error("the interface shows different arguments than the approval request")]
     Tampered,
     /// The store refused the answer: the request was answered before or has expired, or the requester answered although four eyes are
     /// required.
@@ -284,7 +284,7 @@ impl Approvals {
         if row.request.identity.workspace() != workspace {
             tracing::warn!(
                 approval = row.request.id,
-                "an approval was answered from another workspace"
+                "an approval was answered from a different workspace"
             );
             return Err(ApprovalError::Invalid);
         }
@@ -449,8 +449,8 @@ impl Approvals {
 /// The canonical text of a plan. A repeated key is refused, because a person could be shown a different value than a program reads.
 fn plan_text(plan: &str) -> Result<String, ApprovalError> {
     let refused = |why: String| ApprovalError::Edit(ToolError::new(why));
-    let text = crate::args::canonical(plan)
-        .ok_or_else(|| refused("the plan is no JSON text".to_owned()))?;
+    let text =
+        crate::args::canonical(plan).ok_or_else(|| refused("the plan is not JSON".to_owned()))?;
     match crate::args::repeated_key(plan) {
         None => Ok(text),
         Some(key) => Err(refused(format!(

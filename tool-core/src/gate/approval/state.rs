@@ -89,7 +89,7 @@ impl Loaded {
             }),
             (status, _) => {
                 return Err(StoreError::Corrupt(format!(
-                    "approval `{}` is {status:?} with an answer that does not belong to that",
+                    "approval `{}` is {status:?} with an answer that does not match this status",
                     request.id
                 )));
             }

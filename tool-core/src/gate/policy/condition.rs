@@ -50,14 +50,14 @@ struct Length {
 }
 
 /// A place in the arguments that still needs a test; created by [`Condition::new`].
-#[must_use = "say what is asked of it"]
+#[must_use = "call a method that adds the test"]
 pub struct Place(String);
 
 impl Condition {
     /// Starts a condition with its place. A method of [`Place`] adds the test.
     #[allow(
         clippy::new_ret_no_self,
-        reason = "a condition without a question is none"
+        reason = "a place is not a condition until it has a test"
     )]
     pub fn new(pointer: impl Into<String>) -> Place {
         Place(pointer.into())
@@ -136,12 +136,12 @@ impl Condition {
         }
         match &self.test {
             Test::OneOf(values) if values.is_empty() => {
-                fault("`one_of` lists nothing, list what it may be")
+                fault("`one_of` is empty, list the allowed values")
             }
             Test::Len(Length {
                 min: None,
                 max: None,
-            }) => fault("`len` has no bound, say `min` or `max`"),
+            }) => fault("`len` has no bound, write `min` or `max`"),
             Test::Len(Length {
                 min: Some(min),
                 max: Some(max),
@@ -318,9 +318,9 @@ impl fmt::Display for Condition {
             Test::Less(bound) => write!(f, "`{pointer}` is less than {bound}"),
             Test::Greater(bound) => write!(f, "`{pointer}` is greater than {bound}"),
             Test::Prefix(text) => write!(f, "`{pointer}` starts with {text:?}"),
-            Test::Glob(glob) => write!(f, "`{pointer}` fits {:?}", glob.as_str()),
-            Test::Exists(true) => write!(f, "`{pointer}` is there"),
-            Test::Exists(false) => write!(f, "`{pointer}` is not there"),
+            Test::Glob(glob) => write!(f, "`{pointer}` matches {:?}", glob.as_str()),
+            Test::Exists(true) => write!(f, "`{pointer}` exists"),
+            Test::Exists(false) => write!(f, "`{pointer}` does not exist"),
             Test::Len(Length { min, max }) => {
                 write!(f, "the length of `{pointer}` is ")?;
                 match (min, max) {
@@ -388,7 +388,7 @@ impl TryFrom<File> for Condition {
             }),
             _ => Err(format!(
                 "the condition at `{}` needs exactly one of `equals`, `one_of`, `less`, `greater`, `prefix`, `glob`, `exists`, `len`; \
-                 write one condition for each question",
+                 write one condition for each test",
                 file.pointer
             )),
         }

@@ -80,7 +80,9 @@ pub struct Reloaded {
 }
 
 fn unread(format: &str, error: &impl std::fmt::Display) -> PolicyError {
-    PolicyError(vec![format!("the policy is not read as {format}: {error}")])
+    PolicyError(vec![format!(
+        "the policy cannot be read as {format}: {error}"
+    )])
 }
 
 impl PolicyFile {
@@ -116,7 +118,7 @@ impl PolicyFile {
             "yaml" | "yml" => Self::from_yaml,
             _ => {
                 return Err(PolicyError(vec![format!(
-                    "`{}` ends neither in `.json` nor in what a feature of tool-core reads (`toml`: .toml, `yaml`: .yaml, .yml)",
+                    "`{}` ends neither in `.json` nor in an extension that a feature of tool-core adds (`toml`: .toml, `yaml`: .yaml, .yml)",
                     path.display()
                 )]));
             }
@@ -138,15 +140,10 @@ impl PolicyFile {
             .iter()
             .filter(|agent| !seen.insert(agent.id.as_str()));
         let mut faults: Vec<String> = twice
-            .map(|agent| {
-                format!(
-                    "agent `{}` is listed twice, put its lists together",
-                    agent.id
-                )
-            })
+            .map(|agent| format!("agent `{}` is listed twice, merge its lists", agent.id))
             .collect();
         if self.agents.iter().any(|agent| agent.id.is_empty()) {
-            faults.push("an agent has no `id`, say which one it is".to_owned());
+            faults.push("an agent has no `id`, write its id".to_owned());
         }
         let mut builder = Policy::builder()
             .otherwise(self.default)

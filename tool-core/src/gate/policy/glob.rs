@@ -117,7 +117,7 @@ mod tests {
 
     // M14: a glob matches the whole name.
     #[test]
-    fn a_glob_fits_a_whole_name() {
+    fn glob_matches_the_whole_name() {
         for (glob, name, fits) in [
             ("a", "a", true),
             ("a", "ab", false),
@@ -148,7 +148,7 @@ mod tests {
 
     // M14: `covers` is true only if the wide pattern surely matches every name of the narrow one.
     #[test]
-    fn a_glob_covers_what_it_surely_holds() {
+    fn covers_is_true_only_if_every_name_matches() {
         for (wide, narrow, covers) in [
             ("*", "x*", true),
             ("x*", "x*", true),

@@ -133,7 +133,7 @@ impl PolicyBuilder {
         let mut faults = Vec::new();
         if rules.len() > MOST_RULES {
             faults.push(format!(
-                "there are {} rules and at most {MOST_RULES} are possible",
+                "there are {} rules and at most {MOST_RULES} are allowed",
                 rules.len()
             ));
         }
@@ -449,13 +449,13 @@ impl Policy {
                 let rule = self.rules.get(usize::from(number))?;
                 let condition = rule.conditions().get(usize::from(condition))?;
                 let text = format!(
-                    "rule `{}` says `{}`, and whether {condition} could not be told from the arguments, so the call was {}",
+                    "rule `{}` says `{}`, and whether {condition} could not be decided from the arguments, so the call was {}",
                     rule.name(),
                     rule.verdict(),
                     if rule.verdict() == PolicyVerdict::Deny {
                         "denied"
                     } else {
-                        "put to a person"
+                        "sent to a person"
                     }
                 );
                 with_reason(text, rule, version)

@@ -164,7 +164,7 @@ impl Shadow {
                 verdict = decided.verdict.as_str(),
                 shadow.decision = %would.id,
                 shadow.verdict = would.verdict.as_str(),
-                "the policy in the shadow would have decided otherwise"
+                "the shadow policy would have decided differently"
             );
         }
         let mut seen = self.seen();

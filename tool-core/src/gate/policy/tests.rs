@@ -66,7 +66,7 @@ use PolicyVerdict::{Allow, Ask, Deny};
 
 // M14: a rule matches by each of its criteria.
 #[test]
-fn a_rule_is_about_what_it_names() {
+fn rule_applies_only_to_the_tools_it_names() {
     let registry = registry();
     let all = ["purge", "read_file", "remove_file", "search", "write_file"];
     let deny = || Rule::deny("r");
@@ -117,7 +117,7 @@ fn a_rule_is_about_what_it_names() {
 
 // M14: deny before ask before allow; the order of writing matters only among equal verdicts; then the default.
 #[test]
-fn deny_speaks_first() {
+fn deny_precedes_ask_and_ask_precedes_allow() {
     let registry = registry();
     let search = request(&registry, "search", "{}");
     let policy = build([
@@ -155,7 +155,7 @@ fn deny_speaks_first() {
 
 // M14: with a failed condition, a deny rule denies and an ask or allow rule asks.
 #[test]
-fn a_condition_that_fails_never_allows() {
+fn failed_condition_never_allows() {
     let registry = registry();
     let wanted = || Condition::new("/mode").equals("safe");
     for (rule, yes, no, failed) in [
@@ -217,7 +217,7 @@ fn a_decision_can_be_looked_up() {
     assert_eq!(
         explain("search", "{}"),
         format!(
-            "rule `far` says `ask`, and whether `/depth` is greater than 3 could not be told from the arguments, so the call was put \
+            "rule `far` says `ask`, and whether `/depth` is greater than 3 could not be decided from the arguments, so the call was sent \
              to a person; reason: costs money (policy {version})"
         )
     );
@@ -252,7 +252,7 @@ fn a_decision_can_be_looked_up() {
 
 // M14: candidate rules are computed per tool, and arguments are parsed only if a condition needs them.
 #[test]
-fn what_is_known_of_a_tool_is_not_asked_again() {
+fn candidate_rules_are_computed_once_per_tool() {
     let registry = registry();
     let policy = build((0..20).map(|i| {
         Rule::deny(format!("r{i}"))
@@ -276,7 +276,7 @@ fn what_is_known_of_a_tool_is_not_asked_again() {
 
 // M14: an invalid policy is refused with all its faults.
 #[test]
-fn a_policy_that_makes_no_sense_is_refused() {
+fn invalid_policy_is_refused_with_all_faults() {
     let error = Policy::builder()
         .rule(Rule::allow("a").four_eyes())
         .rule(Rule::deny("a").tools([""]))
@@ -297,7 +297,7 @@ fn a_policy_that_makes_no_sense_is_refused() {
 
 // M14: a policy's version depends on its contents only.
 #[test]
-fn the_version_is_that_of_the_content() {
+fn policy_version_depends_on_the_content() {
     let version = |rules: Vec<Rule>| build(rules).version().to_owned();
     assert_eq!(
         version(vec![Rule::deny("a")]),
@@ -320,7 +320,7 @@ fn the_version_is_that_of_the_content() {
 
 // M14: the old policy stays in force; the decisions of the shadow policy are counted and reported.
 #[test]
-fn a_shadow_only_watches() {
+fn shadow_policy_decides_nothing() {
     let registry = registry();
     let shared = SharedPolicy::new(build([Rule::ask("k").tools(["purge"])]));
     assert!(shared.shadow_report().is_none());
@@ -391,7 +391,7 @@ async fn a_switch_reaches_pending_and_running_calls() {
 
 // M14: every change of a shared policy has a new edition number.
 #[test]
-fn every_change_is_an_edition_of_its_own() {
+fn every_policy_change_has_its_own_edition() {
     let shared = SharedPolicy::default();
     let mut last = shared.state();
     let changes: [fn(&SharedPolicy); 4] = [
@@ -411,7 +411,7 @@ fn every_change_is_an_edition_of_its_own() {
 
 // M14: the report on a policy needs no call.
 #[test]
-fn the_report_tells_what_is_left_open() {
+fn policy_report_lists_unreached_tools_and_unknown_names() {
     let registry = registry();
     let report = build([
         Rule::allow("cleaners")
@@ -563,7 +563,7 @@ fn by_hand(policy: &Policy, rules: &[Rule], request: &Request<'_>) -> PolicyVerd
 proptest! {
     // M14: a deny wins in every order; the order of rules matters only among allow rules, if one of them fails.
     #[test]
-    fn deny_wins_whatever_the_order(rules in prop::collection::vec(rule(), 0..6), seed in any::<u64>()) {
+    fn deny_wins_in_every_rule_order(rules in prop::collection::vec(rule(), 0..6), seed in any::<u64>()) {
         let registry = registry();
         let mut shuffled = rules.clone();
         let mut state = seed;
@@ -586,7 +586,7 @@ proptest! {
 
     // M14: an additional deny or ask rule never makes a decision less strict.
     #[test]
-    fn a_further_refusal_never_widens(rules in prop::collection::vec(rule(), 0..5), more in rule(), at in 0..6_usize) {
+    fn added_refusal_never_widens_a_policy(rules in prop::collection::vec(rule(), 0..5), more in rule(), at in 0..6_usize) {
         prop_assume!(more.verdict() != Allow);
         let registry = registry();
         let mut longer = rules.clone();
@@ -616,7 +616,7 @@ proptest! {
 
     // M14: the report agrees with an exhaustive search.
     #[test]
-    fn the_report_agrees_with_brute_force(rules in prop::collection::vec(rule(), 0..5), otherwise in prop::sample::select(vec![Allow, Deny, Ask])) {
+    fn policy_report_equals_exhaustive_search(rules in prop::collection::vec(rule(), 0..5), otherwise in prop::sample::select(vec![Allow, Deny, Ask])) {
         let registry = registry();
         let policy = named(&rules, otherwise);
         let report = policy.report(&registry);
@@ -631,7 +631,7 @@ proptest! {
                 request.tool.name() == name && policy.decide(request).verdict == Allow
             });
             let told = report.unapproved.iter().any(|reach| reach.tool == name);
-            prop_assert!(told || !open, "it is open and not told: {:?}", policy.rules());
+            prop_assert!(told || !open, "it is open and not reported: {:?}", policy.rules());
             if rules.iter().all(|rule| !rule.is_conditional()) {
                 prop_assert_eq!(open, told, "{:?}", policy.rules());
             }
@@ -644,7 +644,7 @@ proptest! {
 
 // M14: clones share one policy, even while one thread replaces it and others read it.
 #[test]
-fn readers_see_one_version_as_a_whole() {
+fn readers_see_one_whole_policy_version() {
     let registry = Arc::new(registry());
     let shared = SharedPolicy::new(build([Rule::deny("a")]));
     let writer = {

@@ -12,7 +12,7 @@ use super::{Unwritten, write};
 
 // H6: a float that is not finite is an error, because `null` does not fit the output's schema
 #[test]
-fn a_float_that_is_no_number_is_an_error_that_names_its_place() {
+fn non_finite_float_is_an_error_with_its_position() {
     #[derive(Serialize)]
     struct Sample {
         name: &'static str,
@@ -204,7 +204,7 @@ fn fields_have_every_kind_of_name() {
 }
 
 #[test]
-fn keys_are_text_as_serde_json_has_them() {
+fn map_keys_are_written_like_serde_json() {
     alike(&BTreeMap::from([(1, 'a'), (-2, 'b')]), 0);
     alike(&BTreeMap::from([(true, None), (false, Some(1))]), 0);
     alike(&BTreeMap::from([('"', 1u8), ('x', 2)]), 0);
@@ -219,7 +219,7 @@ fn keys_are_text_as_serde_json_has_them() {
 }
 
 #[test]
-fn room_is_no_limit() {
+fn reserved_capacity_does_not_limit_the_output() {
     for room in [0, 1, 6, 7, 8, 1_000] {
         alike("seven", room);
     }
@@ -227,7 +227,7 @@ fn room_is_no_limit() {
 
 // Separate code checks the end of a text, and a text of less than 16 bytes.
 #[test]
-fn every_byte_is_escaped_at_every_place() {
+fn bytes_are_escaped_at_every_position() {
     for length in 1..=40 {
         for place in 0..length {
             for byte in 0..0x80 {
@@ -254,7 +254,7 @@ impl Serialize for Nesting {
 }
 
 #[test]
-fn an_output_within_another_keeps_its_files_to_itself() {
+fn nested_output_does_not_leak_its_files() {
     let image = || crate::Image::detect(b"GIF89a\x01\0\x01\0").expect("an image");
 
     let outer = watch();

@@ -149,7 +149,7 @@ impl Unwritten {
             Ok(Begun::Again(claim, attempt, operator)) => {
                 let error = ToolError::of(
                     ErrorKind::Interrupted,
-                    "an operator has let the call run again",
+                    "an operator has allowed the call to run again",
                 );
                 let before = held.closed_row(&error);
                 held.runs_as(attempt, operator);
@@ -182,7 +182,7 @@ impl Unwritten {
 /// Ends the row of a required audit that was opened for a call that does not begin. The row of the run that did begin may follow it.
 #[cfg(feature = "host")]
 async fn close_again(held: &Flight, sink: Arc<dyn AuditSink>) {
-    let error = ToolError::of(ErrorKind::Interrupted, "the call was begun elsewhere");
+    let error = ToolError::of(ErrorKind::Interrupted, "the call was started elsewhere");
     let Some(row) = held.closed_row(&error) else {
         return;
     };

@@ -86,7 +86,7 @@ impl<H: Held> Cleared<H> {
 #[cfg(feature = "host")]
 pub(in crate::run) struct Guards {
     /// Counts the call as running until it has landed: [`Gate::drain`](crate::Gate::drain) waits for it.
-    #[expect(dead_code, reason = "held, not read")]
+    #[expect(dead_code, reason = "kept until it is dropped, not read")]
     running: Option<Entered>,
     /// Counts the call towards the limits until its body has ended.
     limits: Option<LimitGuard>,
@@ -166,7 +166,7 @@ impl<'t> Judged<'t, Flight> {
         let Some(running) = parts.gate.enter(held.context()) else {
             let error = ToolError::of(
                 ErrorKind::Unavailable,
-                "the host is shutting down and takes no more calls, try again later",
+                "the host is shutting down and accepts no more calls, try again later",
             );
             return Err(Left::refused(held, Guards::none(), error));
         };
@@ -210,7 +210,7 @@ impl<'t> Judged<'t, Flight> {
                     judgement.denial()
                 } else {
                     judgement.unanswered().operator(
-                        "the gate has no approvals, so nobody can be asked: `Gate::builder().approvals(…)`",
+                        "the gate has no approvals, so the call cannot be approved: use `Gate::builder().approvals(…)`",
                     )
                 };
                 Err(Left::refused(held, guards, error))

@@ -248,7 +248,9 @@ impl<'t, A: Arrived> Entrance<'t, A> {
                 let error = begun.err().unwrap_or_else(|| misread(None));
                 Err(Stopped::Outside(arrived, error))
             }
-            (None, None, _) => unreachable!("a call is outside of its scope or in it"),
+            (None, None, _) => {
+                unreachable!("a call has either not entered its scope or entered it")
+            }
         }
     }
 }

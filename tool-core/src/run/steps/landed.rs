@@ -351,7 +351,7 @@ fn honest(
     } else if cx.was_cut() && !speaks_of_a_cut(error.kind()) {
         (
             ErrorKind::Interrupted,
-            "the tool was cut off and may have taken effect, so do not call it again for the same purpose",
+            "the tool was interrupted and may have taken effect, so do not call it again for the same purpose",
         )
     } else if cx.made() > 0 && !matches!(error.kind(), ErrorKind::Failed | ErrorKind::Pending) {
         return has_made(cx, error);
@@ -457,7 +457,7 @@ fn closing(
         && cx.may_go_on()
     {
         let error = ask::pending(ticket).operator(format!(
-            "it waits as approval `{}`, and failed for want of it: {}",
+            "approval `{}` is pending, and the call failed without it: {}",
             ticket.id,
             error.operator_text()
         ));

@@ -56,7 +56,10 @@ pub(in crate::run) struct EarlyGate {
 /// A call that has stopped after its scope was opened.
 pub(super) struct HeldStop<H: Held> {
     pub(super) held: H,
-    #[cfg_attr(not(feature = "host"), expect(dead_code, reason = "held, not read"))]
+    #[cfg_attr(
+        not(feature = "host"),
+        expect(dead_code, reason = "kept until it is dropped, not read")
+    )]
     pub(super) guards: H::Guards,
     pub(super) why: Why,
     /// Proof of the rows that were written before, if any.

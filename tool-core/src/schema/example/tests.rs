@@ -108,7 +108,7 @@ fn an_example_may_leave_out_arguments_at_the_top_only() {
 }
 
 #[test]
-fn the_message_of_a_failed_build() {
+fn wrong_example_names_the_position_in_the_build_error() {
     let wrong = Json::Boolean(true);
     let payload = std::panic::catch_unwind(|| check_example_entry(ARGS, "query", &wrong, "search"))
         .unwrap_err();
@@ -335,7 +335,7 @@ fn unions_and_recursion() {
 }
 
 #[test]
-fn results_are_what_serde_writes() {
+fn example_results_follow_serdes_output() {
     let full = Example {
         value: &Json::Object(&[
             ("lang", Json::String("go")),

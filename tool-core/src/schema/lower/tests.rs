@@ -124,7 +124,7 @@ fn plain_scalars() {
 }
 
 #[test]
-fn widths_up_to_32_bits_are_keywords_and_others_words() {
+fn integer_widths_above_32_bits_are_in_the_description() {
     let bound = r#"{"type":"integer","minimum":0,"maximum":255}"#;
     let words = r#"{"description":"Range: 0 to 255.","type":"integer"}"#;
     is_five(U8, [bound, words, bound, bound, bound]);
@@ -156,7 +156,7 @@ fn widths_up_to_32_bits_are_keywords_and_others_words() {
 }
 
 #[test]
-fn zero_is_refused_by_minimum_or_in_words() {
+fn nonzero_is_a_minimum_or_in_the_description() {
     let words = r#"{"description":"Not 0. Fits in 64 bits.","type":"integer"}"#;
     let full = r#"{"type":"integer","minimum":-9223372036854775808,"maximum":9223372036854775807,"not":{"const":0}}"#;
     is_five(NONZERO_I64, [words, words, words, words, full]);
@@ -223,7 +223,7 @@ fn an_optional_is_required_and_nullable_or_absent() {
 
 // S0-06, S2-04: a default is in the description (in JSON Schema a keyword), and the field is not required
 #[test]
-fn a_default_is_told_and_makes_the_field_absent() {
+fn default_is_described_and_makes_the_field_optional() {
     let text = |dialect| {
         field(
             Field::new("x", Text::escaped("How many"), U32).default_value(TEN),
@@ -673,7 +673,7 @@ fn recursive_types_are_definitions() {
 }
 
 #[test]
-fn what_we_send() {
+fn output_schemas_describe_what_is_serialized() {
     const SENT: &Schema = &Schema::new(Kind::Object(&[
         Field::new("a", Text::EMPTY, &optional(STRING)).out_name("A\""),
         Field::new("hidden", Text::EMPTY, STRING).input_only(),
@@ -751,7 +751,7 @@ const LENS: [usize; 5] = measure(Search::SPEC);
 
 // S1-63: the label and input of an example are in the description, in definitions made at compile time and at run time
 #[test]
-fn definitions_made_by_the_compiler_are_those_made_at_run_time() {
+fn compiled_definitions_equal_those_built_at_run_time() {
     let made = *Render::<Search, { total(&LENS) }>::LOWERED;
     for (dialect, lowered) in Dialect::ALL.into_iter().zip(made) {
         assert_eq!(lowered.definition, definition_text(Search::SPEC, dialect));

@@ -106,7 +106,7 @@ fn matches_as_the_regex_crate_does() {
 }
 
 #[test]
-fn names_what_it_refuses() {
+fn unsupported_pattern_syntax_is_named() {
     let refused = [
         ("a(?=b)", Lookaround),
         ("a(?!b)", Lookaround),
@@ -126,7 +126,7 @@ fn names_what_it_refuses() {
 }
 
 #[test]
-fn refuses_what_is_no_expression() {
+fn invalid_patterns_are_refused() {
     let refused = [
         "(?<n>a)",
         "(?P<n>a)",
@@ -219,7 +219,7 @@ fn stays_within_its_limits() {
 }
 
 #[test]
-fn knows_whether_it_is_anchored() {
+fn anchored_patterns_are_recognized() {
     let anchored = [
         "^$",
         "^a$",
@@ -242,7 +242,7 @@ fn knows_whether_it_is_anchored() {
 }
 
 #[test]
-fn keeps_its_source_and_says_why_not() {
+fn pattern_keeps_its_source_and_explains_errors() {
     assert_eq!(Pattern::new("^a$").source(), "^a$");
     for error in [
         Lookaround,

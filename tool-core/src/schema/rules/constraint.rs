@@ -71,7 +71,7 @@ const fn numeric(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
             wrong(
                 report,
                 path,
-                "`range` and `multiple_of` are for numbers, the field holds none",
+                "`range` and `multiple_of` are for numbers, the field has a different type",
             );
             return;
         }
@@ -93,7 +93,7 @@ const fn numeric(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
         wrong(
             report,
             path,
-            "the range is empty, the smaller bound stands first",
+            "the range is empty, write the smaller bound first",
         );
     }
 }
@@ -167,7 +167,7 @@ const fn textual(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
             _ => wrong(
                 report,
                 path,
-                "`length` and `pattern` are for text, the field holds none",
+                "`length` and `pattern` are for text, the field has a different type",
             ),
         }
     }
@@ -177,7 +177,7 @@ const fn textual(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
         wrong(
             report,
             path,
-            "the length is empty, the smaller bound stands first",
+            "the length is empty, write the smaller bound first",
         );
     }
     if let Some(pattern) = bounds.pattern
@@ -194,7 +194,11 @@ const fn textual(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
     match &base.kind {
         Kind::String => {}
         Kind::Format(_) => wrong(report, path, "the type has a format already"),
-        _ => wrong(report, path, "`format` is for text, the field holds none"),
+        _ => wrong(
+            report,
+            path,
+            "`format` is for text, the field has a different type",
+        ),
     }
 }
 
@@ -209,7 +213,7 @@ const fn listed(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &Co
         _ => wrong(
             report,
             path,
-            "`min_items`, `max_items` and `unique` are for lists, the field holds none",
+            "`min_items`, `max_items` and `unique` are for lists, the field has a different type",
         ),
     }
     if let (Some(least), Some(most)) = (bounds.min_items, bounds.max_items)
@@ -218,7 +222,7 @@ const fn listed(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &Co
         wrong(
             report,
             path,
-            "the number of items is empty, the smaller bound stands first",
+            "the number of items is empty, write the smaller bound first",
         );
     }
 }

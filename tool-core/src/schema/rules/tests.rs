@@ -103,7 +103,7 @@ fn union<const N: usize>(
 }
 
 #[test]
-fn what_has_a_better_type() {
+fn types_with_a_better_alternative_are_refused() {
     assert_eq!(told(STRING), [""; 0]);
     assert_eq!(told(schema(Kind::Any)), ["untyped-value t.x"]);
     assert_eq!(told(list(schema(Kind::Any))), ["untyped-value t.x[]"]);
@@ -203,7 +203,7 @@ fn maps_and_recursion_depend_on_the_providers() {
 }
 
 #[test]
-fn checked_types_are_told_once() {
+fn checked_types_are_reported_once() {
     let inner = leak(
         Schema::new(Kind::Object(leak([
             field("url", URI),
@@ -325,7 +325,7 @@ fn unions() {
 
 // E6: each fault of a variant is reported by the check of that variant
 #[test]
-fn faults_of_a_union_are_told_variant_by_variant() {
+fn union_faults_are_reported_per_variant() {
     let told = |union: &'static Schema, at: usize| {
         std::panic::catch_unwind(|| check_variant(union, at, true))
             .err()
@@ -414,7 +414,7 @@ fn untagged_variants_are_disjoint_or_refused() {
     assert_eq!(
         pair(schema(Kind::Ref("T")), STRING),
         2,
-        "and the name leads nowhere"
+        "and the name has no definition"
     );
 }
 
@@ -632,12 +632,12 @@ fn bounds_fit_their_type() {
             "Filter",
             "n"
         )),
-        "`Filter.n`: [format-uri] `url` formats are refused, take a `String` and check it in the body\n`Filter.n`: [constraint] `format` is for text, the field holds none"
+        "`Filter.n`: [format-uri] `url` formats are refused, take a `String` and check it in the body\n`Filter.n`: [constraint] `format` is for text, the field has a different type"
     );
 }
 
 #[test]
-fn one_panic_tells_every_fault() {
+fn one_panic_reports_every_fault() {
     let two = object([field("a", URI), field("b", list(schema(Kind::Any)))]);
     let text = panicked(|| check_param(two, Dialects::ALL, "search", "filter"));
     assert_eq!(

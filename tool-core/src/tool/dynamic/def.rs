@@ -23,7 +23,7 @@ use crate::schema::{Kind, Schema};
 pub(super) type Handler = dyn Fn(Value, ToolContext) -> Result<Job, DecodeError> + Send + Sync;
 
 /// The definition of a tool that is made at run time.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(crate) struct DynamicDef {
     pub(crate) name: String,
     /// The name that the model sees.

@@ -298,7 +298,7 @@ impl Writer {
             let input = serde_json::from_str::<Box<RawValue>>(&call.arguments);
             let fault = match &input {
                 _ if message.truncated => Some("the answer was cut off"),
-                Err(_) => Some("the arguments are no JSON"),
+                Err(_) => Some("the arguments are not JSON"),
                 Ok(_) => None,
             };
             let input = input.unwrap_or_else(|_| json(&call.arguments));

@@ -32,7 +32,7 @@ fn unfit(name: &'static str, output: serde_json::Value) -> DynamicTool {
 
 // C1: the error about an output schema shows no part of a secret value, even where the value is long and cut.
 #[tokio::test]
-async fn fault_of_an_output_schema_shows_no_part_of_a_secret() {
+async fn output_schema_error_shows_no_part_of_a_secret() {
     let before = "x".repeat(25);
     let outputs = [
         json!({ "n": KEY }),
@@ -82,7 +82,7 @@ async fn number(
 
 // C1: texts are redacted before they are cut.
 #[tokio::test]
-async fn nothing_is_cut_before_it_is_masked() {
+async fn texts_are_redacted_before_they_are_truncated() {
     let host = Host::new();
     let gated = toolset![number].through(&host.gate);
     let long = "x".repeat(20);
@@ -118,7 +118,7 @@ async fn fail_at_length(#[secret("key")] key: SecretString) -> Result<u32, ToolE
 
 // C1: the cut error in an audit row shows no part of a secret.
 #[tokio::test]
-async fn cut_error_in_the_audit_shows_no_part_of_a_secret() {
+async fn truncated_audit_error_shows_no_part_of_a_secret() {
     let host = Host::new();
     let tools = toolset![fail_at_length].through(&host.gate);
     tools.call(call("fail_at_length"), &with_key()).await;
@@ -141,7 +141,7 @@ async fn much(#[secret("key")] key: SecretString) -> Bounded<String, 100> {
 
 // C1: a spilled output and its head, which may be cut inside a secret, are redacted.
 #[tokio::test]
-async fn spilled_output_and_its_head_are_masked() {
+async fn spilled_output_and_its_head_are_redacted() {
     let cx = cx()
         .secret("key", SecretString::from(KEY))
         .with(Spills::new(MemoryStore::default()))

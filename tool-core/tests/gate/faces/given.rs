@@ -22,7 +22,7 @@ async fn ask_model(keys: &ApiKeys) -> Result<String, ToolError> {
 
 // C1: keys set by `api_key` are redacted.
 #[tokio::test]
-async fn api_keys_are_masked() {
+async fn api_keys_are_redacted() {
     let cx = cx().api_key("openai", KEY).build();
     let result = toolset![ask_model].call(call("ask_model"), &cx).await;
     assert_eq!(result.model_text(), "asked with [secret:api_key:openai]");
@@ -30,7 +30,7 @@ async fn api_keys_are_masked() {
 
 // C1: a key that is too short to redact is refused.
 #[tokio::test]
-async fn api_key_too_short_to_mask_is_not_given_out() {
+async fn api_key_too_short_to_redact_is_refused() {
     let cx = cx().api_key("openai", "abc \n\n\n").build();
     let result = toolset![ask_model].call(call("ask_model"), &cx).await;
     let error = result.error().unwrap();
@@ -100,7 +100,7 @@ async fn repeat(
 
 // C1: tokens of a `TokenSource` are redacted from the moment they are returned.
 #[tokio::test]
-async fn oauth_tokens_are_masked_from_the_moment_they_are_returned() {
+async fn oauth_tokens_are_redacted_once_they_are_returned() {
     let host = Host::new();
     let tools = toolset![outer, show_token, repeat].through(&host.gate);
     let cx = cx()
@@ -135,7 +135,7 @@ async fn oauth_tokens_are_masked_from_the_moment_they_are_returned() {
 
 // C1: an OAuth token that is too short to redact is refused.
 #[tokio::test]
-async fn oauth_token_too_short_to_mask_is_not_given_out() {
+async fn oauth_token_too_short_to_redact_is_refused() {
     let tools = toolset![show_token];
     let cx = cx().oauth(Arc::new(Rotating::default())).build();
     let result = tools
@@ -155,7 +155,7 @@ async fn trimmed(#[secret("key")] key: SecretString) -> String {
 
 // C1: a secret with white space around it is also redacted where a tool trims it.
 #[tokio::test]
-async fn trimmed_secret_is_masked() {
+async fn trimmed_secret_is_redacted() {
     for written in [
         format!("{KEY}\n"),
         format!("\r\n\t {KEY} \u{a0}\n"),

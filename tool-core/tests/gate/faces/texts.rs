@@ -24,7 +24,7 @@ async fn cite(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
 
 // C1: citations are redacted in the result, the ledger and the thread.
 #[tokio::test]
-async fn citations_are_masked_in_result_ledger_and_thread() {
+async fn citations_are_redacted_in_result_ledger_and_thread() {
     let host = Host::new();
     let tools = toolset![cite].through(&host.gate);
     let (turns, cx) = (Turns::new(host.store.clone()), with_key());
@@ -69,7 +69,7 @@ async fn note(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
 
 // C1: the action of a note is redacted.
 #[tokio::test]
-async fn action_of_a_note_is_masked() {
+async fn action_of_a_note_is_redacted() {
     let host = Host::new();
     let tools = toolset![note].through(&host.gate);
     tools.call(call("note"), &with_key()).await;
@@ -80,7 +80,7 @@ async fn action_of_a_note_is_masked() {
 
 // C1: ids and names of calls are texts of a model and are redacted as well.
 #[tokio::test]
-async fn id_of_a_call_is_masked_in_the_audit_and_in_debug() {
+async fn id_of_a_call_is_redacted_in_the_audit_and_in_debug() {
     let host = Host::new();
     let tools = toolset![cite].through(&host.gate);
     let call = ToolCall::new(format!("call-{KEY}"), "cite", "{}");
@@ -105,7 +105,7 @@ async fn want(#[secret("key")] key: SecretString) -> Result<u32, ToolError> {
 
 // C1: the fields of an error are redacted in addition to its texts.
 #[tokio::test]
-async fn missing_variables_are_masked() {
+async fn missing_variables_are_redacted() {
     let result = toolset![want].call(call("want"), &with_key()).await;
     assert_eq!(
         result.error().unwrap().missing_variables()[0].name,

@@ -87,7 +87,7 @@ async fn lost(host: &Host, turns: &Turns) -> StoredMessage {
 
 // A9: an ambiguous effect stops the turn even if the ledger's `get` fails: no result is stored and the next call does not run
 #[tokio::test]
-async fn an_ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
+async fn ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
     for fault in [Fault::Get, Fault::Begin] {
         let host = Host::new();
         let turns = Turns::new(host.store.clone());
@@ -131,7 +131,7 @@ async fn an_ambiguous_effect_stops_the_turn_although_the_ledger_fails() {
 
 // A9: an operator's rerun between `begin` and `get` is not lost
 #[tokio::test]
-async fn a_rerun_that_comes_while_a_turn_looks_is_not_lost() {
+async fn rerun_during_the_lookup_of_a_turn_is_not_lost() {
     let host = Host::new();
     let turns = Turns::new(host.store.clone());
     let message = lost(&host, &turns).await;

@@ -40,7 +40,7 @@ impl Model for Paired {
 
 // A3: of two requests that drive one thread at once, only one goes on, so the call pays once
 #[tokio::test]
-async fn of_two_runs_in_one_thread_only_one_goes_on() {
+async fn only_one_of_two_concurrent_runs_of_a_thread_continues() {
     let host = Host::new();
     let (turns, cx) = (Turns::new(host.store.clone()), cx(&host, ANN));
     let tools = |_: &ToolContext| host.tools.clone();
@@ -134,7 +134,7 @@ async fn a_users_message_starts_a_run_with_all_its_steps() {
 
 // A3: when two processes run one message, the later result is not stored twice
 #[tokio::test]
-async fn a_result_that_another_process_stores_late_is_kept_once() {
+async fn late_result_of_another_process_is_stored_once() {
     let host = Host::new();
     let (turns, cx) = (Turns::new(host.store.clone()), cx(&host, ANN));
     turns.say("Pay.", &cx).await.unwrap();
@@ -173,7 +173,7 @@ async fn a_result_that_another_process_stores_late_is_kept_once() {
 
 // A3: a call of an older message that was never finished is shown with a placeholder, and the run goes on
 #[tokio::test]
-async fn a_call_that_was_given_up_has_a_placeholder() {
+async fn abandoned_call_is_sent_with_a_placeholder() {
     let host = Host::new();
     let (turns, cx) = (Turns::new(host.store.clone()), cx(&host, ANN));
     turns.say("Pay.", &cx).await.unwrap();

@@ -229,7 +229,7 @@ mod tests {
 
     // S1-96: the limit of processes does not count the threads of the supervisor
     #[test]
-    fn the_supervisors_threads_take_nothing_from_the_limit_of_processes() {
+    fn supervisor_threads_do_not_count_against_the_process_limit() {
         let own = tempfile::tempdir().unwrap();
         let path = own.path().join("job");
         fs::create_dir(&path).unwrap();

@@ -112,7 +112,7 @@ async fn attempt(
                     Ok(Attempt::NoNamespaces(reason))
                 }
                 Ok(Ok(Some(Event::Failed(failure)))) => Err(failed(job, failure)),
-                Ok(Ok(_)) => Err(no_helper("it went away")),
+                Ok(Ok(_)) => Err(no_helper("its first message is missing or unexpected")),
                 Ok(Err(error)) => Err(no_helper(error)),
                 Err(_) => Err(IsolateError::Helper(format!(
                     "no answer within {} s",

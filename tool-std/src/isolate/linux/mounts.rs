@@ -180,7 +180,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_line_of_the_table_is_a_path_and_its_options() {
+    fn mount_table_line_yields_path_and_options() {
         let (point, flags) =
             parse(br"36 35 98:0 /a /mnt/a\040b rw,nosuid,noatime master:1 - ext3 /dev/root rw")
                 .unwrap();

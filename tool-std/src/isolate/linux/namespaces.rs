@@ -73,7 +73,7 @@ impl Namespaces {
             made.ipc = if flags.contains(UnshareFlags::NEWIPC) {
                 held.clone()
             } else {
-                Held::No(String::from("the kernel has no namespace of it"))
+                Held::No(String::from("the kernel has no IPC namespaces"))
             };
         }
         if flags.contains(UnshareFlags::NEWNET) {
@@ -89,8 +89,11 @@ impl Namespaces {
     /// This process cannot continue. [`Failure::Namespaces`] means that the host created the namespaces and that a helper has to do so instead.
     pub(super) fn inherit(args: &[OsString]) -> Result<Self, Failure> {
         let made = args.first().and_then(|made| made.to_str());
-        let mut made: Self = serde_json::from_str(made.unwrap_or_default())
-            .map_err(|error| Failure::Helper(format!("what the helper has made: {error}")))?;
+        let mut made: Self = serde_json::from_str(made.unwrap_or_default()).map_err(|error| {
+            Failure::Helper(format!(
+                "the namespaces from the helper are malformed: {error}"
+            ))
+        })?;
         // Only the first process of a PID namespace has separate mounts, because both namespaces are created together.
         if !made.is_first() {
             return Err(Failure::Helper(String::from(
@@ -191,11 +194,11 @@ fn as_user(flags: UnshareFlags) -> Result<Held, String> {
         .and_then(|()| fs::write("/proc/self/gid_map", format!("{group} {group} 1")))
         .map_err(|error| {
             format!(
-                "this host may make a namespace of users and not be anybody in it: {error}; on Ubuntu an AppArmor profile with `userns,` for the \
+                "this host may make a user namespace but not map its user in it: {error}; on Ubuntu an AppArmor profile with `userns,` for the \
                  host's binary lets it"
             )
         })?;
-    Ok(Held::Yes(String::from("namespace below one of users")))
+    Ok(Held::Yes(String::from("namespace in a user namespace")))
 }
 
 /// Mounts a `/proc` of this namespace over the host's, for this process's mounts only. It contains only the directories of processes.

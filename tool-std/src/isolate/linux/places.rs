@@ -156,7 +156,7 @@ mod tests {
 
     // S1-96: in a delegated cgroup, the cgroups of jobs are created next to the host's leaf
     #[test]
-    fn a_leaf_of_a_delegated_cgroup_has_its_jobs_beside_it() {
+    fn jobs_of_a_delegated_leaf_are_its_siblings() {
         let service = tempfile::tempdir().unwrap();
         let leaf = service.path().join("host");
         fs::create_dir(&leaf).unwrap();

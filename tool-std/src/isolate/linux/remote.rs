@@ -143,7 +143,7 @@ impl Remote {
         self.clear_up().await;
         self.ended = None;
         Err(IsolateError::Lost(String::from(
-            "it was killed, or something that it was to kill does not die",
+            "it was killed, or a process that it had to kill does not end",
         )))
     }
 

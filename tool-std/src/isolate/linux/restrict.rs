@@ -73,7 +73,7 @@ pub(super) fn landlock(spec: &Spec, held: &mut InForce) -> Result<(), String> {
         (status.0, status.1 == RulesetStatus::NotEnforced)
     else {
         held.landlock = Held::No(String::from(
-            "the kernel has no Landlock, or it is not started",
+            "the kernel has no Landlock, or it is not enabled",
         ));
         return Ok(());
     };
@@ -240,7 +240,7 @@ mod tests {
 
     // S1-97: before ABI version 3, Landlock alone does not restrict the truncation of files
     #[test]
-    fn before_interface_3_landlock_alone_does_not_hold_files() {
+    fn landlock_before_abi_3_does_not_restrict_truncation() {
         let required = [Mechanism::Landlock];
         let job = Job::new("true");
         for (interface, holds) in [(ABI::V1, false), (ABI::V2, false), (ABI::V3, true)] {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_that_is_off_is_none_without_anything_that_keeps_it() {
+    fn network_off_is_reported_open_if_nothing_enforces_it() {
         let mut held = InForce::default();
         for (interface, kept) in [(ABI::V3, false), (ABI::V4, true)] {
             in_force(interface, &Network::Off, &mut held);

@@ -106,7 +106,7 @@ impl Plan {
         reads.sort_by_key(|path| path.components().count());
         let granted = reads.iter().chain(writes.iter().map(|(path, _)| path));
         if granted.into_iter().any(|path| path == Path::new("/")) {
-            return Err(io::Error::other("`/` is granted, with all that is in it"));
+            return Err(io::Error::other("`/` is granted, with everything in it"));
         }
         for path in reads {
             let mut is_there = this.trees.iter().chain(writes);

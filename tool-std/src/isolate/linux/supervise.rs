@@ -39,7 +39,7 @@ pub(super) fn supervise(namespaces: Namespaces) -> u8 {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     if let Err(error) = set_child_subreaper(Some(getpid())) {
         return refuse(Failure::Helper(format!(
-            "what the job leaves behind cannot be taken over: {error}"
+            "orphaned processes of the job cannot be adopted: {error}"
         )));
     }
     let Ok(socket) = socket() else { return 2 };

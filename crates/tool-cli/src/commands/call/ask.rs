@@ -110,7 +110,7 @@ pub(super) fn approval(
                 let text = term.read_line()?;
                 match Json::read(&text) {
                     Ok(_) => return Ok(Some(Reply::Edit(text))),
-                    Err(error) => screen.note(format_args!("that is no JSON: {error}")),
+                    Err(error) => screen.note(format_args!("this is not JSON: {error}")),
                 }
             }
             // The end of the input.

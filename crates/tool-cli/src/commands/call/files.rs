@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_and_any_other_record_stay_as_they_are() {
+    fn urls_and_other_records_are_unchanged() {
         for text in [
             r#"{"type":"file","mediaType":"image/png","url":"https://example.com/a.png"}"#,
             r#"{"media_type":"image/png","source":{"url":"https://example.com/a.png"}}"#,
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn only_texts_and_files_are_lines() {
+    fn only_texts_and_files_are_printed_as_lines() {
         let of = |text: &str| lines(&Json::read(text).unwrap());
         let text = r#"{"type":"text","text":"a\nb"}"#;
         let file = r#"{"type":"file","media_type":"image/png","source":{"url":"https://example.com/a.png"}}"#;
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_told_as_people_read_them() {
+    fn sizes_are_printed_with_units() {
         assert_eq!(size(decoded_size("aGVsbG8=")), "5 bytes");
         assert_eq!(size(decoded_size(&"AAAA".repeat(5_000))), "15.0 kB");
         assert_eq!(size(decoded_size(&"AAAA".repeat(1_000_000))), "3.0 MB");

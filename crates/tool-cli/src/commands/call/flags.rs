@@ -371,7 +371,10 @@ fn arguments(flags: &[Flag], matches: &ArgMatches) -> Result<Option<String>, Fai
             .iter()
             .find(|above| flag.path.starts_with(&above.path))
         {
-            let text = format!("`--{}` and `--{}` say the same", above.long, flag.long);
+            let text = format!(
+                "`--{}` and `--{}` set the same value",
+                above.long, flag.long
+            );
             return Err(
                 Failure::usage(text).hint("give the record as JSON, or its entries one by one")
             );

@@ -44,7 +44,7 @@ fn ask(screen: Screen, question: &Question) -> io::Result<Option<Json>> {
     };
     screen.note(paint(
         DIM,
-        "(an empty line leaves out what may be left out, and otherwise declines)",
+        "(an empty line skips an optional field, and otherwise declines)",
     ));
     let required: Vec<&str> = match schema.get("required") {
         Some(Json::List(keys)) => keys.iter().filter_map(Json::as_text).collect(),
@@ -138,7 +138,7 @@ mod tests {
 
     // M15: an answer in the terminal is converted to the type of its field.
     #[test]
-    fn a_line_becomes_what_the_field_wants() {
+    fn input_line_is_converted_to_the_type_of_the_field() {
         assert_eq!(read(r#"{"type":"string"}"#, "7").as_deref(), Some(r#""7""#));
         assert_eq!(read(r#"{"type":"integer"}"#, "7").as_deref(), Some("7"));
         assert_eq!(

@@ -275,7 +275,7 @@ impl OneCall<'_> {
         answered.map_err(|error| {
             Failure::of(
                 Exit::Refused,
-                format!("the approval was not taken: {error}"),
+                format!("the approval was not accepted: {error}"),
             )
         })?;
         Ok(true)

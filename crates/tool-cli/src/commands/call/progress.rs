@@ -176,7 +176,7 @@ mod tests {
 
     // S2-21, M7: progress is shown as a fraction only if a step has both figures.
     #[test]
-    fn a_step_says_how_far_it_is_where_it_has_both_figures() {
+    fn progress_fraction_needs_both_figures() {
         assert_eq!(how_far(&json(r#"{"done":2,"total":9}"#)), Some((2, 9)));
         assert_eq!(how_far(&json(r#"{"done":2}"#)), None);
         assert_eq!(how_far(&json(r#"{"done":2,"total":0}"#)), None);

@@ -116,7 +116,7 @@ pub(super) fn check(all: &[Saved]) -> Result<(), Failure> {
     };
     let why = saved.problem.as_deref().unwrap_or_default();
     let text = format!("`{}` cannot be saved: {why}", saved.name);
-    let hint = "the tool has run, and running it again may have another effect; `--format json` prints files too";
+    let hint = "the tool has run, and running it again may repeat its effect; `--format json` prints files too";
     Err(Failure::of(Exit::Failed, text).hint(hint))
 }
 

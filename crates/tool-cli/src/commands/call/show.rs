@@ -175,7 +175,7 @@ fn failure(cli: &Cli, def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
 /// Explains how a program supplies host values to a tool.
 fn supply_hint(cli: &Cli) -> String {
     let who = if cli.is_of_workspace() {
-        "`cargo tool` supplies no values of a host; a program of your own does, in its `main`"
+        "`cargo tool` supplies no host values; a program of your own does, in its `main`"
     } else {
         "the program supplies it in its `main`"
     };

@@ -115,7 +115,7 @@ fn changes(before: &[Locked], now: &[Locked]) -> Vec<Change> {
                 name,
                 Callers::Breaking,
                 Approvals::Void,
-                "it is gone",
+                "it was removed",
             )],
             _ => vec![whole(
                 name,

@@ -9,7 +9,7 @@ pub(super) fn became(keyword: &str, before: Option<&Value>, now: Option<&Value>)
     match (before, now) {
         (Some(before), Some(now)) => format!("`{keyword}` {before} became {now}"),
         (None, Some(now)) => format!("`{keyword}` {now} is new"),
-        (Some(before), None) => format!("`{keyword}` {before} is gone"),
+        (Some(before), None) => format!("`{keyword}` {before} was removed"),
         (None, None) => format!("`{keyword}` changed"),
     }
 }

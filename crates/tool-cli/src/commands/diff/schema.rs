@@ -44,7 +44,7 @@ pub(super) fn compare(before: &str, now: &str, side: Side) -> Vec<Changed> {
         return vec![Changed {
             place: String::new(),
             callers: Callers::Breaking,
-            text: "a schema is no JSON, write the lock anew".to_owned(),
+            text: "a schema is not JSON, write the lock again".to_owned(),
         }];
     };
     let mut comparison = Comparison {
@@ -136,7 +136,7 @@ impl<'a> Comparison<'a> {
                 self.add(
                     place,
                     Way::Other,
-                    "it is another schema, or one that cannot be read",
+                    "it is a different schema, or one that cannot be read",
                 );
             }
             return;
@@ -206,7 +206,11 @@ impl<'a> Comparison<'a> {
                     self.add(place, Way::Wider, format!("the value {value} is new"));
                 }
                 for value in went {
-                    self.add(place, Way::Narrower, format!("the value {value} is gone"));
+                    self.add(
+                        place,
+                        Way::Narrower,
+                        format!("the value {value} was removed"),
+                    );
                 }
             }
             (Some(_), None) => {
@@ -322,7 +326,7 @@ impl<'a> Comparison<'a> {
             self.add(
                 place,
                 Way::Narrower,
-                format!("the shape {} is gone", name(shape)),
+                format!("the shape {} was removed", name(shape)),
             );
         }
         for shape in left {
@@ -347,7 +351,7 @@ impl<'a> Comparison<'a> {
             let place = format!("{place}/{key}");
             let (needed_before, needed_now) = (requires(was, key), requires(is, key));
             let Some(new) = now.and_then(|now| now.get(key)) else {
-                self.say(&place, false, "it is gone");
+                self.say(&place, false, "it was removed");
                 continue;
             };
             if needed_before && !needed_now {

@@ -77,7 +77,7 @@ const WIDER: [(&str, &str); 14] = [
 
 // M3: a wider schema breaks readers of outputs, and a narrower one breaks callers.
 #[test]
-fn what_takes_more_breaks_readers_and_what_takes_less_breaks_writers() {
+fn wider_output_and_narrower_input_are_breaking() {
     for (narrow, wide) in WIDER {
         let [narrow, wide] = [narrow, wide].map(|one| record(&format!(r#""a":{one}"#), r#""a""#));
         assert_eq!(
@@ -126,7 +126,7 @@ fn records_grow_and_shrink() {
 
 // M3: unknown keywords are breaking changes, and changed descriptions are not.
 #[test]
-fn what_is_not_understood_is_breaking_and_words_are_not() {
+fn unknown_keywords_are_breaking_and_descriptions_are_not() {
     let of = |one: &str| record(&format!(r#""a":{one}"#), "");
     let [plain, odd] = [
         r#"{"type":"string"}"#,
@@ -303,7 +303,7 @@ async fn holds(before: &Registry, now: &Registry) -> Option<bool> {
 
 // M3: approvals that are reported as void are refused by the gate, and the others are accepted.
 #[test]
-fn approvals_that_are_told_to_be_void_are_refused_and_the_others_run() {
+fn approvals_reported_void_are_refused_and_the_others_run() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_time()
         .build();

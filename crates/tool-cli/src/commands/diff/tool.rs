@@ -24,7 +24,7 @@ pub(super) fn changes(before: &Locked, now: &Locked) -> Vec<Change> {
             "",
             Callers::Compatible,
             true,
-            "models read another text".into(),
+            "models read a different text".into(),
         );
     }
     if before.category != now.category {
@@ -37,7 +37,7 @@ pub(super) fn changes(before: &Locked, now: &Locked) -> Vec<Change> {
             .iter()
             .all(|change| change.approvals == Approvals::Hold)
     {
-        let text = "the contract is another one, though nothing that is compared here changed";
+        let text = "the contract changed, though none of the parts compared here changed";
         found.add("contract", "", Callers::Compatible, true, text.into());
     }
     found.changes
@@ -151,11 +151,11 @@ impl Found<'_> {
 
     fn needs(&mut self, before: &Locked, now: &Locked) {
         for provider in gone(&before.providers, &now.providers) {
-            let text = format!("{provider} is not offered it any more");
+            let text = format!("it is not offered to {provider} any more");
             self.add("provider", "", Callers::Breaking, true, text);
         }
         for provider in gone(&now.providers, &before.providers) {
-            let text = format!("{provider} is offered it now");
+            let text = format!("it is offered to {provider} now");
             self.add("provider", "", Callers::Compatible, true, text);
         }
         let sides = [

@@ -98,7 +98,7 @@ impl Checked {
                 refused(
                     "schema",
                     pointer,
-                    format!("values cannot be held to the schema: {why}"),
+                    format!("values cannot be validated against the schema: {why}"),
                 )
             })
         });
@@ -106,7 +106,7 @@ impl Checked {
             Err(refused(
                 "schema",
                 String::new(),
-                "values cannot be held to the schema: it could not be compiled",
+                "values cannot be validated against the schema: it could not be compiled",
             ))
         })?;
         Ok(Self { validator, graph })

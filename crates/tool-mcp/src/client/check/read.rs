@@ -123,7 +123,7 @@ impl<'a> Builder<'a> {
             return Err(refused(
                 "limit-size",
                 String::new(),
-                format!("the schema holds more than {MOST_NODES} others"),
+                format!("the schema contains more than {MOST_NODES} schemas"),
             ));
         }
         self.nodes.push(Node::default());
@@ -267,7 +267,7 @@ impl<'a> Builder<'a> {
             refused(
                 "ref-target",
                 pointer.to_owned(),
-                "a reference leads to what is not in the schema",
+                "a reference leads to a definition that is not in the schema",
             )
         })
     }
@@ -290,7 +290,7 @@ fn too_deep(pointer: String) -> Fault {
     refused(
         "limit-depth",
         pointer,
-        format!("more than {DEEPEST} schemas are inside each other"),
+        format!("more than {DEEPEST} schemas are nested in each other"),
     )
 }
 

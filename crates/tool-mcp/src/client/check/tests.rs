@@ -187,7 +187,7 @@ fn issues_say_where_and_what() {
     );
     assert!(
         told(json!({"collection": "a", "a/b": "x", "filter": {"A1": 1}}))
-            .contains("/filter: keys of which each is fit")
+            .contains("/filter: an object whose keys are all valid")
     );
     let many: serde_json::Map<String, Value> =
         (0..100).map(|at| (format!("k{at}"), json!(1))).collect();

@@ -62,7 +62,7 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
         }
         Kind::PropertyNames { error } => {
             format!(
-                "keys of which each is fit: {}",
+                "an object whose keys are all valid: {}",
                 cut(&error.to_string(), LISTED)
             )
         }

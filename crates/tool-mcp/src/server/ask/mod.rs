@@ -89,7 +89,9 @@ impl Asker for Live {
             let asked = tokio::time::timeout(self.patience, self.peer.send_request(request));
             match asked.await {
                 Ok(Ok(ClientResult::ElicitResult(result))) => given(result),
-                Ok(Ok(_)) => Err(unasked("the client answered with something else")),
+                Ok(Ok(_)) => Err(unasked(
+                    "the client's response is not a result of `elicitation/create`",
+                )),
                 Ok(Err(error)) => Err(unasked(error)),
                 Err(_) => Err(ToolError::of(
                     ErrorKind::TimedOut,
@@ -129,7 +131,7 @@ pub(crate) async fn approved_live(
         let answer = match live.ask(approve::question(&ticket)).await {
             Ok(answer) => answer,
             Err(error) => {
-                tracing::debug!(error = %error.operator_text(), "nobody could be asked to approve a call");
+                tracing::debug!(error = %error.operator_text(), "the client could not be asked to approve a call");
                 return Ok(result);
             }
         };

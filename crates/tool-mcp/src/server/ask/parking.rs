@@ -263,7 +263,7 @@ impl Parking {
         let opened = self.codec.open_json_with(sealed, call.0.as_bytes());
         opened.map_err(|_| {
             ErrorData::invalid_params(
-                "`requestState` is not one that this server gave for this call, or is too old",
+                "`requestState` was not issued by this server for this call, or has expired",
                 None,
             )
         })

@@ -89,7 +89,12 @@ impl Asker for Between {
                 return Ok(answer.into());
             }
             let (answer, answered) = oneshot::channel();
-            let gone = || ToolError::of(ErrorKind::Cancelled, "nobody waits for the tool any more");
+            let gone = || {
+                ToolError::of(
+                    ErrorKind::Cancelled,
+                    "the client disconnected before the tool finished",
+                )
+            };
             let waits = Waits { question, answer };
             self.questions.send(waits).map_err(|_| gone())?;
             let answer = answered.await.map_err(|_| gone())??;
@@ -208,7 +213,7 @@ pub(crate) async fn run(
     if !hints.is_some_and(|hints| hints.read_only || hints.idempotent) {
         let error = ToolError::of(
             ErrorKind::Interrupted,
-            "the call waited for an answer and is gone, it may have done a part of its work: look before you call again",
+            "the call was lost while it waited for an answer, it may have done part of its work: check before you call again",
         );
         return Ok(Round::Done(CallResult::refused(asking.call, error)));
     }

@@ -90,8 +90,11 @@ where
     let is_json = is("application/json");
     let (mut parts, body) = response.into_parts();
     let Ok(body) = body.collect().await else {
-        return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the answer broke off")
-            .into_response();
+        return Refusal::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the response ended early",
+        )
+        .into_response();
     };
     let body = body.to_bytes();
     parts.headers.remove(CONTENT_LENGTH);

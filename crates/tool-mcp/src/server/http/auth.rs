@@ -34,7 +34,7 @@ pub enum AuthError {
     #[error("the access token is not valid: {0}")]
     Rejected(&'static str),
     /// The token cannot be verified at the moment.
-    #[error("the access token cannot be looked at now")]
+    #[error("the access token cannot be verified now")]
     Unavailable,
 }
 
@@ -164,7 +164,7 @@ impl Auth {
             audience.trim_end_matches('/') == self.resource.trim_end_matches('/')
         };
         if !principal.audience.iter().any(for_us) {
-            return Err(invalid(Some("the token is for another resource")));
+            return Err(invalid(Some("the token is for a different resource")));
         }
         if !self
             .scopes

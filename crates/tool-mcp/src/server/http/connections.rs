@@ -52,7 +52,7 @@ pub(super) async fn serve(
             Ok((stream, _)) => stream,
             Err(error) if is_of_one_connection(&error) => continue,
             Err(error) => {
-                tracing::error!(%error, "no connection can be taken now");
+                tracing::error!(%error, "no connection can be accepted now");
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }
@@ -127,7 +127,7 @@ impl Open {
         self.connections.retain(|(client, task)| {
             let late = client.has_waited(timeout);
             if late {
-                tracing::debug!("a connection is closed: no whole head came in time");
+                tracing::debug!("a connection is closed: no complete request head arrived in time");
                 task.abort();
             }
             !late && !task.is_finished()
@@ -213,7 +213,7 @@ impl HttpBody for Answering {
 /// Disables Nagle's algorithm: streams are many small writes, and each would wait for the client's delayed acknowledgement.
 fn without_delay(stream: &TcpStream) {
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::warn!(%error, "a connection answers slowly, because it waits before small writes");
+        tracing::warn!(%error, "a connection responds slowly, because `TCP_NODELAY` cannot be set");
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn small_writes_leave_at_once() {
+    async fn nagle_is_disabled_for_connections() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (client, accepted) = tokio::join!(TcpStream::connect(address), listener.accept());

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_gets_in_and_others_do_not() {
+    fn only_local_hosts_are_allowed_by_default() {
         let guard = Guard::default();
         for host in [
             "localhost",
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_host_names_gets_in() {
+    fn configured_hosts_and_origins_are_allowed() {
         let mut guard = Guard::default();
         guard.host("mcp.example.com");
         guard.host("other.example.com:8443");

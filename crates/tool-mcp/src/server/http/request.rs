@@ -42,7 +42,7 @@ impl<H: ServerHandler> Endpoint<H> {
         {
             return Err(Refusal::new(
                 StatusCode::NOT_FOUND,
-                "there is no such session, begin another",
+                "there is no such session, start a new one",
             ));
         }
         let begins = session.is_none();
@@ -131,7 +131,7 @@ impl<H: ServerHandler> Endpoint<H> {
         let Ok(body) = tokio::time::timeout(self.options.body_timeout, body).await else {
             return Err(Refusal::new(
                 StatusCode::REQUEST_TIMEOUT,
-                "the body did not come in time",
+                "the body did not arrive in time",
             ));
         };
         match body {

@@ -114,7 +114,7 @@ mod tests {
     use super::next;
 
     #[test]
-    fn ids_that_clients_see_name_the_next_event() {
+    fn event_id_is_the_index_of_the_next_event() {
         assert_eq!(next("0"), "1");
         assert_eq!(next("9/4"), "10/4");
         assert_eq!(next("odd"), "odd");

@@ -19,7 +19,7 @@
 pub async fn shutdown_signal() {
     let interrupted = async {
         if let Err(error) = tokio::signal::ctrl_c().await {
-            tracing::error!(%error, "the program cannot be interrupted by ctrl-c");
+            tracing::error!(%error, "no signal handler can be installed for Ctrl-C");
             std::future::pending::<()>().await;
         }
     };
@@ -36,7 +36,7 @@ async fn terminated() {
     match signal(SignalKind::terminate()) {
         Ok(mut signal) => _ = signal.recv().await,
         Err(error) => {
-            tracing::error!(%error, "the program cannot be ended in an orderly way by SIGTERM");
+            tracing::error!(%error, "no signal handler can be installed for SIGTERM");
             std::future::pending::<()>().await;
         }
     }

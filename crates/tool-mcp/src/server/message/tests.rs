@@ -10,7 +10,7 @@ fn code(message: &str) -> (i32, Option<String>) {
 }
 
 #[test]
-fn what_is_malformed_has_its_code_and_the_id_that_could_be_read() {
+fn malformed_message_has_an_error_code_and_its_id() {
     let none = None;
     let id = |id: &str| Some(id.to_owned());
     let cases = [
@@ -99,7 +99,7 @@ fn what_is_malformed_has_its_code_and_the_id_that_could_be_read() {
 
 // H9: the error for a duplicate key names the key; it was the error about batches before.
 #[test]
-fn a_key_that_stands_twice_is_named() {
+fn duplicate_key_is_named() {
     let text = |message: &str| {
         let reject = read(message.as_bytes()).map(|_| ()).unwrap_err();
         reject.into_message().error.message.into_owned()
@@ -111,7 +111,7 @@ fn a_key_that_stands_twice_is_named() {
 }
 
 #[test]
-fn the_text_of_arguments_stays_as_it_was_written() {
+fn text_of_arguments_is_kept_verbatim() {
     let text = r#"{"a":1, "a":2, "big":340282366920938463463374607431768211456}"#;
     let message = format!(
         r#"{{"params":{{"arguments": {text} ,"name":"x\u0041","_meta":{{"progressToken":7}}}},"method":"tools/call","id":"q","jsonrpc":"2.0"}}"#
@@ -145,7 +145,7 @@ fn absent_arguments_and_null_are_none() {
 }
 
 #[test]
-fn methods_of_others_pass() {
+fn unknown_methods_are_passed_on() {
     let message = br#"{"jsonrpc":"2.0","id":1,"method":"acme/thing","params":{"a":1}}"#;
     let Ok(Incoming::Other(other)) = read(message) else {
         panic!("another method");
@@ -154,7 +154,7 @@ fn methods_of_others_pass() {
 }
 
 #[test]
-fn a_call_is_the_same_in_one_reading_as_in_pieces() {
+fn one_pass_parse_of_a_call_equals_the_general_parse() {
     let params = [
         r#"{"name":"a"}"#,
         r#"{"name":"a","arguments":null,"_meta":null,"requestState":null}"#,

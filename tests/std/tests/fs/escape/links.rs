@@ -68,7 +68,7 @@ fn targets(trial: &Trial) -> Vec<PathBuf> {
 
 // S1-76, S1-78: no tool follows a link that leads outside.
 #[tokio::test]
-async fn no_link_leads_out_of_any_tool() {
+async fn no_tool_follows_a_link_outside() {
     let trial = Trial::new();
     let base = trial.place.path.clone();
     let targets = targets(&trial);
@@ -155,7 +155,7 @@ async fn a_link_that_stays_inside_is_read_and_never_written_through() {
         let name = path.split('/').next().unwrap();
         assert_eq!(
             told,
-            format!("`{path}`: `{name}` is a link to `{target}`, write the path that it leads to")
+            format!("`{path}`: `{name}` is a link to `{target}`, write the path of its target")
         );
         let edit = json!({"path": path, "old_text": "inside", "new_text": "x"});
         assert_eq!(trial.place.fails("edit_file", edit).await, told);
@@ -190,7 +190,7 @@ async fn a_link_that_stays_inside_is_read_and_never_written_through() {
 
 // S1-78: ignore files lead nowhere outside either.
 #[tokio::test]
-async fn rules_are_read_from_no_link_and_from_nothing_but_files() {
+async fn ignore_rules_are_read_only_from_regular_files() {
     use rustix::fs::{CWD, Mode, mkfifoat};
 
     let trial = Trial::new();

@@ -224,7 +224,7 @@ fn look_alikes() -> BTreeSet<String> {
 
 // S1-73, S1-74, S1-75, S1-77, S1-78: each tool refuses every path that leads outside.
 #[tokio::test]
-async fn no_path_leads_out_of_any_tool() {
+async fn every_tool_refuses_paths_outside() {
     let trial = Trial::new();
     let (out, absolute, look_alikes) = (out(), absolute(&trial), look_alikes());
     assert!(out.len() + absolute.len() + look_alikes.len() >= 800);
@@ -247,7 +247,7 @@ async fn no_path_leads_out_of_any_tool() {
 
 // S1-78: no search pattern leads outside.
 #[tokio::test]
-async fn no_pattern_of_a_search_leads_out() {
+async fn no_search_pattern_matches_outside() {
     use serde_json::json;
 
     let trial = Trial::new();
@@ -274,7 +274,7 @@ async fn no_pattern_of_a_search_leads_out() {
 
 // S1-77, S1-78: control test: the same calls do reach files inside.
 #[tokio::test]
-async fn the_suite_does_reach_what_is_inside() {
+async fn control_paths_inside_are_reached() {
     let trial = Trial::new();
     for path in [
         "file",

@@ -60,7 +60,7 @@ fn under_exchange(trial: &Trial, one: &str, other: &str, paths: &[&str], rounds:
 
 // S1-76, S1-78: a folder that is swapped for a link leads nowhere outside.
 #[test]
-fn a_folder_that_becomes_a_link_leads_nowhere() {
+fn folder_swapped_for_a_link_is_not_followed() {
     let trial = Trial::new();
     trial.place.put("x/inside.txt", "inside\n");
     trial.place.put("x/deep/secret", "inside\n");
@@ -94,7 +94,7 @@ fn a_folder_that_becomes_a_link_leads_nowhere() {
 
 // S1-76, S1-78: a file that is swapped for a link leads nowhere outside.
 #[test]
-fn a_file_that_becomes_a_link_leads_nowhere() {
+fn file_swapped_for_a_link_is_not_followed() {
     let trial = Trial::new();
     trial.place.put("x", "inside\n");
     let secret = trial.place.around().join("outside/secret");

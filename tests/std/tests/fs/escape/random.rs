@@ -66,7 +66,7 @@ fn path() -> impl Strategy<Value = String> {
 
 // S1-78: no random path touches anything outside, with any tool.
 #[test]
-fn no_random_path_touches_what_is_outside() {
+fn no_random_path_touches_anything_outside() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();

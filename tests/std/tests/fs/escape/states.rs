@@ -11,7 +11,7 @@ use super::{CANARY, Trial};
 
 // S1-78: a hard link to a file outside.
 #[tokio::test]
-async fn files_with_two_names_are_refused_unless_the_host_allows_them() {
+async fn hard_links_are_refused_unless_the_host_allows_them() {
     let secret = |trial: &Trial| trial.place.path.parent().unwrap().join("conv2/secret");
     let trial = Trial::new();
     let base = &trial.place.path;
@@ -71,13 +71,13 @@ async fn files_with_two_names_are_refused_unless_the_host_allows_them() {
 
 // S1-78: pipes, sockets and devices are refused without waiting.
 #[tokio::test]
-async fn what_is_no_file_is_told_apart_at_once() {
+async fn special_files_are_refused_without_waiting() {
     let trial = Trial::new();
     let base = &trial.place.path;
     mkfifoat(CWD, base.join("pipe"), Mode::RWXU).unwrap();
     let socket = UnixListener::bind(base.join("socket")).unwrap();
     let made = ["pipe", "socket"];
-    trial.refuses_what_is_no_file(&made).await;
+    trial.refuses_special_files(&made).await;
     drop(socket);
 }
 
@@ -133,7 +133,7 @@ async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
         ] {
             let told = place.fails(tool, arguments).await;
             let said = told.contains("is inside a `.git`, which only git writes")
-                || told.contains("is written as a folder");
+                || told.contains("is written like a folder");
             assert!(said, "{path}: {told}");
         }
     }
@@ -146,7 +146,7 @@ async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
     }
     assert!(
         !place.path.join("c").exists(),
-        "not even a folder is made on the way"
+        "no folder is created for the path"
     );
     for path in [".gitignore", ".github/x.yml", "git/config", "x.git/config"] {
         place
@@ -157,7 +157,7 @@ async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
 
 // S1-78: names that are not UTF-8 and unreadable modes cause no harm.
 #[tokio::test]
-async fn names_that_are_no_text_and_modes_that_forbid_harm_nobody() {
+async fn non_utf8_names_and_unreadable_modes_are_handled() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
 

@@ -59,7 +59,7 @@ impl Trial {
     }
 
     /// Calls every tool on pipes, sockets and devices; none may wait for one.
-    pub(crate) async fn refuses_what_is_no_file(&self, made: &[&str]) {
+    pub(crate) async fn refuses_special_files(&self, made: &[&str]) {
         // A pipe without a writer never ends, so a tool that waited for it would never return.
         for path in made {
             self.refused(path).await;

@@ -46,7 +46,7 @@ const ELSEWHERE: [&str; 34] = [
 
 // S1-85, S1-86: no configuration entry redirects the tools or the token.
 #[tokio::test]
-async fn no_entry_of_a_configuration_leads_elsewhere() {
+async fn no_config_entry_redirects_the_tools_or_the_token() {
     let world = World::new();
     let (server, other) = (
         world.server(),
@@ -80,7 +80,10 @@ async fn no_entry_of_a_configuration_leads_elsewhere() {
         let before = other.seen().len();
         target.plainly(&["fetch origin", "push origin HEAD:refs/heads/x"]);
         let seen = other.seen();
-        assert!(seen.len() > before, "does not bite: {text}");
+        assert!(
+            seen.len() > before,
+            "the attack does not work on plain git: {text}"
+        );
         token += usize::from(
             seen[before..]
                 .iter()

@@ -170,7 +170,7 @@ fn fill(text: &str, target: &Target) -> String {
 
 // S1-84, S1-95: no configuration entry starts a program.
 #[tokio::test]
-async fn no_entry_of_a_configuration_starts_a_program() {
+async fn no_config_entry_starts_a_program() {
     let target = Target::new().await;
     let evil = target.evil();
     fs::write(
@@ -205,7 +205,10 @@ async fn no_entry_of_a_configuration_starts_a_program() {
                 .collect();
             let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
             target.plainly(&commands);
-            assert!(target.ran().is_some(), "does not bite: {text}");
+            assert!(
+                target.ran().is_some(),
+                "the attack does not work on plain git: {text}"
+            );
             bites += 1;
         }
         plant();
@@ -223,7 +226,7 @@ async fn no_entry_of_a_configuration_starts_a_program() {
 
 // S1-84: hooks and other files in a repository start nothing and do not break the tools.
 #[tokio::test]
-async fn what_lies_in_a_repository_starts_nothing_and_keeps_nothing_from_working() {
+async fn files_in_a_repository_start_nothing_and_break_no_tool() {
     let target = Target::new().await;
     let evil = target.evil();
     let clone = &target.clone;
@@ -261,7 +264,10 @@ async fn what_lies_in_a_repository_starts_nothing_and_keeps_nothing_from_working
     let config = target.world.path(".gitconfig");
     fs::write(config, format!("[core]\n fsmonitor = {evil}\n")).unwrap();
     target.plainly(&["commit --allow-empty -m x"]);
-    assert!(target.ran().is_some(), "does not bite");
+    assert!(
+        target.ran().is_some(),
+        "the attack does not work on plain git"
+    );
     let _ = fs::remove_file(target.world.path("ran"));
     fs::write(clone.join("again"), "again").unwrap();
     for (tool, said) in target.everything().await {
@@ -272,7 +278,7 @@ async fn what_lies_in_a_repository_starts_nothing_and_keeps_nothing_from_working
 
 // S1-84: git does not look into a nested repository.
 #[tokio::test]
-async fn a_repository_inside_a_repository_is_not_looked_into() {
+async fn nested_repository_is_not_read() {
     let target = Target::new().await;
     target.restore();
     let (clone, evil) = (&target.clone, target.evil());
@@ -299,7 +305,10 @@ async fn a_repository_inside_a_repository_is_not_looked_into() {
     }
     fs::write(clone.join("README.md"), "# Once more\n").unwrap();
     target.plainly(&["status"]);
-    assert!(target.ran().is_some(), "does not bite");
+    assert!(
+        target.ran().is_some(),
+        "the attack does not work on plain git"
+    );
     let _ = fs::remove_file(target.world.path("ran"));
     for (tool, said) in target.everything().await {
         let said = said.unwrap_or_else(|told| panic!("{tool}: {told}"));

@@ -105,7 +105,7 @@ fn pipe(target: &Target, name: &str) {
 
 // S1-76: nothing in a repository leads git out of the workspace.
 #[tokio::test]
-async fn nothing_in_a_repository_leads_git_out_of_it() {
+async fn nothing_in_a_repository_makes_git_leave_the_workspace() {
     let target = Target::new().await;
     for (name, spoil) in STATES {
         target.restore();
@@ -135,7 +135,7 @@ async fn nothing_in_a_repository_leads_git_out_of_it() {
 
 // S1-91: names of references in a repository are never read as options or paths.
 #[tokio::test]
-async fn names_in_a_repository_are_no_arguments() {
+async fn reference_names_are_never_read_as_arguments() {
     let target = Target::new().await;
     for head in [
         "ref: refs/heads/--upload-pack=touch\n",

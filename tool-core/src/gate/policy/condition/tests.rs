@@ -10,7 +10,7 @@ fn ask(condition: &Condition, arguments: &str) -> Answer {
 
 // M14: each test of a condition answers yes, no, or fails for a different type or an absent place.
 #[test]
-fn a_condition_holds_or_does_not_or_fails() {
+fn condition_is_true_false_or_fails() {
     let at = || Condition::new("/a");
     for (condition, yes, no) in [
         (at().equals("x"), r#"{"a":"x"}"#, r#"{"a":"X"}"#),
@@ -114,7 +114,7 @@ fn numbers_are_exact() {
 
 // M14: a condition in a file has exactly one test, and invalid conditions are reported.
 #[test]
-fn a_condition_in_a_file_asks_one_question() {
+fn condition_in_a_file_has_exactly_one_test() {
     for text in [
         r#"{"pointer":"/a","equals":null}"#,
         r#"{"pointer":"/a","one_of":[1,"x"]}"#,

@@ -239,14 +239,14 @@ impl Judge {
             self.fault(
                 rule,
                 targets,
-                format!("`{first}` may not stand beside `$ref`, wrap the reference in a one-branch `anyOf`"),
+                format!("`{first}` may not be next to `$ref`, wrap the reference in a one-branch `anyOf`"),
             );
         }
         if node.has("anyOf") && !beside("anyOf").is_empty() {
             self.fault(
                 "anyof-siblings",
                 P,
-                "`anyOf` must stand alone, move what is beside it into the branches",
+                "`anyOf` must be the only keyword, move the others into the branches",
             );
         }
     }

@@ -62,7 +62,7 @@ pub(super) fn faults(root: &Doc) -> Vec<Fault> {
         format!("{optionals} properties may be left out, 24 is the limit")
     });
     over(unions > 15, "limit-union", Targets::A, &|| {
-        format!("{unions} properties are unions, 15 is what works")
+        format!("{unions} properties are unions, 15 is the limit that works")
     });
     faults
 }

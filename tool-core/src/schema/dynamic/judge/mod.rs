@@ -92,7 +92,7 @@ impl Judge {
                 self.fault(
                     "root-union",
                     Targets::O.and(Targets::A).and(Targets::J).and(Targets::P),
-                    format!("`{keyword}` may not stand at the root, put the choice in a property"),
+                    format!("`{keyword}` may not be at the root, put the choice in a property"),
                 );
             }
         }
@@ -108,7 +108,7 @@ impl Judge {
             self.fault(
                 "untyped-value",
                 targets,
-                "a boolean is no schema here, say a type",
+                "a boolean is not a schema here, write a type",
             );
             return;
         }

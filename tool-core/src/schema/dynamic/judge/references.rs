@@ -28,7 +28,7 @@ pub(super) fn faults(root: &Doc) -> Vec<Fault> {
             faults.push(Fault {
                 rule: "ref-target",
                 pointer: link.pointer.clone(),
-                text: format!("`{}` points at nothing in this schema", link.to),
+                text: format!("`{}` points to nothing in this schema", link.to),
                 targets: Targets::ALL,
             });
         } else if link.to != "#" && definition(link.to).is_none() {
@@ -44,7 +44,7 @@ pub(super) fn faults(root: &Doc) -> Vec<Fault> {
         faults.push(Fault {
             rule: "recursive-type",
             pointer: link.pointer.clone(),
-            text: "the schema holds itself, take a flat list with parent ids".into(),
+            text: "the schema contains itself, take a flat list with parent ids".into(),
             targets: Targets::A.and(Targets::P),
         });
     }
@@ -53,7 +53,7 @@ pub(super) fn faults(root: &Doc) -> Vec<Fault> {
             rule: "recursive-type",
             pointer: link.pointer.clone(),
             text:
-                "the schema holds itself through required properties, let one of them be left out"
+                "the schema contains itself through required properties, make one of them optional"
                     .into(),
             targets: Targets::J,
         });

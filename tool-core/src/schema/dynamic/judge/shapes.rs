@@ -18,9 +18,9 @@ impl Judge {
             None => {
                 let speaks = ["$ref", "anyOf", "oneOf", "allOf", "enum", "const", "not"];
                 if !speaks.iter().any(|key| node.has(key)) {
-                    self.fault("untyped-value", OAP, "there is no `type`, say one");
+                    self.fault("untyped-value", OAP, "there is no `type`, write one");
                 } else if !node.has("anyOf") && !node.has("$ref") {
-                    self.fault("untyped-value", P, "there is no `type`, say one");
+                    self.fault("untyped-value", P, "there is no `type`, write one");
                 }
             }
             Some(Doc::Array(_)) => self.fault(
@@ -66,20 +66,24 @@ impl Judge {
                 self.fault(
                     "optional-not-nullable",
                     O,
-                    format!("`{name}` is not in `required`, add it there and let it be null"),
+                    format!("`{name}` is not in `required`, add it there and allow null"),
                 );
             }
             if place == Place::Root && !words::key_of(name, true) {
                 self.fault(
                     "property-key",
                     A.and(P),
-                    format!("`{name}` is no key a provider takes, use letters, digits and `_`"),
+                    format!(
+                        "`{name}` is not a key that providers accept, use letters, digits and `_`"
+                    ),
                 );
             } else if !words::key_of(name, false) {
                 self.fault(
                     "property-key",
                     P,
-                    format!("`{name}` is no key a provider takes, use letters, digits and `_`"),
+                    format!(
+                        "`{name}` is not a key that providers accept, use letters, digits and `_`"
+                    ),
                 );
             }
         }
@@ -88,7 +92,7 @@ impl Judge {
                 self.fault(
                     "required-unknown",
                     O.and(P),
-                    format!("`{name}` is required but is no property"),
+                    format!("`{name}` is required but is not a property"),
                 );
             }
         }
@@ -186,7 +190,7 @@ impl Judge {
         };
         let values = listed.items();
         if values.is_empty() {
-            self.fault("enum-empty", OAP.and(J), "no value is left to choose");
+            self.fault("enum-empty", OAP.and(J), "the enum allows no value");
         }
         if matches!(node.get("type"), Some(Doc::Array(_))) {
             self.fault("enum-type-array", A, "write `anyOf` of the enum and null");
@@ -229,7 +233,7 @@ impl Judge {
                 self.fault(
                     "format-on-number",
                     P,
-                    format!("`{format}` is no format of a number, leave it out"),
+                    format!("`{format}` is not a format of numbers, leave it out"),
                 );
             }
         } else if format == "uri" {
@@ -242,7 +246,9 @@ impl Judge {
             self.fault(
                 "format-unknown",
                 OAP,
-                format!("`{format}` is no format a provider knows, say it in the description"),
+                format!(
+                    "`{format}` is not a format that providers know, say it in the description"
+                ),
             );
         } else if format != "date-time" {
             self.fault(

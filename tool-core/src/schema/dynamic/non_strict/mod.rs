@@ -200,7 +200,10 @@ impl Adapter {
             return;
         };
         let (_, value) = entries.remove(at);
-        self.change(rule, format!("`{key}` is taken out and said in words"));
+        self.change(
+            rule,
+            format!("`{key}` is removed and stated in the description"),
+        );
         let text = value.text();
         let mut sentence = format!("`{key}`: ");
         if text.len() > LONGEST {
@@ -227,11 +230,14 @@ impl Adapter {
         self.tuple(entries);
         let types = kinds(entries);
         if types.contains(&"object") && get(entries, "properties").is_none() {
-            self.change("zero-args", "`properties` is added, which is empty");
+            self.change("zero-args", "an empty `properties` is added");
             entries.push(("properties".to_owned(), Doc::Object(Vec::new())));
         }
         if kinds(entries).contains(&"array") && get(entries, "items").is_none() {
-            self.change("array-no-items", "`items` is added, which takes everything");
+            self.change(
+                "array-no-items",
+                "an `items` that accepts everything is added",
+            );
             entries.push(("items".to_owned(), Doc::Object(Vec::new())));
         }
     }
@@ -249,7 +255,7 @@ impl Adapter {
             let is_exclusive = *is_exclusive;
             self.change(
                 "old-draft",
-                format!("`{exclusive}` is written as draft 2020-12 has it"),
+                format!("`{exclusive}` is written as in draft 2020-12"),
             );
             entries.retain(|(name, _)| name != exclusive);
             if is_exclusive
@@ -259,11 +265,11 @@ impl Adapter {
             }
         }
         if matches!(get(entries, "required"), Some(Doc::Boolean(_) | Doc::Null)) {
-            self.change("old-draft", "`required` without a list is taken out");
+            self.change("old-draft", "`required` without a list is removed");
             entries.retain(|(name, _)| name != "required");
         }
         if get(entries, "nullable").is_some() && get(entries, "type").is_none() {
-            self.change("old-draft", "`nullable` without a type is taken out");
+            self.change("old-draft", "`nullable` without a type is removed");
             entries.retain(|(name, _)| name != "nullable");
         }
     }

@@ -27,12 +27,12 @@ impl Adapter {
             Some(_) if !kinds(entries).contains(&"object") => {
                 self.fault(
                     "root-not-object",
-                    "a tool's arguments are an object, and the root admits none",
+                    "a tool's arguments are an object, and the root does not allow one",
                 );
                 return;
             }
             _ => {
-                self.change("root-not-object", "the root says that it is an object");
+                self.change("root-not-object", "`type` is set to `object` at the root");
                 entries.retain(|(name, _)| name != "type");
                 entries.insert(0, ("type".to_owned(), Doc::String("object".to_owned())));
             }
@@ -66,12 +66,15 @@ impl Adapter {
                 return;
             };
             let Some(Doc::Object(target)) = target(whole, &to) else {
-                self.fault("ref-target", "the root refers to what is not in the schema");
+                self.fault(
+                    "ref-target",
+                    "the root refers to a definition that is not in the schema",
+                );
                 return;
             };
             self.change(
                 "ref-inline",
-                "the definition is written in the place of the root's `$ref`",
+                "the root's `$ref` is replaced by its definition",
             );
             entries.retain(|(name, _)| name != "$ref");
             for (name, value) in target {

@@ -15,7 +15,7 @@ impl Reader<'_> {
         if let Some((key, _)) = beside {
             return self.fault(
                 "anyof-siblings",
-                format!("`{key}` stands beside `{keyword}`, move it into the branches"),
+                format!("`{key}` is next to `{keyword}`, move it into the branches"),
             );
         }
         let mut nodes = Vec::new();
@@ -74,7 +74,7 @@ impl Reader<'_> {
         for (index, a) in variants.iter().enumerate() {
             if let Some(b) = variants[index + 1..].iter().position(|b| !disjoint(a, b)) {
                 let text = format!(
-                    "branches {index} and {} cannot be told apart, give each a tag",
+                    "branches {index} and {} cannot be distinguished, give each a tag",
                     index + 1 + b
                 );
                 return self.fault("union-overlap", text);
@@ -95,7 +95,7 @@ impl Reader<'_> {
                 None => folded.push(listing(variant)),
                 Some(held) => {
                     if !join(held, listing(variant)) {
-                        self.note("union-overlap", "branches of one type are taken together, whoever runs the tool checks which it is");
+                        self.note("union-overlap", "branches of one type are merged, which of them matches is checked where the tool runs");
                     }
                 }
             }

@@ -71,7 +71,7 @@ fn join_quiet(around: &Doc, branch: &Doc) -> Doc {
 /// Resolves a reference or an `allOf` at the top of a branch.
 fn resolved(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
     if fuel.merges == 0 || fuel.depth == 0 {
-        return Err("the schema is merged with itself, or with too much".into());
+        return Err("the schema is merged with itself, or with too many others".into());
     }
     fuel.merges -= 1;
     fuel.depth -= 1;
@@ -91,7 +91,7 @@ fn resolved_inside(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, Str
     let target = to
         .strip_prefix('#')
         .and_then(|path| root.at(path))
-        .ok_or_else(|| format!("`{to}` points at nothing in this schema"))?;
+        .ok_or_else(|| format!("`{to}` points to nothing in this schema"))?;
     let joined = merge(&without(branch, "$ref"), target)?;
     resolved(root, &joined, fuel)
 }
@@ -114,7 +114,7 @@ fn merge(a: &Doc, b: &Doc) -> Result<Doc, String> {
                         Some((_, same)) if same == property => {}
                         Some(_) => {
                             return Err(format!(
-                                "`{name}` is said twice and differently, write one merged schema"
+                                "`{name}` has two different values, write one merged schema"
                             ));
                         }
                     }
@@ -131,7 +131,7 @@ fn merge(a: &Doc, b: &Doc) -> Result<Doc, String> {
             ("additionalProperties", Doc::Boolean(false), _) => {}
             _ => {
                 return Err(format!(
-                    "`{key}` is said twice and differently, write one merged schema"
+                    "`{key}` has two different values, write one merged schema"
                 ));
             }
         }

@@ -47,7 +47,7 @@ pub(super) fn read(root: &Doc) -> Result<Read, Vec<Fault>> {
         Owned::Tagged { .. } | Owned::Untagged(_) => {
             reader.fault(
                 "root-union",
-                "a choice may not stand at the root, put it into a property",
+                "a choice may not be at the root, put it into a property",
             );
         }
         _ => {
@@ -55,7 +55,7 @@ pub(super) fn read(root: &Doc) -> Result<Read, Vec<Fault>> {
         }
     }
     if refers_at_once(&node, ROOT) {
-        reader.fault("ref-target", "the schema is nothing but itself");
+        reader.fault("ref-target", "the schema only refers to itself");
     }
     node.name = Some(ROOT.into());
     if reader.faults.is_empty() {
@@ -216,52 +216,52 @@ impl Reader<'_> {
             (
                 "not",
                 "conditional",
-                "`not` cannot be checked ahead, say what is allowed",
+                "`not` cannot be checked in advance, say what is allowed",
             ),
             (
                 "if",
                 "conditional",
-                "`if` cannot be checked ahead, model the cases as a choice",
+                "`if` cannot be checked in advance, model the cases as a choice",
             ),
             (
                 "dependentRequired",
                 "conditional",
-                "`dependentRequired` cannot be checked ahead, model the cases as a choice",
+                "`dependentRequired` cannot be checked in advance, model the cases as a choice",
             ),
             (
                 "dependentSchemas",
                 "conditional",
-                "`dependentSchemas` cannot be checked ahead, model the cases as a choice",
+                "`dependentSchemas` cannot be checked in advance, model the cases as a choice",
             ),
             (
                 "dependencies",
                 "conditional",
-                "`dependencies` cannot be checked ahead, model the cases as a choice",
+                "`dependencies` cannot be checked in advance, model the cases as a choice",
             ),
             (
                 "patternProperties",
                 "pattern-properties",
-                "keys by pattern cannot be checked ahead, take a list of entries",
+                "keys by pattern cannot be checked in advance, take a list of entries",
             ),
             (
                 "contains",
                 "contains",
-                "`contains` cannot be checked ahead, say it in the description",
+                "`contains` cannot be checked in advance, say it in the description",
             ),
             (
                 "unevaluatedItems",
                 "unevaluated",
-                "`unevaluatedItems` cannot be checked ahead, give the list one item type",
+                "`unevaluatedItems` cannot be checked in advance, give the list one item type",
             ),
             (
                 "$dynamicRef",
                 "ref-target",
-                "`$dynamicRef` cannot be followed ahead, use `$ref`",
+                "`$dynamicRef` cannot be resolved in advance, use `$ref`",
             ),
             (
                 "$recursiveRef",
                 "ref-target",
-                "`$recursiveRef` cannot be followed ahead, use `$ref`",
+                "`$recursiveRef` cannot be resolved in advance, use `$ref`",
             ),
         ];
         for (keyword, rule, text) in REFUSED {
@@ -284,18 +284,18 @@ impl Reader<'_> {
         }) {
             return Some(self.fault(
                 "property-names",
-                "rules for keys cannot be checked ahead, take a list of entries",
+                "rules for keys cannot be checked in advance, take a list of entries",
             ));
         }
         if doc.has("unevaluatedProperties") && (doc.has("anyOf") || doc.has("oneOf")) {
-            return Some(self.fault("unevaluated", "`unevaluatedProperties` beside a choice cannot be checked ahead, close each branch"));
+            return Some(self.fault("unevaluated", "`unevaluatedProperties` next to a choice cannot be checked in advance, close each branch"));
         }
         None
     }
 
     fn reference(&mut self, doc: &Doc) -> Node {
         let Some(to) = doc.get("$ref").and_then(Doc::as_str) else {
-            return self.fault("ref-target", "`$ref` is not text");
+            return self.fault("ref-target", "`$ref` is not a string");
         };
         if doc
             .entries()
@@ -315,14 +315,14 @@ impl Reader<'_> {
         let Some(target) = to.strip_prefix('#').and_then(|path| self.root.at(path)) else {
             return self.fault(
                 "ref-target",
-                format!("`{to}` points at nothing in this schema"),
+                format!("`{to}` points to nothing in this schema"),
             );
         };
         self.open.push(to.to_owned());
         let mut node = self.node(target, false);
         self.open.pop();
         if refers_at_once(&node, &name) {
-            return self.fault("ref-target", format!("`{to}` is nothing but itself"));
+            return self.fault("ref-target", format!("`{to}` only refers to itself"));
         }
         // An alias of a definition around this node keeps the name of that definition.
         if !matches!(node.kind, Owned::Ref(_)) {

@@ -23,13 +23,13 @@ impl Reader<'_> {
             Some("uri" | "url") => {
                 self.note(
                     "format-uri",
-                    "that this is a URL is said in words, and checked by whoever runs the tool",
+                    "that this is a URL is stated in the description, and checked where the tool runs",
                 );
                 words.push_str("A URL.");
                 Owned::String
             }
             Some(other) => {
-                self.note("format-unknown", format!("the format `{other}` is said in words, and checked by whoever runs the tool"));
+                self.note("format-unknown", format!("the format `{other}` is stated in the description, and checked where the tool runs"));
                 words = format!("Format: {other}.");
                 Owned::String
             }
@@ -49,7 +49,7 @@ impl Reader<'_> {
                         | PatternError::WordBoundary => "pattern-lookaround",
                         PatternError::Syntax(_) | PatternError::TooLarge => "pattern-syntax",
                     };
-                    self.note(rule, format!("the pattern is said in words, and checked by whoever runs the tool: {error}"));
+                    self.note(rule, format!("the pattern is stated in the description, and checked where the tool runs: {error}"));
                     if !words.is_empty() {
                         words.push(' ');
                     }
@@ -70,7 +70,7 @@ impl Reader<'_> {
             return if nullable {
                 Node::new(Owned::Null)
             } else {
-                self.fault("enum-empty", "no value is left to choose")
+                self.fault("enum-empty", "the enum allows no value")
             };
         }
         let node = self.listed_values(&values);
@@ -119,7 +119,7 @@ impl Reader<'_> {
         if values.len() == 1 || node.kind == Owned::Number {
             self.note(
                 "enum-non-string",
-                "the values are said in words, and checked by whoever runs the tool",
+                "the values are stated in the description, and checked where the tool runs",
             );
             let texts: Vec<String> = values.iter().map(|value| value.text()).collect();
             node.say(&format!("One of: {}.", texts.join(", ")));

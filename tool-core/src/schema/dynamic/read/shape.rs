@@ -10,7 +10,7 @@ impl Reader<'_> {
     pub(super) fn typed(&mut self, doc: &Doc, root: bool) -> Node {
         let types: Vec<&str> = doc.types().collect();
         if doc.has("type") && types.is_empty() {
-            return self.fault("untyped-value", "`type` names no type");
+            return self.fault("untyped-value", "`type` contains no type name, write one");
         }
         let types = if types.is_empty() {
             guessed(doc)
@@ -103,7 +103,7 @@ impl Reader<'_> {
         let mut words = String::new();
         for (keyword, what) in [("minProperties", "At least"), ("maxProperties", "At most")] {
             if let Some(count) = doc.get(keyword).and_then(Doc::as_count) {
-                self.note("property-count", "the count of properties is said in words, and checked by whoever runs the tool");
+                self.note("property-count", "the number of properties is stated in the description, and checked where the tool runs");
                 words = format!("{words} {what} {count} properties.");
             }
         }
@@ -112,7 +112,7 @@ impl Reader<'_> {
         let mut node = match additional {
             Some(values @ Doc::Object(entries)) if entries.iter().any(|(key, _)| !quiet(key)) => {
                 if !properties.is_empty() {
-                    return self.fault("map-type", "an object has either known properties or any, take a list of entries for the others");
+                    return self.fault("map-type", "an object has either known properties or arbitrary ones, use a list of entries for the others");
                 }
                 let values = self.below(&["additionalProperties"], |reader| {
                     reader.node(values, false)
@@ -152,7 +152,7 @@ impl Reader<'_> {
             if !properties.iter().any(|(key, _)| key == name) {
                 self.fault(
                     "required-unknown",
-                    format!("`{name}` is required but is no property"),
+                    format!("`{name}` is required but is not a property"),
                 );
             }
         }

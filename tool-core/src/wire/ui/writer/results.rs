@@ -15,7 +15,7 @@ use crate::wire::json::json;
 use crate::wire::ui::{Chunk, FinishReason, UiError};
 
 const UNSETTLED: &str =
-    "a call was begun before and its end is not known, somebody has to look at it";
+    "a call was started before and its outcome is unknown, an operator has to check it";
 
 const BUSY: &str =
     "another answer in this conversation is being written, try again when it has ended";

@@ -61,7 +61,7 @@ impl<'a> Claims<'a> {
     /// Checks the issuer, the expiry and the start of validity.
     pub(super) fn check(&self, issuer: &str, leeway: Duration) -> Result<(), AuthError> {
         if self.registered.iss.as_deref() != Some(issuer) {
-            return Err(AuthError::Rejected("the token is of another issuer"));
+            return Err(AuthError::Rejected("the token is from a different issuer"));
         }
         let now = seconds(tool_core::store::Timestamp::now().as_millis());
         let leeway = leeway.as_secs_f64();

@@ -108,7 +108,7 @@ impl HttpJwks {
             return Err(JwtConfigError::Url {
                 // The URL may contain a password.
                 url: parsed.host_str().unwrap_or_default().to_owned(),
-                reason: "it names a user, which belongs into no URL".to_owned(),
+                reason: "it contains a user or a password, remove it".to_owned(),
             });
         }
         match parsed.scheme() {

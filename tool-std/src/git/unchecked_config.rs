@@ -140,7 +140,7 @@ fn plain(args: &[&str], folder: &Path) {
 
 // S1-84: with a configuration that was not checked, no git command starts a foreign program
 #[tokio::test]
-async fn the_settings_of_a_run_hold_against_a_configuration_that_nobody_looked_at() {
+async fn run_settings_override_an_unchecked_git_config() {
     for (text, attributes) in [
         ("[core]\n fsmonitor = EVIL/run", ""),
         ("[core]\n hooksPath = EVIL", ""),
