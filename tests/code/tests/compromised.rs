@@ -22,7 +22,7 @@ fn main() -> ExitCode {
 }
 
 fn isolation() -> Isolation {
-    Isolation::new().helper(env!("CARGO_BIN_EXE_taken"))
+    Isolation::new().helper(env!("CARGO_BIN_EXE_compromised-engine"))
 }
 
 async fn needs(item: &str) -> Ran {

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 mod bytes;
 #[cfg(feature = "host")]
 mod canonical;
+mod cleanup;
 mod collect;
 mod decode;
 mod describe;
@@ -25,7 +26,6 @@ mod scalar;
 mod scan;
 mod sink;
 mod suggest;
-mod tidy;
 mod union;
 mod walk;
 

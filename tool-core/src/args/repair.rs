@@ -5,11 +5,11 @@
 //! that was cut off must not run.
 
 use super::bytes::{decode, encode};
+use super::cleanup::{is_json, tidy};
 use super::equal;
 use super::issue::{Path, RepairNote};
 use super::scan::{Cursor, Stop};
 use super::sink::{Edit, Fault, Place, Sink, splice};
-use super::tidy::{is_json, tidy};
 use super::walk::Walk;
 use crate::schema::{Kind, Schema, Tagging, Variant};
 

@@ -4,14 +4,13 @@
 pub(crate) mod approval;
 #[cfg(feature = "host")]
 pub(crate) mod ask;
+mod current;
 mod enablement;
 #[cfg(feature = "host")]
 pub(crate) mod host;
 mod judge;
 mod layer;
 mod lists;
-mod live;
-mod near;
 pub mod policy;
 #[cfg(feature = "host")]
 pub(crate) mod random;
@@ -23,8 +22,10 @@ mod standing;
 mod sweeper;
 #[cfg(feature = "host")]
 pub(crate) mod switches;
+mod unknown_tool;
 mod visibility;
 
+pub use current::Disables;
 pub use enablement::{AgentTool, Enablement, Runtime};
 #[cfg(feature = "host")]
 pub use host::{Gate, GateBuilder, Retry};
@@ -32,12 +33,11 @@ pub(crate) use judge::{Allowed, Judgement, Says, judge, request};
 pub(crate) use layer::State;
 pub use layer::{Explanation, Layer};
 pub use lists::{Access, Lists, Step};
-pub use live::Disables;
-pub(crate) use near::unknown;
 pub use rules::Rules;
 pub(crate) use standing::{Standing, still_allowed};
 #[cfg(feature = "host")]
 pub use sweeper::Sweeper;
 #[cfg(feature = "host")]
 pub use switches::Switches;
+pub(crate) use unknown_tool::unknown;
 pub(crate) use visibility::View;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::current::{Disables, DisablesView, Live, PolicyView};
 use super::enablement::{AgentTool, Enablement, Runtime};
 use super::lists::{Access, Lists, Step};
-use super::live::{Disables, DisablesView, Live, PolicyView};
 use super::policy::SharedPolicy;
 #[cfg(feature = "host")]
 use super::switches::{Switches, SwitchesView};

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use super::current::Live;
 use super::enablement::{AgentTool, Runtime};
 use super::layer::Layer;
 use super::lists::Lists;
-use super::live::Live;
 use super::policy::{Decision, PolicyVerdict, Request};
 use super::rules::{Rules, Subject};
 use crate::context::ToolContext;

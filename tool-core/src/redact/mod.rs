@@ -36,6 +36,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use scan::{Found, Scanner};
 
+mod candidates;
 mod clean;
 mod entity;
 mod escape;
@@ -43,7 +44,6 @@ mod forms;
 mod json;
 mod list;
 mod panic;
-mod places;
 mod scan;
 mod shared;
 mod stream;

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use super::candidates::Places;
 use super::escape::{self, Escape, Simple};
 use super::forms::{self, Bits};
 use super::list;
-use super::places::Places;
 use super::tree::Tree;
 
 /// How many bytes of a form the fast search compares.

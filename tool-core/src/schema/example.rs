@@ -8,9 +8,9 @@ use crate::schema::text::same;
 use crate::schema::{Constraints, Example, Field, Json, Kind, Number, Schema, Tagging, Union};
 
 mod fit;
+mod message;
 #[cfg(test)]
 mod tests;
-mod told;
 
 /// Checks one argument of an example call: `key` is its name and `value` its value in the example.
 #[track_caller]

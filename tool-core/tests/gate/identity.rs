@@ -1,7 +1,7 @@
 //! The identity of a call: ids chosen by models never collide across conversations, users, agents and workspaces.
 
+mod ambiguous;
 mod approvals;
-mod doubt;
 mod late;
 
 use tool_core::prelude::*;

@@ -12,9 +12,9 @@ use tool_core::{ErrorKind, ToolContext, ToolError, TraceContext, hidden};
 
 use super::connect::Link;
 use super::content::{self, Results, Told};
-use super::ears::Ears;
 use super::list;
 use super::lock::{McpDrift, McpLock, key};
+use super::notifications::Ears;
 use super::text::shown;
 
 /// The connection of a snapshot, and how its server's tools have changed since.

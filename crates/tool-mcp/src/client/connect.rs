@@ -16,7 +16,7 @@ use rmcp::service::{
 };
 use rmcp::transport::IntoTransport;
 
-use super::ears::{Ears, Tap};
+use super::notifications::{Ears, Tap};
 
 /// A connection to an MCP server that receives the progress of calls and changes of the tool list.
 ///

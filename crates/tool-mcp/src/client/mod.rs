@@ -80,12 +80,12 @@ mod call;
 mod check;
 mod connect;
 mod content;
-mod ears;
 mod entry;
 mod list;
 mod load;
 mod lock;
 mod names;
+mod notifications;
 mod report;
 mod text;
 

@@ -7,5 +7,5 @@ mod engine;
 mod hostile;
 mod offer;
 mod support;
-mod taken;
+mod compromised;
 mod waiting;

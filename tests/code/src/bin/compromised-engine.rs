@@ -13,13 +13,13 @@ use std::process::{Command, exit};
 use rustix::process::{Resource, getrlimit};
 use serde_json::{Value, json};
 
-tool_std::mode!("tool-code-engine", taken);
+tool_std::mode!("tool-code-engine", compromised);
 
 fn main() {
     tool_std::helper();
 }
 
-fn taken(_: Vec<OsString>) -> u8 {
+fn compromised(_: Vec<OsString>) -> u8 {
     let mut head = [0; 4];
     let _ = std::io::stdin().read_exact(&mut head);
     let mut frame = vec![0; u32::from_be_bytes(head) as usize];

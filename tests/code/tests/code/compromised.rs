@@ -46,7 +46,7 @@ async fn says_until_the_limit(lines: &str) -> (RunResult, Vec<String>) {
 }
 
 async fn says_within(time: Duration, lines: &str) -> (RunResult, Vec<String>) {
-    let isolation = Isolation::new().helper(env!("CARGO_BIN_EXE_taken"));
+    let isolation = Isolation::new().helper(env!("CARGO_BIN_EXE_compromised-engine"));
     let limits = Limits {
         calls: 5,
         reports: 5,
