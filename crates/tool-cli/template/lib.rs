@@ -28,7 +28,9 @@ pub async fn greet(
     tone: Tone,
 ) -> Result<String, ToolError> {
     if name.trim().is_empty() {
-        return Err(ToolError::new("`name` is blank, write the name of a person"));
+        return Err(ToolError::new(
+            "`name` is blank, write the name of a person",
+        ));
     }
     Ok(match tone {
         Tone::Warm => format!("Hi {name}!"),

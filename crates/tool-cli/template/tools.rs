@@ -33,5 +33,8 @@ async fn tone_changes_the_greeting() {
 async fn blank_name_is_reported_to_the_model() {
     let call = ToolCall::new("1", "greet", r#"{"name":" "}"#);
     let result = toolset![greet].call(call, &ToolContext::anonymous()).await;
-    assert_eq!(result.model_text(), "`name` is blank, write the name of a person");
+    assert_eq!(
+        result.model_text(),
+        "`name` is blank, write the name of a person"
+    );
 }

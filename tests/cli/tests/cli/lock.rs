@@ -115,7 +115,7 @@ fn missing_or_invalid_lock_says_what_to_do() {
     );
     let write = |text: &str| fs::write(at.join("tools.lock"), text).unwrap();
     write("version = 1\n<<<<<<< HEAD\n");
-    release("1", at, &["diff"]).fails(2, &["`tools.lock` is no lock", "line 2", "help:"]);
+    release("1", at, &["diff"]).fails(2, &["`tools.lock` is not a lock", "line 2", "help:"]);
     write("version = 7\n");
     release("1", at, &["diff"]).fails(2, &["version 7, not 1"]);
     write("version = 1\nunknown = 2\n");
