@@ -1,5 +1,7 @@
 //! The order of the modules of `tool-core`: a module imports only modules that are listed before it.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -125,7 +127,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() && name != "tests" {
             files(&path, found);
-        } else if name.ends_with(".rs") && name != "tests.rs" {
+        } else if path.extension().is_some_and(|end| end == "rs") && name != "tests.rs" {
             found.push(path);
         }
     }

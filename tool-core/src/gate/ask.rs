@@ -412,7 +412,7 @@ async fn ask(
             ""
         };
         let text = format!(
-            "too many calls{of} wait for approval, so none was requested for this one; call it again when the others are answered"
+            "too many calls{of} wait for approval, so no approval was requested for this one; call it again when the others are answered"
         );
         return Err(ToolError::of(ErrorKind::RateLimited, text)
             .operator("the limit is set with `Approvals::builder(…).most_open(…)`"));

@@ -340,7 +340,7 @@ async fn an_operator_settles_what_is_ambiguous() {
         .resolve(&key("c-3"), Resolution::Succeeded("{".to_owned()), "olga")
         .await
         .unwrap_err();
-    assert!(wrong.model_text().contains("no JSON"), "{wrong}");
+    assert!(wrong.model_text().contains("not JSON"), "{wrong}");
 }
 
 // M6: a long run renews its lease; the end of a run whose lease has lapsed is late.
@@ -370,7 +370,7 @@ async fn concurrent_dispatches_of_one_call_run_it_once() {
     assert_eq!(office.mailbox.sent(), 1);
     assert_eq!(first.model_text(), "late");
     assert_eq!(kind(&second), Some(ErrorKind::Interrupted));
-    assert!(second.model_text().contains("running already"));
+    assert!(second.model_text().contains("already running"));
 }
 
 static TRIES: AtomicUsize = AtomicUsize::new(0);

@@ -359,7 +359,7 @@ async fn operator_can_rerun_an_approved_call() {
     answer(&host, &tools, &tickets[0], Reply::Approve).await;
     // Another thread store, which does not hold the result of the first run.
     let cut = Turns::new(MemoryStore::default());
-    assert!(texts(&cut, &tools, &message, &host).await[0].contains("took longer"));
+    assert!(texts(&cut, &tools, &message, &host).await[0].contains("exceeded its time limit"));
     let row = only(&host).await;
     assert_eq!(row.state, EffectState::Ambiguous);
 

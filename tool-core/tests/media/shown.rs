@@ -506,7 +506,7 @@ async fn part_that_no_provider_accepts_is_omitted() {
 
     let parts = read(&call(&toolset![too_many], "too_many").await);
     assert!(matches!(&parts[0], Part::File { .. }));
-    let left_out = "[a file is left out: the files of a result may have 20971520 bytes together]";
+    let left_out = "[a file is left out: the files of a result may have 20971520 bytes in total]";
     assert_eq!(parts[1], Part::text(left_out));
     assert!(matches!(&parts[2], Part::File { media_type, .. } if media_type == "application/pdf"));
 }

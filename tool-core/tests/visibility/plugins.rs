@@ -40,7 +40,7 @@ async fn plugin_loads_only_for_matching_versions() {
         told.to_string(),
         format!(
             "`future:search` [engine]: its plugin was not made for this version of the engine: update the plugin or the engine \
-             (`wants >=99, this is {engine}`)"
+             (`requires >=99, this is {engine}`)"
         )
     );
     let broken = tools.explain("broken:search").to_string();

@@ -151,7 +151,7 @@ async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
                     while let Ok(Some(_)) = subscription.next().await {}
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "an MCP server does not announce changes of its tools")
+                    tracing::debug!(%error, "an MCP server does not announce changes of its tools");
                 }
             }
             tokio::time::sleep(pause).await;

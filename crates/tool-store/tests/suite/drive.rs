@@ -759,7 +759,7 @@ both! {
         assert_eq!(ids(through(&turns, &gate, &model, &cx).await).len(), 3);
         let results = results(&store).await;
         assert_eq!(results.len(), 17);
-        assert!(results.iter().all(|result| result.contains("rate_limited") && result.contains("wait for a person")), "{results:?}");
+        assert!(results.iter().all(|result| result.contains("rate_limited") && result.contains("wait for approval")), "{results:?}");
         // Another conversation has its own limit.
         let other = builder(&desk).conversation("u").build();
         assert_eq!(ids(through(&turns, &gate, &Script::new([calls(&["asked"])]), &other).await).len(), 1);

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod calls;
+mod compromised;
 mod engine;
 mod hostile;
 mod offer;
 mod support;
-mod compromised;
 mod waiting;

@@ -106,7 +106,7 @@ async fn hidden_text_is_removed_if_the_host_opts_in() {
     assert_eq!(refused, ["choice", &*format!("named{HIDDEN}")]);
     let report = tools.report().get("parameter").unwrap().to_string();
     assert!(
-        report.contains("taken out: `/inputSchema/properties/p/description`"),
+        report.contains("removed: `/inputSchema/properties/p/description`"),
         "{report}"
     );
     let toolset = open(&tools);

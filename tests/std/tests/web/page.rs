@@ -334,8 +334,16 @@ async fn error_status_of_a_page_is_an_error() {
             ErrorKind::RateLimited,
             "too many requests (try again after 7 s)",
         ),
-        (503, ErrorKind::Failed, "and no page (try again after 7 s)"),
-        (204, ErrorKind::Failed, "and no page (try again after 7 s)"),
+        (
+            503,
+            ErrorKind::Failed,
+            "without a page (try again after 7 s)",
+        ),
+        (
+            204,
+            ErrorKind::Failed,
+            "without a page (try again after 7 s)",
+        ),
     ] {
         let server = Server::start(PUBLIC, move |_| {
             let wait = if matches!(status, 429 | 503 | 204) {
