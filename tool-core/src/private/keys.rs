@@ -47,7 +47,7 @@ all! { UnwritableMap: [K: UnwritableKey, V, S] indexmap::IndexMap<K, V, S> }
 #[cfg(feature = "indexmap")]
 all! { UnwritableValue: [K, V: UnwritableMap, S] indexmap::IndexMap<K, V, S> }
 
-/// `<WrittenMap<T>>::UNWRITABLE`: whether a concrete type holds an [`UnwritableMap`].
+/// `<WrittenMap<T>>::UNWRITABLE`: whether a concrete type holds an `UnwritableMap`.
 pub struct WrittenMap<T: ?Sized>(PhantomData<T>);
 
 impl<T: UnwritableMap + ?Sized> WrittenMap<T> {
@@ -55,7 +55,7 @@ impl<T: UnwritableMap + ?Sized> WrittenMap<T> {
     pub const UNWRITABLE: bool = true;
 }
 
-/// `<WrittenValue<T>>::UNWRITABLE`: whether a concrete type holds an [`UnwritableValue`].
+/// `<WrittenValue<T>>::UNWRITABLE`: whether a concrete type holds an `UnwritableValue`.
 pub struct WrittenValue<T: ?Sized>(PhantomData<T>);
 
 impl<T: UnwritableValue + ?Sized> WrittenValue<T> {
