@@ -43,6 +43,14 @@ pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
         } else {
             words(key).join("_")
         };
+        // `_1` and `__` are keys, but `1` and the empty text are not identifiers.
+        let snake = match snake.as_str() {
+            "" => "field".to_owned(),
+            digits if digits.starts_with(|first: char| first.is_ascii_digit()) => {
+                format!("field_{digits}")
+            }
+            _ => snake,
+        };
         let unique = names.unique(&snake, "_");
         if KEYWORDS.contains(&unique.as_str()) && unique != "union" {
             format!("r#{unique}")
@@ -132,5 +140,30 @@ impl Names {
             number += 1;
         }
         free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fields, is_key};
+
+    // The generated source compiles although `_1` and `__` are keys and not identifiers.
+    #[test]
+    fn keys_without_a_leading_letter_become_identifiers() {
+        let keys = ["_1", "__", "_a", "1st", "type", "aB", "a_b"];
+        let names = fields(keys.into_iter());
+        assert_eq!(
+            names,
+            [
+                "field_1",
+                "field",
+                "a",
+                "field_1st",
+                "r#type",
+                "a_b",
+                "a_b_2"
+            ]
+        );
+        assert!(is_key("_1") && is_key("__") && !is_key("_"));
     }
 }
