@@ -33,7 +33,7 @@ pub(crate) use listing::join;
 #[cfg(feature = "host")]
 pub use plugin::Plugin;
 
-/// All tools of a program. Built once at start-up, and immutable then.
+/// All tools of a program. It is built once at start-up and is immutable afterwards.
 ///
 /// There are two equal ways to add tools: every `#[tool]` of every linked crate ([`Registry::linked`]), and tools that are added one by one
 /// ([`Registry::builder`]).
@@ -67,7 +67,7 @@ pub(crate) struct Pruned {
     pub(crate) detail: String,
 }
 
-/// Most bytes of a capacity. Longer outputs grow their text, because memory that may not be needed should not be held.
+/// Maximum capacity in bytes that is reserved for an output. The buffer of a longer output grows, so that no memory is reserved in vain.
 const MOST_ROOM: usize = 1 << 16;
 
 /// The name by which a model calls a tool, as a hash key without a copy of the text.
@@ -126,7 +126,7 @@ impl Shelf {
             .map_or(0, |room| room.load(Ordering::Relaxed))
     }
 
-    /// Notes the length of an output. A longer one counts at once, a shorter one gradually.
+    /// Records the length of an output. A longer output raises the capacity at once, a shorter one lowers it by at most an eighth.
     pub(crate) fn wrote(&self, at: usize, bytes: usize) {
         let Some(room) = self.rooms.get(at) else {
             return;
@@ -206,7 +206,7 @@ impl Registry {
     }
 }
 
-/// Builds a [`Registry`].
+/// Builder of a [`Registry`], from linked tools and tools that are added one by one.
 #[derive(Default)]
 #[must_use]
 pub struct RegistryBuilder {

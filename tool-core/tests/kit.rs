@@ -92,7 +92,7 @@ fn def(name: &str) -> tool_core::ToolDef {
     Registry::linked().unwrap().get(name).unwrap().clone()
 }
 
-// S1-30: the linked tools are more than none and have no violation.
+// S1-30: the linked tools are found, and none of them has a violation.
 #[test]
 fn linked_tools_are_strict() {
     testing::assert_strict_all();
@@ -123,7 +123,7 @@ fn test_kit_fails_without_tools() {
     testing::assert_kept(&[], &testing::violations);
 }
 
-// S0-07: generated inputs are many, differ, are the same for the same seed, and reach the bounds.
+// S0-07: generated inputs are the same for the same seed, differ between seeds, and reach the bounds.
 #[test]
 fn valid_inputs_are_generated_from_the_types() {
     let def = def("everything");
@@ -148,7 +148,7 @@ fn valid_inputs_are_generated_from_the_types() {
     assert_eq!(valid_inputs(&self::def("nothing"), 0, 5), [json!({})]);
 }
 
-// S0-07, S4-61: the invalid inputs contain each kind of fault, and the dispatcher refuses every one too.
+// S0-07, S4-61: the invalid inputs contain each kind of fault, and the dispatcher refuses every one of them.
 #[tokio::test]
 async fn invalid_inputs_are_generated_from_the_types() {
     let corpus = invalid_inputs(&def("everything"));
@@ -194,7 +194,7 @@ async fn invalid_inputs_are_generated_from_the_types() {
     }
 }
 
-// S1-30: the kit finds a tool that a provider would refuse, and a tool that refuses valid inputs.
+// S1-30: the kit reports a tool that refuses inputs which its schema allows.
 #[test]
 fn test_kit_finds_broken_promises() {
     #[derive(Deserialize)]

@@ -227,7 +227,7 @@ impl Bounds {
         once(&mut self.multiple_of, word, number)
     }
 
-    /// Checks constraints that contradict each other.
+    /// Reports constraints that contradict each other.
     pub(crate) fn check(&self, errors: &Errors) {
         if let (Some((min, _)), Some((max, tokens))) = (&self.min_items, &self.max_items)
             && min > max

@@ -1,4 +1,4 @@
-//! Programs that must compile without a warning and run to their end, so that the rules do not refuse too much. `UI=<part of a path>` selects programs.
+//! Valid programs, which must compile without a warning and exit successfully: the rules must not refuse them. `UI=<part of a path>` selects programs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -77,8 +77,8 @@
 //! | `link_error` | an import of a module or export that does not exist, or of a path or address |
 //! | `terminated` | [`Limits::time`] was exceeded, or [`RunHandle::terminate`] was called |
 //!
-//! The engine is interrupted when its time is over. Some built-in functions do not react to an interrupt, so the process
-//! is killed a moment later, and loses any output that it has not sent yet. A cancelled call kills the process at once.
+//! The engine is interrupted when its time limit is exceeded. Some built-in functions do not react to an interrupt, so the process
+//! is killed 150 ms later, and loses any output that it has not sent yet. A cancelled call kills the process at once.
 //!
 //! # Security
 //!

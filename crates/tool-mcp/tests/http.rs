@@ -524,7 +524,7 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
     }
 }
 
-// H2: entries of ended sessions are removed, and sessions of different users stay separate.
+// H2: after the entries of many ended sessions were removed, an ended session is not found and a new one works.
 #[tokio::test]
 async fn ended_sessions_are_evicted_and_users_stay_separate() {
     let web = Web::of(&server(), HttpOptions::new()).await;

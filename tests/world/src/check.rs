@@ -17,9 +17,9 @@ use crate::tools::{NAMES, is_asked, is_reader, is_relay, is_repeatable, is_tool,
 /// Calls at one place.
 #[derive(Default)]
 struct Slots {
-    /// Mark and canonical arguments of the models' calls; `None` if the arguments cannot be parsed.
+    /// Marks of the models' calls; `None` if the arguments cannot be parsed or have no mark.
     calls: Vec<Option<String>>,
-    /// The same for calls that tools made.
+    /// Marks of the calls that tools made.
     nested: Vec<String>,
 }
 
@@ -277,7 +277,7 @@ impl At<'_> {
         }
     }
 
-    /// Checks that `succeeded` stands for one effect, `failed` for none, and `ambiguous` for at most one per run that began.
+    /// Checks that each `succeeded` row corresponds to one effect, a `failed` row to none, and any other row to at most one.
     fn ledger(&self, found: &mut Found) {
         if !self.has_effects() || self.tool() == "fail" {
             return;
@@ -316,7 +316,7 @@ impl At<'_> {
         own.filter(|message| message.role == "tool" && message.place == *self.place)
     }
 
-    /// Checks that what the model reads is what happened.
+    /// Checks that the results that a model reads agree with the effects.
     fn results(&self, found: &mut Found) {
         let ok: Vec<&MessageSeen> = self.told().filter(|told| told.error.is_none()).collect();
         if self.has_effects() && self.tool() != "fail" {
@@ -371,7 +371,7 @@ impl At<'_> {
         self.refusals(found);
     }
 
-    /// Checks that an outer call that is refused after its nested calls took effect says that they have run.
+    /// Checks that the refusal of an outer call states the effects of its nested calls.
     fn outer(&self, found: &mut Found) {
         let place = self.place;
         let (Some(written), [Some(mark)]) = (place.message, &self.slots.calls[..]) else {
@@ -498,8 +498,8 @@ impl At<'_> {
         }
         let rows = self.rows.approvals.iter();
         let granted = rows.filter(|row| row.place == *place && row.granted.is_some());
-        // A call is asked about again if the policy has changed, so it may have several approvals. Only the answer under the last policy counts, and that may
-        // be a denial.
+        // The gate asks about a call again if the policy has changed, so the call may have several approvals. Only the answer under the last
+        // policy counts, and that may be a denial.
         let rows = self.rows.approvals.iter();
         let denied = rows.filter(|row| row.place == *place && row.denied);
         let denied: BTreeSet<&str> = denied.map(|row| row.call.as_str()).collect();
@@ -527,7 +527,7 @@ impl At<'_> {
         self.told_by_gate().saturating_sub(rows)
     }
 
-    /// Checks that each call has one row, with an outcome unless its process died or the store refused.
+    /// Checks that each call has one row, with an outcome unless its process died or the store failed.
     fn audit(&self, found: &mut Found) {
         let excused = self.facts.faults || self.facts.deaths;
         if self.plan.settings.audit != AuditMode::Required || self.facts.faults {
@@ -555,7 +555,7 @@ impl At<'_> {
     }
 }
 
-/// Checks that no text of one conversation, and no secret, is in a row of another one.
+/// Checks that no row contains a secret or a text of a different conversation.
 fn texts(state: &Running<'_>, rows: &Rows) {
     let who = |place: &Place| Who {
         tenant: place.tenant.clone(),

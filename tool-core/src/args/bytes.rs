@@ -1,4 +1,4 @@
-//! Bytes of JSON strings: eight at a time, and escaping and unescaping.
+//! Comparison, escaping and unescaping of JSON strings.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ pub(crate) fn decode(raw: &str) -> Cow<'_, str> {
     unescape(raw).map_or(Cow::Borrowed(raw), Cow::Owned)
 }
 
-/// Replaces escapes; `None` if one is invalid.
+/// Replaces escapes; `None` if a `\u` escape is invalid or the text ends within an escape.
 fn unescape(raw: &str) -> Option<String> {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;

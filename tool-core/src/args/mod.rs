@@ -2,8 +2,8 @@
 //!
 //! serde alone accepts what a schema does not (a struct from an array, a repeated key, an unknown key in a tagged variant) and rejects
 //! what a schema accepts (`1.0` for an integer). So the guard walks the bytes by the schema first. If they pass, serde reads the same
-//! text, or a copy in which a few values are respelled for serde. If they fail, the guard walks on to collect every issue, or repairs
-//! them if only one reading is possible.
+//! text, or a copy in which a few values are respelled for serde. If they fail, the guard repairs them if [`Repair`] allows it and only
+//! one reading is possible. Otherwise a second walk collects every issue.
 
 use std::borrow::Cow;
 
@@ -53,7 +53,7 @@ use walk::Walk;
 pub(crate) struct Admitted<'a> {
     /// The text for serde: the same bytes if possible.
     pub(crate) text: Cow<'a, str>,
-    /// The repairs that were made; empty if the text was valid as it came.
+    /// The repairs that were made; empty if the text was valid without any.
     pub(crate) repairs: Vec<RepairNote>,
 }
 

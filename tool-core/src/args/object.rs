@@ -67,8 +67,9 @@ struct Begun<M> {
 }
 
 impl<S: Sink> Walk<'_, S> {
-    /// A fast path of `object`, for a sink that stops at the first fault. Most models write the fields in order, so this compares each
-    /// key with one name. From the first key that differs on, `rest` reads the keys.
+    /// A fast path of `object`, for a sink that stops at the first fault. Most models write the fields in order, so this compares the next
+    /// key with the names in order, and passes over fields that are absent. From the first key that is out of order or unknown on, `rest`
+    /// reads the keys.
     ///
     /// The rule `property-key` has checked the names of a checked node: none of them needs escapes.
     #[inline(never)]

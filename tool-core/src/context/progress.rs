@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 
 use crate::call::ToolEvent;
 
-/// Most steps that wait for a reader.
+/// Maximum number of steps that wait for the reader.
 const MOST_STEPS: usize = 256;
-/// Most bytes that the waiting steps have together. A single step may be longer.
+/// Maximum total size of the waiting steps, in bytes. A single step may be longer.
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// Creates the channel for the events of one call: the end that the call writes to, and the end that the client reads.
@@ -25,10 +25,10 @@ pub(crate) fn channel() -> (Reporter, Steps) {
 #[derive(Default)]
 struct Shared(Mutex<Waiting>);
 
-/// The events that were not read yet.
+/// The events that have not been read yet.
 #[derive(Default)]
 struct Waiting {
-    /// Whether `Started` was not read yet. It comes before all steps.
+    /// Whether `Started` was sent and has not been read yet. It is read before all steps.
     started: bool,
     steps: VecDeque<Box<RawValue>>,
     bytes: usize,
@@ -74,7 +74,7 @@ impl Reporter {
         wake(waiting);
     }
 
-    /// Adds a step, and drops the oldest ones if too many wait. Returns false if the reader was dropped.
+    /// Adds a step, and drops the oldest ones if too many or too long ones wait. Returns false if the reader was dropped.
     pub(super) fn step(&self, step: Box<RawValue>) -> bool {
         let mut waiting = self.0.lock();
         if waiting.left {
@@ -109,7 +109,7 @@ fn wake(mut waiting: MutexGuard<'_, Waiting>) {
     }
 }
 
-/// The events of a call, in order. The stream never ends: the result of the call is the end.
+/// The events of a call, in order. The stream never ends, so the reader has to stop when it has the result of the call.
 pub(crate) struct Steps(Arc<Shared>);
 
 impl Stream for Steps {

@@ -61,7 +61,7 @@ fn unwritten(out: &str, error: Error) -> Unwritten {
 
 struct Writer<'a> {
     out: &'a mut String,
-    /// Whether a text is JSON already.
+    /// Whether the next string is JSON already, so that it is copied without quotes.
     raw: bool,
 }
 

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::record::Record;
 
-/// A list of types `(A, (B, ()))` of any length, which one impl covers.
+/// A list of types, nested as `(A, (B, ()))`, so that two impls of a trait cover every length.
 pub trait List {
     /// References to the items: `(&A, (&B, ()))`.
     type Refs<'a>
@@ -56,7 +56,7 @@ pub fn debug_record<T: Record<List: DebugList>>(
 
 /// A list of fields that are all [`Clone`].
 pub trait CloneList: List {
-    /// Clones the fields.
+    /// Clones the fields, in order.
     fn clone_all(refs: Self::Refs<'_>) -> Self;
 }
 
@@ -77,7 +77,7 @@ pub fn clone_record<T: Record<List: CloneList>>(record: &T) -> T {
 
 /// A list of fields that are all [`PartialEq`].
 pub trait EqList: List {
-    /// Compares the fields.
+    /// Compares the fields in order, up to the first that differs.
     fn eq_all(a: Self::Refs<'_>, b: Self::Refs<'_>) -> bool;
 }
 

@@ -1,12 +1,12 @@
-//! Log writers for `tracing-subscriber` that mask secrets.
+//! Log writers for `tracing-subscriber` that redact secrets.
 
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::{RedactingWriter, SharedRedactor};
 
-/// A `MakeWriter` for `tracing_subscriber` whose writers mask secrets.
+/// A `MakeWriter` for `tracing_subscriber` whose writers redact secrets.
 ///
-/// Without it, everything that the host's own code and its dependencies log is written unmasked.
+/// Without it, everything that the host's own code and its dependencies log is written unredacted.
 ///
 /// ```
 /// use tool_core::redact::{RedactingMakeWriter, SharedRedactor};

@@ -24,7 +24,7 @@ pub static TOOL_CORE_0_1_TOOLS: [Link];
 
 pub use TOOL_CORE_0_1_TOOLS as TOOLS;
 
-/// An empty slice has no section, which linkers treat differently.
+/// Keeps the slice non-empty: an empty slice has no section, and linkers differ in how they treat a missing section.
 #[distributed_slice(TOOL_CORE_0_1_TOOLS)]
 #[allow(
     unsafe_code,

@@ -29,10 +29,10 @@ pub struct ModelMessage {
     /// Whether the message was cut off, by the limit on its length or because the connection broke. None of its calls is run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// Names of tools that the provider runs itself. A call of one that arrives here is answered with an error.
+    /// Names of tools that the provider runs itself. If the model calls one of them here, the result is an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub provider_tools: Vec<String>,
-    /// The message as the provider wrote it, if it has to be sent back unchanged: with its thoughts and their signatures.
+    /// The message as the provider wrote it, if it has to be sent back unchanged: with its reasoning and the signatures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
     /// Why the model stopped; `None` if the provider does not say, and in messages that versions before 0.2 stored.
@@ -68,7 +68,7 @@ pub enum Stop {
     Filtered,
     /// The stream ended before the message did.
     Cut,
-    /// Any other reason, in the provider's word.
+    /// Any other reason, in the provider's words.
     Other(String),
 }
 
@@ -120,7 +120,7 @@ impl From<Stop> for String {
 pub struct Written {
     /// The name of the provider.
     pub provider: String,
-    /// The part of that provider's next request: a JSON array of messages (items, contents).
+    /// The message in the format of that provider's requests: a JSON array of messages (items, contents).
     pub messages: String,
 }
 
@@ -272,7 +272,7 @@ pub struct ToolMessage {
     /// The output that the model reads, if it is more than a text: parts such as images, or JSON that is not the payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelOutput>,
-    /// The word of the [`ErrorKind`], if there is no output.
+    /// The word of the [`ErrorKind`], if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The payload, for the client.
@@ -309,7 +309,7 @@ impl ToolMessage {
         self.error.as_deref() == Some(kind.as_str())
     }
 
-    /// Returns the tool's answer to the user in the model's place, if the output has `"replyHandled": true`.
+    /// Returns the text with which the tool answers the user instead of the model, if the output has `"replyHandled": true`.
     ///
     /// The text is that of `replyText`; it is empty if there is none.
     pub fn reply(&self) -> Option<String> {

@@ -58,11 +58,11 @@ enum Kind {
         thinking: String,
         signature: String,
     },
-    /// Tools that the provider runs itself, and their results. The text is the input as it streams.
+    /// Any other block, such as a tool that the provider runs, its result, or redacted thinking. The text is the streamed input.
     Other(String),
 }
 
-/// The part of an answer that has arrived.
+/// The part of a reply that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     blocks: Vec<Block>,
@@ -72,7 +72,7 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// Takes in the token usage of a message or an event. Counts of a later event replace earlier ones.
+    /// Reads the token usage of a message or an event. Counts of a later event replace earlier ones.
     fn used(&mut self, of: &Object<'_>) {
         let Some(usage) = of.inner("usage") else {
             return;

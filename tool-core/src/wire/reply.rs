@@ -1,4 +1,4 @@
-//! A model's answer to a request.
+//! A model's reply to a request.
 
 use serde_json::value::RawValue;
 
@@ -7,7 +7,7 @@ use crate::call::ToolCall;
 use crate::store::Usage;
 use crate::turn::{ModelMessage, Stop, Written};
 
-/// A model's answer: text, calls, or both.
+/// A model's reply: text, calls, or both.
 #[derive(Clone, Debug)]
 pub struct Reply {
     message: ModelMessage,

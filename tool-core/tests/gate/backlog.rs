@@ -160,7 +160,7 @@ async fn callers_wait_for_their_own_sink_only() {
     let began = Instant::now();
     futures::join!(callers("slow", &slow, 6), async {
         callers("stuck", &stuck, 6).await;
-        // The first calls wait until the sink's time is up; later calls do not wait again.
+        // The first calls wait for five seconds, after which the sink counts as failing; later calls do not wait.
         assert!(began.elapsed() < Duration::from_secs(6));
     });
     slow.gate.drain(Duration::from_secs(10)).await;

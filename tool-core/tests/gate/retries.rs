@@ -1,4 +1,4 @@
-//! Bodies that the gate runs again because of its `Retry`.
+//! Retries of tool bodies by the gate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -99,7 +99,7 @@ fn words(rows: &[(String, String)]) -> Vec<(&str, &str)> {
     rows.iter().map(|(a, b)| (&**a, &**b)).collect()
 }
 
-// A4: a body that runs again makes the same nested calls: the ledger answers those that took effect, and those that failed run again
+// A4: a body that runs again makes the same nested calls: the ledger answers calls that took effect, and failed calls run again.
 #[tokio::test(start_paused = true)]
 async fn retry_repeats_no_nested_effect() {
     use EffectState::{Failed, Succeeded};
@@ -124,7 +124,7 @@ async fn retry_repeats_no_nested_effect() {
     ];
     let expected = expected.map(|(tool, state)| (tool.to_owned(), state));
     assert_eq!(effects(&store).await, expected);
-    // Each body has its own row.
+    // The attempts of `relay` share one row, each nested `flaky` has its own, and a `send` that the ledger answers has none.
     let expected = [
         ("flaky", "failed"),
         ("flaky", "failed"),
@@ -135,7 +135,7 @@ async fn retry_repeats_no_nested_effect() {
     assert_eq!(words(&outcomes(&store).await), expected);
 }
 
-// A4: the nested calls of a later attempt have the same identities in the next process that runs the outer call
+// A4: the nested calls of a later attempt have the same identities in the next process that runs the outer call.
 #[tokio::test(start_paused = true)]
 async fn retried_nested_effects_are_known_to_the_next_process() {
     let (store, mailbox) = (MemoryStore::default(), Mailbox::default());
@@ -179,7 +179,7 @@ async fn hang(mailbox: &Mailbox, line: &Line) -> Result<usize, ToolError> {
     Ok(mailbox.sent())
 }
 
-// B2: a body that a hook has cut off may have taken effect, even if a later attempt fails
+// B2: a body that a hook has cut off may have taken effect, even if a later attempt fails.
 #[tokio::test(start_paused = true)]
 async fn failure_after_a_cut_attempt_is_ambiguous() {
     for failures in [0, 1] {

@@ -35,7 +35,7 @@ async fn post(
     to
 }
 
-/// A sink that hangs from its n-th write on.
+/// An audit sink whose writes hang after the first `from` writes.
 #[derive(Clone)]
 struct Hangs {
     store: MemoryStore,
@@ -89,7 +89,7 @@ fn wait_for(millis: u64) -> ToolCall {
     ToolCall::new("c", "wait", format!(r#"{{"millis":{millis}}}"#))
 }
 
-// B4: `drain` ends at most a second after its patience, whichever sink hangs.
+// B4: `drain` returns at most one second after `patience` even if the sink of a best-effort or required audit hangs.
 #[tokio::test]
 async fn drain_ends_in_time_while_a_sink_hangs() {
     for audit in [
@@ -175,7 +175,7 @@ async fn drain_waits_for_rows_written_in_the_background() {
         let rows = rows.unwrap();
         assert_eq!(rows.len(), 1, "{what}");
         assert!(rows[0].outcome.is_some(), "{what}: {rows:?}");
-        // A sink that hangs delays a drain by no more than its patience and a second.
+        // `drain` returns at most one second after `patience` even if the sink hangs.
         let gate = Gate::builder()
             .audit(Audit::required(Hangs::from(1)))
             .build();
@@ -280,8 +280,8 @@ async fn effect_is_in_the_ledger_while_the_sink_hangs() {
     assert_eq!((rows(&sink.store).await, rows(&ledger).await), (1, 0));
 }
 
-// B4: with a required audit in a different database from the ledger, no effect happens without a row in the sink, and no row is left without
-// an end in the ledger.
+// B4: with a required audit in a different database from the ledger, no effect happens without a row in the sink, and no orphan row is left
+// in the ledger's database.
 #[tokio::test]
 async fn required_audit_that_hangs_prevents_the_effect() {
     let expected = [
@@ -479,7 +479,7 @@ async fn operator_forces_a_row_whose_lease_is_in_the_future() {
     for part in [key.as_str(), "the machine is gone", "running", "failed"] {
         assert!(row.notes[0].details.contains(part), "{row:?}");
     }
-    // Where the audit cannot be written, nothing is settled.
+    // If the audit row cannot be written, `force` leaves the row of the ledger unchanged.
     let again = self::intent("side", Duration::from_secs(100_000));
     let key = again.identity.key();
     store.begin(again, None).await.unwrap();

@@ -45,7 +45,7 @@ fn leak_name(#[secret("key")] key: SecretString) -> Image {
     png().named(format!("{}.png", key.expose_secret()))
 }
 
-// G3, M8: a file with a secret reaches neither the model nor the client; the other files do
+// G3, M8: a file with a secret reaches neither the model nor the client; the other files reach both
 #[tokio::test]
 async fn file_with_a_secret_is_omitted_everywhere() {
     let cx = ToolContext::builder().secret("key", SECRET).build();

@@ -15,7 +15,7 @@ const SECRETS: [&str; 6] = [
     "\u{1}\u{9f}bytes\u{0}ÿ",
 ];
 
-/// Asserts that each secret is found in this spelling, in a whole text and in pieces.
+/// Asserts that each secret is redacted in this spelling, in a whole text and in pieces.
 #[track_caller]
 fn masked(spell: impl Fn(&str) -> String) {
     for secret in SECRETS {
@@ -245,7 +245,7 @@ fn percent_encoding_twice_and_three_times_is_redacted() {
     );
 }
 
-// C2: spellings that the threat model lists as not found.
+// C2: secrets in the spellings that the threat model lists as not found are not redacted.
 #[test]
 fn documented_unredacted_spellings_are_not_found() {
     let secret = "secret/key";

@@ -23,7 +23,7 @@ fn counted() -> Counted {
     Counted { registry, runs }
 }
 
-// S0-21, S3-16, S1-61: a call of a hidden tool is refused with the same answer as a tool that does not exist.
+// S0-21, S3-16, S1-61: a call of a hidden tool gets the same error as a call of a tool that does not exist.
 #[tokio::test]
 async fn a_hidden_tool_answers_like_an_unknown_one() {
     let Counted { registry, runs } = counted();
@@ -202,7 +202,7 @@ async fn the_gate_asks_the_policy() {
         call(r#"{"path":"/srv/x"}"#).await.error().unwrap().kind(),
         ErrorKind::Pending
     );
-    // A text that repair changes is judged after the repair.
+    // The policy checks arguments after their repair.
     let repaired = call(r#""{\"path\":\"/etc/x\"}""#).await;
     assert_ne!(repaired.error().map(ToolError::kind), None);
     drop(
@@ -290,7 +290,7 @@ async fn a_namespaced_id_travels() {
     }
 }
 
-// S1-11: a meta-tool is listed; called directly, it answers that it is unavailable, and a host provides the turn's own.
+// S1-11: a meta-tool is listed. A direct call fails with `Unavailable`, unless the host adds the turn's own tool of this name.
 #[tokio::test]
 async fn meta_tool_called_directly_is_unavailable() {
     let registry = registry();

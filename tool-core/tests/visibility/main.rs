@@ -43,7 +43,7 @@ fn tool(name: &str) -> DynamicTool {
     )
 }
 
-/// An instance with tools of every kind.
+/// A registry with tools of every kind.
 fn builder() -> RegistryBuilder {
     let knowledge = |name: &str| {
         tool(name)
@@ -203,7 +203,7 @@ fn enablement_is_the_union_of_its_rows() {
     );
 }
 
-// S1-39: no enablement row enables nothing, unless the host says otherwise; a row without effect is still a row.
+// S1-39: without enablement rows, only `spawn_task` is visible, unless the host sets `default_open`. A row that enables nothing is still a row.
 #[test]
 fn missing_enablement_rows_enable_nothing() {
     let registry = builder().dynamic(tool("plain")).build().unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-// S1-61, S0-19: the layers are asked in order: the first layer that hides a tool is reported, and when it is lifted the next one.
+// S1-61, S0-19: the layers are checked in order, and the first layer that hides a tool is reported.
 #[test]
 fn layers_are_checked_in_order() {
     let registry = builder()

@@ -1,5 +1,5 @@
-//! Expansion of a tool with an error: the errors, the unchanged fn, so that editors still complete and check its
-//! body, and a tool that does nothing, so that `use tools::search_docs` and `toolset![search_docs]` cause no errors.
+//! Expansion of a tool with an error: the errors; the fn, if rustc accepts it, so that editors still complete and check its
+//! body; and a tool that does nothing, so that `use tools::search_docs` and `toolset![search_docs]` cause no errors.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};

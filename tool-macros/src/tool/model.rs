@@ -18,12 +18,12 @@ use crate::tool::params;
 use crate::tool::parse::{Named, Written};
 use crate::tool::texts;
 
-/// A checked tool.
+/// A checked tool, from which the expansion is generated.
 pub(crate) struct Tool<'a> {
     pub(crate) written: &'a Written,
     pub(crate) options: &'a Options,
     pub(crate) paths: Paths,
-    /// The wire name.
+    /// The name by which a model calls the tool.
     pub(crate) name: String,
     /// Where the name is written.
     pub(crate) name_at: TokenStream,
@@ -91,7 +91,7 @@ pub(crate) enum Source<'a> {
 
 /// A parameter that the model fills in.
 pub(crate) struct Argument {
-    /// The wire key.
+    /// The key of the argument in JSON.
     pub(crate) key: String,
     /// Where the key is written.
     pub(crate) key_at: TokenStream,

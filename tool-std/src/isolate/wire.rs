@@ -1,4 +1,5 @@
-//! The protocol between host and helper: frames of JSON over a socket, and the job's standard files with the first frame.
+//! The protocol between host and helper: frames of JSON over a socket. The first frame carries the file descriptors of the job's
+//! standard streams.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -23,14 +24,14 @@ pub(super) struct Spec {
     pub(super) deadline_ms: Option<u64>,
     /// The mechanisms that the host has not turned off.
     pub(super) mechanisms: Vec<Mechanism>,
-    /// Whether to deny the job all Unix sockets if those that it was not granted cannot be denied otherwise.
+    /// Whether to deny the job all Unix sockets if no other mechanism denies it the sockets that it was not granted.
     pub(super) requires_unix_sockets: bool,
     /// The name of the job's cgroups.
     pub(super) cgroups: String,
 }
 
 impl InForce {
-    /// Whether files that the job was not granted have no path for it. Through the host's `/proc`, a job could reach the roots of other processes,
+    /// Whether the job has no path to files that it was not granted. Through the host's `/proc`, a job could reach the roots of other processes,
     /// unless Landlock denies that.
     pub(super) fn hides_files(&self) -> bool {
         self.own_root.is_yes() && (self.proc_mount.is_yes() || self.landlock.is_yes())

@@ -17,24 +17,24 @@ const KEYWORDS: [&str; 49] = [
     "virtual", "where", "while", "yield", "union",
 ];
 
-/// Words that are reserved even as raw identifiers, and primitive types, which the struct of a tool would shadow.
+/// Words that are reserved even as raw identifiers, and primitive types and crates, which the struct of a tool would shadow.
 const TAKEN: [&str; 22] = [
     "self", "crate", "super", "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize",
     "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "core", "std",
 ];
 
-/// Whether every provider accepts a property key.
+/// Whether every provider accepts a property key, and a Rust field can have this name.
 pub fn is_key(key: &str) -> bool {
     key.len() <= LONGEST_KEY
         && key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && key
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-        // Not possible even as raw identifiers.
+        // These names are invalid even as raw identifiers.
         && !["self", "Self", "crate", "super", "_"].contains(&key)
 }
 
-/// Converts the keys of one record to Rust identifiers: snake case if they stay distinct, and raw identifiers for keywords.
+/// Converts the keys of one record to Rust identifiers: snake case, with a number if two would be equal, and raw identifiers for keywords.
 pub fn fields<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
     let mut names = Names::default();
     keys.map(|key| {

@@ -42,8 +42,8 @@ pub struct McpClient<S: Service<RoleClient> = ()> {
 impl McpClient {
     /// Connects to a server of either protocol version: sends `server/discover`, and falls back to `initialize` if the server does not support it.
     ///
-    /// Accepts any transport of rmcp: a child process, streamable HTTP, or a pair of streams. If a server asks its user a question, it gets the
-    /// answer that no user is available; use [`connect_with`](Self::connect_with) with a handler that answers.
+    /// Accepts any transport of rmcp: a child process, streamable HTTP, or a pair of streams. Questions of the server to its user (elicitation)
+    /// are declined; to answer them, use [`connect_with`](Self::connect_with) with a handler.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ impl McpReport {
         &self.0
     }
 
-    /// Returns a tool by the server's name of it.
+    /// Returns a tool by its name on the server.
     pub fn get(&self, remote: &str) -> Option<&ToolReport> {
         self.0.iter().find(|tool| tool.remote == remote)
     }
@@ -45,7 +45,7 @@ impl fmt::Display for McpReport {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolReport {
-    /// The server's name of the tool.
+    /// The tool's name on the server.
     pub remote: String,
     /// Its local name, such as `github:search`; `None` if it has no valid name.
     pub name: Option<String>,
@@ -146,7 +146,7 @@ pub enum Refusal {
     Schema(Vec<Fault>),
     /// No provider supports its schema.
     NoProvider,
-    /// One of its texts has characters that are [not shown](tool_core::hidden).
+    /// One of its texts contains [hidden characters](tool_core::hidden).
     HiddenText(Vec<Fault>),
     /// One of its texts or schemas is too long.
     TooLong(Vec<Fault>),

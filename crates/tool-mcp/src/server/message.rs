@@ -28,7 +28,7 @@ pub(crate) struct RawArguments(pub(crate) Arc<str>);
 pub(crate) struct Reject {
     id: Option<RequestId>,
     error: ErrorData,
-    /// The message was a notification or a response, to which only the HTTP status may react.
+    /// Whether the message was a notification or a response, which gets no JSON-RPC response, only an HTTP status.
     quiet: bool,
 }
 
@@ -128,7 +128,7 @@ struct CallParams<'a> {
 
 /// A message with a valid top level.
 pub(crate) enum Incoming<'a> {
-    /// A `tools/call` request.
+    /// A `tools/call` request, parsed here.
     Call(Call<'a>),
     /// Any other message, which rmcp parses.
     Other(Other<'a>),

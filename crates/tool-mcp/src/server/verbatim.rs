@@ -4,8 +4,8 @@
 //! A text that is JSON already is put into the message as a placeholder, `{"<key>":"<the text>"}` with a
 //! key that no client knows, and the transports replace the placeholder with the text when they write.
 //!
-//! Every quote of JSON within JSON would need an escape, so quotes are replaced by a byte that the text
-//! does not contain. A text that contains this byte too gets a different key, and its quotes are escaped.
+//! Every quote of JSON within JSON would need an escape, so quotes are replaced by a byte that hardly any
+//! text contains. A text that contains this byte gets a different key, and its quotes are escaped.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
@@ -38,7 +38,7 @@ static SWAPPED_KEY: LazyLock<String> = LazyLock::new(|| format!("{}-{SWAPPED}", 
 const ESCAPED: char = 'e';
 static ESCAPED_KEY: LazyLock<String> = LazyLock::new(|| format!("{}-{ESCAPED}", *KEY));
 
-/// Request extension of this crate's transports, which render what they write.
+/// Request extension that this crate's transports set, because they render the responses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rendered;
 
@@ -123,7 +123,7 @@ fn text<'a>(mut rest: &'a [u8], way: u8, out: &mut Vec<u8>) -> &'a [u8] {
             return rest.get(at + 2..).unwrap_or_default();
         }
         match rest.get(at + 1) {
-            // Control characters cannot occur in JSON outside of strings, and are escaped within them.
+            // A tab between tokens is the only control character: `place` replaces line breaks, and JSON strings escape theirs.
             Some(b't') => out.push(b'\t'),
             Some(&escaped) => out.push(escaped),
             None => return &[],

@@ -7,19 +7,19 @@ use tool_cli::import::{names, source};
 use crate::plan::{Definition, Tool};
 use crate::shape::{Need, Property, Shape};
 
-/// The number of tools in one file.
+/// Maximum number of tools in one file.
 const IN_A_FILE: usize = 50;
 
-/// The number of optional parameters from which on the macro warns.
+/// Maximum number of optional parameters without a warning of the macro.
 const MANY_OPTIONAL: usize = 10;
 
-/// The length of a name from which on the macro warns.
+/// Maximum length of a name without a warning of the macro.
 const LONG_NAME: usize = 50;
 
 /// A file to write below `src/generated`.
 #[derive(Debug)]
 pub struct File {
-    /// The file name.
+    /// The file name, such as `part_01.rs`.
     pub name: String,
     /// The content of the file.
     pub text: String,

@@ -14,7 +14,7 @@ macro_rules! kinds {
         pub enum Kind { $($(#[doc = $doc])+ $kind),+ }
 
         impl Kind {
-            /// Every kind.
+            /// All kinds, in the order of their declaration.
             pub const ALL: [Self; [$(stringify!($kind)),+].len()] = [$(Self::$kind),+];
 
             /// A description of the change.

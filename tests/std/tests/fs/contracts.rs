@@ -7,7 +7,7 @@ use crate::place::tools;
 const READ: Effect = Effect::READ;
 const WRITE: Effect = Effect::READ.union(Effect::WRITE);
 
-// S1-29, S1-63, S1-64, S1-65, M16: each tool passes the test kit and has labelled examples.
+// S1-29, S1-63, S1-64, S1-65, M16: each tool passes the test kit and has at least two examples.
 #[test]
 fn every_tool_has_a_valid_definition() {
     let tools = tools();

@@ -40,7 +40,7 @@ async fn push(cx: &ToolContext, token: Option<&str>, clone: &Path) -> Result<(),
     pushed.map(|_| ())
 }
 
-// S1-84, S1-86: a call's own token replaces a stored one that has expired or belongs to a different user.
+// S1-84, S1-86: a call's own token replaces the stored one, for example if that has expired.
 #[tokio::test]
 async fn call_token_replaces_the_stored_token() {
     let world = World::new();
@@ -86,7 +86,7 @@ async fn call_token_replaces_the_stored_token() {
     assert_eq!(fs::read_to_string(state.join("helper")).unwrap(), helper);
 }
 
-// S1-86: a clone that needed no token may get one later.
+// S1-86: a clone that was made without a token stores the token of a later call.
 #[tokio::test]
 async fn a_clone_that_needed_no_token_may_get_one_later() {
     let world = World::new();
@@ -100,7 +100,7 @@ async fn a_clone_that_needed_no_token_may_get_one_later() {
     output(&fetch(Some(TOKEN)).await);
     output(&fetch(None).await);
     output(&call(&cx(None), "git_status", json!({ "path": clone })).await);
-    // A server of files needs no token, so none is stored for it.
+    // A repository at a `file://` URL needs no token, so none is stored for it.
     let files = world.files();
     let cx = turn(&world, files, Some(TOKEN));
     let other = crate::world::clone(&cx, "acme/site").await;
@@ -108,7 +108,7 @@ async fn a_clone_that_needed_no_token_may_get_one_later() {
     assert!(!world.state_of(&other).join("token").exists());
 }
 
-// S1-84: a stored token is redacted in results, even if the call does not know it.
+// S1-84: a stored token is redacted in results, even if the call has no token.
 #[tokio::test]
 async fn stored_token_is_redacted_even_if_the_call_lacks_it() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! `RawValue` by the internal protocol of `serde_json`: a map with one entry, whose key is a token and whose value is the text.
+//! Deserialization of `RawValue` by the internal protocol of `serde_json`: a map with one entry, whose key is a token and whose value is the text.
 
 use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer, StringDeserializer};
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 pub(super) const TOKEN: &str = "$serde_json::private::RawValue";
 
-/// Wraps text that `serde_json` has just written as a `RawValue`, without parsing it again.
+/// Wraps text that is known to be valid JSON as a `RawValue`, without parsing it again.
 ///
 /// `to_raw_value` would write into a separate buffer, and `RawValue::from_string` would parse the whole text.
 pub(crate) fn raw_value(text: String) -> Result<Box<RawValue>, Error> {

@@ -210,7 +210,7 @@ proptest! {
         let mut spoilt = text.into_bytes();
         spoilt[cut] = byte;
         if let Ok(spoilt) = String::from_utf8(spoilt) {
-            // For other numbers than those of `number`, serde_json's floats are not exact.
+            // serde_json's floats are not exact for numbers that `number` does not generate.
             let exact = !spoilt.contains(['.', 'e', 'E']) && byte != b'-' && !byte.is_ascii_digit();
             if exact {
                 all_alike(&spoilt);

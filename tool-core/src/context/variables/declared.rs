@@ -29,7 +29,7 @@ fn other(kind: VariableKind) -> VariableKind {
     }
 }
 
-/// All variables that an agent, its prompts and its tools declare, with all that they reach in turn: each name once.
+/// All variables that an agent, its prompts, its tools and its sub-agents declare. Each name occurs once.
 ///
 /// A name is required if one declaration requires it, and scoped if one declaration scopes it. The first description is kept.
 #[derive(Clone, Debug, Default)]

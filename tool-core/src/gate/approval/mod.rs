@@ -30,14 +30,14 @@ pub(crate) use state::{Approval, Grant, Granted, Loaded, Spent};
 /// answers the ticket, at once or days later in a different process. [`Toolset::resume`](crate::Toolset::resume) then runs exactly what
 /// was approved, once.
 ///
-/// The host has to check who may answer: it passes the name of an authenticated user. The approvals themselves check that the approver is
-/// not the requester if a rule requires `four_eyes`.
+/// The host has to check who may answer: it passes the name of an authenticated user. `Approvals` checks that the approver is not the
+/// requester if a rule requires `four_eyes`.
 ///
 /// ```
 /// use tool_core::{Approvals, KeyRing};
 /// use tool_core::store::MemoryStore;
 ///
-/// // Memory dies with the process, so a random key is enough; a durable store wants a key ring.
+/// // The memory store is lost when the process ends, so a random key is enough; a durable store needs a key ring.
 /// let approvals = Approvals::builder(MemoryStore::default()).build()?;
 /// # Ok::<(), tool_core::ApprovalError>(())
 /// ```
@@ -56,7 +56,7 @@ struct Inner {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApprovalError {
-    /// The store is durable, but no keys were given, and random keys would end with the process.
+    /// The store is durable, but no keys were given, and random keys would be lost when the process ends.
     #[error(
         "the approval store is durable, so pass the host's key ring to `Approvals`: `.keys(KeyRing::new(…)?)`"
     )]
@@ -64,13 +64,14 @@ pub enum ApprovalError {
     /// The system has no random bytes.
     #[error("the operating system returned no random bytes: {0}")]
     Random(String),
-    /// The token was not issued by this host, or its row was deleted.
+    /// The token was not issued by this host, or it does not match a stored approval of the workspace.
     #[error("the approval token is invalid")]
     Invalid,
-    /// The edited arguments do not match the tool's schema, or the tool is not visible.
+    /// The edited arguments do not match the tool's schema, or the tool is not visible. For a plan: its text is not valid JSON, or an object
+    /// has a key twice.
     #[error("the changed arguments do not fit: {0}")]
     Edit(ToolError),
-    /// The limit of open approvals is reached, so the gate did not ask.
+    /// The limit of open approvals is reached, so no approval was requested.
     #[error("too many approvals are pending already, ask again when some are answered")]
     Full,
     /// The interface showed arguments that differ from the requested ones, so its answer is not trusted.
@@ -168,8 +169,8 @@ impl Approvals {
         Ok(open.len() < most)
     }
 
-    /// Open approvals that count towards the same limit as those of a context: those of its conversation, or those that its user has
-    /// requested outside of conversations. Stops at the limit.
+    /// The open approvals that count towards the limit of a context: all approvals of its conversation or, if it has none, all that its user
+    /// has requested outside of conversations. Stops at the limit.
     async fn open_beside(&self, cx: &ToolContext) -> Result<Vec<ApprovalRow>, StoreError> {
         let (workspace, most) = (cx.own_workspace(), self.0.most_open);
         let thread = cx.conversation();
@@ -230,8 +231,8 @@ impl Approvals {
 
     /// Requests an approval of a plan. The answer is stored, and nothing is run again: see [`Route::Plan`].
     ///
-    /// `plan` is JSON text; `cx` is the requester and the conversation. Fails with [`ApprovalError::Edit`] if the text is invalid or an
-    /// object has a key twice, and with [`ApprovalError::Full`] if the limit of [`most_open`](ApprovalsBuilder::most_open) is reached.
+    /// `plan` is JSON text; `cx` identifies the requester and the conversation. Fails with [`ApprovalError::Edit`] if the text is not valid
+    /// JSON or an object has a key twice, and with [`ApprovalError::Full`] if the limit of [`most_open`](ApprovalsBuilder::most_open) is reached.
     pub async fn ask_plan(&self, plan: &str, cx: &ToolContext) -> Result<Ticket, ApprovalError> {
         let arguments = plan_text(plan)?;
         let now = Timestamp::now();
@@ -270,7 +271,7 @@ impl Approvals {
     /// Answers by token, in the approver's workspace. Returns what the host has to do next.
     ///
     /// Edited arguments are validated against the tool's schema now; the policy judges them when the call is resumed. Fails with
-    /// [`ApprovalError::Invalid`] if the token is not of this host or belongs to a different workspace.
+    /// [`ApprovalError::Invalid`] if the token was not issued by this host or belongs to a different workspace.
     pub async fn answer(
         &self,
         workspace: &Workspace,
@@ -342,7 +343,7 @@ impl Approvals {
         })
     }
 
-    /// The unanswered tickets of a conversation. If there are none, its calls can continue.
+    /// The tickets of a conversation's calls that are neither answered nor expired. If there are none, its calls can continue.
     pub async fn waiting(&self, thread: &ThreadId) -> Result<Vec<Ticket>, ApprovalError> {
         let filter = ApprovalFilter {
             thread: Some(thread.conversation().to_owned()),

@@ -92,13 +92,13 @@ pub struct PolicyBuilder {
 }
 
 impl PolicyBuilder {
-    /// Adds one rule.
+    /// Adds a rule after the rules that were added before.
     pub fn rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// Adds several rules.
+    /// Adds several rules, in the order of the iterator.
     pub fn rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
         self.rules.extend(rules);
         self
@@ -187,7 +187,7 @@ struct Content<'a> {
     agents: &'a BTreeMap<String, Lists>,
 }
 
-/// FNV-1a hash of the rules as JSON. It distinguishes the versions that operators write; it does not protect against deliberate collisions.
+/// FNV-1a hash of a policy's contents as JSON. It distinguishes the versions that operators write; it does not protect against deliberate collisions.
 fn content_hash(content: &Content<'_>) -> Result<u128, PolicyError> {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
@@ -214,7 +214,7 @@ impl Candidates {
 pub(crate) struct MaySay {
     /// Whether it may ask for an approval.
     pub(crate) asks: bool,
-    /// Whether a rule decides, and not the default.
+    /// Whether a rule may decide instead of the default. A conditional deny rule alone does not count.
     pub(crate) rule: bool,
 }
 

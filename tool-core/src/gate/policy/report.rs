@@ -31,8 +31,8 @@ pub struct PolicyReport {
 pub struct Reachable {
     /// Name of the tool.
     pub tool: String,
-    /// The allow rule that permits the call; `None` if the policy's default does. A host's gate still asks before a destructive tool that
-    /// no rule allows, unless its approval is [`Approval::Never`].
+    /// The allow rule that permits the call; `None` if the policy's default does. Without an allow rule, a host's gate still asks if the
+    /// tool's approval is [`Approval::ByEffect`].
     pub rule: Option<String>,
     /// The tenant pattern of the rule; `*` for any tenant.
     pub tenant: String,
@@ -138,7 +138,7 @@ impl Policy {
     }
 
     fn unapproved(&self, tool: &ToolDef, about: &[&Rule], found: &mut Vec<Reachable>) {
-        // Rules that deny or ask for all arguments.
+        // Rules that deny or ask whatever the arguments are.
         let guards: Vec<&Rule> = about
             .iter()
             .copied()

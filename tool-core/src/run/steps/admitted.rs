@@ -1,4 +1,4 @@
-//! [`Admitted`]: a call whose arguments fit and whose scope is open, so that its body can begin.
+//! [`Admitted`]: a call whose arguments match the schema and whose scope is open, so that its body can begin.
 
 #[cfg(feature = "host")]
 use super::Flight;
@@ -14,7 +14,7 @@ use crate::run::prepared::{check_call, check_secrets, enter};
 use crate::tool::Job;
 use crate::toolset::Toolset;
 
-/// A call whose arguments fit its tool's schema. Nothing of the tool has run.
+/// A call whose arguments match its tool's schema. The tool's body has not run yet.
 pub(in crate::run) struct Admitted<'t, H: Held> {
     toolset: &'t Toolset,
     held: H,
@@ -50,7 +50,8 @@ impl<'t> Found<'t, Prepared> {
         }
     }
 
-    /// Checks typed arguments: their types are right already, but only the guard knows their bounds. Arguments without a JSON text are not checked.
+    /// Validates typed arguments, and opens the scope. Their types are correct already, but only the guard checks their bounds. Arguments
+    /// without a JSON text are not validated.
     #[inline]
     pub(in crate::run) fn admit_typed(
         self,

@@ -1,4 +1,4 @@
-//! [`Flight`]: a call behind a gate, from the opening of its scope to its landing.
+//! [`Flight`]: a call behind a gate, from the opening of its scope to its end.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::gate::{Gate, Judgement};
 use crate::run::{Prepared, record, telemetry};
 use crate::store::{AuditRow, AuditSink, CallId, Timestamp};
 
-/// A call behind a gate. If it is dropped before it has landed, it is reported as cancelled.
+/// A call behind a gate. If it is dropped before it has ended, it is reported as cancelled.
 ///
 /// Boxed, because each step moves it.
 pub(in crate::run) struct Flight(Box<Fields>);
@@ -21,11 +21,11 @@ struct Fields {
     verdicts: Verdicts,
     started: Timestamp,
     has_landed: bool,
-    /// Whether a person is asked about the call, who may let it run later by an approval token.
+    /// Whether the call asks for an approval, so that it may run later with an approval token.
     asks: bool,
 }
 
-/// The error of a call whose caller went away.
+/// The error of a call whose caller dropped it.
 pub(super) fn dropped() -> ToolError {
     ToolError::of(ErrorKind::Cancelled, "the call was dropped before its end")
 }

@@ -1,4 +1,4 @@
-//! Tests of every rule: what breaks it, where the message points, and what passes.
+//! Tests of the rules: schemas that break a rule, the path in its message, and schemas that pass.
 
 #![allow(
     clippy::unwrap_used,

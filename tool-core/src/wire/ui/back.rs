@@ -47,7 +47,7 @@ pub struct ApprovalResponse {
 }
 
 impl Answers {
-    /// Reads what an interface has sent.
+    /// Reads the answers from the JSON body that an interface has sent.
     ///
     /// ```
     /// use tool_core::wire::ui::Answers;
@@ -102,7 +102,7 @@ impl Answers {
             }
             answers.part(tool, part, &place)?;
         }
-        // The rule by which an interface sends automatically.
+        // The AI SDK's `lastAssistantMessageIsCompleteWithApprovalResponses`, by which an interface sends automatically.
         let responded = |part: &Part| part.state == "approval-responded";
         answers.ready =
             answers.parts.iter().any(responded) && answers.parts.iter().all(Part::is_settled);

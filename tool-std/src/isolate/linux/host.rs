@@ -28,7 +28,7 @@ use crate::isolate::modes::HELPER;
 use crate::isolate::running::{Hold, Running};
 use crate::isolate::wire::{Event, Failure, Held, InForce, Spec, frame};
 
-/// How long a helper may take to start a job: a machine under load is slow, and a program that is not a helper never answers.
+/// Timeout for a helper to start a job: a machine under load is slow, and a program that is not a helper never answers.
 const START: Duration = Duration::from_secs(20);
 pub(in crate::isolate) async fn start(
     path: &Path,

@@ -112,7 +112,7 @@ async fn make(
             std::future::pending::<()>().await;
         }
         token.cancel();
-        // The call ends by its cancellation; a second Ctrl-C does not wait for that.
+        // The first Ctrl-C cancels the call and waits for its end; a second one exits without waiting.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

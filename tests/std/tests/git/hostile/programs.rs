@@ -224,7 +224,7 @@ async fn no_config_entry_starts_a_program() {
     assert!(bites >= 25, "{bites}");
 }
 
-// S1-84: hooks and other files in a repository start nothing and do not break the tools.
+// S1-84: hooks and other files in a repository start no program, and no tool except `git_commit` may fail because of them.
 #[tokio::test]
 async fn files_in_a_repository_start_nothing_and_break_no_tool() {
     let target = Target::new().await;
