@@ -2,6 +2,7 @@
 
 pub mod admits;
 pub mod lint;
+pub mod sources;
 pub mod spelling;
 
 /// Compiles the example programs in the documentation page of each audience.

@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tool_tests::sources::each_source;
+
 /// How many lines below a comment the attribute of its test may be.
 const REACH: usize = 12;
 
@@ -37,21 +39,6 @@ fn repository() -> PathBuf {
         .join("..")
         .canonicalize()
         .unwrap()
-}
-
-/// Calls `visit` with every Rust source below a folder, except in hidden folders and in output of builds and package managers.
-fn each_source(folder: &Path, visit: &mut impl FnMut(&Path)) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() {
-            if !name.starts_with('.') && name != "target" && name != "node_modules" {
-                each_source(&path, visit);
-            }
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            visit(&path);
-        }
-    }
 }
 
 /// Returns whether a word is a capability's id: a letter S, a digit, a hyphen and a number, or a letter M and a number.

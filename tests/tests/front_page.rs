@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use tool_tests::sources::each_source;
+
 /// The sources of the packages with a public interface.
 const SOURCES: [&str; 2] = ["tool-core/src", "crates/tool-mcp/src"];
 
@@ -15,18 +17,13 @@ fn root() -> &'static Path {
 
 /// Collects the names of every `doc(alias(…))` below a folder.
 fn gather(folder: &Path, aliases: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            gather(&path, aliases);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            for list in text.split("doc(alias(").skip(1) {
-                let list = list.split("))]").next().unwrap();
-                aliases.extend(list.split('"').skip(1).step_by(2).map(str::to_owned));
-            }
+    each_source(folder, &mut |path| {
+        let text = fs::read_to_string(path).unwrap();
+        for list in text.split("doc(alias(").skip(1) {
+            let list = list.split("))]").next().unwrap();
+            aliases.extend(list.split('"').skip(1).step_by(2).map(str::to_owned));
         }
-    }
+    });
 }
 
 // G10: no item had an alias.

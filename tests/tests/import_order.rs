@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::visit_mut::VisitMut;
+use tool_tests::sources::each_source;
 
 /// Modules from the bottom to the top. The modules of one row may import each other; ARCHITECTURE.md shows the same rows.
 const ORDER: &[&[&str]] = &[
@@ -67,7 +68,7 @@ fn is_test(item: &syn::Item) -> bool {
     };
     attributes.iter().any(|attribute| {
         let text = attribute.to_token_stream().to_string();
-        text.contains("cfg")
+        attribute.path().is_ident("cfg")
             && text
                 .split(|c: char| !c.is_alphanumeric())
                 .any(|word| word == "test")
@@ -121,18 +122,6 @@ fn names(tokens: TokenStream, depth: usize, found: &mut BTreeSet<String>) {
     }
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if path.is_dir() && name != "tests" {
-            files(&path, found);
-        } else if path.extension().is_some_and(|end| end == "rs") && name != "tests.rs" {
-            found.push(path);
-        }
-    }
-}
-
 /// Names that `lib.rs` exports at the root, with the module that each is from.
 fn exported() -> BTreeMap<String, String> {
     fn walk(tree: &syn::UseTree, module: Option<&str>, found: &mut BTreeMap<String, String>) {
@@ -168,19 +157,18 @@ fn exported() -> BTreeMap<String, String> {
 /// The imports of each top-level module: module, imported module, files.
 fn imports() -> BTreeMap<(String, String), BTreeSet<String>> {
     let exported = exported();
-    let mut all = Vec::new();
-    files(&source(), &mut all);
     let mut imports: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-    for path in all {
+    each_source(&source(), &mut |path| {
         let local = path.strip_prefix(source()).unwrap().with_extension("");
         let mut parts: Vec<&str> = local.iter().map(|part| part.to_str().unwrap()).collect();
-        if parts == ["lib"] {
-            continue;
+        // `lib.rs` names every module, and tests may import any.
+        if parts == ["lib"] || parts.contains(&"tests") {
+            return;
         }
         if parts.last() == Some(&"mod") {
             parts.pop();
         }
-        let mut file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
+        let mut file = syn::parse_file(&fs::read_to_string(path).unwrap()).unwrap();
         WithoutTests.visit_file_mut(&mut file);
         let mut found = BTreeSet::new();
         names(file.into_token_stream(), parts.len(), &mut found);
@@ -194,7 +182,7 @@ fn imports() -> BTreeMap<(String, String), BTreeSet<String>> {
                     .insert(local);
             }
         }
-    }
+    });
     imports
 }
 

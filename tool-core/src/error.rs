@@ -311,40 +311,6 @@ impl ToolError {
         text
     }
 
-    /// Masks secrets in both texts. The foreign error is kept if neither its `Display` nor its `Debug` text holds one.
-    pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
-        // Each field is named, so that a new one cannot be forgotten.
-        let Inner {
-            kind: _,
-            model,
-            operator,
-            source,
-            issues,
-            variables,
-            audit_id: _,
-            retry_after: _,
-        } = &mut *self.0;
-        if let Face::Own(text) = model {
-            redactor.replace_cow(text);
-        }
-        if let Some(text) = operator {
-            redactor.replace(text);
-        }
-        *issues = std::mem::take(issues).masked(redactor);
-        *variables = std::mem::take(variables).masked(redactor);
-        if let Some(foreign) = source.as_deref() {
-            let text = chain(foreign);
-            // `Debug` may show what `Display` does not.
-            let debug = format!("{foreign:?}");
-            if let Cow::Owned(masked) = redactor.redact(&text) {
-                *source = Some(masked.into());
-            } else if matches!(redactor.redact(&debug), Cow::Owned(_)) {
-                *source = Some(text.into());
-            }
-        }
-        self
-    }
-
     /// Returns the foreign error, if there is one.
     pub fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
         self.0.source.as_deref()
@@ -427,8 +393,38 @@ impl Redactor {
 }
 
 impl Mask for ToolError {
-    fn masked(self, redactor: &Redactor) -> Self {
-        self.redacted(redactor)
+    /// Masks secrets in both texts. The foreign error is kept if neither its `Display` nor its `Debug` text holds one.
+    fn masked(mut self, redactor: &Redactor) -> Self {
+        // Each field is named, so that a new one cannot be forgotten.
+        let Inner {
+            kind: _,
+            model,
+            operator,
+            source,
+            issues,
+            variables,
+            audit_id: _,
+            retry_after: _,
+        } = &mut *self.0;
+        if let Face::Own(text) = model {
+            redactor.replace_cow(text);
+        }
+        if let Some(text) = operator {
+            redactor.replace(text);
+        }
+        *issues = std::mem::take(issues).masked(redactor);
+        *variables = std::mem::take(variables).masked(redactor);
+        if let Some(foreign) = source.as_deref() {
+            let text = chain(foreign);
+            // `Debug` may show what `Display` does not.
+            let debug = format!("{foreign:?}");
+            if let Cow::Owned(masked) = redactor.redact(&text) {
+                *source = Some(masked.into());
+            } else if matches!(redactor.redact(&debug), Cow::Owned(_)) {
+                *source = Some(text.into());
+            }
+        }
+        self
     }
 }
 

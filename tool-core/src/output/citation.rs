@@ -70,22 +70,6 @@ impl Citation {
         self
     }
 
-    /// Masks secrets. The time is kept as it is, because it was validated.
-    pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
-        let Self {
-            source,
-            source_id,
-            version,
-            retrieved_at,
-        } = self;
-        Self {
-            source: source.masked(redactor),
-            source_id: source_id.masked(redactor),
-            version: version.masked(redactor),
-            retrieved_at,
-        }
-    }
-
     /// Returns the name of the source.
     pub fn source(&self) -> &str {
         &self.source
@@ -150,7 +134,19 @@ fn rfc3339(time: SystemTime) -> String {
 }
 
 impl Mask for Citation {
+    /// Masks secrets. The time is kept as it is, because it was validated.
     fn masked(self, redactor: &Redactor) -> Self {
-        self.redacted(redactor)
+        let Self {
+            source,
+            source_id,
+            version,
+            retrieved_at,
+        } = self;
+        Self {
+            source: source.masked(redactor),
+            source_id: source_id.masked(redactor),
+            version: version.masked(redactor),
+            retrieved_at,
+        }
     }
 }

@@ -469,26 +469,6 @@ impl ModelOutput {
         }
     }
 
-    /// Masks secrets. A file that holds one is replaced by a text that says so.
-    pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
-        Self(match self.0 {
-            Content::Text(text) => Content::Text(redactor.own(text)),
-            Content::Json(json) => Content::Json(redactor.payload(json)),
-            Content::Broken(text) => Content::Broken(redactor.own(text)),
-            Content::Bounded(limit, files) => Content::Bounded(
-                limit,
-                // The text is a part of the payload's JSON, so it is masked as JSON.
-                files.map(|named| {
-                    Box::new(Named {
-                        text: redactor.redact_json(&named.text).into_owned(),
-                        files: redacted(named.files, redactor),
-                    })
-                }),
-            ),
-            Content::Parts(parts) => Content::Parts(redacted(parts, redactor)),
-        })
-    }
-
     /// Returns the size in bytes. Files count with their base64 text.
     pub(crate) fn size(&self) -> usize {
         let of = |part: &Part| match part {
@@ -526,7 +506,23 @@ impl Redactor {
 }
 
 impl Mask for ModelOutput {
+    /// Masks secrets. A file that holds one is replaced by a text that says so.
     fn masked(self, redactor: &Redactor) -> Self {
-        self.redacted(redactor)
+        Self(match self.0 {
+            Content::Text(text) => Content::Text(redactor.own(text)),
+            Content::Json(json) => Content::Json(redactor.payload(json)),
+            Content::Broken(text) => Content::Broken(redactor.own(text)),
+            Content::Bounded(limit, files) => Content::Bounded(
+                limit,
+                // The text is a part of the payload's JSON, so it is masked as JSON.
+                files.map(|named| {
+                    Box::new(Named {
+                        text: redactor.redact_json(&named.text).into_owned(),
+                        files: redacted(named.files, redactor),
+                    })
+                }),
+            ),
+            Content::Parts(parts) => Content::Parts(redacted(parts, redactor)),
+        })
     }
 }

@@ -89,6 +89,30 @@ pub struct Purged {
     pub more: bool,
 }
 
+impl Purged {
+    /// Whether a table reached the limit of rows that one purge removes from it, so that another purge may find more. A purge of at most 0
+    /// rows finds no more.
+    pub fn reached(&self, most: u32) -> bool {
+        // Each field is named, so that a new table cannot be forgotten.
+        let Self {
+            audit,
+            approvals,
+            effects,
+            threads,
+            runs,
+            unassigned,
+            spills,
+            switches,
+            more: _,
+        } = *self;
+        [
+            audit, approvals, effects, threads, runs, unassigned, spills, switches,
+        ]
+        .into_iter()
+        .any(|rows| rows > 0 && rows >= u64::from(most))
+    }
+}
+
 impl Retention {
     /// The time before which rows of an age are removed; `None` if they are kept.
     pub fn since(age: Option<Duration>, now: Timestamp) -> Option<Timestamp> {

@@ -160,12 +160,7 @@ impl ToolDef {
     /// bound to it, so a waiting approval is void as soon as the contract changes.
     #[cfg(feature = "host")]
     pub fn contract(&self) -> Arc<str> {
-        self.contract_once(|| contract::fingerprint(self))
-    }
-
-    /// Returns the cached contract, or computes it and caches it with the tool.
-    #[cfg(feature = "host")]
-    fn contract_once(&self, make: impl FnOnce() -> Arc<str>) -> Arc<str> {
+        let make = || contract::fingerprint(self);
         match &self.0 {
             Source::Own(Own::Static(def)) => contract::known(std::ptr::from_ref(*def).addr(), make),
             Source::Own(Own::Dynamic(def)) => Arc::clone(def.contract.get_or_init(make)),

@@ -202,18 +202,7 @@ impl SqliteStore {
         let switches = since(retention.switches);
         let switches = switches.map(|since| switch::retirement(Scope::All, since, most));
         purged.switches = self.remove(switches).await?;
-        purged.more = [
-            purged.spills,
-            purged.threads,
-            purged.runs,
-            purged.approvals,
-            purged.effects,
-            purged.audit,
-            purged.unassigned,
-            purged.switches,
-        ]
-        .into_iter()
-        .any(|rows| rows > 0 && rows >= u64::from(most));
+        purged.more = purged.reached(most);
         Ok(purged)
     }
 

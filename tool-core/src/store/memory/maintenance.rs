@@ -96,17 +96,7 @@ impl Tables {
         if let Some(since) = Retention::since(retention.switches, now) {
             purged.switches = self.switches.retire(Scope::All, since, most);
         }
-        purged.more = [
-            purged.spills,
-            purged.threads,
-            purged.runs,
-            purged.approvals,
-            purged.effects,
-            purged.audit,
-            purged.switches,
-        ]
-        .into_iter()
-        .any(|rows| rows > 0 && rows >= u64::from(most));
+        purged.more = purged.reached(most);
         purged
     }
 
