@@ -56,7 +56,7 @@ fn operator_guide_describes_deleting_a_conversation() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = std::fs::read_to_string(root.join("docs/operator.md")).unwrap();
     // The page names every delete method that exists, and no other.
-    let source = std::fs::read_to_string(root.join("tool-std/src/workspace/mod.rs")).unwrap();
+    let source = std::fs::read_to_string(root.join("tool-std/src/workspace.rs")).unwrap();
     let removes: Vec<_> = source
         .lines()
         .filter_map(|line| line.trim().strip_prefix("pub fn delete_"))
