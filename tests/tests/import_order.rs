@@ -165,9 +165,6 @@ fn imports() -> BTreeMap<(String, String), BTreeSet<String>> {
         if parts == ["lib"] || parts.contains(&"tests") {
             return;
         }
-        if parts.last() == Some(&"mod") {
-            parts.pop();
-        }
         let mut file = syn::parse_file(&fs::read_to_string(path).unwrap()).unwrap();
         WithoutTests.visit_file_mut(&mut file);
         let mut found = BTreeSet::new();
