@@ -160,7 +160,7 @@ fn imports() -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut imports: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     each_source(&source(), &mut |path| {
         let local = path.strip_prefix(source()).unwrap().with_extension("");
-        let mut parts: Vec<&str> = local.iter().map(|part| part.to_str().unwrap()).collect();
+        let parts: Vec<&str> = local.iter().map(|part| part.to_str().unwrap()).collect();
         // `lib.rs` names every module, and tests may import any.
         if parts == ["lib"] || parts.contains(&"tests") {
             return;
