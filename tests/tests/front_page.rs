@@ -89,6 +89,7 @@ fn front_page_links_to_the_attribute_before_anything_else() {
         "tool-std",
         "tool-store",
         "tool-code",
+        "tool-isolate",
     ] {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }

@@ -41,20 +41,13 @@ pub mod git;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(all(feature = "isolate", unix))]
-pub mod isolate;
+pub use tool_isolate as isolate;
 #[cfg(feature = "web")]
 pub mod web;
 
 #[cfg(all(feature = "process", unix))]
 pub mod process;
 
+/// The first line of a host's `main`, and a way to run code of the host's own binary in a sandbox.
 #[cfg(all(feature = "isolate", unix))]
-pub use isolate::helper;
-
-/// Used by the code that macros generate; not a public API.
-#[doc(hidden)]
-#[cfg(all(feature = "isolate", unix))]
-pub mod private {
-    pub use crate::isolate::TOOL_STD_0_1_MODES;
-    pub use linkme;
-}
+pub use tool_isolate::{helper, mode};

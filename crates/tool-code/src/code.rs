@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tool_core::{ToolContext, Toolset};
-use tool_std::isolate::Isolation;
+use tool_isolate::Isolation;
 
 use crate::calls::Callable;
 use crate::engine::is_bare;

@@ -1,7 +1,7 @@
 //! `run_code`: code execution for models, with the turn's tools as JavaScript or TypeScript functions.
 //!
 //! A model that needs ten calls and a sum makes one call and gets the sum; the outputs of the tools stay out of its context. The code runs
-//! in `QuickJS`, in its own process that ends with the run. [`tool_std::isolate`] sandboxes the process: no files except the system's, no
+//! in `QuickJS`, in its own process that ends with the run. [`tool_isolate`] sandboxes the process: no files except the system's, no
 //! environment, and no network if the kernel supports that. Tool calls run in the host, behind the toolset's gate, like all others.
 //!
 //! ```standalone_crate
@@ -18,7 +18,7 @@
 //! }
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     tool_std::helper(); // the first line of a host: this binary is also the engine
+//!     tool_isolate::helper(); // the first line of a host: this binary is also the engine
 //!     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 //!     runtime.block_on(async {
 //!         let cx = ToolContext::anonymous();
@@ -82,7 +82,7 @@
 //!
 //! # Security
 //!
-//! Code that escapes from `QuickJS` is still in the sandbox of [`tool_std::isolate`], and can send only what any code can send:
+//! Code that escapes from `QuickJS` is still in the sandbox of [`tool_isolate`], and can send only what any code can send:
 //! calls of the tools on its list (which the host counts as well), logs, reports and a result. The host rejects everything else.
 //!
 //! # Cost

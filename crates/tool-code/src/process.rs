@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
 use tool_core::ToolError;
-use tool_std::isolate::{Ended, Exit, Isolation, Job, Limits as JobLimits, Running, Stream};
+use tool_isolate::{Ended, Exit, Isolation, Job, Limits as JobLimits, Running, Stream};
 
 use crate::limits::Limits;
 use crate::outcome::{CodeError, Status};
@@ -15,7 +15,7 @@ use crate::protocol::{self, Done, ToEngine, ToHost};
 /// The mode in which the host's binary runs the engine.
 pub(crate) const ENGINE: &str = "tool-code-engine";
 
-tool_std::mode!(ENGINE, crate::engine::main);
+tool_isolate::mode!(ENGINE, crate::engine::main);
 
 /// Time that the process gets after its deadline to report how the run ended, before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_millis(150);

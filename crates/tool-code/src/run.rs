@@ -139,7 +139,7 @@ impl Run {
                     Event::Nonsense(error) => return self.broken(&mut process, &error.to_string()).await,
                     Event::Closed => {
                         let ended = process.wait().await;
-                        if ended.is_some_and(|ended| matches!(ended.because, tool_std::isolate::Cause::Deadline(_))) {
+                        if ended.is_some_and(|ended| matches!(ended.because, tool_isolate::Cause::Deadline(_))) {
                             return Ok(over_time(time));
                         }
                         return Self::gone(&process, ended, said.started);
@@ -240,13 +240,13 @@ impl Run {
     /// Ends a run whose process exited without a result.
     fn gone(
         process: &Process,
-        ended: Option<tool_std::isolate::Ended>,
+        ended: Option<tool_isolate::Ended>,
         started: bool,
     ) -> Result<Done, ToolError> {
         /// Exit code of a binary that does not know the mode.
         const UNKNOWN_MODE: i32 = 127;
         let complaint = process.complaint();
-        if ended.is_none_or(|ended| ended.exit == tool_std::isolate::Exit::Code(UNKNOWN_MODE)) {
+        if ended.is_none_or(|ended| ended.exit == tool_isolate::Exit::Code(UNKNOWN_MODE)) {
             return Err(
                 ToolError::unavailable("the engine's process").operator(format!(
                     "it was lost, or its binary does not link `tool-code`: {complaint}"

@@ -111,7 +111,7 @@ pub(crate) fn unprivileged_host_leaves_no_cgroup_case() -> Ran {
         let said = String::from_utf8(said.stdout).unwrap();
         assert!(said.contains("exited"), "{said}");
         assert_eq!(mark.alive(), 0);
-        assert!(!has_cgroup(&format!("tool-std-{pid}-*")), "{said}");
+        assert!(!has_cgroup(&format!("tool-isolate-{pid}-*")), "{said}");
     }
     Ok(())
 }
@@ -132,7 +132,7 @@ fn cgroup_of(mark: &Mark) -> Option<String> {
     let places = std::fs::read_to_string(one.path().join("cgroup")).ok()?;
     let mut names = places.lines().filter_map(|line| line.rsplit('/').next());
     names
-        .find(|name| name.starts_with("tool-std-"))
+        .find(|name| name.starts_with("tool-isolate-"))
         .map(String::from)
 }
 

@@ -18,7 +18,7 @@ use rustix::process::{chdir, fchdir, pivot_root};
 
 use super::mounts::{attach, copy};
 use super::restrict::{DEVICES, SYSTEM};
-use crate::isolate::wire::Spec;
+use crate::wire::Spec;
 
 /// Where the new root is mounted before it becomes the root. It hides nothing that is still needed, because the copies are made before.
 const PLACE: &str = "/proc";

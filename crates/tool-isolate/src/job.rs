@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use std::time::Duration;
-/// use tool_std::isolate::{Job, Limits, Network};
+/// use tool_isolate::{Job, Limits, Network};
 ///
 /// let job = Job::new("git")
 ///     .args(["fetch", "--depth=1"])

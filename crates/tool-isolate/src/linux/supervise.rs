@@ -18,8 +18,8 @@ use rustix::process::{
 use super::cgroups::Cgroups;
 use super::namespaces::Namespaces;
 use super::start::start;
-use crate::isolate::running::Exit;
-use crate::isolate::wire::{Because, Event, Failure, InForce, Spec, frame, read_frame};
+use crate::running::Exit;
+use crate::wire::{Because, Event, Failure, InForce, Spec, frame, read_frame};
 
 /// An event that the supervisor waits for.
 enum Happening {

@@ -21,7 +21,7 @@ use super::wire::{Held, InForce};
 /// pack whose jobs do less defines its own host value with a smaller effect, and takes the isolation from the context there.
 ///
 /// ```
-/// use tool_std::isolate::{Isolation, Mechanism};
+/// use tool_isolate::{Isolation, Mechanism};
 ///
 /// // Everything that the kernel has, but for namespaces of processes.
 /// let isolation = Isolation::new().without(Mechanism::PidNamespace);
@@ -110,7 +110,7 @@ impl Default for Isolation {
 }
 
 impl Isolation {
-    /// Uses the host's own binary as the helper. Its `main` must begin with [`tool_std::helper()`](crate::helper).
+    /// Uses the host's own binary as the helper. Its `main` must begin with [`tool_isolate::helper()`](crate::helper).
     ///
     /// Mechanisms that the kernel lacks are left out. If that leaves files or the network unrestricted, a warning is logged once; a host that relies
     /// on a mechanism should [require](Self::require) it.
@@ -118,7 +118,7 @@ impl Isolation {
         Self::Helper(Helper::default())
     }
 
-    /// Uses another binary as the helper, whose `main` begins with [`tool_std::helper()`](crate::helper): for tests, whose `main` is generated.
+    /// Uses another binary as the helper, whose `main` begins with [`tool_isolate::helper()`](crate::helper): for tests, whose `main` is generated.
     #[must_use]
     pub fn helper(self, path: impl Into<PathBuf>) -> Self {
         self.change(|helper| helper.path = Some(path.into()))
@@ -166,8 +166,8 @@ impl Isolation {
     /// The errors of [`spawn`](Self::spawn).
     ///
     /// ```no_run
-    /// # async fn demo() -> Result<(), tool_std::isolate::IsolateError> {
-    /// let report = tool_std::isolate::Isolation::new().report().await?;
+    /// # async fn demo() -> Result<(), tool_isolate::IsolateError> {
+    /// let report = tool_isolate::Isolation::new().report().await?;
     /// assert_eq!(report.item("egress").map(|item| item.mechanism.as_str()), Some("none"));
     /// println!("{report}");
     /// # Ok(())
@@ -219,7 +219,7 @@ impl Helper {
             return Err(IsolateError::NotInForce(missing));
         }
         for (open, reason) in self.first_heard(&job, running.held()) {
-            tracing::warn!(target: "tool_std::isolate", open, reason, "programs are not fully isolated");
+            tracing::warn!(open, reason, "programs are not fully isolated");
         }
         Ok(running)
     }
@@ -309,7 +309,7 @@ fn refusal(mechanism: Mechanism, reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Held, Helper, InForce, Isolation, Job, Mechanism, Network, missing};
-    use crate::isolate::job::Limits;
+    use crate::job::Limits;
 
     fn helper(isolation: Isolation) -> Helper {
         match isolation {

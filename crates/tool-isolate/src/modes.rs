@@ -21,12 +21,12 @@ impl Mode {
 ///
 /// This crate links none itself: on Linux an empty slice links, and an element in the same crate as its slice counts as unsafe code.
 #[linkme::distributed_slice]
-pub static TOOL_STD_0_1_MODES: [Mode];
+pub static TOOL_ISOLATE_0_1_MODES: [Mode];
 
 /// A mode that does nothing, to find out which mechanisms are in force.
-pub(super) const IDLE: &str = "tool-std-idle";
+pub(super) const IDLE: &str = "tool-isolate-idle";
 
-/// Registers a mode of this binary, which [`Job::this`](crate::isolate::Job::this) runs in isolation.
+/// Registers a mode of this binary, which [`Job::this`](crate::Job::this) runs in isolation.
 ///
 /// The function takes the job's arguments and returns the exit code. It can read standard input and write to standard output; its environment is the
 /// job's. No runtime is running, and no line of `main` after [`helper`](crate::helper) has run.
@@ -40,28 +40,28 @@ pub(super) const IDLE: &str = "tool-std-idle";
 ///     }
 ///     0
 /// }
-/// tool_std::mode!("shout", shout);
+/// tool_isolate::mode!("shout", shout);
 ///
-/// let job = tool_std::isolate::Job::this("shout").arg("hello");
+/// let job = tool_isolate::Job::this("shout").arg("hello");
 /// # let _ = job;
 /// ```
 #[macro_export]
 macro_rules! mode {
     ($name:expr, $run:expr $(,)?) => {
         const _: () = {
-            #[$crate::private::linkme::distributed_slice($crate::private::TOOL_STD_0_1_MODES)]
+            #[$crate::private::linkme::distributed_slice($crate::private::TOOL_ISOLATE_0_1_MODES)]
             #[linkme(crate = $crate::private::linkme)]
-            static __TOOL_STD_MODE: $crate::isolate::Mode = $crate::isolate::Mode::new($name, $run);
+            static __TOOL_ISOLATE_MODE: $crate::Mode = $crate::Mode::new($name, $run);
         };
     };
 }
 
 /// First argument of the helper. The number is the version of the protocol between host and helper.
-pub(super) const HELPER: &str = "tool-std-helper:1";
+pub(super) const HELPER: &str = "tool-isolate-helper:1";
 /// First argument of a supervisor that runs in namespaces.
-pub(super) const INSIDE: &str = "tool-std-inside:1";
+pub(super) const INSIDE: &str = "tool-isolate-inside:1";
 /// First argument of a mode; the second is its name.
-pub(super) const MODE: &str = "tool-std-mode:1";
+pub(super) const MODE: &str = "tool-isolate-mode:1";
 
 /// Whether the host's `main` has called [`helper`].
 static CALLED: AtomicBool = AtomicBool::new(false);
@@ -80,7 +80,7 @@ pub(super) fn helper_is_called() -> bool {
 /// use std::process::ExitCode;
 ///
 /// fn main() -> ExitCode {
-///     tool_std::helper();
+///     tool_isolate::helper();
 ///     println!("the host");
 ///     ExitCode::SUCCESS
 /// }
@@ -96,7 +96,10 @@ pub fn helper() {
         Some(INSIDE) => super::linux::inside(&args.collect::<Vec<_>>()),
         Some(MODE) => {
             let name = args.next().unwrap_or_default();
-            match TOOL_STD_0_1_MODES.iter().find(|mode| *mode.name == *name) {
+            match TOOL_ISOLATE_0_1_MODES
+                .iter()
+                .find(|mode| *mode.name == *name)
+            {
                 Some(mode) => (mode.run)(args.collect()),
                 None if name == IDLE => 0,
                 None => unknown_mode(&name),

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use super::cgroups::Cgroups;
 use super::supervise::refuse;
-use crate::isolate::modes::INSIDE;
-use crate::isolate::wire::{Failure, Held};
+use crate::modes::INSIDE;
+use crate::wire::{Failure, Held};
 
 /// Arguments of the helper for the requested namespaces.
 pub(super) const PID: &str = "pid";

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::places::{Places, enable, home};
-use crate::isolate::isolation::Mechanism;
-use crate::isolate::wire::{Held, InForce, Spec};
+use crate::isolation::Mechanism;
+use crate::wire::{Held, InForce, Spec};
 
 /// Pauses between tries to remove a cgroup whose processes were killed but still exist (the first and the longest), and how long to try.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);

@@ -11,7 +11,7 @@
 //! use std::process::ExitCode;
 //!
 //! fn main() -> ExitCode {
-//!     tool_std::helper();
+//!     tool_isolate::helper();
 //!     // … the host
 //!     ExitCode::SUCCESS
 //! }
@@ -20,9 +20,9 @@
 //! A host puts an [`Isolation`] into the context; tools start their jobs on it:
 //!
 //! ```no_run
-//! use tool_std::isolate::{Isolation, Job, Keep};
+//! use tool_isolate::{Isolation, Job, Keep};
 //!
-//! # async fn demo() -> Result<(), tool_std::isolate::IsolateError> {
+//! # async fn demo() -> Result<(), tool_isolate::IsolateError> {
 //! let isolation = Isolation::new();
 //! let job = Job::new("git").args(["status", "--short"]).env("PATH", "/usr/bin:/bin").cwd("/srv/ws").reads("/srv/ws");
 //! let ran = isolation.run(job, Keep::default()).await?;
@@ -67,6 +67,12 @@
 //!
 //! 12 crates in addition to those of `tool-core` without features: landlock, rustix, and tokio's processes and sockets.
 
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(not(unix))]
+compile_error!("tool-isolate needs a Unix system");
+
 mod environment;
 mod error;
 mod group;
@@ -84,9 +90,14 @@ pub use environment::{PASSED, environment};
 pub use error::IsolateError;
 pub use isolation::{Helper, Isolation, Mechanism};
 pub use job::{Job, Limits, Network};
-#[doc(hidden)]
-pub use modes::TOOL_STD_0_1_MODES;
 pub use modes::{Mode, helper};
 pub use report::{Item, Report};
 pub use run::{Keep, Kept, Ran};
 pub use running::{Cause, Ended, Exit, Running, Stream};
+
+/// Used by the code that macros generate; not a public API.
+#[doc(hidden)]
+pub mod private {
+    pub use crate::modes::TOOL_ISOLATE_0_1_MODES;
+    pub use linkme;
+}

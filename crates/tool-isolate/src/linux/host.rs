@@ -21,16 +21,16 @@ use tokio::time::timeout;
 
 use super::namespaces::{NET, Namespaces, OF_HOST, PID};
 use super::remote::Remote;
-use crate::isolate::error::IsolateError;
-use crate::isolate::isolation::{Helper, Mechanism};
-use crate::isolate::job::{Job, Network};
-use crate::isolate::modes::HELPER;
-use crate::isolate::running::{Hold, Running};
-use crate::isolate::wire::{Event, Failure, Held, InForce, Spec, frame};
+use crate::error::IsolateError;
+use crate::isolation::{Helper, Mechanism};
+use crate::job::{Job, Network};
+use crate::modes::HELPER;
+use crate::running::{Hold, Running};
+use crate::wire::{Event, Failure, Held, InForce, Spec, frame};
 
 /// Timeout for a helper to start a job: a machine under load is slow, and a program that is not a helper never answers.
 const START: Duration = Duration::from_secs(20);
-pub(in crate::isolate) async fn start(
+pub(crate) async fn start(
     path: &Path,
     job: &Job,
     settings: &Helper,
@@ -135,7 +135,7 @@ async fn attempt(
 
 fn no_helper(why: impl std::fmt::Display) -> IsolateError {
     IsolateError::Helper(format!(
-        "{why}: it was killed, or the first line of its `main` is not `tool_std::helper();`"
+        "{why}: it was killed, or the first line of its `main` is not `tool_isolate::helper();`"
     ))
 }
 
@@ -256,7 +256,7 @@ fn unique() -> String {
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     // The keys of a hasher come from the system's random number generator.
     let random = RandomState::new().hash_one(SystemTime::now());
-    format!("tool-std-{}-{count}-{random:016x}", std::process::id())
+    format!("tool-isolate-{}-{count}-{random:016x}", std::process::id())
 }
 
 /// Sends the head of the first frame together with the job's ends of its pipes. The socket is empty, so this does not block.

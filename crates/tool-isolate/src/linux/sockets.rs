@@ -7,7 +7,7 @@ use seccompiler::{
     SeccompRule, apply_filter,
 };
 
-use crate::isolate::wire::Held;
+use crate::wire::Held;
 
 /// Programs for x32 set this bit in the system call numbers of x86-64, <https://www.kernel.org/doc/html/latest/userspace-api/seccomp_filter.html>.
 #[cfg(target_arch = "x86_64")]

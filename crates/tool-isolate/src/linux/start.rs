@@ -17,10 +17,10 @@ use super::mounts;
 use super::namespaces::Namespaces;
 use super::restrict::{drop_capabilities, landlock, limit};
 use super::sockets;
-use crate::isolate::isolation::Mechanism;
-use crate::isolate::job::Program;
-use crate::isolate::modes::MODE;
-use crate::isolate::wire::{Failure, Held, InForce, Spec};
+use crate::isolation::Mechanism;
+use crate::job::Program;
+use crate::modes::MODE;
+use crate::wire::{Failure, Held, InForce, Spec};
 
 /// A running job.
 pub(super) struct Started {

@@ -38,7 +38,7 @@ pub const PASSED: [&str; 20] = [
 /// override earlier ones.
 ///
 /// ```
-/// use tool_std::isolate::{Job, environment};
+/// use tool_isolate::{Job, environment};
 ///
 /// let job = Job::new("git").envs(environment()).env("GIT_TERMINAL_PROMPT", "0");
 /// # let _ = job;

@@ -15,16 +15,16 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 use super::cgroups::Cgroups;
-use crate::isolate::error::IsolateError;
-use crate::isolate::running::{Cause, Ended, Exit, past};
-use crate::isolate::wire::{Because, Event, InForce, take_frame};
+use crate::error::IsolateError;
+use crate::running::{Cause, Ended, Exit, past};
+use crate::wire::{Because, Event, InForce, take_frame};
 
 /// How long a helper may take to end a job: a process that is blocked in the kernel dies only when the kernel call returns.
 const END: Duration = Duration::from_secs(20);
 
 /// The host's handle on a job that runs in the helper.
 #[derive(Debug)]
-pub(in crate::isolate) struct Remote {
+pub(crate) struct Remote {
     child: Child,
     stream: UnixStream,
     received: Vec<u8>,
@@ -92,7 +92,7 @@ impl Remote {
     }
 
     /// Ready when the helper has exited, and with it all processes of the job. The event of the job's end is kept.
-    pub(in crate::isolate) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             match ready!(self.poll_next(cx)) {
                 Ok(Some(Event::Ended {
@@ -117,12 +117,12 @@ impl Remote {
     }
 
     /// The time after which waiting for the helper is pointless.
-    pub(in crate::isolate) fn latest(&self) -> Option<Instant> {
+    pub(crate) fn latest(&self) -> Option<Instant> {
         self.latest
     }
 
     /// Waits for the end of the job. Cancel safe: received events are kept, and the next call does the rest.
-    pub(in crate::isolate) async fn wait(&mut self) -> Result<Ended, IsolateError> {
+    pub(crate) async fn wait(&mut self) -> Result<Ended, IsolateError> {
         let mut late = pin!(past(self.latest));
         poll_fn(|cx| {
             let gone = self.poll_gone(cx);
@@ -159,17 +159,17 @@ impl Remote {
     }
 
     /// Closes the host's sending side of the socket, which makes the helper end the job.
-    pub(in crate::isolate) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         let _ = rustix::net::shutdown(&self.stream, Shutdown::Write);
         let soon = Instant::now() + END;
         self.latest = Some(self.latest.map_or(soon, |latest| latest.min(soon)));
     }
 
-    pub(in crate::isolate) fn id(&self) -> Option<u32> {
+    pub(crate) fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
-    pub(in crate::isolate) fn held(&self) -> &InForce {
+    pub(crate) fn held(&self) -> &InForce {
         &self.held
     }
 }

@@ -14,8 +14,8 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities,
 };
 
-use crate::isolate::job::{Limits, Network, Program};
-use crate::isolate::wire::{Held, InForce, Spec};
+use crate::job::{Limits, Network, Program};
+use crate::wire::{Held, InForce, Spec};
 
 /// The newest ABI version of Landlock that this code supports. On older kernels, the restrictions of their version apply.
 const INTERFACE: ABI = ABI::V9;
@@ -232,10 +232,10 @@ pub(super) fn limit(limits: &Limits) -> Held {
 #[cfg(test)]
 mod tests {
     use super::in_force;
-    use crate::isolate::isolation::{Mechanism, missing};
-    use crate::isolate::job::{Job, Network};
-    use crate::isolate::report::Report;
-    use crate::isolate::wire::{Held, InForce};
+    use crate::isolation::{Mechanism, missing};
+    use crate::job::{Job, Network};
+    use crate::report::Report;
+    use crate::wire::{Held, InForce};
     use landlock::ABI;
 
     // S1-97: before ABI version 3, Landlock alone does not restrict the truncation of files

@@ -20,8 +20,8 @@ use rustix::thread::UnshareFlags;
 
 use super::namespaces::unshare;
 use super::root;
-use crate::isolate::isolation::Mechanism;
-use crate::isolate::wire::{Held, InForce, Spec};
+use crate::isolation::Mechanism;
+use crate::wire::{Held, InForce, Spec};
 
 /// Gives the calling thread the job's mounts.
 ///
