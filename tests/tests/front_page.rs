@@ -94,3 +94,19 @@ fn front_page_links_to_the_attribute_before_anything_else() {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }
 }
+
+// G6: `host_value!` was named in no guide, the example declared its values by hand, and a state that is read and written needed two newtypes.
+#[test]
+fn guides_and_examples_declare_host_values_with_the_macro_and_share_state() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    for (page, form) in [
+        ("docs/tool-author.md", "host_value!("),
+        ("docs/tool-author.md", "&Reads<"),
+        ("docs/tool-author.md", "&Writes<"),
+        ("examples/shared_state.rs", "&Reads<"),
+        ("examples/shared_state.rs", "&Writes<"),
+    ] {
+        assert!(read(page).contains(form), "{page} lacks `{form}`");
+    }
+    assert!(!read("examples/shared_state.rs").contains("impl FromContext"));
+}
