@@ -35,6 +35,27 @@ pub(crate) const PATTERN_ANCHORS: &Rule = &Rule {
     warn: "PatternAnchors",
 };
 
+pub(crate) const TOOL_NAME_CLIENT: &Rule = &Rule {
+    id: "tool-name-client",
+    warn: "ToolNameClient",
+};
+pub(crate) const TOOL_DESCRIPTION_LONG: &Rule = &Rule {
+    id: "tool-description-long",
+    warn: "ToolDescriptionLong",
+};
+pub(crate) const LIMIT_OPTIONAL: &Rule = &Rule {
+    id: "limit-optional",
+    warn: "LimitOptional",
+};
+pub(crate) const LIMIT_UNION: &Rule = &Rule {
+    id: "limit-union",
+    warn: "LimitUnion",
+};
+pub(crate) const INT_RANGE: &Rule = &Rule {
+    id: "int-range",
+    warn: "IntRange",
+};
+
 /// The rules that `#[derive(StrictSchema)]` can allow.
 pub(crate) const SCHEMA_RULES: &[&Rule] = &[
     EXTERNAL_TAG,
@@ -43,6 +64,19 @@ pub(crate) const SCHEMA_RULES: &[&Rule] = &[
     VARIANT_OTHER,
     PATTERN_ANCHORS,
 ];
+
+/// The rules that a tool can allow.
+pub(crate) const TOOL_RULES: &[&Rule] = &[
+    TOOL_NAME_CLIENT,
+    TOOL_DESCRIPTION_LONG,
+    LIMIT_OPTIONAL,
+    LIMIT_UNION,
+    INT_RANGE,
+    PATTERN_ANCHORS,
+];
+
+/// The rules that a parameter can allow.
+pub(crate) const ARG_RULES: &[&Rule] = &[INT_RANGE, PATTERN_ANCHORS];
 
 /// The ids of the allowed rules.
 #[derive(Clone, Default)]

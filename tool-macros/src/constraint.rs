@@ -9,8 +9,7 @@ use crate::errors::Errors;
 use crate::json::{Json, Number, Size};
 use crate::paths::Paths;
 use crate::texts;
-use crate::tool::unknown;
-use crate::words::{once, whole, with_tokens};
+use crate::words::{once, unknown, whole, with_tokens};
 
 /// The options that [`ValueWords`] reads, for messages that list the known options.
 pub(crate) const VALUE_WORDS: &[&str] = &[

@@ -6,7 +6,7 @@ use syn::{Attribute, Data, DeriveInput, Ident};
 
 use crate::errors::Errors;
 use crate::paths::{Paths, underlined};
-use crate::tool::distance;
+use crate::words::distance;
 
 /// The attribute for errors that the model may read.
 const SHOWN: &str = "shown";

@@ -19,6 +19,7 @@ mod spans;
 mod stream;
 mod texts;
 mod tool;
+mod types;
 mod words;
 
 /// Derives a schema that every strict mode accepts, or reports at the right token why there is none.

@@ -2,6 +2,8 @@
 //!
 //! Lower case, no final period, code in backticks, the rule in brackets first, then what to write instead.
 
+pub(crate) mod tool;
+
 use std::fmt::{Display, Write};
 
 /// Formats a list: `a`, `b`, `c`.

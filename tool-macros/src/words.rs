@@ -112,3 +112,50 @@ pub(crate) fn whole(word: &Ident, rest: TokenStream) -> TokenStream {
     all.extend(rest);
     all
 }
+
+/// The error for an unknown option.
+pub(crate) fn unknown(word: &Ident, known: &[&str]) -> syn::Error {
+    let written = word.to_string();
+    let nearest = nearest(&written, known);
+    syn::Error::new(word.span(), texts::tool::unknown(&written, nearest, known))
+}
+
+/// Returns the known word that was probably meant.
+pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|known| (distance(written, known), *known))
+        .min()
+        .filter(|(distance, known)| distance * 2 <= known.len().max(written.len()))
+        .map(|(_, known)| known)
+}
+
+/// The number of insertions, deletions and replacements (Levenshtein distance).
+pub(crate) fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let above = row[j + 1];
+            row[j + 1] = (diagonal + usize::from(x != y))
+                .min(above + 1)
+                .min(row[j] + 1);
+            diagonal = above;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distance;
+
+    #[test]
+    fn counts_edits() {
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("titel", "title"), 2);
+        assert_eq!(distance("tag", "tags"), 1);
+        assert_eq!(distance("name", "name"), 0);
+    }
+}

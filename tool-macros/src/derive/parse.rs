@@ -9,8 +9,7 @@ use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::paths::Paths;
 use crate::serde_attr::{Place, Serde};
-use crate::tool::unknown;
-use crate::words::{self, once};
+use crate::words::{self, once, unknown};
 
 /// A type with its parsed attributes.
 pub(crate) struct Written<'a> {

@@ -1,11 +1,15 @@
 //! Expansion of `#[tool]`: the unchanged fn, the struct of its arguments, and one `const _` with the rest.
 
+mod checks;
+mod definition;
+pub(crate) mod input;
+mod run;
+
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 
 use crate::paths::{ends, respan, underlined};
 use crate::tool::model::{Output, Tool};
-use crate::tool::{checks, definition, input, run};
 
 /// Expands a checked tool; this cannot fail.
 pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {

@@ -6,10 +6,10 @@ use quote::{ToTokens as _, quote};
 
 use crate::errors::Errors;
 use crate::paths::Paths;
-use crate::tool::generator;
-use crate::tool::input;
+use crate::tool::check::generator;
+use crate::tool::expand::input;
 use crate::tool::model::Tool;
-use crate::tool::options::Options;
+use crate::tool::parse::options::Options;
 
 /// Expands an item whose header cannot be parsed.
 pub(crate) fn of_tokens(attr: &TokenStream, item: TokenStream, errors: Errors) -> TokenStream {

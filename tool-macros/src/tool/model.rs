@@ -10,12 +10,12 @@ use crate::constraint::{AuditForm, ValueWords};
 use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::paths::Paths;
-use crate::tool::check;
-use crate::tool::need::{Secret, Variable};
-use crate::tool::options::Options;
-use crate::tool::output;
-use crate::tool::params;
-use crate::tool::parse::{Named, Written};
+use crate::tool::check::names as check;
+use crate::tool::check::output;
+use crate::tool::check::params;
+use crate::tool::parse::function::{Named, Written};
+use crate::tool::parse::need::{Secret, Variable};
+use crate::tool::parse::options::Options;
 use crate::tool::texts;
 
 /// A checked tool, from which the expansion is generated.

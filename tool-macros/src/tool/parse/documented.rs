@@ -6,13 +6,13 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::need::{SECRET_WORDS, VARIABLE_WORDS};
 use super::options::WORDS;
-use super::params::ARG_WORDS;
 use crate::constraint::VALUE_WORDS;
+use crate::tool::check::params::ARG_WORDS;
 
 /// The pages of `#[tool]`, in the order in which they are shown.
 const PAGES: [&str; 2] = [
-    include_str!("../../docs/tool.md"),
-    include_str!("../../docs/words.md"),
+    include_str!("../../../docs/tool.md"),
+    include_str!("../../../docs/words.md"),
 ];
 
 /// Returns the code blocks of a page that rustdoc compiles and that must compile.

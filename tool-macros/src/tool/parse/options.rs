@@ -7,15 +7,15 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{LitInt, LitStr, Path, Token, bracketed, parenthesized, token};
 
-use crate::allow::Allowed;
+use crate::allow::{Allowed, TOOL_RULES};
 use crate::case::{CASES, Case};
 use crate::constraint::value_of;
 use crate::errors::Errors;
 use crate::json::{Json, Value};
 use crate::paths::Paths;
-use crate::tool::need::{Secret, Variable};
-use crate::tool::{TOOL_RULES, texts, unknown};
-use crate::words::{in_tokens, once};
+use crate::tool::parse::need::{Secret, Variable};
+use crate::tool::texts;
+use crate::words::{in_tokens, once, unknown};
 
 /// The names of the options.
 pub(super) const WORDS: &[&str] = &[

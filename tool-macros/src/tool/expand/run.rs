@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 
 use crate::paths::{ends, respan, underlined};
-use crate::tool::input;
+use crate::tool::expand::input;
 use crate::tool::model::{Output, Param, Source, Tool};
 
 /// ```text

@@ -5,20 +5,22 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{Attribute, LitStr, Meta, Type};
 
-use crate::allow::Allowed;
+use crate::allow::{ARG_RULES, Allowed};
 use crate::constraint::{AuditForm, VALUE_WORDS, ValueWords, value_of};
 use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::json::Value;
+use crate::tool::check::known;
 use crate::tool::model::{Argument, Param, Source};
-use crate::tool::need::{Secret, Variable};
-use crate::tool::options::Options;
-use crate::tool::parse::{Named, Written, belongs_to_the_fn};
-use crate::tool::{ARG_RULES, distance, known, nearest, texts, unknown};
-use crate::words::{of_attribute, once};
+use crate::tool::parse::function::{Named, Written, belongs_to_the_fn};
+use crate::tool::parse::need::{Secret, Variable};
+use crate::tool::parse::options::Options;
+use crate::tool::texts;
+use crate::types::peeled;
+use crate::words::{distance, nearest, of_attribute, once, unknown};
 
 /// The options of `#[arg]` in addition to [`VALUE_WORDS`].
-pub(super) const ARG_WORDS: &[&str] = &["rename", "audit", "allow"];
+pub(crate) const ARG_WORDS: &[&str] = &["rename", "audit", "allow"];
 
 const ATTRIBUTES: &[&str] = &["arg", "args", "context", "secret", "variable"];
 
@@ -377,45 +379,6 @@ fn inner_reference(tokens: TokenStream) -> Option<TokenStream> {
         }
     }
     None
-}
-
-/// Returns a type without parentheses and without the invisible group that `macro_rules!` puts around it.
-pub(crate) fn peeled(ty: &Type) -> &Type {
-    match ty {
-        Type::Group(group) => peeled(&group.elem),
-        Type::Paren(paren) => peeled(&paren.elem),
-        other => other,
-    }
-}
-
-/// Whether a type is a common one that a model can fill in and that contains no 128-bit integers.
-pub(crate) fn is_plain(ty: &Type) -> bool {
-    let text = type_text(ty);
-    let inner = text
-        .strip_prefix("Option<")
-        .or_else(|| text.strip_prefix("Vec<"))
-        .and_then(|rest| rest.strip_suffix('>'))
-        .unwrap_or(&text);
-    [
-        "String", "bool", "char", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64",
-        "isize", "f32", "f64",
-    ]
-    .contains(&inner)
-}
-
-/// Formats a type as `Option<&'static str>`; tokens alone would be printed as `Option < & 'static str >`.
-pub(crate) fn type_text(ty: &Type) -> String {
-    let mut text = String::new();
-    let written = ty.to_token_stream().to_string();
-    for word in written.split(' ') {
-        let apart = text.ends_with(|c: char| c.is_alphanumeric() || c == '+')
-            && word.starts_with(|c: char| c.is_alphanumeric() || c == '+');
-        if apart {
-            text.push(' ');
-        }
-        text.push_str(word);
-    }
-    text
 }
 
 fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Errors) -> Argument {

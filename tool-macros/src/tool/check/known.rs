@@ -2,10 +2,9 @@
 //! required attribute or `&` causes one error that says which is missing.
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens as _;
 use syn::{GenericArgument, Ident, PathArguments, Type};
 
-use crate::tool::params::{peeled, type_text};
+use crate::types::{peeled, type_text};
 
 /// Returns the first `SecretString` or `SecretBox` in a type. A type of that name from the user's own module is a different one.
 pub(crate) fn secret(tokens: TokenStream) -> Option<TokenTree> {
@@ -82,13 +81,6 @@ fn host_value(ty: &Type) -> Option<String> {
         return Some(type_text(ty));
     };
     Some(format!("{}<{}>", last.ident, type_text(&reference.elem)))
-}
-
-/// Returns the type for a message, if it is a simple name.
-pub(crate) fn short(ty: &Type) -> Option<String> {
-    let is_name = matches!(peeled(ty), Type::Path(path) if path.path.segments.iter().all(|part| part.arguments.is_none()));
-    let text = ty.to_token_stream();
-    (is_name && !text.is_empty()).then(|| type_text(ty))
 }
 
 /// Returns `std::fs::File` or `tokio::fs::File` in a type: an open file, not the `File` that a tool returns.

@@ -6,8 +6,8 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use crate::docs::escape;
 use crate::paths::{Paths, ends, underlined};
 use crate::tool::model::{Argument, Output, Param, Source, Tool};
-use crate::tool::options::{Approval, Example, Predicate, Timeout};
-use crate::tool::params::is_plain;
+use crate::tool::parse::options::{Approval, Example, Predicate, Timeout};
+use crate::types::is_plain;
 
 const SOME: fn(TokenStream) -> TokenStream = |value| quote!(::core::option::Option::Some(#value));
 

@@ -3,8 +3,7 @@
 use quote::ToTokens;
 use syn::Type;
 
-use crate::tool::known;
-use crate::tool::params::{is_plain, type_text};
+use crate::types::{is_plain, short, type_text};
 
 pub(crate) const NOT_A_FN: &str = "`#[tool]` belongs on a fn";
 pub(crate) const RECEIVER: &str = "a tool is called without a `self`, move the fn out of the `impl` and take what it needs from the host: `state: &State` where `State: FromContext`";
@@ -105,7 +104,7 @@ pub(crate) fn undescribed_tool(name: &str) -> String {
 
 /// A missing doc comment on a parameter.
 pub(crate) fn undescribed_param(name: &str, ty: &Type) -> String {
-    let host = match known::short(ty) {
+    let host = match short(ty) {
         _ if is_plain(ty) => String::new(),
         Some(ty) => format!(", or `&{ty}` if the host supplies it"),
         None => ", or `&` before its type if the host supplies it".to_owned(),

@@ -4,16 +4,16 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{GenericArgument, PathArguments, Type};
 
-use crate::allow::PATTERN_ANCHORS;
+use crate::allow::{
+    INT_RANGE, LIMIT_OPTIONAL, LIMIT_UNION, PATTERN_ANCHORS, TOOL_DESCRIPTION_LONG,
+    TOOL_NAME_CLIENT,
+};
 use crate::json::Value;
 use crate::paths::underlined;
 use crate::spans;
+use crate::tool::expand::{definition, input, run};
 use crate::tool::model::{Argument, Output, Param, Source, Tool};
-use crate::tool::params::{is_plain, peeled, type_text};
-use crate::tool::{
-    INT_RANGE, LIMIT_OPTIONAL, LIMIT_UNION, TOOL_DESCRIPTION_LONG, TOOL_NAME_CLIENT,
-};
-use crate::tool::{definition, input, run};
+use crate::types::{is_plain, peeled, type_text};
 
 /// Generates every check of the tool.
 pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {

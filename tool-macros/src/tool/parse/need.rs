@@ -10,9 +10,10 @@ use syn::{LitStr, Token, Type, parenthesized, token};
 use crate::constraint::value_of;
 use crate::errors::Errors;
 use crate::paths::Paths;
-use crate::tool::params::type_text;
-use crate::tool::{known, texts, unknown};
-use crate::words::{in_tokens, once};
+use crate::tool::check::known;
+use crate::tool::texts;
+use crate::types::type_text;
+use crate::words::{in_tokens, once, unknown};
 
 /// The options of `secret("key", …)`.
 pub(super) const SECRET_WORDS: &[&str] = &["label", "description", "optional", "select"];

@@ -7,12 +7,12 @@ use syn::{
 };
 
 use crate::errors::Errors;
-use crate::tool::generator;
-use crate::tool::known;
+use crate::tool::check::generator;
+use crate::tool::check::known;
 use crate::tool::model::{Output, Param, Source};
-use crate::tool::params::peeled;
-use crate::tool::parse::Written;
+use crate::tool::parse::function::Written;
 use crate::tool::texts;
+use crate::types::peeled;
 
 /// Decides the output, and whether rustc would refuse the return type as written.
 pub(crate) fn decide<'a>(

@@ -11,8 +11,8 @@ use syn::ext::IdentExt as _;
 use crate::errors::Errors;
 use crate::stream::first_yield;
 use crate::tool::model::{Param, Source, Tool};
-use crate::tool::params::type_text;
 use crate::tool::texts;
+use crate::types::type_text;
 
 /// Refuses every borrowed host value that the stream uses, at its type.
 pub(crate) fn check(body: &TokenStream, params: &[Param<'_>], errors: &Errors) {

@@ -17,8 +17,8 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token};
 
 use crate::errors::Errors;
-use crate::tool::options::Options;
-use crate::tool::parse::{Named, Param, Written};
+use crate::tool::parse::function::{Named, Param, Written};
+use crate::tool::parse::options::Options;
 
 /// Generates both variants of the tool, if a parameter has a condition.
 pub(crate) fn on_cfg(attr: &TokenStream, written: &Written) -> Option<TokenStream> {
