@@ -5,8 +5,8 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Attribute, Data, DeriveInput, Ident};
 
 use crate::errors::Errors;
-use crate::paths::{Paths, underlined};
-use crate::words::distance;
+use crate::paths::underlined;
+use crate::words::{distance, paths_of};
 
 /// The attribute for errors that the model may read.
 const SHOWN: &str = "shown";
@@ -27,10 +27,10 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     if let Err(told) = errors.finish() {
         return told;
     }
-    let private = Paths::of(&input.attrs).private();
+    let private = paths_of(&input.attrs).private();
     let name = &input.ident;
     let place = name.to_token_stream();
-    let at = Paths::of(&input.attrs).private_at(name.span());
+    let at = paths_of(&input.attrs).private_at(name.span());
     let ask = underlined(
         quote_spanned!(name.span()=> #at::asks::is_error::<#name>),
         &place,

@@ -3,10 +3,7 @@
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::parse::ParseStream;
-use syn::{Attribute, LitStr, Path, Token};
-
-use crate::errors::Errors;
-use crate::words;
+use syn::{LitStr, Path, Token};
 
 /// The path of tool-core in generated code: `::tool_core`, or the value of `crate = path`.
 #[derive(Clone, Default)]
@@ -24,22 +21,6 @@ impl Paths {
             input.call(Path::parse_mod_style)?
         };
         Ok(Self { krate: Some(krate) })
-    }
-
-    /// Finds `#[schema(crate = path)]`, even if the attribute has errors.
-    pub(crate) fn of(attrs: &[Attribute]) -> Self {
-        let quiet = Errors::new();
-        let mut paths = Self::default();
-        for attr in attrs.iter().filter(|attr| attr.path().is_ident("schema")) {
-            words::of_attribute(attr, &quiet, |word, input| {
-                if word == "crate" {
-                    paths = Self::parse(input)?;
-                }
-                Ok(())
-            });
-        }
-        let _ = quiet.finish();
-        paths
     }
 
     /// Generates `::tool_core::private`.

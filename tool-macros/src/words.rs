@@ -7,7 +7,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Meta, Token, parenthesized};
 
 use crate::errors::Errors;
-use crate::paths::ends;
+use crate::paths::{Paths, ends};
 use crate::texts;
 
 /// Reads the list of one attribute. `take` reads what follows an option. Parsing continues after an invalid element.
@@ -20,6 +20,22 @@ pub(crate) fn of_attribute(
         Meta::List(list) => in_tokens(list.tokens.clone(), errors, take),
         other => errors.at(other, texts::list_expected(attr)),
     }
+}
+
+/// Returns the path of tool-core from `#[schema(crate = path)]`, even if the attribute has errors.
+pub(crate) fn paths_of(attrs: &[Attribute]) -> Paths {
+    let quiet = Errors::new();
+    let mut paths = Paths::default();
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("schema")) {
+        of_attribute(attr, &quiet, |word, input| {
+            if word == "crate" {
+                paths = Paths::parse(input)?;
+            }
+            Ok(())
+        });
+    }
+    let _ = quiet.finish();
+    paths
 }
 
 /// Reads a list that is all of `tokens`.

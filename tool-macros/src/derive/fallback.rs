@@ -5,7 +5,7 @@ use quote::quote;
 use syn::DeriveInput;
 
 use crate::derive::expand::impls;
-use crate::paths::Paths;
+use crate::words::paths_of;
 
 /// Expands a type that cannot be parsed, if its name can be found. Without an error of this macro, rustc has
 /// reported one, and serde's derives have failed too.
@@ -34,7 +34,7 @@ pub(super) fn of_tokens(item: TokenStream, error: Option<TokenStream>) -> TokenS
 
 /// Generates the impls that serde's derives would have written, so that uses of the type cause no errors.
 fn serde_impls(input: &DeriveInput) -> TokenStream {
-    let private = Paths::of(&input.attrs).private();
+    let private = paths_of(&input.attrs).private();
     let ident = &input.ident;
     quote! {
         #[doc(hidden)]
@@ -56,7 +56,7 @@ fn serde_impls(input: &DeriveInput) -> TokenStream {
 }
 
 pub(super) fn fallback(input: &DeriveInput, error: Option<&TokenStream>) -> TokenStream {
-    let paths = Paths::of(&input.attrs);
+    let paths = paths_of(&input.attrs);
     let private = paths.private();
     let output = impls::into_output(&paths, input);
     let ident = &input.ident;
