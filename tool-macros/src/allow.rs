@@ -83,6 +83,13 @@ pub(crate) const ARG_RULES: &[&Rule] = &[INT_RANGE, PATTERN_ANCHORS];
 pub(crate) struct Allowed(Vec<String>);
 
 impl Allowed {
+    /// Reads a list like [`Allowed::take`].
+    pub(crate) fn parse(input: ParseStream<'_>, known: &[&Rule]) -> syn::Result<Self> {
+        let mut allowed = Self::default();
+        allowed.take(input, known)?;
+        Ok(allowed)
+    }
+
     /// Reads `(rule, …)`: ids as they appear in messages (`variant-alias`), with or without quotes.
     pub(crate) fn take(&mut self, input: ParseStream<'_>, known: &[&Rule]) -> syn::Result<()> {
         let content;
@@ -110,6 +117,11 @@ impl Allowed {
             }
         }
         Ok(())
+    }
+
+    /// Adds the rules of a further list.
+    pub(crate) fn extend(&mut self, further: Self) {
+        self.0.extend(further.0);
     }
 
     pub(crate) fn contains(&self, rule: &Rule) -> bool {

@@ -1,32 +1,33 @@
-//! `#[tool]`: `parse → model → check → expand`. Before them, `split` handles parameters
-//! with `#[cfg]`; after an error, `fallback` replaces `expand`.
+//! `#[tool]`: parse → check → expand, or a fallback after an error.
+
+mod check;
+mod expand;
+mod facts;
+mod fallback;
+mod model;
+mod parse;
 
 use proc_macro2::TokenStream;
 
 use crate::errors::Errors;
 use crate::texts::tool as texts;
-
-mod check;
-mod expand;
-mod fallback;
-mod model;
-mod parse;
+use crate::tool::parse::Parsed;
 
 /// Expands `#[tool(attr)] item`.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     let errors = Errors::new();
-    let Some(written) = parse::function::parse(item.clone(), &errors) else {
-        return fallback::of_tokens(&attr, item, errors);
+    let written = match parse::parse(attr.clone(), item.clone(), &errors) {
+        Parsed::Tool(written) => written,
+        Parsed::Both(both) => {
+            // Errors are reported when the remaining half is expanded.
+            drop(errors.finish());
+            return both;
+        }
+        Parsed::Faulty => return fallback::of_tokens(attr, item, errors),
     };
-    if let Some(both) = parse::split::on_cfg(&attr, &written) {
-        // Errors are reported when the remaining half is expanded.
-        drop(errors.finish());
-        return both;
-    }
-    let options = parse::options::Options::parse(attr, &errors);
-    let tool = model::Tool::decide(&written, &options, &errors);
+    let decided = check::check(&written, &errors);
     match errors.finish() {
-        Ok(()) => expand::tool(&tool),
-        Err(errors) => fallback::of_tool(&tool, &errors),
+        Ok(()) => expand::expand(&decided),
+        Err(told) => fallback::of_tool(&written.function, &decided, &told),
     }
 }

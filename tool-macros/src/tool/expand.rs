@@ -2,23 +2,20 @@
 
 mod checks;
 mod definition;
-pub(crate) mod input;
+pub(super) mod input;
+mod needs;
 mod run;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 
 use crate::paths::{ends, respan, underlined};
-use crate::tool::model::{Output, Tool};
+use crate::tool::model::{Decided, Output, Param};
 
 /// Expands a checked tool; this cannot fail.
-pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
-    let written = tool.written;
-    let allowed: Vec<_> = written
-        .attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("allow"))
-        .collect();
+pub(super) fn expand(tool: &Decided<'_>) -> TokenStream {
+    let function = &tool.item;
+    let allowed = &tool.allowed;
     let aliases = definition::aliases(tool);
     let impls = input::impls(tool);
     let schema = definition::schema(tool);
@@ -27,11 +24,7 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
     let warnings = checks::warnings(tool);
     let implementation = implementation(tool);
     // What the user allows on the fn applies to the generated code. The warnings stay outside of it.
-    let deprecated = written
-        .attrs
-        .iter()
-        .any(|attr| attr.path().is_ident("deprecated"))
-        .then(|| quote!(deprecated,));
+    let deprecated = tool.is_deprecated.then(|| quote!(deprecated,));
     let private = tool.paths.private();
     let rest = quote! {
         #[allow(long_running_const_eval, non_local_definitions)]
@@ -67,31 +60,30 @@ pub(crate) fn tool(tool: &Tool<'_>) -> TokenStream {
             clippy::unnecessary_wraps,
             clippy::unused_async
         )]
-        #written
+        #function
         #(#allowed)*
         #item
     }
 }
 
 /// Generates `impl Tool for search_docs`, and its entry in the list of linked tools.
-fn implementation(tool: &Tool<'_>) -> TokenStream {
+fn implementation(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let name = &tool.name;
     let output = run::output(tool);
     let output = run::at_output(tool, quote!(type Output = #output;));
-    let sent = checks::sent(tool).map(crate::tool::model::Param::alias);
+    let sent = checks::sent(tool).map(Param::alias);
     let def = definition::definition(tool);
     let run = run::run(tool);
     // A fn with the wrong parameter type is reported at its path.
     let value = Ident::new(
         "__output",
-        tool.options
+        tool.facts
             .to_model_output
-            .as_ref()
             .map_or_else(Span::call_site, syn::spanned::Spanned::span),
     );
-    let model_view = match &tool.options.to_model_output {
+    let model_view = match tool.facts.to_model_output {
         Some(path) => {
             // A fn with the wrong return type is reported at its path too.
             let place = path.to_token_stream();
@@ -149,7 +141,7 @@ fn implementation(tool: &Tool<'_>) -> TokenStream {
 ///
 /// A type that borrows, such as `&'static str`, has `Deserialize` for its own lifetime only: rustc
 /// would choose it and then refuse it. Such a type keeps the trait's default, which reads nothing.
-fn stored_output(tool: &Tool<'_>) -> TokenStream {
+fn stored_output(tool: &Decided<'_>) -> TokenStream {
     let output = match &tool.output {
         Output::Unit => TokenStream::new(),
         Output::Stream { item: ty } | Output::Type(ty) => ty.to_token_stream(),

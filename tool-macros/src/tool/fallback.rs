@@ -2,44 +2,46 @@
 //! body; and a tool that does nothing, so that `use tools::search_docs` and `toolset![search_docs]` cause no errors.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote};
+use quote::quote;
 
 use crate::errors::Errors;
 use crate::paths::Paths;
 use crate::tool::check::generator;
 use crate::tool::expand::input;
-use crate::tool::model::Tool;
+use crate::tool::model::Decided;
+use crate::tool::parse::function::Function;
 use crate::tool::parse::options::Options;
 
 /// Expands an item whose header cannot be parsed.
-pub(crate) fn of_tokens(attr: &TokenStream, item: TokenStream, errors: Errors) -> TokenStream {
+pub(super) fn of_tokens(attr: TokenStream, item: TokenStream, errors: Errors) -> TokenStream {
     let errors = errors.finish().err();
-    let quiet = Errors::new();
-    let paths = Options::parse(attr.clone(), &quiet).paths();
-    let _ = quiet.finish();
+    let paths = Options::paths_of(attr);
     let stand_in = stand_in_for(&paths, item);
     quote!(#stand_in #errors)
 }
 
 /// Expands a fn that cannot be a tool.
-pub(crate) fn of_tool(tool: &Tool<'_>, errors: &TokenStream) -> TokenStream {
-    let written = tool.written;
-    if written.is_associated() {
+pub(super) fn of_tool(
+    function: &Function,
+    tool: &Decided<'_>,
+    errors: &TokenStream,
+) -> TokenStream {
+    if function.is_associated() {
         // Structs are not allowed in an `impl`.
-        return quote!(#written #errors);
+        return quote!(#function #errors);
     }
-    let is_generic = !written.generics.params.is_empty();
+    let is_generic = !function.generics.params.is_empty();
     let rest = impls(&tool.paths, &tool.input);
     let input = if is_generic {
-        let (vis, input) = (&written.vis, &tool.input);
+        let (vis, input) = (&function.vis, &tool.input);
         struct_of(&tool.paths, vis, input, &rest)
     } else {
         input::item(tool, &rest)
     };
-    let item = if tool.is_broken() {
+    let item = if tool.is_broken {
         // A syntax error, or an output type that is not valid: rustc would report it again.
-        let (vis, asyncness, ident) = (&written.vis, &written.asyncness, &written.ident);
-        let params = written.named();
+        let (vis, asyncness, ident) = (&function.vis, &function.asyncness, &function.ident);
+        let params = function.named();
         let params = params.map(|named| {
             let (ident, ty) = (&named.ident, &named.ty);
             quote!(#ident: #ty)
@@ -51,7 +53,7 @@ pub(crate) fn of_tool(tool: &Tool<'_>, errors: &TokenStream) -> TokenStream {
             }
         }
     } else {
-        generator::without_captures(tool, written.to_token_stream())
+        generator::without_captures(tool, function)
     };
     quote!(#item #input #errors)
 }

@@ -1,27 +1,27 @@
 //! The checked tool: everything that the expansion needs, which cannot fail any more.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident};
-use syn::ext::IdentExt as _;
-use syn::{Ident, Type};
+use quote::format_ident;
+use syn::{Attribute, Ident, Type, Visibility};
 
 use crate::allow::{Allowed, Rule};
 use crate::constraint::{AuditForm, ValueWords};
 use crate::docs::Doc;
-use crate::errors::Errors;
 use crate::paths::Paths;
-use crate::tool::check::names as check;
-use crate::tool::check::output;
-use crate::tool::check::params;
-use crate::tool::parse::function::{Named, Written};
+use crate::tool::facts::Facts;
 use crate::tool::parse::need::{Secret, Variable};
-use crate::tool::parse::options::Options;
-use crate::tool::texts;
 
 /// A checked tool, from which the expansion is generated.
-pub(crate) struct Tool<'a> {
-    pub(crate) written: &'a Written,
-    pub(crate) options: &'a Options,
+pub(crate) struct Decided<'a> {
+    /// The fn, without the attributes that its parameters may not have.
+    pub(crate) item: TokenStream,
+    pub(crate) vis: &'a Visibility,
+    /// The name of the fn.
+    pub(crate) ident: &'a Ident,
+    pub(crate) is_async: bool,
+    pub(crate) is_deprecated: bool,
+    /// The attributes `#[allow(…)]` of the fn.
+    pub(crate) allowed: Vec<&'a Attribute>,
     pub(crate) paths: Paths,
     /// The name by which a model calls the tool.
     pub(crate) name: String,
@@ -32,13 +32,24 @@ pub(crate) struct Tool<'a> {
     pub(crate) doc: Doc,
     pub(crate) params: Vec<Param<'a>>,
     pub(crate) output: Output<'a>,
-    /// Whether rustc would refuse the return type as well.
-    broken_output: bool,
+    /// Whether rustc would report the fn as written: it is incomplete, or its return type is not valid.
+    pub(crate) is_broken: bool,
+    pub(crate) facts: Facts<'a>,
+    /// The secrets on the attribute; those of parameters are in `params`.
+    pub(crate) secrets: &'a [Secret],
+    /// The variables on the attribute; those of parameters are in `params`.
+    pub(crate) variables: &'a [Variable],
+    /// The rules that the whole tool allows.
+    pub(crate) allow: &'a Allowed,
 }
 
 /// A parameter and who supplies it.
 pub(crate) struct Param<'a> {
-    pub(crate) named: &'a Named,
+    pub(crate) ident: &'a Ident,
+    /// The type as written.
+    pub(crate) ty: &'a Type,
+    /// The doc comments, as attributes.
+    pub(crate) docs: Vec<&'a Attribute>,
     pub(crate) source: Source<'a>,
     /// Its index among all parameters.
     pub(crate) number: usize,
@@ -55,11 +66,11 @@ impl Param<'_> {
         format_ident!("__A{}", self.number)
     }
 
-    /// The type of the value, as written.
-    pub(crate) fn ty(&self) -> &Type {
+    /// The type of the value: that of a borrowed one without its `&`.
+    pub(crate) fn value_ty(&self) -> &Type {
         match self.source {
             Source::Borrowed(ty) => ty,
-            _ => &self.named.ty,
+            _ => self.ty,
         }
     }
 
@@ -111,46 +122,7 @@ pub(crate) enum Output<'a> {
     Type(&'a Type),
 }
 
-impl<'a> Tool<'a> {
-    /// Interprets the options; adds every error to `errors`.
-    pub(crate) fn decide(written: &'a Written, options: &'a Options, errors: &Errors) -> Self {
-        check::header(written, errors);
-        check::options(options, errors);
-        let (name, name_at) = match &options.name {
-            Some(name) => (name.value(), name.to_token_stream()),
-            None => (
-                written.ident.unraw().to_string(),
-                written.ident.to_token_stream(),
-            ),
-        };
-        check::name(&name, &name_at, errors);
-        let input = options
-            .input
-            .clone()
-            .unwrap_or_else(|| written.ident.clone());
-        check::input(&input, options, errors);
-        let doc = Doc::of(&written.attrs, errors);
-        if doc.is_missing() {
-            errors.at(&written.ident, texts::undescribed_tool(&name));
-        }
-        let params = params::decide(written, options, errors);
-        check::keys(&params, errors);
-        check::needs(options, &params, errors);
-        let (output, broken_output) = output::decide(written, &params, errors);
-        Self {
-            written,
-            options,
-            paths: options.paths(),
-            name,
-            name_at,
-            input,
-            doc,
-            params,
-            output,
-            broken_output,
-        }
-    }
-
+impl<'a> Decided<'a> {
     /// Returns the parameters that the model fills in individually.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = (&Param<'a>, &Argument)> {
         self.params.iter().filter_map(|param| match &param.source {
@@ -174,18 +146,13 @@ impl<'a> Tool<'a> {
         })
     }
 
-    /// Whether rustc would report the fn as written: it is incomplete, or its return type is not valid.
-    pub(crate) fn is_broken(&self) -> bool {
-        self.broken_output || self.written.is_half_typed()
-    }
-
     /// Whether `#[tool(allow(rule))]` is present.
     pub(crate) fn allows(&self, rule: &Rule) -> bool {
-        self.options.allow.contains(rule)
+        self.allow.contains(rule)
     }
 
     /// The span of the fn's name.
     pub(crate) fn span(&self) -> Span {
-        self.written.ident.span()
+        self.ident.span()
     }
 }

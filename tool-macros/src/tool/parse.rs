@@ -2,7 +2,41 @@
 
 #[cfg(test)]
 mod documented;
-pub(crate) mod function;
-pub(crate) mod need;
-pub(crate) mod options;
-pub(crate) mod split;
+pub(super) mod function;
+pub(super) mod need;
+pub(super) mod options;
+pub(super) mod split;
+pub(super) mod values;
+
+use proc_macro2::TokenStream;
+
+use crate::errors::Errors;
+use crate::tool::parse::function::Function;
+use crate::tool::parse::options::Options;
+
+/// A tool as written.
+pub(super) struct Written {
+    pub(super) function: Function,
+    pub(super) options: Options,
+}
+
+/// The result of the parser.
+pub(super) enum Parsed {
+    Tool(Box<Written>),
+    /// A parameter has `#[cfg]`: the tool with and without it, of which rustc keeps one.
+    Both(TokenStream),
+    /// The header cannot be parsed, which is reported.
+    Faulty,
+}
+
+/// Parses the fn and the options.
+pub(super) fn parse(attr: TokenStream, item: TokenStream, errors: &Errors) -> Parsed {
+    let Some(function) = function::parse(item, errors) else {
+        return Parsed::Faulty;
+    };
+    if let Some(both) = split::on_cfg(&attr, &function) {
+        return Parsed::Both(both);
+    }
+    let options = Options::parse(attr, errors);
+    Parsed::Tool(Box::new(Written { function, options }))
+}

@@ -5,12 +5,13 @@
 //! of the same name has copied, as in `let cx = cx.clone();`.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use syn::ext::IdentExt as _;
 
 use crate::errors::Errors;
 use crate::stream::first_yield;
-use crate::tool::model::{Param, Source, Tool};
+use crate::tool::model::{Decided, Param, Source};
+use crate::tool::parse::function::Function;
 use crate::tool::texts;
 use crate::types::type_text;
 
@@ -20,10 +21,10 @@ pub(crate) fn check(body: &TokenStream, params: &[Param<'_>], errors: &Errors) {
         let Source::Borrowed(ty) = &param.source else {
             continue;
         };
-        let name = param.named.ident.unraw().to_string();
+        let name = param.ident.unraw().to_string();
         if captures(body.clone(), &name, &mut false) {
             let text = texts::borrowed_by_generator(&name, &type_text(ty));
-            errors.at(&param.named.ty, text);
+            errors.at(param.ty, text);
         }
     }
 }
@@ -38,17 +39,17 @@ pub(crate) fn check_yield(body: &TokenStream, errors: &Errors) -> bool {
 }
 
 /// Returns the fn of a tool for the fallback. Streams that use a borrowed host value are replaced, so that rustc does not report that again.
-pub(crate) fn without_captures(tool: &Tool<'_>, item: TokenStream) -> TokenStream {
+pub(crate) fn without_captures(tool: &Decided<'_>, function: &Function) -> TokenStream {
     let borrowed = tool
         .params
         .iter()
         .filter(|param| matches!(param.source, Source::Borrowed(_)));
-    let mut names = borrowed.map(|param| param.named.ident.unraw().to_string());
-    if !names.any(|name| captures(tool.written.body.clone(), &name, &mut false)) {
-        return item;
+    let mut names = borrowed.map(|param| param.ident.unraw().to_string());
+    if !names.any(|name| captures(function.body.clone(), &name, &mut false)) {
+        return function.to_token_stream();
     }
     let private = tool.paths.private();
-    let item = replaced(item, &quote!(#private::no_stream()));
+    let item = replaced(function.to_token_stream(), &quote!(#private::no_stream()));
     // Variables that only the stream used are unused without it.
     quote!(#[allow(unused_variables)] #item)
 }

@@ -10,18 +10,18 @@ use crate::errors::Errors;
 use crate::tool::check::generator;
 use crate::tool::check::known;
 use crate::tool::model::{Output, Param, Source};
-use crate::tool::parse::function::Written;
+use crate::tool::parse::function::Function;
 use crate::tool::texts;
 use crate::types::peeled;
 
 /// Decides the output, and whether rustc would refuse the return type as written.
-pub(crate) fn decide<'a>(
-    written: &'a Written,
+pub(super) fn decide<'a>(
+    function: &'a Function,
     params: &[Param<'_>],
     errors: &Errors,
 ) -> (Output<'a>, bool) {
-    let yields = generator::check_yield(&written.body, errors);
-    let Some((_, whole)) = &written.output else {
+    let yields = generator::check_yield(&function.body, errors);
+    let Some((_, whole)) = &function.output else {
         return (Output::Unit, yields);
     };
     let borrowed = borrowed(whole);
@@ -39,7 +39,7 @@ pub(crate) fn decide<'a>(
         errors.at(result, texts::result_as_output(value));
     }
     let Type::ImplTrait(bounds) = peeled(whole) else {
-        generator::check(&written.body, params, errors);
+        generator::check(&function.body, params, errors);
         return (Output::Type(whole), broken);
     };
     let Some(item) = stream_item(bounds) else {
@@ -50,7 +50,7 @@ pub(crate) fn decide<'a>(
     };
     for param in params {
         if let Source::Borrowed(_) = param.source {
-            errors.at(&param.named.ty, texts::BORROWED_BY_STREAM);
+            errors.at(param.ty, texts::BORROWED_BY_STREAM);
         }
     }
     (Output::Stream { item }, broken)

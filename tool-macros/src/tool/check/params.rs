@@ -10,9 +10,9 @@ use crate::constraint::{AuditForm, VALUE_WORDS, ValueWords, value_of};
 use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::json::Value;
-use crate::tool::check::known;
+use crate::tool::check::{known, needs};
 use crate::tool::model::{Argument, Param, Source};
-use crate::tool::parse::function::{Named, Written, belongs_to_the_fn};
+use crate::tool::parse::function::{Function, Named, belongs_to_the_fn};
 use crate::tool::parse::need::{Secret, Variable};
 use crate::tool::parse::options::Options;
 use crate::tool::texts;
@@ -25,18 +25,21 @@ pub(crate) const ARG_WORDS: &[&str] = &["rename", "audit", "allow"];
 const ATTRIBUTES: &[&str] = &["arg", "args", "context", "secret", "variable"];
 
 /// Decides the source of every named parameter. Parameters that a tool cannot have are reported and omitted.
-pub(crate) fn decide<'a>(
-    written: &'a Written,
+pub(super) fn decide<'a>(
+    function: &'a Function,
     options: &Options,
     errors: &Errors,
 ) -> Vec<Param<'a>> {
-    let params: Vec<Param<'a>> = written
+    let params: Vec<Param<'a>> = function
         .named()
         .enumerate()
         .filter_map(|(number, named)| {
-            let source = source(written, named, options, errors)?;
+            let source = source(function, named, options, errors)?;
+            let is_doc = |attr: &&Attribute| attr.path().is_ident("doc");
             Some(Param {
-                named,
+                ident: &named.ident,
+                ty: &named.ty,
+                docs: named.attrs.iter().filter(is_doc).collect(),
                 source,
                 number,
             })
@@ -55,13 +58,13 @@ fn args_alone(params: &[Param<'_>], options: &Options, errors: &Errors) {
         return;
     }
     for second in args {
-        errors.at(&second.named.ident, texts::ARGS_TWICE);
+        errors.at(second.ident, texts::ARGS_TWICE);
     }
     for other in params
         .iter()
         .filter(|param| matches!(param.source, Source::Model(_)))
     {
-        errors.at(&other.named.ident, texts::ARGS_ALONE);
+        errors.at(other.ident, texts::ARGS_ALONE);
     }
     if options.rename_all.is_some() {
         errors.at_span(proc_macro2::Span::call_site(), texts::ARGS_RENAME_ALL);
@@ -109,7 +112,7 @@ fn sort<'a>(named: &'a Named, errors: &Errors) -> Sorted<'a> {
 }
 
 fn source<'a>(
-    written: &Written,
+    function: &Function,
     named: &'a Named,
     options: &Options,
     errors: &Errors,
@@ -118,19 +121,19 @@ fn source<'a>(
     if sorted.unknown {
         return None;
     }
-    let needs = sorted.source.filter(|attr| is_need(attr));
-    if needs.is_none() && refused_secret(named, &sorted, errors) {
+    let need = sorted.source.filter(|attr| is_need(attr));
+    if need.is_none() && refused_secret(named, &sorted, errors) {
         return None;
     }
     if let Type::Reference(reference) = peeled(&named.ty) {
-        if let Some(attr) = needs {
+        if let Some(attr) = need {
             let is_secret = attr.path().is_ident("secret");
             errors.at(reference, texts::need_by_value(is_secret, &reference.elem));
             return None;
         }
         no_arg(&sorted, texts::ARG_ON_HOST, errors);
         let before = errors.count();
-        let source = borrowed(written, reference, errors);
+        let source = borrowed(function, reference, errors);
         if let Some(attr) = sorted.source
             && errors.count() == before
         {
@@ -144,7 +147,7 @@ fn source<'a>(
         errors.at(&named.ty, texts::by_reference(&instead));
         return None;
     }
-    if let Some(attr) = needs
+    if let Some(attr) = need
         && let Some(at) = inner_reference(named.ty.to_token_stream())
     {
         let is_secret = attr.path().is_ident("secret");
@@ -190,7 +193,7 @@ fn source<'a>(
         no_words(attr, errors);
         Source::Context
     } else {
-        errors.keep(need(named, attr, errors))?
+        errors.keep(host_need(named, attr, errors))?
     };
     known.then_some(source)
 }
@@ -215,7 +218,7 @@ fn refused_secret(named: &Named, sorted: &Sorted<'_>, errors: &Errors) -> bool {
 }
 
 /// Reads `#[secret("key", …)]` or `#[variable("NAME", …)]`. The parameter's doc comment helps the person who enters the value.
-fn need<'a>(named: &Named, attr: &Attribute, errors: &Errors) -> syn::Result<Source<'a>> {
+fn host_need<'a>(named: &Named, attr: &Attribute, errors: &Errors) -> syn::Result<Source<'a>> {
     let Meta::List(list) = &attr.meta else {
         let key = match &attr.meta {
             Meta::NameValue(pair) => texts::key_expected(attr.path(), true, Some(&pair.value)),
@@ -228,12 +231,12 @@ fn need<'a>(named: &Named, attr: &Attribute, errors: &Errors) -> syn::Result<Sou
     let tokens = list.tokens.clone();
     if attr.path().is_ident("secret") {
         let mut secret = Secret::parse(tokens, &list.path, true, errors)?;
-        secret.check_optional(&named.ty, errors);
+        needs::secret_optional(&secret, &named.ty, errors);
         secret.description = secret.description.or(doc);
         Ok(Source::Secret(secret))
     } else {
         let mut variable = Variable::parse(tokens, &list.path, true, errors)?;
-        variable.check_optional(&named.ty, errors);
+        needs::variable_optional(&variable, &named.ty, errors);
         variable.description = variable.description.or(doc);
         Ok(Source::Variable(variable))
     }
@@ -253,7 +256,7 @@ fn no_words(attr: &Attribute, errors: &Errors) {
 
 /// Decides the source of a parameter of type `&T`.
 fn borrowed<'a>(
-    written: &Written,
+    function: &Function,
     reference: &'a syn::TypeReference,
     errors: &Errors,
 ) -> Option<Source<'a>> {
@@ -275,7 +278,7 @@ fn borrowed<'a>(
     }
     if let Some(lifetime) = &reference.lifetime {
         // If the lifetime is declared, the declaration is refused instead.
-        if written.generics.params.is_empty() {
+        if function.generics.params.is_empty() {
             errors.at(lifetime, texts::REFERENCE_LIFETIME);
         }
         return None;

@@ -11,18 +11,18 @@ use crate::allow::{
 use crate::json::Value;
 use crate::paths::underlined;
 use crate::spans;
-use crate::tool::expand::{definition, input, run};
-use crate::tool::model::{Argument, Output, Param, Source, Tool};
+use crate::tool::expand::{definition, input, needs, run};
+use crate::tool::model::{Argument, Decided, Output, Param, Source};
 use crate::types::{is_plain, peeled, type_text};
 
 /// Generates every check of the tool.
-pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
+pub(crate) fn all(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let limits = quote!(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY);
     let mut out = match tool.args() {
-        Some(args) => spans::check(&tool.paths, &args.named.ty, "check_limits", limits),
-        None => spans::check(&tool.paths, &tool.written.ident, "check_root", limits),
+        Some(args) => spans::check(&tool.paths, &args.ty, "check_limits", limits),
+        None => spans::check(&tool.paths, tool.ident, "check_root", limits),
     };
     for (at, (param, argument)) in tool.arguments().enumerate() {
         out.extend(of_argument(tool, param, argument, at));
@@ -33,15 +33,15 @@ pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
         }
     }
     if let Some(args) = tool.args() {
-        let ty = &args.named.ty;
-        let providers = definition::providers(tool);
-        let (name, param) = (&tool.name, args.named.ident.to_string());
+        let ty = &args.ty;
+        let providers = tool.facts.providers(&tool.paths);
+        let (name, param) = (&tool.name, args.ident.to_string());
         let schema = quote!(<#ty as #private::StrictSchema>::SCHEMA);
         let arguments = quote!(#schema, #providers, #name, #param);
         out.extend(spans::check(&tool.paths, ty, "check_param", arguments));
     }
     for param in sent(tool) {
-        let ty = param.ty();
+        let ty = param.value_ty();
         let place = not_sent(ty).unwrap_or_else(|| ty.to_token_stream());
         let asked = input::asked(tool, &param.alias(), &place);
         let ask = underlined(quote!(#private::asks::SentOf::<#asked>::ask), &place);
@@ -55,7 +55,7 @@ pub(crate) fn all(tool: &Tool<'_>) -> TokenStream {
 }
 
 /// Generates `check_output_keys` at the return type. A unit has no keys.
-fn output_keys(tool: &Tool<'_>) -> Option<TokenStream> {
+fn output_keys(tool: &Decided<'_>) -> Option<TokenStream> {
     let place = match &tool.output {
         Output::Unit => return None,
         Output::Stream { item: ty } | Output::Type(ty) => ty.to_token_stream(),
@@ -81,10 +81,10 @@ fn output_keys(tool: &Tool<'_>) -> Option<TokenStream> {
 }
 
 /// Returns the parameters that the model fills in and whose types may not be `Send`.
-pub(crate) fn sent<'t, 'a>(tool: &'t Tool<'a>) -> impl Iterator<Item = &'t Param<'a>> {
+pub(crate) fn sent<'t, 'a>(tool: &'t Decided<'a>) -> impl Iterator<Item = &'t Param<'a>> {
     tool.params
         .iter()
-        .filter(|param| param.is_sent() && !is_plain(param.ty()))
+        .filter(|param| param.is_sent() && !is_plain(param.value_ty()))
 }
 
 /// Returns `Rc<…>` in a type, to underline it instead of the whole type.
@@ -106,14 +106,19 @@ fn not_sent(ty: &Type) -> Option<TokenStream> {
 }
 
 /// Generates `check_argument` at the type, `check_constraints` at the constraints, and `check_default` at the default. `at` is the index of the argument.
-fn of_argument(tool: &Tool<'_>, param: &Param<'_>, argument: &Argument, at: usize) -> TokenStream {
+fn of_argument(
+    tool: &Decided<'_>,
+    param: &Param<'_>,
+    argument: &Argument,
+    at: usize,
+) -> TokenStream {
     let paths = &tool.paths;
     let private = paths.private();
     let input = &tool.input;
     let (name, key) = (&tool.name, &argument.key);
-    let ty = &param.named.ty;
+    let ty = param.ty;
     let schema = definition::bare_schema(paths, param, argument);
-    let ident = param.named.ident.to_string();
+    let ident = param.ident.to_string();
     let asked = argument.words.as_type.as_ref().unwrap_or(ty);
     let arguments = quote! {
         <#asked as #private::StrictSchema>::SCHEMA,
@@ -145,28 +150,30 @@ fn of_argument(tool: &Tool<'_>, param: &Param<'_>, argument: &Argument, at: usiz
 }
 
 /// Generates the check that no host parameter of a `read_only` tool can write.
-fn read_only(tool: &Tool<'_>, param: &Param<'_>) -> Option<TokenStream> {
-    tool.options.read_only.as_ref()?;
+fn read_only(tool: &Decided<'_>, param: &Param<'_>) -> Option<TokenStream> {
+    if !tool.facts.read_only {
+        return None;
+    }
     let private = tool.paths.private();
     let name = &tool.name;
     let host = param.alias();
-    let ident = param.named.ident.to_string();
-    let host_name = type_text(param.ty());
+    let ident = param.ident.to_string();
+    let host_name = type_text(param.value_ty());
     let arguments = quote!(#private::asks::HostOf::<#host>::EFFECT, #name, #ident, #host_name);
     Some(spans::check(
         &tool.paths,
-        &param.named.ty,
+        &param.ty,
         "check_read_only",
         arguments,
     ))
 }
 
-fn examples(tool: &Tool<'_>) -> TokenStream {
+fn examples(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let name = &tool.name;
     let mut out = TokenStream::new();
-    for (number, example) in tool.options.examples.iter().enumerate() {
+    for (number, example) in tool.facts.examples.iter().enumerate() {
         // An example may omit arguments, so each stated argument is checked separately, at its own tokens.
         if let Value::Object(entries) = &example.input.value {
             for ((key, value), place) in entries.iter().zip(example.input.entries()) {
@@ -201,10 +208,10 @@ fn examples(tool: &Tool<'_>) -> TokenStream {
 }
 
 /// Generates the checks for declarations that may conflict with those of parameters.
-fn needs(tool: &Tool<'_>) -> TokenStream {
-    let name = &tool.written.ident;
+fn needs(tool: &Decided<'_>) -> TokenStream {
+    let name = tool.ident;
     let mut out = TokenStream::new();
-    let (secrets, variables) = definition::needs(tool);
+    let (secrets, variables) = needs::all(tool);
     if secrets.len() > 1 {
         out.extend(spans::check(
             &tool.paths,
@@ -225,7 +232,7 @@ fn needs(tool: &Tool<'_>) -> TokenStream {
 }
 
 /// Generates every warning of the tool. Conditions that the syntax shows are checked here, so that the compiler need not evaluate them.
-pub(crate) fn warnings(tool: &Tool<'_>) -> TokenStream {
+pub(crate) fn warnings(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let mut out = TokenStream::new();
@@ -240,7 +247,7 @@ pub(crate) fn warnings(tool: &Tool<'_>) -> TokenStream {
             quote!(true),
         ));
     }
-    let ident = &tool.written.ident;
+    let ident = tool.ident;
     if !tool.allows(TOOL_DESCRIPTION_LONG) && tool.doc.raw.chars().count() > 1024 {
         out.extend(spans::warning(
             &tool.paths,
@@ -256,7 +263,7 @@ pub(crate) fn warnings(tool: &Tool<'_>) -> TokenStream {
         ] {
             if !tool.allows(rule) {
                 let hit = quote!(#private::warn::#asks(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY));
-                let ty = &args.named.ty;
+                let ty = &args.ty;
                 out.extend(spans::warning(&tool.paths, ty, rule.warn, hit));
             }
         }
@@ -270,14 +277,14 @@ pub(crate) fn warnings(tool: &Tool<'_>) -> TokenStream {
 
 /// Generates the warnings about limits, at the parameter that exceeds them. Parameters that cannot exceed them, by their syntax, are skipped.
 fn limit_warnings(
-    tool: &Tool<'_>,
+    tool: &Decided<'_>,
     param: &Param<'_>,
     argument: &Argument,
     at: usize,
 ) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    let ty = &param.named.ty;
+    let ty = param.ty;
     let plain = is_plain(ty) && argument.words.as_type.is_none();
     let optional = argument.words.default.is_some() || type_text(ty).starts_with("Option<");
     let mut out = TokenStream::new();
@@ -298,7 +305,7 @@ fn limit_warnings(
 }
 
 fn argument_warnings(
-    tool: &Tool<'_>,
+    tool: &Decided<'_>,
     param: &Param<'_>,
     argument: &Argument,
     at: usize,
@@ -316,7 +323,7 @@ fn argument_warnings(
             quote!(true),
         ));
     }
-    let ty = &param.named.ty;
+    let ty = param.ty;
     if !allows(INT_RANGE) && !is_plain(ty) {
         let input = &tool.input;
         let hit = quote!(#private::takes_wide_integer(<#input as #private::HasSpec>::SPEC, #at));

@@ -1,22 +1,15 @@
 //! Generation of the tool's schema, `Spec` and `StaticDef`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, quote};
 
-use crate::docs::escape;
-use crate::paths::{Paths, ends, underlined};
-use crate::tool::model::{Argument, Output, Param, Source, Tool};
-use crate::tool::parse::options::{Approval, Example, Predicate, Timeout};
+use crate::paths::{Paths, underlined};
+use crate::tool::expand::needs;
+use crate::tool::model::{Argument, Decided, Output, Param, Source};
 use crate::types::is_plain;
 
-const SOME: fn(TokenStream) -> TokenStream = |value| quote!(::core::option::Option::Some(#value));
-
-fn none() -> TokenStream {
-    quote!(::core::option::Option::None)
-}
-
 /// Generates `impl StrictSchema for search_docs`.
-pub(crate) fn schema(tool: &Tool<'_>) -> TokenStream {
+pub(crate) fn schema(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let schema = if let Some(args) = tool.args() {
@@ -82,14 +75,14 @@ pub(crate) fn bare_schema(paths: &Paths, param: &Param<'_>, argument: &Argument)
 
 /// Generates an alias for each type that generated code names: `type __P0 = String;`. Errors
 /// about a type that does not exist are then the same as those of the fn and the struct.
-pub(crate) fn aliases(tool: &Tool<'_>) -> TokenStream {
+pub(crate) fn aliases(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     // The arguments of a `pub` tool are in the associated type of a public trait, so a private type would be an error at all parameters.
-    let is_public = !matches!(tool.written.vis, syn::Visibility::Inherited);
+    let is_public = !matches!(tool.vis, syn::Visibility::Inherited);
     let mut out = TokenStream::new();
     for param in &tool.params {
-        let (alias, ty, number) = (param.alias(), param.ty(), param.number);
+        let (alias, ty, number) = (param.alias(), param.value_ty(), param.number);
         if is_public && param.is_sent() && !is_plain(ty) {
             let own = underlined(quote!(type Type = #ty;), &ty.to_token_stream());
             out.extend(quote! {
@@ -116,22 +109,15 @@ pub(crate) fn aliases(tool: &Tool<'_>) -> TokenStream {
 }
 
 /// Generates `impl HasSpec for search_docs`.
-pub(crate) fn spec(tool: &Tool<'_>) -> TokenStream {
+pub(crate) fn spec(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let name = &tool.name;
-    let title = tool.options.title.as_ref().map_or_else(none, |title| {
-        let title = escape(&title.value());
-        SOME(quote!(#private::Text::escaped(#title)))
-    });
+    let title = tool.facts.title(&tool.paths);
     let description = tool.doc.text(&tool.paths);
-    let examples = tool
-        .options
-        .examples
-        .iter()
-        .map(|example| tool_example(&tool.paths, example));
-    let providers = providers(tool);
-    let declared = declared(tool);
+    let examples = tool.facts.examples(&tool.paths);
+    let providers = tool.facts.providers(&tool.paths);
+    let declared = tool.facts.declared(&tool.paths);
     let effects = effects(tool);
     quote! {
         impl #private::HasSpec for #input {
@@ -148,64 +134,15 @@ pub(crate) fn spec(tool: &Tool<'_>) -> TokenStream {
     }
 }
 
-fn tool_example(paths: &Paths, example: &Example) -> TokenStream {
-    let private = paths.private();
-    let label = example.label.as_ref().map_or_else(none, |label| {
-        let label = escape(&label.value());
-        SOME(quote!(#private::Text::escaped(#label)))
-    });
-    let input = example.input.example(paths);
-    let result = example
-        .result
-        .as_ref()
-        .map_or_else(none, |result| SOME(result.example(paths)));
-    quote!(#private::ToolExample { label: #label, input: #input, result: #result })
-}
-
-/// Generates `Dialects::ALL`, or the dialects of `providers(…)`.
-pub(crate) fn providers(tool: &Tool<'_>) -> TokenStream {
-    let private = tool.paths.private();
-    match &tool.options.providers {
-        None => quote!(#private::Dialects::ALL),
-        Some(names) => {
-            let names = names.iter().map(|name| format_ident!("{name}"));
-            quote!(#private::Dialects::NONE #(.with(#private::Dialect::#names))*)
-        }
-    }
-}
-
-/// Generates the declared effects.
-fn declared(tool: &Tool<'_>) -> TokenStream {
-    let private = tool.paths.private();
-    let words = [
-        &tool.options.read_only,
-        &tool.options.destructive,
-        &tool.options.idempotent,
-        &tool.options.open_world,
-    ];
-    if words.iter().all(|word| word.is_none()) {
-        return quote!(#private::Declared::NONE);
-    }
-    let [read_only, destructive, idempotent, open_world] = words.map(Option::is_some);
-    quote! {
-        #private::Declared {
-            read_only: #read_only,
-            destructive: #destructive,
-            idempotent: #idempotent,
-            open_world: #open_world,
-        }
-    }
-}
-
 /// Generates the effects of the host parameters.
-fn effects(tool: &Tool<'_>) -> TokenStream {
+fn effects(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let types = tool.host_types();
     quote!([#(#private::asks::HostOf::<#types>::EFFECT),*])
 }
 
 /// Generates the effects of the host parameters, and which of them only call tools.
-fn calls(tool: &Tool<'_>) -> TokenStream {
+fn calls(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let each = tool.host_types().map(|ty| {
         quote!((
@@ -217,27 +154,19 @@ fn calls(tool: &Tool<'_>) -> TokenStream {
 }
 
 /// Generates `StaticDef { … }`.
-pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
+pub(crate) fn definition(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
-    let options = tool.options;
     let description = &tool.doc.raw;
-    let category = options
-        .category
-        .as_ref()
-        .map_or_else(|| "general".to_owned(), syn::LitStr::value);
-    let tags = options.tags.iter().flatten();
-    let (secrets, variables) = needs(tool);
-    let declared = declared(tool);
+    let listing = tool.facts.listing();
+    let (secrets, variables) = needs::all(tool);
+    let declared = tool.facts.declared(&tool.paths);
     let effects = effects(tool);
     let calls = calls(tool);
-    let approval = approval(tool);
-    let timeout = timeout(tool);
-    let sequential = options.sequential.is_some();
-    let harness = options.harness.is_some();
+    let handling = tool.facts.handling(&tool.paths, input);
     let output_schema =
         quote!(#private::probe::OutputSchema::<<#input as #private::Returns>::Output>::NEW.get());
-    let output_limit = options.output_limit.clone().map_or_else(none, SOME);
+    let limits = tool.facts.limits();
     // The position of the fn, not of the attribute, because a reader looks for the tool there.
     let line = respanned("line", tool.span());
     let file = respanned("file", tool.span());
@@ -245,17 +174,13 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
         #private::StaticDef {
             spec: <#input as #private::HasSpec>::SPEC,
             description: #description,
-            category: #category,
-            tags: &[#(#tags),*],
+            #listing
             secrets: &[#(#secrets),*],
             variables: &[#(#variables),*],
             effect: #declared.effect(&#effects),
-            approval: #approval,
-            timeout: #timeout,
-            sequential: #sequential,
-            harness: #harness,
+            #handling
             only_calls: #declared.only_calls(&#calls),
-            output_limit: #output_limit,
+            #limits
             origin: #private::Origin {
                 krate: #private::krate(::core::option_env!("CARGO_PKG_NAME"), ::core::module_path!()),
                 module: ::core::module_path!(),
@@ -275,75 +200,4 @@ pub(crate) fn definition(tool: &Tool<'_>) -> TokenStream {
 fn respanned(name: &str, span: Span) -> TokenStream {
     let name = Ident::new(name, span);
     quote::quote_spanned!(span=> ::core::#name!())
-}
-
-/// Returns the secrets and variables on the attribute, and then those of parameters.
-pub(crate) fn needs(tool: &Tool<'_>) -> (Vec<TokenStream>, Vec<TokenStream>) {
-    let private = tool.paths.private();
-    let paths = &tool.paths;
-    let mut secrets: Vec<_> = tool
-        .options
-        .secrets
-        .iter()
-        .map(|secret| secret.need(paths, None))
-        .collect();
-    let mut variables: Vec<_> = tool
-        .options
-        .variables
-        .iter()
-        .map(|variable| variable.need(paths, None))
-        .collect();
-    for param in &tool.params {
-        let ty = param.alias();
-        match &param.source {
-            Source::Secret(secret) => {
-                let optional = quote!(#private::asks::SecretOf::<#ty>::OPTIONAL);
-                secrets.push(secret.need(paths, Some(optional)));
-            }
-            Source::Variable(variable) => {
-                let optional = quote!(#private::asks::VariableOf::<#ty>::OPTIONAL);
-                variables.push(variable.need(paths, Some(optional)));
-            }
-            _ => {}
-        }
-    }
-    (secrets, variables)
-}
-
-/// Generates `Approval::…`. A predicate is a fn of the typed arguments and the context.
-fn approval(tool: &Tool<'_>) -> TokenStream {
-    let private = tool.paths.private();
-    let input = &tool.input;
-    match &tool.options.approval {
-        None => quote!(#private::Approval::ByEffect),
-        Some(Approval::Always) => quote!(#private::Approval::Always),
-        Some(Approval::When(predicate)) => {
-            let (fn_name, place, value) = match predicate {
-                Predicate::Path(path) => {
-                    let place = path.to_token_stream();
-                    let picked = quote!(#private::PredicateOf::<#input, _>::of(#path).picked());
-                    ("predicate_path", place.clone(), underlined(picked, &place))
-                }
-                Predicate::Closure(closure) => ("predicate", closure.clone(), closure.clone()),
-            };
-            // A wrong type of the predicate is reported at the predicate.
-            let (first, _) = ends(&place);
-            let private_at = tool.paths.private_at(first);
-            let fn_name = Ident::new(fn_name, first);
-            let path = underlined(
-                quote_spanned!(first=> #private_at::#fn_name::<#input, _>),
-                &place,
-            );
-            quote!(#private::Approval::When(|__text, __cx| #path(__text, __cx, #value)))
-        }
-    }
-}
-
-fn timeout(tool: &Tool<'_>) -> TokenStream {
-    let private = tool.paths.private();
-    match &tool.options.timeout {
-        None => none(),
-        Some(Timeout::Millis(millis)) => SOME(quote!(#private::Duration::from_millis(#millis))),
-        Some(Timeout::Expr(expr)) => SOME(expr.clone()),
-    }
 }

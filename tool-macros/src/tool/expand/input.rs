@@ -18,7 +18,7 @@ use syn::{Generics, Ident, Type};
 
 use crate::paths::{ends, respan, underlined};
 use crate::reads::{self, nested};
-use crate::tool::model::{Param, Tool};
+use crate::tool::model::{Decided, Param};
 
 /// A field of the struct.
 struct Field<'a> {
@@ -34,10 +34,10 @@ struct Field<'a> {
     number: usize,
 }
 
-fn fields<'a>(tool: &'a Tool<'a>) -> Vec<Field<'a>> {
+fn fields<'a>(tool: &'a Decided<'a>) -> Vec<Field<'a>> {
     let field = |param: &'a Param<'a>, key: &'a str, foreign| Field {
-        ident: &param.named.ident,
-        ty: &param.named.ty,
+        ident: param.ident,
+        ty: param.ty,
         alias: param.alias(),
         key,
         foreign,
@@ -51,9 +51,9 @@ fn fields<'a>(tool: &'a Tool<'a>) -> Vec<Field<'a>> {
 }
 
 /// Generates the struct, with the rest of the expansion in an attribute. See `beside` in this crate.
-pub(crate) fn item(tool: &Tool<'_>, rest: &TokenStream) -> TokenStream {
+pub(crate) fn item(tool: &Decided<'_>, rest: &TokenStream) -> TokenStream {
     let private = tool.paths.private();
-    let vis = &tool.written.vis;
+    let vis = tool.vis;
     let input = &tool.input;
     let doc = format!("Arguments of the tool `{}`.", tool.name);
     let fields = tool
@@ -61,18 +61,10 @@ pub(crate) fn item(tool: &Tool<'_>, rest: &TokenStream) -> TokenStream {
         .iter()
         .filter(|param| param.is_sent())
         .map(|param| {
-            let ident = &param.named.ident;
-            let ty = &param.named.ty;
-            let mut docs = param
-                .named
-                .attrs
-                .iter()
-                .filter(|attr| attr.path().is_ident("doc"))
-                .peekable();
-            let none = docs
-                .peek()
-                .is_none()
-                .then(|| quote!(#[doc = "All arguments."]));
+            let ident = param.ident;
+            let ty = param.ty;
+            let docs = &param.docs;
+            let none = docs.is_empty().then(|| quote!(#[doc = "All arguments."]));
             quote!(#none #(#docs)* #vis #ident: #ty)
         });
     // In an `impl`, the error about the struct underlines the fn's name.
@@ -97,7 +89,7 @@ pub(crate) fn item(tool: &Tool<'_>, rest: &TokenStream) -> TokenStream {
 }
 
 /// Generates `Decode`, `Deserialize`, `Serialize`, `Debug`, `Clone` and `PartialEq`.
-pub(crate) fn impls(tool: &Tool<'_>) -> TokenStream {
+pub(crate) fn impls(tool: &Decided<'_>) -> TokenStream {
     let fields = fields(tool);
     let record = record(tool, &fields);
     let decode = decode(tool, &fields);
@@ -114,7 +106,7 @@ pub(crate) fn impls(tool: &Tool<'_>) -> TokenStream {
 ///     fn build((__0, (__1, ())): Self::List) -> Self { Self { query: __0, limit: __1 } }
 /// }
 /// ```
-fn record(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
+fn record(tool: &Decided<'_>, fields: &[Field<'_>]) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let name = input.unraw().to_string();
@@ -164,7 +156,7 @@ fn record(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
 /// }
 /// const _: fn() = can_read::<String, __V0>;
 /// ```
-fn decode(tool: &Tool<'_>, fields: &[Field<'_>]) -> TokenStream {
+fn decode(tool: &Decided<'_>, fields: &[Field<'_>]) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let vias = fields.iter().map(|field| {
@@ -215,7 +207,7 @@ fn via(field: &Field<'_>) -> Ident {
 }
 
 /// Decides whether an argument is read by its derive or by `Deserialize`.
-fn how(tool: &Tool<'_>, field: &Field<'_>) -> TokenStream {
+fn how(tool: &Decided<'_>, field: &Field<'_>) -> TokenStream {
     if field.foreign {
         return quote!(1);
     }
@@ -224,14 +216,14 @@ fn how(tool: &Tool<'_>, field: &Field<'_>) -> TokenStream {
 }
 
 /// Generates the alias as a generic argument that rustc underlines as all of `place`, because its errors point at the argument.
-pub(crate) fn asked(tool: &Tool<'_>, alias: &Ident, place: &impl ToTokens) -> TokenStream {
+pub(crate) fn asked(tool: &Decided<'_>, alias: &Ident, place: &impl ToTokens) -> TokenStream {
     let private = tool.paths.private();
     let same = quote!(<#alias as #private::asks::Same>::Type);
     underlined(same, &place.to_token_stream())
 }
 
 /// Generates the impls that apply if all fields implement the trait: a bound with a `for<'a>` may be unsatisfied.
-fn derived(tool: &Tool<'_>) -> TokenStream {
+fn derived(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;
     let list = quote!(for<'__a> <#input as #private::Record>::List);

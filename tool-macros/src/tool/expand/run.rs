@@ -5,7 +5,7 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 
 use crate::paths::{ends, respan, underlined};
 use crate::tool::expand::input;
-use crate::tool::model::{Output, Param, Source, Tool};
+use crate::tool::model::{Decided, Output, Param, Source};
 
 /// ```text
 /// impl Tool for search_docs {
@@ -20,13 +20,13 @@ use crate::tool::model::{Output, Param, Source, Tool};
 /// ```
 ///
 /// Every bound is required by a path at the user's own type, so that rustc reports the same fault once.
-pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
+pub(crate) fn run(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
-    let name = &tool.written.ident;
+    let name = tool.ident;
     let arguments = tool.params.iter().map(|param| argument(tool, param));
     let call = quote!(#name(#(#arguments),*));
     let asks_host = tool.params.iter().any(|param| !param.is_sent());
-    let (cx, body) = match (tool.written.asyncness.is_some(), asks_host) {
+    let (cx, body) = match (tool.is_async, asks_host) {
         (true, true) => (quote!(__cx), returned(tool, &quote!(#call.await))),
         (true, false) => (quote!(_), returned(tool, &quote!(#call.await))),
         (false, false) => {
@@ -58,7 +58,7 @@ pub(crate) fn run(tool: &Tool<'_>) -> TokenStream {
 }
 
 /// Generates `blocking(&cx, move || returned).await?`, underlined as the return type.
-fn blocking(tool: &Tool<'_>, cx: &TokenStream, returned: &TokenStream) -> TokenStream {
+fn blocking(tool: &Decided<'_>, cx: &TokenStream, returned: &TokenStream) -> TokenStream {
     let private = tool.paths.private();
     let call = at_output(tool, quote!(#private::blocking(&#cx, move || #returned)));
     at_output(tool, quote!(#call.await?))
@@ -66,7 +66,7 @@ fn blocking(tool: &Tool<'_>, cx: &TokenStream, returned: &TokenStream) -> TokenS
 
 /// Generates `impl Future<Output = …> + Send`. If the return type cannot be an output, or the body is not
 /// `Send`, rustc reports it there and not at the attribute. The same text at the same place is reported once.
-fn future_of(tool: &Tool<'_>) -> TokenStream {
+fn future_of(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let future = quote! {
         impl #private::Future<
@@ -77,20 +77,20 @@ fn future_of(tool: &Tool<'_>) -> TokenStream {
 }
 
 /// Underlines the tokens as the return type, or as the fn's name if there is none.
-pub(crate) fn at_output(tool: &Tool<'_>, tokens: TokenStream) -> TokenStream {
+pub(crate) fn at_output(tool: &Decided<'_>, tokens: TokenStream) -> TokenStream {
     underlined(tokens, &output_place(tool))
 }
 
 /// Returns the return type, or the fn's name if there is none.
-pub(crate) fn output_place(tool: &Tool<'_>) -> TokenStream {
+pub(crate) fn output_place(tool: &Decided<'_>) -> TokenStream {
     match &tool.output {
-        Output::Unit => tool.written.ident.to_token_stream(),
+        Output::Unit => tool.ident.to_token_stream(),
         Output::Stream { item: ty } | Output::Type(ty) => ty.to_token_stream(),
     }
 }
 
 /// Generates `<Type as IntoOutput>::Value`, which is `()` for a type that a tool cannot return.
-pub(crate) fn output(tool: &Tool<'_>) -> TokenStream {
+pub(crate) fn output(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let whole = match &tool.output {
         Output::Unit => return quote!(()),
@@ -101,7 +101,7 @@ pub(crate) fn output(tool: &Tool<'_>) -> TokenStream {
 }
 
 /// Generates the check that a tool can return the type, underlined as the type.
-pub(crate) fn asks_output(tool: &Tool<'_>) -> Option<TokenStream> {
+pub(crate) fn asks_output(tool: &Decided<'_>) -> Option<TokenStream> {
     let private = tool.paths.private();
     let place = match &tool.output {
         Output::Unit => return None,
@@ -125,7 +125,7 @@ pub(crate) fn asks_output(tool: &Tool<'_>) -> Option<TokenStream> {
 }
 
 /// Generates the conversion of the fn's value to the tool's output.
-fn returned(tool: &Tool<'_>, call: &TokenStream) -> TokenStream {
+fn returned(tool: &Decided<'_>, call: &TokenStream) -> TokenStream {
     let private = tool.paths.private();
     let into = match &tool.output {
         Output::Unit => quote!(<() as #private::IntoOutput>::into_returned),
@@ -140,10 +140,10 @@ fn returned(tool: &Tool<'_>, call: &TokenStream) -> TokenStream {
     at_output(tool, quote!(#into(#call)))
 }
 
-fn argument(tool: &Tool<'_>, param: &Param<'_>) -> TokenStream {
+fn argument(tool: &Decided<'_>, param: &Param<'_>) -> TokenStream {
     let private = tool.paths.private();
-    let ident = &param.named.ident;
-    let ty = &param.named.ty;
+    let ident = param.ident;
+    let ty = param.ty;
     match &param.source {
         Source::Model(_) | Source::Args => quote!(self.#ident),
         Source::Borrowed(ty) => {

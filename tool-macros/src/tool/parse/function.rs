@@ -15,7 +15,7 @@ use crate::half::{is_half_typed, without_head};
 use crate::tool::texts;
 
 /// A fn with everything that its header can contain, allowed or not.
-pub(crate) struct Written {
+pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) constness: Option<Token![const]>,
@@ -54,10 +54,10 @@ pub(crate) struct Named {
 }
 
 /// Parses a fn item. Returns `None` if the header cannot be parsed, which is reported.
-pub(crate) fn parse(item: TokenStream, errors: &Errors) -> Option<Written> {
+pub(crate) fn parse(item: TokenStream, errors: &Errors) -> Option<Function> {
     let read = (|input: ParseStream<'_>| header(input, errors)).parse2(item);
     match read {
-        Ok(written) => Some(written),
+        Ok(function) => Some(function),
         Err(error) => {
             if errors.is_empty() {
                 errors.push(error);
@@ -67,7 +67,7 @@ pub(crate) fn parse(item: TokenStream, errors: &Errors) -> Option<Written> {
     }
 }
 
-fn header(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Written> {
+fn header(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Function> {
     let attrs = input.call(Attribute::parse_outer)?;
     let vis = input.parse()?;
     let constness = input.parse()?;
@@ -88,7 +88,7 @@ fn header(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Written> {
         None
     };
     let where_clause = input.parse()?;
-    Ok(Written {
+    Ok(Function {
         attrs,
         vis,
         constness,
@@ -303,7 +303,7 @@ fn deeper(depth: usize, token: &TokenTree) -> usize {
     }
 }
 
-impl Written {
+impl Function {
     /// Whether rustc has reported a syntax error in the parameters.
     pub(crate) fn is_half_typed(&self) -> bool {
         self.params.iter().any(|param| match param {
@@ -344,7 +344,7 @@ impl Written {
     }
 }
 
-impl Written {
+impl Function {
     /// Generates the fn with these parameters.
     pub(crate) fn with_params(&self, params: &[impl ToTokens]) -> TokenStream {
         let Self {
@@ -375,7 +375,7 @@ impl Written {
 }
 
 /// Generates the fn again, unchanged except for what a parameter may not have (doc comments and the attributes of this macro).
-impl ToTokens for Written {
+impl ToTokens for Function {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.with_params(&self.params).to_tokens(tokens);
     }

@@ -1,18 +1,15 @@
-//! Secrets and variables that a tool declares.
+//! Secrets and variables that a tool declares, as written.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
-use syn::{LitStr, Token, Type, parenthesized, token};
+use syn::{LitStr, Token, parenthesized, token};
 
 use crate::constraint::value_of;
 use crate::errors::Errors;
-use crate::paths::Paths;
-use crate::tool::check::known;
 use crate::tool::texts;
-use crate::types::type_text;
 use crate::words::{in_tokens, once, unknown};
 
 /// The options of `secret("key", …)`.
@@ -23,19 +20,19 @@ pub(super) const VARIABLE_WORDS: &[&str] = &["description", "optional", "secret"
 /// The declaration `secret("key", label = "…", description = "…", optional, select("a", "b"))`.
 pub(crate) struct Secret {
     pub(crate) key: LitStr,
-    label: Option<LitStr>,
+    pub(crate) label: Option<LitStr>,
     pub(crate) description: Option<LitStr>,
-    optional: Option<Ident>,
-    choices: Option<Vec<LitStr>>,
+    pub(crate) optional: Option<Ident>,
+    pub(crate) choices: Option<Vec<LitStr>>,
 }
 
 /// The declaration `variable("NAME", description = "…", optional, secret, scoped)`.
 pub(crate) struct Variable {
     pub(crate) name: LitStr,
     pub(crate) description: Option<LitStr>,
-    optional: Option<Ident>,
+    pub(crate) optional: Option<Ident>,
     pub(crate) secret: Option<Ident>,
-    scoped: Option<Ident>,
+    pub(crate) scoped: Option<Ident>,
 }
 
 impl Secret {
@@ -63,37 +60,6 @@ impl Secret {
         });
         Ok(secret)
     }
-
-    /// Refuses `optional` on a parameter whose type requires the secret.
-    pub(crate) fn check_optional(&self, ty: &Type, errors: &Errors) {
-        if let Some(optional) = self.optional.as_ref().filter(|_| !known::is_option(ty)) {
-            errors.at(optional, texts::optional("secret", "SecretString"));
-        }
-    }
-
-    /// Generates `SecretNeed { … }`. `optional` is a constant expression for whether the parameter's type is optional.
-    pub(crate) fn need(&self, paths: &Paths, optional: Option<TokenStream>) -> TokenStream {
-        let private = paths.private();
-        let key = &self.key;
-        let label = text_or_none(self.label.as_ref(), paths);
-        let description = text_or_none(self.description.as_ref(), paths);
-        let optional = flag(self.optional.as_ref(), optional);
-        let kind = match &self.choices {
-            None => quote!(Text),
-            Some(choices) => {
-                quote!(Select(#private::Cow::Borrowed(&[#(#private::Cow::Borrowed(#choices)),*])))
-            }
-        };
-        quote! {
-            #private::SecretNeed {
-                key: #private::Cow::Borrowed(#key),
-                kind: #private::SecretKind::#kind,
-                label: #label,
-                description: #description,
-                optional: #optional,
-            }
-        }
-    }
 }
 
 impl Variable {
@@ -120,36 +86,6 @@ impl Variable {
             _ => Err(unknown(word, VARIABLE_WORDS)),
         });
         Ok(variable)
-    }
-
-    /// Refuses `optional` on a parameter whose type requires the variable.
-    pub(crate) fn check_optional(&self, ty: &Type, errors: &Errors) {
-        if let Some(optional) = self.optional.as_ref().filter(|_| !known::is_option(ty)) {
-            errors.at(optional, texts::optional("variable", &type_text(ty)));
-        }
-    }
-
-    /// Generates `VariableNeed { … }`. `optional` is a constant expression for whether the parameter's type is optional.
-    pub(crate) fn need(&self, paths: &Paths, optional: Option<TokenStream>) -> TokenStream {
-        let private = paths.private();
-        let name = &self.name;
-        let description = text_or_none(self.description.as_ref(), paths);
-        let optional = flag(self.optional.as_ref(), optional);
-        let kind = if self.secret.is_some() {
-            quote!(Secret)
-        } else {
-            quote!(Text)
-        };
-        let scoped = self.scoped.is_some();
-        quote! {
-            #private::VariableNeed {
-                name: #private::Cow::Borrowed(#name),
-                kind: #private::VariableKind::#kind,
-                description: #description,
-                required: !#optional,
-                scoped: #scoped,
-            }
-        }
     }
 }
 
@@ -193,22 +129,5 @@ fn choices(word: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
     match list.iter().find(|choice| choice.value().is_empty()) {
         Some(empty) => Err(syn::Error::new(empty.span(), texts::CHOICE_EMPTY)),
         None => Ok(list.into_iter().collect()),
-    }
-}
-
-fn text_or_none(text: Option<&LitStr>, paths: &Paths) -> TokenStream {
-    let private = paths.private();
-    match text {
-        None => quote!(::core::option::Option::None),
-        Some(text) => quote!(::core::option::Option::Some(#private::Cow::Borrowed(#text))),
-    }
-}
-
-/// Generates `true` if the option is written; otherwise the type decides, and without a type it is `false`.
-fn flag(written: Option<&Ident>, of_type: Option<TokenStream>) -> TokenStream {
-    match (written, of_type) {
-        (Some(_), _) => quote!(true),
-        (None, Some(of_type)) => of_type,
-        (None, None) => quote!(false),
     }
 }

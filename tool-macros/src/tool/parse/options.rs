@@ -1,107 +1,119 @@
-//! The options of `#[tool(…)]`, as written.
+//! The options of `#[tool(…)]`: one table, from which the parser, the list of known options and the conflicts are derived.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::ToTokens;
-use syn::ext::IdentExt as _;
-use syn::parse::ParseStream;
-use syn::punctuated::Punctuated;
-use syn::{LitInt, LitStr, Path, Token, bracketed, parenthesized, token};
+use proc_macro2::{Ident, TokenStream};
+use syn::{LitStr, Path};
 
 use crate::allow::{Allowed, TOOL_RULES};
-use crate::case::{CASES, Case};
+use crate::case::Case;
 use crate::constraint::value_of;
 use crate::errors::Errors;
-use crate::json::{Json, Value};
 use crate::paths::Paths;
 use crate::tool::parse::need::{Secret, Variable};
+use crate::tool::parse::values::{
+    Approval, Example, Timeout, approval, case, example, output_limit, parens, providers, text,
+    texts_of, timeout,
+};
 use crate::tool::texts;
 use crate::words::{in_tokens, once, unknown};
 
-/// The names of the options.
-pub(super) const WORDS: &[&str] = &[
-    "name",
-    "title",
-    "category",
-    "tags",
-    "example",
-    "approval",
-    "to_model_output",
-    "timeout",
-    "sequential",
-    "harness",
-    "output_limit",
-    "read_only",
-    "destructive",
-    "idempotent",
-    "open_world",
-    "providers",
-    "secret",
-    "variable",
-    "rename_all",
-    "input",
-    "allow",
-    "crate",
-];
+/// Defines [`Options`], its parser, [`WORDS`] and [`Options::check_conflicts`] from the rows of the table.
+///
+/// A row is `word => field: Type = value;`, where `value` reads what follows the word. The type says how often the option may occur: see
+/// [`Slot`]. `unless other => text` after the value refuses the option next to the option in the field `other`.
+macro_rules! options {
+    (
+        ($word:ident, $input:ident, $errors:ident)
+        $(
+            $(#[$doc:meta])+
+            $option:literal => $field:ident: $ty:ty = $value:expr
+            $(, unless $other:ident => $text:expr)?;
+        )+
+    ) => {
+        /// The names of the options.
+        pub(super) const WORDS: &[&str] = &[$($option),+];
 
-/// Providers by name, each with the variant of `Dialect`.
-const PROVIDERS: &[(&str, &str)] = &[
-    ("openai", "OpenAi"),
-    ("anthropic", "Anthropic"),
-    ("gemini", "Gemini"),
-    ("mcp", "Mcp"),
-    ("json_schema", "JsonSchema"),
-];
+        /// The parsed options.
+        #[derive(Default)]
+        pub(crate) struct Options {
+            $($(#[$doc])+ pub(crate) $field: $ty,)+
+        }
 
-/// The parsed options.
-#[derive(Default)]
-pub(crate) struct Options {
-    pub(crate) name: Option<LitStr>,
-    pub(crate) title: Option<LitStr>,
-    pub(crate) category: Option<LitStr>,
-    pub(crate) tags: Option<Vec<LitStr>>,
-    pub(crate) examples: Vec<Example>,
-    pub(crate) approval: Option<Approval>,
-    pub(crate) to_model_output: Option<Path>,
-    pub(crate) timeout: Option<Timeout>,
-    pub(crate) sequential: Option<Ident>,
-    pub(crate) harness: Option<Ident>,
-    pub(crate) output_limit: Option<TokenStream>,
-    pub(crate) read_only: Option<Ident>,
-    pub(crate) destructive: Option<Ident>,
-    pub(crate) idempotent: Option<Ident>,
-    pub(crate) open_world: Option<Ident>,
-    pub(crate) providers: Option<Vec<&'static str>>,
-    pub(crate) secrets: Vec<Secret>,
-    pub(crate) variables: Vec<Variable>,
-    pub(crate) rename_all: Option<Case>,
-    pub(crate) input: Option<Ident>,
-    pub(crate) allow: Allowed,
-    pub(crate) paths: Option<Paths>,
+        impl Options {
+            /// Reads what follows an option.
+            fn take(
+                &mut self,
+                $word: &Ident,
+                $input: syn::parse::ParseStream<'_>,
+                $errors: &Errors,
+            ) -> syn::Result<()> {
+                match &*$word.to_string() {
+                    $($option => {
+                        let value = $value;
+                        self.$field.put($word, value)
+                    })+
+                    _ => Err(unknown($word, WORDS)),
+                }
+            }
+
+            /// Refuses options that contradict each other.
+            pub(crate) fn check_conflicts(&self, errors: &Errors) {
+                $($(
+                    if let (Some(_), Some(word)) = (&self.$other, &self.$field) {
+                        errors.at(word, $text);
+                    }
+                )?)+
+            }
+        }
+    };
 }
 
-/// The option `example("Label", { … } => { … })`.
-pub(crate) struct Example {
-    pub(crate) label: Option<LitStr>,
-    pub(crate) input: Json,
-    pub(crate) result: Option<Json>,
-}
+options! {
+    (word, input, errors)
 
-/// The option `approval` or `approval = predicate`.
-pub(crate) enum Approval {
-    Always,
-    When(Predicate),
-}
-
-/// The predicate that decides whether a call needs approval.
-pub(crate) enum Predicate {
-    Path(Path),
-    Closure(TokenStream),
-}
-
-/// The option `timeout = …`.
-pub(crate) enum Timeout {
-    Millis(u64),
-    Expr(TokenStream),
+    /// `name = "search_docs"`: the name by which a model calls the tool, instead of the fn's.
+    "name" => name: Option<LitStr> = text(input)?;
+    /// `title = "Search the docs"`: the name that people read.
+    "title" => title: Option<LitStr> = text(input)?;
+    /// `category = "search"`: the category in lists of tools.
+    "category" => category: Option<LitStr> = text(input)?;
+    /// `tags("docs", "search")`: further words to find the tool by.
+    "tags" => tags: Option<Vec<LitStr>> = texts_of(input)?;
+    /// `example("Label", { … } => { … })`: a call, and what it returns.
+    "example" => examples: Vec<Example> = example(input)?;
+    /// `approval` or `approval = asks`: the calls that a person must approve.
+    "approval" => approval: Option<Approval> = approval(input)?;
+    /// `to_model_output = summary`: the fn that makes the model's view of the output.
+    "to_model_output" => to_model_output: Option<Path> = value_of(input)?;
+    /// `timeout = "5s"`: the time after which a call is ended.
+    "timeout" => timeout: Option<Timeout> = timeout(input)?;
+    /// `sequential`: no other call of the turn runs at the same time.
+    "sequential" => sequential: Option<Ident> = word.clone();
+    /// `harness`: the tool belongs to the program that runs the agent.
+    "harness" => harness: Option<Ident> = word.clone();
+    /// `output_limit = 4096`: the most bytes of an output.
+    "output_limit" => output_limit: Option<TokenStream> = output_limit(input)?;
+    /// `read_only`: a call changes nothing.
+    "read_only" => read_only: Option<Ident> = word.clone();
+    /// `destructive`: a call may delete or overwrite.
+    "destructive" => destructive: Option<Ident> = word.clone(), unless read_only => texts::READ_AND_DESTROY;
+    /// `idempotent`: a repeated call changes nothing further.
+    "idempotent" => idempotent: Option<Ident> = word.clone();
+    /// `open_world`: a call reaches systems outside of the host.
+    "open_world" => open_world: Option<Ident> = word.clone();
+    /// `providers(openai, anthropic)`: the providers that the tool is for, by their variants of `Dialect`.
+    "providers" => providers: Option<Vec<&'static str>> = providers(input)?;
+    /// `secret("key", …)`: a secret that the fn reads from its context.
+    "secret" => secrets: Vec<Secret> = Secret::parse(parens(input)?, word, false, errors)?;
+    /// `variable("NAME", …)`: a variable that the fn reads from its context.
+    "variable" => variables: Vec<Variable> = Variable::parse(parens(input)?, word, false, errors)?;
+    /// `rename_all = "camelCase"`: the naming convention of the arguments.
+    "rename_all" => rename_all: Option<Case> = case(input)?;
+    /// `input = SearchInput`: the name of the arguments' struct, instead of the fn's.
+    "input" => input: Option<Ident> = value_of(input)?;
+    /// `allow(rule, …)`: warnings that are silenced.
+    "allow" => allow: Allowed = Allowed::parse(input, TOOL_RULES)?;
+    /// `crate = my_crate::tool_core`: the path of tool-core.
+    "crate" => paths: Option<Paths> = Paths::parse(input)?;
 }
 
 impl Options {
@@ -114,43 +126,12 @@ impl Options {
         options
     }
 
-    fn take(&mut self, word: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()> {
-        match &*word.to_string() {
-            "name" => once(&mut self.name, word, text(input)?),
-            "title" => once(&mut self.title, word, text(input)?),
-            "category" => once(&mut self.category, word, text(input)?),
-            "tags" => once(&mut self.tags, word, texts_of(input)?),
-            "example" => {
-                self.examples.push(example(input)?);
-                Ok(())
-            }
-            "approval" => once(&mut self.approval, word, approval(input)?),
-            "to_model_output" => once(&mut self.to_model_output, word, value_of(input)?),
-            "timeout" => once(&mut self.timeout, word, timeout(input)?),
-            "sequential" => once(&mut self.sequential, word, word.clone()),
-            "harness" => once(&mut self.harness, word, word.clone()),
-            "output_limit" => once(&mut self.output_limit, word, output_limit(input)?),
-            "read_only" => once(&mut self.read_only, word, word.clone()),
-            "destructive" => once(&mut self.destructive, word, word.clone()),
-            "idempotent" => once(&mut self.idempotent, word, word.clone()),
-            "open_world" => once(&mut self.open_world, word, word.clone()),
-            "providers" => once(&mut self.providers, word, providers(input)?),
-            "secret" => {
-                self.secrets
-                    .push(Secret::parse(parens(input)?, word, false, errors)?);
-                Ok(())
-            }
-            "variable" => {
-                self.variables
-                    .push(Variable::parse(parens(input)?, word, false, errors)?);
-                Ok(())
-            }
-            "rename_all" => once(&mut self.rename_all, word, case(input)?),
-            "input" => once(&mut self.input, word, value_of(input)?),
-            "allow" => self.allow.take(input, TOOL_RULES),
-            "crate" => once(&mut self.paths, word, Paths::parse(input)?),
-            _ => Err(unknown(word, WORDS)),
-        }
+    /// Returns the path of tool-core that the attribute states, even if the attribute has errors.
+    pub(crate) fn paths_of(attr: TokenStream) -> Paths {
+        let quiet = Errors::new();
+        let paths = Self::parse(attr, &quiet).paths();
+        drop(quiet.finish());
+        paths
     }
 
     /// Returns the path of tool-core for generated code.
@@ -159,236 +140,38 @@ impl Options {
     }
 }
 
-/// Reads the tokens in the parentheses that must follow.
-fn parens(input: ParseStream<'_>) -> syn::Result<TokenStream> {
-    let content;
-    parenthesized!(content in input);
-    content.parse()
+/// A field of [`Options`]. Its type says how often the option may occur.
+trait Slot {
+    type Value;
+
+    fn put(&mut self, word: &Ident, value: Self::Value) -> syn::Result<()>;
 }
 
-/// Reads `= "text"`, which must not be empty.
-fn text(input: ParseStream<'_>) -> syn::Result<LitStr> {
-    let text: LitStr = value_of(input)?;
-    if text.value().trim().is_empty() {
-        return Err(syn::Error::new(text.span(), texts::TEXT_EMPTY));
-    }
-    Ok(text)
-}
+/// At most once.
+impl<T> Slot for Option<T> {
+    type Value = T;
 
-/// Reads `= "camelCase"`.
-fn case(input: ParseStream<'_>) -> syn::Result<Case> {
-    let text: LitStr = value_of(input)?;
-    let value = text.value();
-    let known = CASES.iter().find(|(name, _)| *name == value);
-    known.map(|(_, case)| *case).ok_or_else(|| {
-        syn::Error::new(
-            text.span(),
-            texts::unknown_case(&value, CASES.iter().map(|(name, _)| *name)),
-        )
-    })
-}
-
-/// Reads `("a", "b")` or `= ["a", "b"]`.
-fn texts_of(input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
-    let content;
-    if input.peek(token::Paren) {
-        parenthesized!(content in input);
-    } else {
-        input.parse::<Token![=]>()?;
-        bracketed!(content in input);
-    }
-    let list = Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?;
-    match list.iter().find(|text| text.value().trim().is_empty()) {
-        Some(empty) => Err(syn::Error::new(empty.span(), texts::TEXT_EMPTY)),
-        None => Ok(list.into_iter().collect()),
+    fn put(&mut self, word: &Ident, value: T) -> syn::Result<()> {
+        once(self, word, value)
     }
 }
 
-fn example(input: ParseStream<'_>) -> syn::Result<Example> {
-    if !input.peek(token::Paren) {
-        return Err(input.error(texts::EXAMPLE));
-    }
-    let content;
-    parenthesized!(content in input);
-    let label = if content.peek(LitStr) {
-        let label = content.parse()?;
-        content.parse::<Token![,]>()?;
-        Some(label)
-    } else {
-        None
-    };
-    if content.is_empty() {
-        return Err(content.error(texts::EXAMPLE));
-    }
-    let input: Json = content.parse()?;
-    if !matches!(input.value, Value::Object(_)) {
-        return Err(syn::Error::new_spanned(&input, texts::EXAMPLE_OBJECT));
-    }
-    let result = if content.peek(Token![=>]) {
-        content.parse::<Token![=>]>()?;
-        Some(content.parse()?)
-    } else {
-        None
-    };
-    content.parse::<Option<Token![,]>>()?;
-    if content.is_empty() {
-        Ok(Example {
-            label,
-            input,
-            result,
-        })
-    } else {
-        Err(content.error(texts::EXAMPLE))
+/// Any number of times.
+impl<T> Slot for Vec<T> {
+    type Value = T;
+
+    fn put(&mut self, _: &Ident, value: T) -> syn::Result<()> {
+        self.push(value);
+        Ok(())
     }
 }
 
-fn approval(input: ParseStream<'_>) -> syn::Result<Approval> {
-    if input.peek(token::Paren) {
-        let error = input.error(texts::APPROVAL_LIST);
-        input.parse::<TokenTree>()?;
-        return Err(error);
-    }
-    if !input.peek(Token![=]) {
-        return Ok(Approval::Always);
-    }
-    input.parse::<Token![=]>()?;
-    let is_closure = input.peek(Token![|]) || input.peek(Token![||]) || input.peek(Token![move]);
-    if is_closure {
-        return closure(input).map(|closure| Approval::When(Predicate::Closure(closure)));
-    }
-    if input.is_empty()
-        || input.peek(Token![,])
-        || !input.peek(syn::Ident::peek_any) && !input.peek(Token![::])
-    {
-        return Err(input.error(texts::APPROVAL));
-    }
-    let start = input.span();
-    let path: Path = input
-        .parse()
-        .map_err(|_| syn::Error::new(start, texts::APPROVAL))?;
-    // A fn with such a name can be written as `self::always`.
-    for (word, text) in [
-        ("always", texts::APPROVAL_ALWAYS),
-        ("never", texts::APPROVAL_NEVER),
-    ] {
-        if path.is_ident(word) {
-            return Err(syn::Error::new(start, text));
-        }
-    }
-    Ok(Approval::When(Predicate::Path(path)))
-}
+/// Any number of times, each with a list.
+impl Slot for Allowed {
+    type Value = Self;
 
-/// Reads the closure `|call, cx| …` up to the next comma.
-fn closure(input: ParseStream<'_>) -> syn::Result<TokenStream> {
-    let mut tokens = TokenStream::new();
-    if input.peek(Token![move]) {
-        input.parse::<Token![move]>()?.to_tokens(&mut tokens);
+    fn put(&mut self, _: &Ident, value: Self) -> syn::Result<()> {
+        self.extend(value);
+        Ok(())
     }
-    let mut params = TokenStream::new();
-    if input.peek(Token![||]) {
-        input.parse::<Token![||]>()?.to_tokens(&mut params);
-    } else {
-        input.parse::<Token![|]>()?.to_tokens(&mut params);
-        while !input.is_empty() && !input.peek(Token![|]) {
-            input.parse::<TokenTree>()?.to_tokens(&mut params);
-        }
-        if !input.is_empty() {
-            input.parse::<Token![|]>()?.to_tokens(&mut params);
-        }
-    }
-    let commas =
-        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
-    let is_pair = params.clone().into_iter().filter(commas).count() == 1;
-    params.to_tokens(&mut tokens);
-    expr(input)?.to_tokens(&mut tokens);
-    if is_pair {
-        Ok(tokens)
-    } else {
-        Err(syn::Error::new_spanned(params, texts::APPROVAL_PARAMS))
-    }
-}
-
-/// Reads an expression up to the next comma, without parsing it.
-fn expr(input: ParseStream<'_>) -> syn::Result<TokenStream> {
-    let mut tokens = TokenStream::new();
-    while !input.is_empty() && !input.peek(Token![,]) {
-        input.parse::<TokenTree>()?.to_tokens(&mut tokens);
-    }
-    if tokens.is_empty() {
-        return Err(input.error(texts::VALUE));
-    }
-    Ok(tokens)
-}
-
-fn timeout(input: ParseStream<'_>) -> syn::Result<Timeout> {
-    input.parse::<Token![=]>()?;
-    let (millis, span) = if input.peek(LitStr) {
-        let text: LitStr = input.parse()?;
-        (duration(&text.value()), text.span())
-    } else if input.peek(LitInt) {
-        let seconds: LitInt = input.parse()?;
-        let millis = seconds
-            .base10_parse::<u64>()
-            .ok()
-            .and_then(|value| value.checked_mul(1000));
-        (
-            millis.filter(|_| seconds.suffix().is_empty()),
-            seconds.span(),
-        )
-    } else if input.peek(syn::Lit) {
-        return Err(input.error(texts::TIMEOUT));
-    } else {
-        return expr(input).map(Timeout::Expr);
-    };
-    match millis {
-        Some(0) => Err(syn::Error::new(span, texts::TIMEOUT_ZERO)),
-        Some(millis) => Ok(Timeout::Millis(millis)),
-        None => Err(syn::Error::new(span, texts::TIMEOUT)),
-    }
-}
-
-/// Converts `5s`, `250ms`, `2m` or `1h` to milliseconds.
-fn duration(text: &str) -> Option<u64> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let unit = match unit.trim() {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(unit)
-}
-
-fn output_limit(input: ParseStream<'_>) -> syn::Result<TokenStream> {
-    input.parse::<Token![=]>()?;
-    if input.peek(LitInt)
-        && input
-            .fork()
-            .parse::<LitInt>()
-            .is_ok_and(|limit| limit.base10_digits() == "0")
-    {
-        return Err(input.error(texts::LIMIT_ZERO));
-    }
-    expr(input)
-}
-
-fn providers(input: ParseStream<'_>) -> syn::Result<Vec<&'static str>> {
-    let content;
-    let paren = parenthesized!(content in input);
-    let words = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?;
-    if words.is_empty() {
-        return Err(syn::Error::new(paren.span.join(), texts::PROVIDERS_EMPTY));
-    }
-    words
-        .iter()
-        .map(|word| {
-            let known = PROVIDERS.iter().find(|(name, _)| word == name);
-            known.map(|(_, variant)| *variant).ok_or_else(|| {
-                let names: Vec<&str> = PROVIDERS.iter().map(|(name, _)| *name).collect();
-                unknown(word, &names)
-            })
-        })
-        .collect()
 }

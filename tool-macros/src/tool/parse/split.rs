@@ -1,6 +1,6 @@
 //! Parameters with `#[cfg]`.
 //!
-//! rustc passes the item to an attribute macro as written, so a parameter may still have `#[cfg(P)]`, and
+//! rustc passes the item to an attribute macro as function, so a parameter may still have `#[cfg(P)]`, and
 //! an expansion that lists the parameters could not respect it. The tool is therefore generated twice,
 //! with and without the parameter, each with its condition; rustc drops one before it expands the other.
 //!
@@ -16,27 +16,24 @@ use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token};
 
-use crate::errors::Errors;
-use crate::tool::parse::function::{Named, Param, Written};
+use crate::tool::parse::function::{Function, Named, Param};
 use crate::tool::parse::options::Options;
 
 /// Generates both variants of the tool, if a parameter has a condition.
-pub(crate) fn on_cfg(attr: &TokenStream, written: &Written) -> Option<TokenStream> {
-    let (at, number, condition) = first(written)?;
-    let Param::Named(named) = &written.params[at] else {
+pub(crate) fn on_cfg(attr: &TokenStream, function: &Function) -> Option<TokenStream> {
+    let (at, number, condition) = first(function)?;
+    let Param::Named(named) = &function.params[at] else {
         return None;
     };
     let (condition, instead) = condition;
-    let with = fn_with(written, at, Some(&attributes(named, number, &instead)));
+    let with = fn_with(function, at, Some(&attributes(named, number, &instead)));
     // `cfg` removes the parameter, `cfg_attr` only its attributes.
     let without = if instead.is_empty() {
-        fn_with(written, at, None)
+        fn_with(function, at, None)
     } else {
-        fn_with(written, at, Some(&attributes(named, number, &[])))
+        fn_with(function, at, Some(&attributes(named, number, &[])))
     };
-    let errors = Errors::new();
-    let krate = Options::parse(attr.clone(), &errors).paths().private();
-    drop(errors.finish());
+    let krate = Options::paths_of(attr.clone()).private();
     Some(quote! {
         #[cfg(#condition)] #[#krate::tool(#attr)] #with
         #[cfg(not(#condition))] #[#krate::tool(#attr)] #without
@@ -47,8 +44,8 @@ pub(crate) fn on_cfg(attr: &TokenStream, written: &Written) -> Option<TokenStrea
 type Condition = (TokenStream, Vec<TokenStream>);
 
 /// Returns the first parameter with a condition, the index of the attribute, and the condition.
-fn first(written: &Written) -> Option<(usize, usize, Condition)> {
-    written.params.iter().enumerate().find_map(|(at, param)| {
+fn first(function: &Function) -> Option<(usize, usize, Condition)> {
+    function.params.iter().enumerate().find_map(|(at, param)| {
         let Param::Named(named) = param else {
             return None;
         };
@@ -82,8 +79,8 @@ fn attributes(named: &Named, number: usize, instead: &[TokenStream]) -> TokenStr
 }
 
 /// Generates the fn with all parameter attributes. The parameter at `at` gets the attributes `attrs`, or is omitted.
-fn fn_with(written: &Written, at: usize, attrs: Option<&TokenStream>) -> TokenStream {
-    let params = written
+fn fn_with(function: &Function, at: usize, attrs: Option<&TokenStream>) -> TokenStream {
+    let params = function
         .params
         .iter()
         .enumerate()
@@ -106,5 +103,5 @@ fn fn_with(written: &Written, at: usize, attrs: Option<&TokenStream>) -> TokenSt
             }
             Param::Other(tokens) => Some(tokens.clone()),
         });
-    written.with_params(&params.collect::<Vec<_>>())
+    function.with_params(&params.collect::<Vec<_>>())
 }
