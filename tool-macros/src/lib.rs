@@ -8,6 +8,8 @@ mod constraint;
 mod derive;
 mod docs;
 mod errors;
+#[cfg(test)]
+mod expansions;
 mod failure;
 mod half;
 mod json;
