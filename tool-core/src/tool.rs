@@ -1,9 +1,7 @@
 //! Definition of a tool: its facts, known at compile time or read at run time, and how to run it.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
-use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -13,7 +11,7 @@ use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{ModelOutput, Output, Returned};
 use crate::run::{Entry, NotBegun, Pass, Ticket};
-use crate::schema::dialect::{Dialect, HasSpec, Lowered, Spec};
+use crate::schema::dialect::HasSpec;
 
 #[cfg(feature = "host")]
 mod contract;
@@ -30,7 +28,7 @@ pub(crate) use crate::need::fault_of;
 pub use crate::need::{
     SecretKind, SecretNeed, VariableKind, VariableNeed, check_secrets, check_variables,
 };
-pub use def::ToolDef;
+pub use def::{StaticDef, ToolDef};
 pub(crate) use dynamic::{DynamicDef, wire_of};
 pub use dynamic::{DynamicTool, SchemaCheck};
 #[doc(hidden)]
@@ -128,31 +126,4 @@ pub enum Approval {
     Always,
     /// A predicate on the arguments decides; if it fails, the call has to be approved.
     When(fn(&str, &ToolContext) -> Result<bool, ToolError>),
-}
-
-/// The facts of a tool that are known at compile time. `#[tool]` writes them.
-#[doc(hidden)]
-#[derive(Clone, Copy)]
-pub struct StaticDef {
-    pub spec: &'static Spec,
-    /// The description as people read it, without escapes.
-    pub description: &'static str,
-    pub category: &'static str,
-    pub tags: &'static [&'static str],
-    pub secrets: &'static [SecretNeed],
-    pub variables: &'static [VariableNeed],
-    pub effect: Effect,
-    pub approval: Approval,
-    pub timeout: Option<Duration>,
-    pub sequential: bool,
-    pub harness: bool,
-    /// Whether the tool has no effect except through the calls that it makes.
-    pub only_calls: bool,
-    pub output_limit: Option<usize>,
-    pub origin: Origin,
-    /// Returns the text of the definition.
-    pub text: fn(Dialect) -> Lowered,
-    /// Returns the JSON Schema of the output, if it has one.
-    pub output: fn() -> Option<Cow<'static, str>>,
-    pub start: Start,
 }

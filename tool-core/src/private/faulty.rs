@@ -3,12 +3,11 @@
 use std::future::Future;
 
 use super::asks::not_started;
-use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::Returned;
 use crate::schema::dialect::{Dialects, Hints, Lowered, Spec};
 use crate::schema::{Kind, Schema, Text};
-use crate::tool::{Approval, Origin, StaticDef, ToolDef};
+use crate::tool::{StaticDef, ToolDef};
 
 /// The spec of the substitute: no name, so that it clashes with no other tool, and no provider, so that it counts towards no limit.
 pub static FAULTY_SPEC: Spec = Spec {
@@ -26,33 +25,14 @@ pub static FAULTY_SPEC: Spec = Spec {
     },
 };
 
-static DEF: StaticDef = StaticDef {
-    spec: &FAULTY_SPEC,
-    description: "",
-    category: "general",
-    tags: &[],
-    secrets: &[],
-    variables: &[],
-    effect: Effect::NONE,
-    approval: Approval::ByEffect,
-    timeout: None,
-    sequential: false,
-    harness: false,
-    only_calls: false,
-    output_limit: None,
-    origin: Origin {
-        krate: "",
-        module: "",
-        file: "",
-        line: 0,
-    },
-    text: |_| Lowered {
+static DEF: StaticDef = StaticDef::bare(
+    &FAULTY_SPEC,
+    |_| Lowered {
         definition: "",
         schema: "",
     },
-    output: || None,
-    start: not_started,
-};
+    not_started,
+);
 
 /// The definition of the substitute.
 pub const FAULTY_DEF: ToolDef = ToolDef::linked(&DEF);

@@ -10,12 +10,73 @@ use super::contract;
 use super::dynamic::DynamicDef;
 use super::exposed::Exposed;
 use super::output::Promise;
-use super::{Approval, Job, Origin, SecretNeed, StaticDef, VariableNeed};
+use super::{Approval, Job, Origin, SecretNeed, Start, VariableNeed};
 use crate::args::{self, Admitted, Issue, Repair};
 use crate::effect::Effect;
 use crate::run::{Entry, NotBegun, Ticket};
-use crate::schema::dialect::{Dialect, Dialects, Hints, Spec, ToolExample};
+use crate::schema::dialect::{Dialect, Dialects, Hints, Lowered, Spec, ToolExample};
 use crate::schema::{Schema, Text};
+
+/// The facts of a tool that are known at compile time. `#[tool]` writes them.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct StaticDef {
+    pub spec: &'static Spec,
+    /// The description as people read it, without escapes.
+    pub description: &'static str,
+    pub category: &'static str,
+    pub tags: &'static [&'static str],
+    pub secrets: &'static [SecretNeed],
+    pub variables: &'static [VariableNeed],
+    pub effect: Effect,
+    pub approval: Approval,
+    pub timeout: Option<Duration>,
+    pub sequential: bool,
+    pub harness: bool,
+    /// Whether the tool has no effect except through the calls that it makes.
+    pub only_calls: bool,
+    pub output_limit: Option<usize>,
+    pub origin: Origin,
+    /// Returns the text of the definition.
+    pub text: fn(Dialect) -> Lowered,
+    /// Returns the JSON Schema of the output, if it has one.
+    pub output: fn() -> Option<Cow<'static, str>>,
+    pub start: Start,
+}
+
+impl StaticDef {
+    /// The facts of a tool whose attribute states none.
+    pub(crate) const fn bare(
+        spec: &'static Spec,
+        text: fn(Dialect) -> Lowered,
+        start: Start,
+    ) -> Self {
+        Self {
+            spec,
+            description: "",
+            category: "general",
+            tags: &[],
+            secrets: &[],
+            variables: &[],
+            effect: Effect::NONE,
+            approval: Approval::ByEffect,
+            timeout: None,
+            sequential: false,
+            harness: false,
+            only_calls: false,
+            output_limit: None,
+            origin: Origin {
+                krate: "",
+                module: "",
+                file: "",
+                line: 0,
+            },
+            text,
+            output: || None,
+            start,
+        }
+    }
+}
 
 /// The definition of a tool.
 #[derive(Clone)]
