@@ -16,7 +16,7 @@
 #![allow(dead_code, reason = "the types only need to compile")]
 
 use serde::Serialize;
-use tool_core::private::IntoOutput;
+use tool_core::__private0::IntoOutput;
 
 mod shadowed {
     //! Names of the prelude and of crates are shadowed here.

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use tool_tests::sources::each_source;
 
 /// Root of the repository.
 fn root() -> &'static Path {
@@ -109,4 +110,23 @@ fn two_versions_in_one_program_are_refused_as_documented() {
     // Control test: otherwise the fixture resolves.
     assert_eq!(refusal(&links, &version, &version), None);
     assert_eq!(refusal(&Value::Null, &version, next), None);
+}
+
+// The module that generated code uses has the patch version in its name, and the source names no other version.
+#[test]
+fn private_module_is_named_after_the_patch_version() {
+    let (version, _) = core();
+    let name = format!("__private{}", version.rsplit('.').next().unwrap());
+    let lib = fs::read_to_string(root().join("tool-core/src/lib.rs")).unwrap();
+    assert!(lib.contains(&format!("pub mod {name} {{")));
+    each_source(&root().join("tool-core/src"), &mut |path| {
+        let text = fs::read_to_string(path).unwrap();
+        for (at, _) in text.match_indices("__private") {
+            assert!(
+                text[at..].starts_with(&name),
+                "{} names a different version",
+                path.display()
+            );
+        }
+    });
 }

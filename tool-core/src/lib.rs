@@ -108,7 +108,7 @@ mod output;
 mod panics;
 pub mod prelude;
 #[doc(hidden)]
-pub mod private;
+mod private;
 pub mod redact;
 mod registry;
 mod run;
@@ -124,6 +124,13 @@ pub mod turn;
 mod types;
 #[cfg(feature = "wire")]
 pub mod wire;
+
+/// Items that the macros' code uses, under a name that has the patch version: code of one version that meets the crate of another does not compile.
+/// There are no promises about what is in it.
+#[doc(hidden)]
+pub mod __private0 {
+    pub use crate::private::*;
+}
 
 pub use args::{Issue, Repair, RepairNote};
 #[cfg(feature = "host")]

@@ -232,7 +232,7 @@ pub fn no_stream<P: Send + 'static, T: Send + 'static>() -> ToolStream<P, T> {
 #[macro_export]
 macro_rules! tool_stream {
     ($($body:tt)*) => {
-        $crate::private::tool_stream_inner!(($crate) $($body)*)
+        $crate::__private0::tool_stream_inner!(($crate) $($body)*)
     };
 }
 

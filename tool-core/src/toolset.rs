@@ -361,9 +361,9 @@ impl fmt::Debug for Toolset {
 #[macro_export]
 macro_rules! toolset {
     ($($tool:ty),* $(,)?) => {{
-        const __TOOLS: &[$crate::private::Listed] = &[$(<$tool as $crate::Tool>::LISTED),*];
-        const _: () = $crate::private::check_listed::<{ __TOOLS.len() }>(__TOOLS);
-        $crate::private::toolset_of(__TOOLS)
+        const __TOOLS: &[$crate::__private0::Listed] = &[$(<$tool as $crate::Tool>::LISTED),*];
+        const _: () = $crate::__private0::check_listed::<{ __TOOLS.len() }>(__TOOLS);
+        $crate::__private0::toolset_of(__TOOLS)
     }};
 }
 

@@ -21,30 +21,30 @@ struct read_file {
 ::core::compile_error! { "[field-description-missing] `lines` has no description, write above it in `///` what the model should put there" }
 #[doc(hidden)]
 const _: () = {
-    impl ::tool_core::private::HasSpec for read_file {
-        const SPEC: &'static ::tool_core::private::Spec = &::tool_core::private::FAULTY_SPEC;
+    impl ::tool_core::__private0::HasSpec for read_file {
+        const SPEC: &'static ::tool_core::__private0::Spec = &::tool_core::__private0::FAULTY_SPEC;
     }
-    impl ::tool_core::private::Tool for read_file
+    impl ::tool_core::__private0::Tool for read_file
     where
         for<'__a> read_file: ::core::marker::Send,
     {
         const NAME: &'static ::core::primitive::str = "";
-        const DEF: ::tool_core::private::ToolDef = ::tool_core::private::FAULTY_DEF;
-        const EFFECT: ::tool_core::private::Effect = ::tool_core::private::Effect::NONE;
+        const DEF: ::tool_core::__private0::ToolDef = ::tool_core::__private0::FAULTY_DEF;
+        const EFFECT: ::tool_core::__private0::Effect = ::tool_core::__private0::Effect::NONE;
         type Output = ();
         fn run(
             self,
-            _: ::tool_core::private::ToolContext,
-            _: ::tool_core::private::Pass,
-        ) -> impl ::tool_core::private::Future<
+            _: ::tool_core::__private0::ToolContext,
+            _: ::tool_core::__private0::Pass,
+        ) -> impl ::tool_core::__private0::Future<
             Output = ::core::result::Result<
-                ::tool_core::private::Returned<()>,
-                ::tool_core::private::ToolError,
+                ::tool_core::__private0::Returned<()>,
+                ::tool_core::__private0::ToolError,
             >,
         >
         + 'static
         + ::core::marker::Send {
-            ::tool_core::private::faulty_run()
+            ::tool_core::__private0::faulty_run()
         }
     }
 };

@@ -1,6 +1,6 @@
 //! Absolute paths into tool-core for generated code.
 
-use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::{LitStr, Path, Token};
@@ -23,21 +23,29 @@ impl Paths {
         Ok(Self { krate: Some(krate) })
     }
 
-    /// Generates `::tool_core::private`.
+    /// Generates `::tool_core::__private0`, with the patch version.
     pub(crate) fn private(&self) -> TokenStream {
+        let private = private(Span::call_site());
         match &self.krate {
-            None => quote!(::tool_core::private),
-            Some(krate) => quote!(#krate::private),
+            None => quote!(::tool_core::#private),
+            Some(krate) => quote!(#krate::#private),
         }
     }
 
-    /// Generates `::tool_core::private` with every token at `span`.
+    /// Generates `::tool_core::__private0`, with the patch version with every token at `span`.
     pub(crate) fn private_at(&self, span: Span) -> TokenStream {
+        let private = private(span);
         match &self.krate {
-            None => quote_spanned!(span=> ::tool_core::private),
-            Some(krate) => respan(quote!(#krate::private), span),
+            None => quote_spanned!(span=> ::tool_core::#private),
+            Some(krate) => respan(quote!(#krate::#private), span),
         }
     }
+}
+
+/// Generates the name of the module of tool-core that generated code uses. It has the patch version in it, so that code of one version does not compile
+/// with the crate of another.
+pub(crate) fn private(span: Span) -> Ident {
+    Ident::new(concat!("__private", env!("CARGO_PKG_VERSION_PATCH")), span)
 }
 
 /// Moves all tokens to another span.

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 
 use crate::paths::{Paths, ends};
 
-/// Generates `const _: () = ::tool_core::private::check(arguments);`, which underlines all of `place` when it panics.
+/// Generates `const _: () = ::tool_core::__private0::check(arguments);`, which underlines all of `place` when it panics.
 ///
 /// The call starts with a token at the first span and ends with a parenthesis at the last: rustc computes the span of
 /// an expression from these.
@@ -21,7 +21,7 @@ pub(crate) fn check(
     quote_spanned!(first=> #[allow(long_running_const_eval)] const _: () = #call;)
 }
 
-/// Generates `::tool_core::private::check(arguments)` as an expression.
+/// Generates `::tool_core::__private0::check(arguments)` as an expression.
 pub(crate) fn call(
     paths: &Paths,
     place: &impl ToTokens,

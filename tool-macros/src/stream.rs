@@ -16,6 +16,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
 use crate::errors::Errors;
+use crate::paths::private;
 
 const RETURN: &str = "`return` would end the stream without its output, make the output the last expression, or end it with an error: `Err(ToolError::new(\"…\"))?`";
 const NO_OUTPUT: &str = "the stream has no output, write it as the last expression, without `;`";
@@ -33,6 +34,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     } else {
         quote!(::tool_core)
     };
+    let private = private(Span::call_site());
     let body: Vec<TokenTree> = input.collect();
     let errors = Errors::new();
     check_output(&body, &errors);
@@ -53,15 +55,15 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         quote! {
             #[allow(unused_imports)]
             use ::core::convert::Into as _;
-            use #core::private::Tried as _;
+            use #core::#private::Tried as _;
         }
     });
     if let Err(error) = errors.finish() {
         // A stream of any type, so that the surrounding fn causes no further error.
-        return quote!({ #error #core::private::no_stream() });
+        return quote!({ #error #core::#private::no_stream() });
     }
     let output = Ident::new("__output", Span::mixed_site());
-    let stream = at_place(quote!(#core::private::async_stream::try_stream!), place);
+    let stream = at_place(quote!(#core::#private::async_stream::try_stream!), place);
     let inner = quote! {
         if false {
             yield #output.step();
@@ -70,9 +72,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     };
     let mut inner = Group::new(Delimiter::Brace, inner);
     inner.set_span(Span::call_site().located_at(place));
-    let generator = at_place(quote!(#core::private::generator), place);
+    let generator = at_place(quote!(#core::#private::generator), place);
     quote! {
-        #generator(#core::private::OutputSlot::new(), |#output| #stream #inner)
+        #generator(#core::#private::OutputSlot::new(), |#output| #stream #inner)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use serde::de::DeserializeOwned;
+use tool_core::__private0::read::{Decode, Reading, Unread, by_serde, from_text, guarded};
 use tool_core::StrictSchema;
-use tool_core::private::read::{Decode, Reading, Unread, by_serde, from_text, guarded};
 use tool_core::schema::{Kind, Schema};
 
 /// A type and its twin.

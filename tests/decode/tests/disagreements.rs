@@ -1,8 +1,8 @@
 //! Texts on which the two decoders once disagreed, and texts for which serde alone would pick the wrong shape.
 
 use serde::{Deserialize, Deserializer, de::Error as _};
+use tool_core::__private0::read::{by_serde, from_text};
 use tool_core::StrictSchema;
-use tool_core::private::read::{by_serde, from_text};
 
 /// Its `Deserialize` is stricter than its schema.
 #[derive(Debug, StrictSchema)]

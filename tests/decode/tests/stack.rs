@@ -6,8 +6,8 @@ use std::thread;
 
 use decode_tests::{own, twin};
 use serde::de::DeserializeOwned;
+use tool_core::__private0::read::{Decode, by_serde, from_text};
 use tool_core::StrictSchema;
-use tool_core::private::read::{Decode, by_serde, from_text};
 
 /// The depth that the guard allows, which is `serde_json`'s limit.
 const LEVELS: usize = 127;

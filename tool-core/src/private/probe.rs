@@ -141,6 +141,7 @@ impl<T: ?Sized> Unwritten for Arguments<'_, T> {
 pub struct StoredOutput<T>(PhantomData<fn() -> T>);
 
 impl<T> StoredOutput<T> {
+    /// The value; the type is what matters.
     pub const NEW: Self = Self(PhantomData);
 }
 

@@ -1,3 +1,3 @@
 fn main() {
-    let _ = tool_core::private::Pass(());
+    let _ = tool_core::__private0::Pass(());
 }

@@ -2,7 +2,7 @@
 
 use rmcp::ErrorData;
 use serde::Deserialize;
-use tool_core::private::next_identity;
+use tool_core::__private0::next_identity;
 use tool_core::store::CallId;
 use tool_core::{
     Answer, CallResult, ErrorKind, Question, Reply, Ticket, ToolCall, ToolContext, Toolset,

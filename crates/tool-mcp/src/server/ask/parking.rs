@@ -10,7 +10,7 @@ use rmcp::model::{RequestStateCodec, SealOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
-use tool_core::private::canonical;
+use tool_core::__private0::canonical;
 use tool_core::store::CallId;
 use tool_core::{Answer, Question, ToolContext, ToolError};
 

@@ -11,7 +11,7 @@ use rmcp::model::{ElicitResult, InputRequests, InputRequiredResult, InputRespons
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tool_core::private::next_identity;
+use tool_core::__private0::next_identity;
 use tool_core::store::CallId;
 use tool_core::{
     Asker, CallResult, ErrorKind, Question, ToolCall, ToolContext, ToolError, ToolEvent, Toolset,
