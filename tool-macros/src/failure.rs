@@ -2,11 +2,12 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
+use strsim::levenshtein;
 use syn::{Attribute, Data, DeriveInput, Ident};
 
 use crate::errors::Errors;
 use crate::paths::underlined;
-use crate::words::{distance, paths_of};
+use crate::words::paths_of;
 
 /// The attribute for errors that the model may read.
 const SHOWN: &str = "shown";
@@ -68,7 +69,7 @@ fn is_misspelt(input: &DeriveInput) -> bool {
     for attr in input.attrs.iter().chain(of_variants) {
         let word = attr.path().get_ident().map(ToString::to_string);
         let word = word.unwrap_or_default();
-        match distance(&word, SHOWN) {
+        match levenshtein(&word, SHOWN) {
             0 => return false,
             1 | 2 => misspelt = true,
             _ => {}

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
+use strsim::levenshtein;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Meta, Token, parenthesized};
@@ -140,38 +141,8 @@ pub(crate) fn unknown(word: &Ident, known: &[&str]) -> syn::Error {
 pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     known
         .iter()
-        .map(|known| (distance(written, known), *known))
+        .map(|known| (levenshtein(written, known), *known))
         .min()
         .filter(|(distance, known)| distance * 2 <= known.len().max(written.len()))
         .map(|(_, known)| known)
-}
-
-/// The number of insertions, deletions and replacements (Levenshtein distance).
-pub(crate) fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = (diagonal + usize::from(x != y))
-                .min(above + 1)
-                .min(row[j] + 1);
-            diagonal = above;
-        }
-    }
-    row.last().copied().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::distance;
-
-    #[test]
-    fn counts_edits() {
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("titel", "title"), 2);
-        assert_eq!(distance("tag", "tags"), 1);
-        assert_eq!(distance("name", "name"), 0);
-    }
 }

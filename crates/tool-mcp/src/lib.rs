@@ -33,8 +33,6 @@
 
 #[cfg(feature = "client")]
 pub mod client;
-#[cfg(any(feature = "client", feature = "stdio", feature = "http"))]
-mod hex;
 #[cfg(any(feature = "stdio", feature = "http"))]
 pub mod server;
 

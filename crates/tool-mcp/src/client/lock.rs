@@ -11,7 +11,6 @@ use sha2::{Digest as _, Sha256};
 use tool_core::hidden;
 
 use super::text::MOST_TEXT;
-use crate::hex::hex;
 
 /// The contracts of a server's tools that a host has accepted, by the server's names.
 ///
@@ -181,10 +180,7 @@ impl Contract {
 fn fingerprint(value: &Value) -> String {
     let mut text = String::new();
     write_sorted(value, &mut text);
-    let hash = Sha256::digest(text.as_bytes());
-    let mut text = "sha256:".to_owned();
-    hex(hash, &mut text);
-    text
+    format!("sha256:{}", hex::encode(Sha256::digest(text)))
 }
 
 fn write_sorted(value: &Value, text: &mut String) {

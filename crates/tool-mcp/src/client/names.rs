@@ -3,8 +3,6 @@
 use sha2::{Digest as _, Sha256};
 use tool_core::schema::rules::is_tool_name;
 
-use crate::hex::hex;
-
 /// Maximum length of a tool name that providers accept, in bytes.
 const MOST: usize = 64;
 
@@ -53,7 +51,7 @@ pub(crate) fn mapped(namespace: Option<&str>, remote: &str) -> Option<Named> {
         let hash = Sha256::digest(remote.as_bytes());
         name.truncate(room.saturating_sub(1 + 2 * TAIL));
         name.push('_');
-        hex(hash.into_iter().take(TAIL), &mut name);
+        name.push_str(&hex::encode(&hash[..TAIL]));
     }
     plain(namespace, &name)
 }

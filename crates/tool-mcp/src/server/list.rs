@@ -12,7 +12,6 @@ use serde_json::value::RawValue;
 use tool_core::{Dialect, Origin, ToolDef, Toolset};
 
 use super::{Wire, verbatim};
-use crate::hex::hex;
 
 /// The output schema of a tool, as each protocol version needs it.
 #[derive(Debug)]
@@ -135,13 +134,7 @@ impl Place {
     }
 
     fn decode(cursor: &str) -> Option<Self> {
-        if !cursor.len().is_multiple_of(2) || !cursor.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return None;
-        }
-        let bytes = (0..cursor.len())
-            .step_by(2)
-            .map(|at| u8::from_str_radix(cursor.get(at..at + 2)?, 16).ok());
-        let text = String::from_utf8(bytes.collect::<Option<Vec<u8>>>()?).ok()?;
+        let text = String::from_utf8(hex::decode(cursor).ok()?).ok()?;
         let after = |name: &str| Self::After(Some(name.to_owned()));
         let host = || {
             text.strip_prefix(Self::HOST)
@@ -155,9 +148,7 @@ impl Place {
             Self::After(name) => (Self::AFTER, name.as_deref().unwrap_or_default()),
             Self::Host(cursor) => (Self::HOST, cursor.as_str()),
         };
-        let mut cursor = String::with_capacity(2 * (mark.len() + text.len()));
-        hex(mark.bytes().chain(text.bytes()), &mut cursor);
-        cursor
+        hex::encode([mark, text].concat())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
+use strsim::levenshtein;
 use syn::ext::IdentExt as _;
 use syn::{Attribute, LitStr, Meta, Type};
 
@@ -17,7 +18,7 @@ use crate::tool::parse::need::{Secret, Variable};
 use crate::tool::parse::options::Options;
 use crate::tool::texts;
 use crate::types::peeled;
-use crate::words::{distance, nearest, of_attribute, once, unknown};
+use crate::words::{nearest, of_attribute, once, unknown};
 
 /// The options of `#[arg]` in addition to [`VALUE_WORDS`].
 pub(crate) const ARG_WORDS: &[&str] = &["rename", "audit", "allow"];
@@ -103,7 +104,7 @@ fn sort<'a>(named: &'a Named, errors: &Errors) -> Sorted<'a> {
             let name = path.to_token_stream().to_string();
             // Short names are close to many others, so the limit is strict.
             let nearest = nearest(&name, ATTRIBUTES)
-                .filter(|nearest| distance(&name, nearest) * 3 <= nearest.len());
+                .filter(|nearest| levenshtein(&name, nearest) * 3 <= nearest.len());
             errors.at(path, texts::unknown_attribute(&name, nearest, ATTRIBUTES));
             sorted.unknown = true;
         }
