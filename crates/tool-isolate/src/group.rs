@@ -12,11 +12,11 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
-use super::error::IsolateError;
-use super::job::{Job, Program};
-use super::modes::MODE;
-use super::running::{Cause, Ended, Exit, Hold, Running};
-use super::wire::{Held, InForce};
+use crate::error::IsolateError;
+use crate::job::{Job, Program};
+use crate::modes::MODE;
+use crate::running::{Cause, Ended, Exit, Hold, Running};
+use crate::wire::{Held, InForce};
 
 /// A job in a process group. A separate task waits for it, so its deadline is enforced even if the host does not poll.
 #[derive(Debug)]

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::IsolateError;
-use super::group;
-use super::job::{Job, Network};
-use super::modes::{IDLE, helper_is_called};
-use super::report::Report;
-use super::run::{Keep, Ran};
-use super::running::Running;
-use super::wire::{Held, InForce};
+use crate::error::IsolateError;
+use crate::group;
+use crate::job::{Job, Network};
+use crate::modes::{IDLE, helper_is_called};
+use crate::report::Report;
+use crate::run::{Keep, Ran};
+use crate::running::Running;
+use crate::wire::{Held, InForce};
 
 /// How jobs are isolated from the host. Put a value into the context with `ToolContext::builder().with(isolation)`.
 ///

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::wire::{Held, InForce};
+use crate::wire::{Held, InForce};
 
 /// Which mechanisms restrict the jobs of an [`Isolation`](super::Isolation) on the current system, item by item, and what stays open. The report
 /// comes from a job that does nothing, so it shows what is in force and not what was requested.

@@ -11,11 +11,11 @@ use tokio::io::{AsyncRead, AsyncWriteExt as _, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio::time::Instant;
 
-use super::error::IsolateError;
-use super::group::Group;
+use crate::error::IsolateError;
+use crate::group::Group;
 #[cfg(target_os = "linux")]
-use super::linux::remote::Remote;
-use super::wire::InForce;
+use crate::linux::remote::Remote;
+use crate::wire::InForce;
 
 /// A running job, with the host's ends of its pipes. Dropping it kills the job and all its descendants.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
-use super::isolation::Mechanism;
-use super::job::{Limits, Network, Program};
-use super::running::Exit;
+use crate::isolation::Mechanism;
+use crate::job::{Limits, Network, Program};
+use crate::running::Exit;
 
 /// A job as it is sent to the helper.
 #[derive(Debug, Serialize, Deserialize)]
