@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use tool_rules::Rule;
+
 /// A secret that a tool needs. It is never shown to a model and never printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretNeed {
@@ -99,15 +101,11 @@ enum Fault {
 impl Fault {
     const fn text(self) -> &'static str {
         match self {
-            Self::EmptyKey => "[secret-spec] a key is empty, name the entry in the host's store",
-            Self::NoChoices => "[secret-spec] a `select` secret has no choices, list at least one",
-            Self::EmptyChoice => {
-                "[secret-spec] a choice of a `select` secret is empty, write what can be chosen"
-            }
-            Self::Twice => "[secret-spec] a key is declared twice, declare it once",
-            Self::OtherKind => {
-                "[variable-spec] a variable is declared twice with different types, declare it once"
-            }
+            Self::EmptyKey => Rule::SECRET_KEY_EMPTY.message,
+            Self::NoChoices => Rule::SECRET_CHOICES_MISSING.message,
+            Self::EmptyChoice => Rule::SECRET_CHOICE_EMPTY.message,
+            Self::Twice => Rule::SECRET_KEY_TWICE.message,
+            Self::OtherKind => Rule::VARIABLE_TYPES.message,
         }
     }
 }

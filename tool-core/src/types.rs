@@ -4,6 +4,8 @@
 //! The schema of each type accepts only what serde can read. A type whose serde format a schema cannot describe is
 //! [`Kind::Refused`], with a message that names the type to use instead.
 
+use tool_rules::Rule;
+
 use crate::schema::{Format, Kind, Schema};
 
 mod collections;
@@ -69,8 +71,11 @@ macro_rules! by_serde {
 use by_serde;
 
 /// The kind of a type that is rejected in favour of a better one.
-const fn refused(rule: &'static str, text: &'static str) -> Kind {
-    Kind::Refused { rule, text }
+const fn refused(rule: &Rule) -> Kind {
+    Kind::Refused {
+        rule: rule.id,
+        text: rule.text,
+    }
 }
 
 /// The kind of a string in a known format.

@@ -19,7 +19,7 @@ fn every_rule_is_on_the_page_with_its_proof() {
         page.lines()
             .find(|line| line.starts_with(&format!("| `{id}` |")))
     };
-    for rule in Rule::ALL {
+    for rule in Rule::all() {
         assert!(
             row(rule.id).is_some(),
             "`{}` is missing from docs/rules.md",

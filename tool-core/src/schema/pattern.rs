@@ -14,6 +14,8 @@ mod write;
 
 use core::fmt;
 
+use tool_rules::Rule;
+
 pub use self::run::Program;
 
 /// The `?` operator for const functions.
@@ -137,27 +139,22 @@ impl PatternError {
     /// The id of the rule that rejects the pattern.
     pub const fn rule(self) -> &'static str {
         match self {
-            Self::Lookaround | Self::Backreference | Self::WordBoundary => "pattern-lookaround",
-            Self::Syntax(_) | Self::TooLarge => "pattern-syntax",
+            Self::Lookaround => Rule::PATTERN_LOOKAROUND.id,
+            Self::Backreference => Rule::PATTERN_BACKREFERENCE.id,
+            Self::WordBoundary => Rule::PATTERN_WORD_BOUNDARY.id,
+            Self::Syntax(_) => Rule::PATTERN_SYNTAX.id,
+            Self::TooLarge => Rule::PATTERN_TOO_LARGE.id,
         }
     }
 
     /// What is wrong and what to write instead.
     pub const fn message(self) -> &'static str {
         match self {
-            Self::Lookaround => {
-                "lookahead and lookbehind are not supported: write the allowed texts out as alternatives"
-            }
-            Self::Backreference => {
-                "backreferences are not supported: repeat the part of the pattern itself"
-            }
-            Self::WordBoundary => {
-                "\\b and \\B are not supported: write ^, $ or the class of the neighbouring character"
-            }
+            Self::Lookaround => Rule::PATTERN_LOOKAROUND.text,
+            Self::Backreference => Rule::PATTERN_BACKREFERENCE.text,
+            Self::WordBoundary => Rule::PATTERN_WORD_BOUNDARY.text,
             Self::Syntax(what) => what,
-            Self::TooLarge => {
-                "the pattern is too large: write smaller counts such as {1,64}, or limit the length instead"
-            }
+            Self::TooLarge => Rule::PATTERN_TOO_LARGE.text,
         }
     }
 }

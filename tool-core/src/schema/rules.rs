@@ -9,7 +9,6 @@ mod limits;
 mod overlap;
 mod report;
 mod stated;
-mod table;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -27,7 +26,7 @@ pub use limits::{
 pub use report::Fault;
 pub(crate) use report::{Fact, Path, Report};
 pub use stated::check_as;
-pub use table::Rule;
+pub use tool_rules::Rule;
 
 use crate::schema::dialect::Dialects;
 use crate::schema::{Kind, Schema};

@@ -7,13 +7,13 @@
     reason = "a rule's id in brackets is not a link"
 )]
 
-macro_rules! warnings {
-    ($($name:ident: $note:literal;)*) => {$(
-        #[doc = $note]
+macro_rules! items {
+    ($($rule:ident, $name:ident, $message:literal, $evidence:literal, $dialects:expr;)*) => {$(
+        #[doc = $message]
         pub struct $name<const HIT: bool>;
         impl $name<true> {
             /// Warns where it is used, because it is deprecated.
-            #[deprecated(note = $note)]
+            #[deprecated(note = $message)]
             pub const W: () = ();
         }
         impl $name<false> {
@@ -23,19 +23,7 @@ macro_rules! warnings {
     )*};
 }
 
-warnings! {
-    LimitOptional: "[limit-optional] more than 10 optional fields: Anthropic refuses some tools from 11 on, group the rarely used ones in a struct or require some";
-    LimitUnion: "[limit-union] more than 8 unions: Anthropic takes 16 in a whole request, use fewer";
-    IntRange: "[int-range] whole numbers of 128 bits lose digits in most clients, take a `String` or an `i64`";
-    ToolNameClient: "[tool-name-client] some clients cut or refuse names above 50 characters, with capitals or with dots, shorten it";
-    ToolDescriptionLong: "[tool-description-long] more than 1024 characters: some clients cut the description, move detail to the fields";
-    Untagged: "[untagged] models guess between variants that differ only in their keys, write `#[serde(tag = \"kind\")]` instead";
-    UntaggedValues: "[untagged] models guess between variants that differ only in their keys, write `#[serde(tag = \"kind\", content = \"value\")]` instead";
-    VariantAlias: "[variant-alias] an alias is not in the schema, a model will not use it";
-    ExternalTag: "[external-tag] variants as keys are harder for models, write `#[serde(tag = \"kind\")]` above the enum";
-    ExternalTagValues: "[external-tag] variants as keys are harder for models, write `#[serde(tag = \"kind\", content = \"value\")]` above the enum";
-    PatternAnchors: "[pattern-anchors] a pattern without `^` and `$` matches a part of the text, and llama.cpp refuses it";
-}
+tool_rules::warnings!(items);
 
 use crate::schema::dialect::{Dialect, Spec};
 use crate::schema::rules::{

@@ -3,6 +3,7 @@
 use chrono::{
     DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone, Utc,
 };
+use tool_rules::Rule;
 
 use super::{by_serde, format, refused, strict};
 use crate::schema::{Format, Schema, StrictSchema};
@@ -14,18 +15,9 @@ impl<Z: TimeZone> StrictSchema for DateTime<Z> {
 
 strict! {
     format(Format::Date) => NaiveDate;
-    refused(
-        "time-lossy",
-        "`NaiveDateTime` has no offset, which no string format allows, use `DateTime<Utc>`",
-    ) => NaiveDateTime;
-    refused(
-        "time-lossy",
-        "`NaiveTime` has no offset, which no string format allows, use `DateTime<Utc>` or whole seconds",
-    ) => NaiveTime;
-    refused(
-        "time-lossy",
-        "`TimeDelta` is a pair of numbers in JSON, use `std::time::Duration` or whole seconds",
-    ) => TimeDelta;
+    refused(&Rule::CHRONO_NAIVE_DATE_TIME) => NaiveDateTime;
+    refused(&Rule::CHRONO_NAIVE_TIME) => NaiveTime;
+    refused(&Rule::CHRONO_TIME_DELTA) => TimeDelta;
 }
 
 by_serde!(NaiveDate, DateTime<Utc>, DateTime<FixedOffset>);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
+use tool_rules::Rule;
 
 use super::refused;
 use crate::schema::{Kind, MapKey, Schema, StrictSchema};
@@ -86,10 +87,7 @@ pub(super) const fn map<K: MapKey>(values: &'static Schema) -> Schema {
     if K::ANY_TEXT {
         return Schema::new(Kind::Map(values));
     }
-    Schema::new(refused(
-        "map-type",
-        "maps are open records and these keys do not admit every string, take a `Vec` of a struct with a key and a value",
-    ))
+    Schema::new(refused(&Rule::MAP_KEYS))
 }
 
 impl<K: MapKey, V: StrictSchema> StrictSchema for BTreeMap<K, V> {

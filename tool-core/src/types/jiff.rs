@@ -2,6 +2,7 @@
 
 use jiff::civil::{self, Date};
 use jiff::{SignedDuration, Span, Timestamp, Zoned};
+use tool_rules::Rule;
 
 use super::{STRING, by_serde, format, refused, strict};
 use crate::schema::pattern::Pattern;
@@ -17,18 +18,9 @@ strict! {
     format(Format::Date) => Date;
     format(Format::Duration) => Span;
     Kind::Constrained(STRING, &Constraints { pattern: Some(SIGNED_DURATION), ..Constraints::NONE }) => SignedDuration;
-    refused(
-        "time-lossy",
-        "`Zoned` carries a time zone in brackets, which no string format allows, use `jiff::Timestamp`",
-    ) => Zoned;
-    refused(
-        "time-lossy",
-        "`civil::DateTime` has no offset, which no string format allows, use `jiff::Timestamp`",
-    ) => civil::DateTime;
-    refused(
-        "time-lossy",
-        "`civil::Time` has no offset, which no string format allows, use `jiff::Timestamp` or whole seconds",
-    ) => civil::Time;
+    refused(&Rule::JIFF_ZONED) => Zoned;
+    refused(&Rule::JIFF_DATE_TIME) => civil::DateTime;
+    refused(&Rule::JIFF_TIME) => civil::Time;
 }
 
 by_serde!(Timestamp, Date, Span, SignedDuration);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use tool_rules::Rule;
 
 use super::{by_serde, refused, strict};
 use crate::schema::{Kind, Schema, StrictSchema};
@@ -14,18 +15,9 @@ strict! {
     Kind::String => String, Box<str>, Arc<str>, Rc<str>, PathBuf, Box<Path>;
     Kind::Char => char;
     Kind::Duration => Duration;
-    refused(
-        "string-lossy",
-        "`OsString` has no portable text form in JSON, use `String` or `PathBuf`",
-    ) => OsString;
-    refused(
-        "string-lossy",
-        "`CString` is a list of bytes in JSON, use `String`",
-    ) => CString;
-    refused(
-        "time-lossy",
-        "`SystemTime` is a pair of numbers in JSON, use `chrono::DateTime<Utc>` or `jiff::Timestamp`",
-    ) => SystemTime;
+    refused(&Rule::OS_STRING) => OsString;
+    refused(&Rule::C_STRING) => CString;
+    refused(&Rule::SYSTEM_TIME) => SystemTime;
 }
 
 by_serde!(Duration);

@@ -1,6 +1,7 @@
 //! `StrictSchema` for types of the `time` crate.
 
 use time::{Date, Duration, OffsetDateTime, PrimitiveDateTime, Time};
+use tool_rules::Rule;
 
 use super::{by_serde, format, refused, strict};
 use crate::schema::{Format, Schema, StrictSchema};
@@ -8,22 +9,10 @@ use crate::schema::{Format, Schema, StrictSchema};
 // In their serde format, spaces separate date, time and offset; only the date alone matches a string format.
 strict! {
     format(Format::Date) => Date;
-    refused(
-        "time-lossy",
-        "serde reads `OffsetDateTime` in its own format, write `#[serde(with = \"time::serde::rfc3339\")]` and `#[schema(as = String, format = \"date-time\")]`",
-    ) => OffsetDateTime;
-    refused(
-        "time-lossy",
-        "`PrimitiveDateTime` has no offset, which no string format allows, use `OffsetDateTime` with `time::serde::rfc3339`",
-    ) => PrimitiveDateTime;
-    refused(
-        "time-lossy",
-        "`time::Time` has no offset, which no string format allows, use `OffsetDateTime` with `time::serde::rfc3339`",
-    ) => Time;
-    refused(
-        "time-lossy",
-        "serde reads `time::Duration` in its own format, use `std::time::Duration`",
-    ) => Duration;
+    refused(&Rule::TIME_OFFSET_DATE_TIME) => OffsetDateTime;
+    refused(&Rule::TIME_PRIMITIVE_DATE_TIME) => PrimitiveDateTime;
+    refused(&Rule::TIME_TIME) => Time;
+    refused(&Rule::TIME_DURATION) => Duration;
 }
 
 by_serde!(Date);

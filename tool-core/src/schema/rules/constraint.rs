@@ -1,8 +1,8 @@
 //! Checks that bounds are possible for the type that they are stated for.
 
 use crate::schema::rules::report::{Fact, Path, Report};
-use crate::schema::rules::table::Rule;
 use crate::schema::{Constraints, Format, Integer, Kind, Number, Schema};
+use tool_rules::Rule;
 
 /// Checks that a field that may be absent may also be null: for `#[serde(default)]` without an explicit default.
 #[track_caller]
@@ -56,10 +56,6 @@ const fn base(schema: &Schema) -> &Schema {
     base
 }
 
-const fn wrong(report: &mut Report, path: &Path<'_>, text: &str) {
-    report.add(path, &Rule::CONSTRAINT, &[Fact::Text(text)]);
-}
-
 const fn numeric(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &Constraints) {
     if bounds.min.is_none() && bounds.max.is_none() && bounds.multiple_of.is_none() {
         return;
@@ -68,18 +64,14 @@ const fn numeric(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
         Kind::Integer(integer) => whole(report, path, integer, bounds),
         Kind::Number { .. } => {}
         _ => {
-            wrong(
-                report,
-                path,
-                "`range` and `multiple_of` are for numbers, the field has a different type",
-            );
+            report.add(path, &Rule::RANGE_NOT_NUMBER, &[]);
             return;
         }
     }
     if let Some(step) = bounds.multiple_of
         && value(step) <= 0.0
     {
-        wrong(report, path, "`multiple_of` must be above 0");
+        report.add(path, &Rule::MULTIPLE_OF_ZERO, &[]);
     }
     if let (Some(min), Some(max)) = (bounds.min, bounds.max)
         && is_empty(
@@ -90,11 +82,7 @@ const fn numeric(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
             matches!(base.kind, Kind::Integer(_)),
         )
     {
-        wrong(
-            report,
-            path,
-            "the range is empty, write the smaller bound first",
-        );
+        report.add(path, &Rule::RANGE_EMPTY, &[]);
     }
 }
 
@@ -127,30 +115,24 @@ const fn whole(report: &mut Report, path: &Path<'_>, integer: &Integer, bounds: 
     if matches!(bounds.min, Some(Number::Float { .. }))
         || matches!(bounds.max, Some(Number::Float { .. }))
     {
-        wrong(report, path, "a bound of a whole number is a whole number");
+        report.add(path, &Rule::RANGE_NOT_WHOLE, &[]);
     }
     outside(report, path, integer, bounds.min);
     outside(report, path, integer, bounds.max);
     if let Some(Number::Float { .. }) = bounds.multiple_of {
-        wrong(
-            report,
-            path,
-            "`multiple_of` of a whole number is a whole number",
-        );
+        report.add(path, &Rule::MULTIPLE_OF_NOT_WHOLE, &[]);
     }
 }
 
 const fn outside(report: &mut Report, path: &Path<'_>, integer: &Integer, bound: Option<Number>) {
     if let Some(Number::Integer { value, text }) = bound
         && (value < integer.min || value > 0 && value.unsigned_abs() > integer.max)
-        && report.begin(path, Rule::CONSTRAINT.id)
     {
-        report.push("the bound `");
-        report.push(text);
-        report.push("` is outside of `");
-        report.push(integer.name);
-        report.push("`");
-        report.end();
+        report.add(
+            path,
+            &Rule::RANGE_OUTSIDE,
+            &[Fact::Text(text), Fact::Text(integer.name)],
+        );
     }
 }
 
@@ -159,26 +141,14 @@ const fn textual(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
     if measured || bounds.pattern.is_some() {
         match &base.kind {
             Kind::String | Kind::Format(_) => {}
-            Kind::Array { .. } => wrong(
-                report,
-                path,
-                "`length` and `pattern` are for text, count a list with `min_items` and `max_items`",
-            ),
-            _ => wrong(
-                report,
-                path,
-                "`length` and `pattern` are for text, the field has a different type",
-            ),
+            Kind::Array { .. } => report.add(path, &Rule::LENGTH_OF_LIST, &[]),
+            _ => report.add(path, &Rule::LENGTH_NOT_TEXT, &[]),
         }
     }
     if let (Some(least), Some(most)) = (bounds.min_length, bounds.max_length)
         && least > most
     {
-        wrong(
-            report,
-            path,
-            "the length is empty, write the smaller bound first",
-        );
+        report.add(path, &Rule::LENGTH_EMPTY, &[]);
     }
     if let Some(pattern) = bounds.pattern
         && let Some(fault) = pattern.fault()
@@ -193,12 +163,8 @@ const fn textual(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
     }
     match &base.kind {
         Kind::String => {}
-        Kind::Format(_) => wrong(report, path, "the type has a format already"),
-        _ => wrong(
-            report,
-            path,
-            "`format` is for text, the field has a different type",
-        ),
+        Kind::Format(_) => report.add(path, &Rule::FORMAT_TWICE, &[]),
+        _ => report.add(path, &Rule::FORMAT_NOT_TEXT, &[]),
     }
 }
 
@@ -209,20 +175,12 @@ const fn listed(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &Co
     match &base.kind {
         Kind::Array { exactly: None, .. } => {}
         Kind::Array { .. } if bounds.min_items.is_none() && bounds.max_items.is_none() => {}
-        Kind::Array { .. } => wrong(report, path, "an array has a fixed number of items already"),
-        _ => wrong(
-            report,
-            path,
-            "`min_items`, `max_items` and `unique` are for lists, the field has a different type",
-        ),
+        Kind::Array { .. } => report.add(path, &Rule::ITEMS_FIXED, &[]),
+        _ => report.add(path, &Rule::ITEMS_NOT_LIST, &[]),
     }
     if let (Some(least), Some(most)) = (bounds.min_items, bounds.max_items)
         && least > most
     {
-        wrong(
-            report,
-            path,
-            "the number of items is empty, write the smaller bound first",
-        );
+        report.add(path, &Rule::ITEMS_EMPTY, &[]);
     }
 }

@@ -3,9 +3,9 @@
 use crate::schema::dialect::{Dialect, Dialects, Spec};
 use crate::schema::lower::is_crowded;
 use crate::schema::rules::report::{Fact, Path, Report};
-use crate::schema::rules::table::Rule;
 use crate::schema::text::{MOST_DEFINITIONS, same};
 use crate::schema::{EnumValue, Field, Kind, Schema, Tagging, Union};
+use tool_rules::Rule;
 
 /// Maximum number of optional fields that Anthropic accepts in one request.
 pub(crate) const MOST_OPTIONALS: usize = 24;

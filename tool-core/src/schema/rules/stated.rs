@@ -1,10 +1,10 @@
 //! Checks of `as = Type`, which states the schema of a different type.
 
 use crate::schema::rules::report::{Fact, Path, Report};
-use crate::schema::rules::table::Rule;
 use crate::schema::{
     Constraints, Field, Format, Integer, IntegerValue, Kind, Number, Schema, text,
 };
+use tool_rules::Rule;
 
 /// Checks that a type can read what its stated schema lets a model send, or that it writes what the stated schema describes.
 /// `own` is the schema of the type itself; a type without one is not checked. `field` is empty for a type as a whole.

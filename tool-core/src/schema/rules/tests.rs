@@ -541,7 +541,7 @@ fn bounds_fit_their_type() {
                 ..none
             }
         ),
-        ["`multiple_of` must be above 0"]
+        ["`multiple_of` must be greater than zero"]
     );
     assert_eq!(
         wrong(
@@ -856,7 +856,7 @@ fn tool_names() {
 
 #[test]
 fn the_table_is_in_order() {
-    for rule in Rule::ALL {
+    for rule in Rule::all() {
         assert!(!rule.id.is_empty() && !rule.evidence.is_empty(), "{rule:?}");
         assert!(
             !rule.text.ends_with('.')

@@ -3,9 +3,9 @@
 use crate::schema::dialect::{Dialect, Dialects};
 use crate::schema::rules::overlap;
 use crate::schema::rules::report::{Fact, Path, Report};
-use crate::schema::rules::table::Rule;
 use crate::schema::text::same;
 use crate::schema::{EnumValue, Field, Format, IntegerValue, Kind, Schema, Tagging, Union};
+use tool_rules::Rule;
 
 /// A walk over the nodes of one field, parameter or type.
 pub(super) struct Walk<'r> {

@@ -1,0 +1,36 @@
+//! The rules for schemas of tools, as constants.
+//!
+//! A [`Rule`] is an id, a message, the [`Dialects`] that refuse what breaks the rule, and the evidence for it. `tool-core` checks most rules in
+//! const evaluation, its macros check the syntax, and `tool_core::schema::dynamic` checks JSON Schema at run time. All of them name
+//! rules by constant, so a misspelled rule does not compile.
+//!
+//! An id may have several messages: one constant for each fault that the rule describes.
+//!
+//! ```
+//! use tool_rules::{Dialects, Rule};
+//!
+//! const RULE: Rule = Rule::DUPLICATE_KEY;
+//! assert_eq!(RULE.id, "duplicate-key");
+//! assert_eq!(RULE.message, "[duplicate-key] two fields have the key `{0}`, rename one");
+//! assert_eq!(RULE.text_with(&[&"query"]).to_string(), "two fields have the key `query`, rename one");
+//!
+//! let openai = Rule::all().filter(|rule| rule.dialects.contains(Dialects::OPENAI));
+//! assert!(openai.count() > 20);
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod constraint;
+mod derive;
+mod dialects;
+mod dynamic;
+mod rule;
+mod schema;
+mod tool;
+mod types;
+mod warning;
+
+pub use dialects::Dialects;
+pub use rule::{Area, Filled, Rule};

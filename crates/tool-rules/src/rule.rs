@@ -1,0 +1,129 @@
+//! The type of a rule, the macro that writes the tables, and messages with facts.
+
+use core::fmt::{self, Display};
+
+use crate::dialects::Dialects;
+use crate::{constraint, derive, dynamic, schema, tool, types, warning};
+
+/// A rule of the catalogue, or one of several messages of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Id of the rule, in messages, in `allow(…)` and in the documentation.
+    pub id: &'static str,
+    /// What is wrong and what to write instead; `{0}`, `{1}` and so on stand for the facts of the case.
+    pub text: &'static str,
+    /// The text after the id in brackets: `[id] text`.
+    pub message: &'static str,
+    /// Who rejects it, and with which error; or why `tool-core` does.
+    pub evidence: &'static str,
+    /// The dialects that refuse what breaks the rule.
+    pub dialects: Dialects,
+}
+
+/// A part of the catalogue, named after the code that checks its rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Area {
+    /// The area's name, such as `schema`.
+    pub name: &'static str,
+    /// The rules of the area, in the order of the catalogue.
+    pub rules: &'static [Rule],
+}
+
+impl Rule {
+    /// The areas of the catalogue.
+    pub const AREAS: &'static [Area] = &[
+        schema::AREA,
+        constraint::AREA,
+        types::AREA,
+        tool::AREA,
+        derive::AREA,
+        warning::AREA,
+        dynamic::AREA,
+    ];
+
+    /// All rules, in the order of the catalogue. A rule with several messages has an entry for each.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        Self::AREAS.iter().flat_map(|area| area.rules)
+    }
+
+    /// The text with the facts in place of `{0}`, `{1}` and so on.
+    pub const fn text_with<'a>(&self, facts: &'a [&'a dyn Display]) -> Filled<'a> {
+        Filled {
+            template: self.text,
+            facts,
+        }
+    }
+
+    /// The message with the facts in place of `{0}`, `{1}` and so on.
+    pub const fn message_with<'a>(&self, facts: &'a [&'a dyn Display]) -> Filled<'a> {
+        Filled {
+            template: self.message,
+            facts,
+        }
+    }
+}
+
+/// A message with its facts, which [`Display`] inserts.
+#[derive(Clone, Copy)]
+pub struct Filled<'a> {
+    template: &'static str,
+    facts: &'a [&'a dyn Display],
+}
+
+impl Display for Filled<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.template;
+        while let Some(at) = rest.find('{') {
+            let (before, placeholder) = rest.split_at(at);
+            f.write_str(before)?;
+            let (written, fact) = match placeholder.as_bytes() {
+                [_, digit @ b'0'..=b'9', b'}', ..] => (3, Some(usize::from(digit - b'0'))),
+                _ => (1, None),
+            };
+            let (written, after) = placeholder.split_at(written);
+            match fact {
+                Some(fact) => {
+                    let fact = self.facts.get(fact);
+                    debug_assert!(fact.is_some(), "a fact is missing: {}", self.template);
+                    fact.map_or(Ok(()), |fact| fact.fmt(f))?;
+                }
+                None => f.write_str(written)?,
+            }
+            rest = after;
+        }
+        f.write_str(rest)
+    }
+}
+
+impl fmt::Debug for Filled<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// Writes the table of an area: a constant of [`Rule`] for each row, and the area with all of them.
+///
+/// A row is `NAME = id, text, evidence, dialects;`.
+macro_rules! rules {
+    ($area:literal: $($name:ident = $id:literal, $text:literal, $evidence:literal, $dialects:expr;)*) => {
+        /// The rules of this area.
+        impl $crate::Rule {
+            $(
+                #[doc = concat!("`", $id, "`: ", $text)]
+                pub const $name: Self = Self {
+                    id: $id,
+                    text: $text,
+                    message: concat!("[", $id, "] ", $text),
+                    evidence: $evidence,
+                    dialects: $dialects,
+                };
+            )*
+        }
+
+        pub(crate) const AREA: $crate::Area = $crate::Area {
+            name: $area,
+            rules: &[$($crate::Rule::$name),*],
+        };
+    };
+}
+pub(crate) use rules;
