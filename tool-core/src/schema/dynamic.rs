@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use serde_json::Value;
+use tool_rules::Rule;
 
 pub use fault::{Fault, Target, Targets, Verdicts};
 pub use non_strict::{NonStrict, non_strict};
@@ -67,10 +68,7 @@ pub fn read(schema: &Value) -> Result<DynSchema, Vec<Fault>> {
 pub fn read_text(text: &str) -> Result<DynSchema, Vec<Fault>> {
     match serde_json::from_str::<Doc>(text) {
         Ok(doc) => intern(&doc),
-        Err(error) => Err(vec![refusal(
-            "untyped-value",
-            format!("the schema is not JSON: {error}"),
-        )]),
+        Err(error) => Err(vec![refusal(&Rule::JSON_NOT_JSON, &error)]),
     }
 }
 
@@ -160,13 +158,8 @@ struct Interner {
 
 static INTERNER: LazyLock<Mutex<Interner>> = LazyLock::new(Mutex::default);
 
-fn refusal(rule: &'static str, text: String) -> Fault {
-    Fault {
-        rule,
-        pointer: String::new(),
-        text,
-        targets: Targets::ALL,
-    }
+fn refusal(rule: &Rule, fact: &dyn fmt::Display) -> Fault {
+    Fault::new(rule, "", Targets::ALL, &[fact])
 }
 
 pub(crate) fn intern(doc: &Doc) -> Result<DynSchema, Vec<Fault>> {
@@ -178,10 +171,7 @@ pub(crate) fn intern(doc: &Doc) -> Result<DynSchema, Vec<Fault>> {
     }
     let read::Read { node, notes } = read::read(doc)?;
     if interner.bytes + text.len() > KEPT_LIMIT {
-        return Err(vec![refusal(
-            "limit-kept",
-            format!("more than {KEPT_LIMIT} bytes of different schemas were read in this process"),
-        )]);
+        return Err(vec![refusal(&Rule::JSON_KEPT, &KEPT_LIMIT)]);
     }
     interner.bytes += text.len();
     let kept: &'static Kept = Box::leak(Box::new(Kept {
@@ -268,10 +258,7 @@ impl DynSchema {
 fn verdicts(text: &str) -> Verdicts {
     match serde_json::from_str::<Doc>(text) {
         Ok(doc) => judge::judge(&doc),
-        Err(error) => Verdicts::new(vec![refusal(
-            "untyped-value",
-            format!("the schema cannot be written: {error}"),
-        )]),
+        Err(error) => Verdicts::new(vec![refusal(&Rule::JSON_NOT_WRITTEN, &error)]),
     }
 }
 

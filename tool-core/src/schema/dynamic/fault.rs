@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use tool_rules::{Dialects, Rule};
+
 /// A place where a schema text can be sent unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
@@ -43,6 +45,16 @@ impl Target {
     }
 }
 
+// The bits of `Targets` are those of the rules' dialects.
+const _: () = {
+    assert!(Dialects::OPENAI.bits() == 1 << Target::OpenAi as u8);
+    assert!(Dialects::ANTHROPIC.bits() == 1 << Target::Anthropic as u8);
+    assert!(Dialects::GEMINI.bits() == 1 << Target::Gemini as u8);
+    assert!(Dialects::GEMINI_PARAMETERS.bits() == 1 << Target::GeminiParameters as u8);
+    assert!(Dialects::MCP.bits() == 1 << Target::Mcp as u8);
+    assert!(Dialects::JSON_SCHEMA.bits() == 1 << Target::JsonSchema as u8);
+};
+
 /// A set of targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Targets(u8);
@@ -58,6 +70,11 @@ impl Targets {
     pub(super) const J: Self = Self::only(Target::Gemini);
     pub(super) const P: Self = Self::only(Target::GeminiParameters);
     pub(super) const M: Self = Self::only(Target::Mcp);
+
+    /// The targets that refuse what breaks a rule.
+    pub(super) const fn of(rule: &Rule) -> Self {
+        Self(rule.dialects.bits())
+    }
 
     /// The set of one target.
     pub const fn only(target: Target) -> Self {
@@ -92,6 +109,23 @@ pub struct Fault {
     pub text: String,
     /// The targets that reject it; all of them if the schema cannot be read into the tree.
     pub targets: Targets,
+}
+
+impl Fault {
+    /// A fault with the rule's text, in which the facts replace the placeholders.
+    pub(super) fn new(
+        rule: &Rule,
+        pointer: &str,
+        targets: Targets,
+        facts: &[&dyn fmt::Display],
+    ) -> Self {
+        Self {
+            rule: rule.id,
+            pointer: pointer.to_owned(),
+            text: rule.text_with(facts).to_string(),
+            targets,
+        }
+    }
 }
 
 impl fmt::Display for Fault {

@@ -8,6 +8,10 @@ mod limits;
 mod references;
 mod shapes;
 
+use core::fmt::Display;
+
+use tool_rules::Rule;
+
 use super::doc::Doc;
 use super::fault::{Fault, Targets, Verdicts};
 
@@ -56,13 +60,20 @@ struct Judge {
 pub(super) const DEEPEST: usize = 64;
 
 impl Judge {
-    fn fault(&mut self, rule: &'static str, targets: Targets, text: impl Into<String>) {
-        self.faults.push(Fault {
-            rule,
-            pointer: self.pointer.clone(),
-            text: text.into(),
-            targets,
-        });
+    /// Adds a fault that all targets of the rule refuse.
+    fn fault(&mut self, rule: &Rule, facts: &[&dyn Display]) {
+        self.fault_for(Targets::of(rule), rule, facts);
+    }
+
+    /// Adds a fault that some targets of the rule refuse.
+    fn fault_for(&mut self, targets: Targets, rule: &Rule, facts: &[&dyn Display]) {
+        debug_assert_eq!(
+            targets.and(Targets::of(rule)),
+            Targets::of(rule),
+            "{rule:?}"
+        );
+        self.faults
+            .push(Fault::new(rule, &self.pointer, targets, facts));
     }
 
     fn below(&mut self, steps: &[&str], visit: impl FnOnce(&mut Self)) {
@@ -73,7 +84,7 @@ impl Judge {
             visit(self);
             self.depth -= 1;
         } else {
-            self.fault("limit-depth", Targets::ALL, "nested too deeply to read");
+            self.fault(&Rule::JSON_TOO_DEEP, &[]);
         }
         self.pointer.truncate(length);
     }
@@ -81,19 +92,11 @@ impl Judge {
     /// Checks the rules for the root.
     fn root(&mut self, root: &Doc) {
         if root.get("type").and_then(Doc::as_str) != Some("object") {
-            self.fault(
-                "root-not-object",
-                Targets::ALL,
-                "a tool's arguments are an object, put `\"type\": \"object\"` at the root",
-            );
+            self.fault(&Rule::JSON_ROOT_NOT_OBJECT, &[]);
         }
         for keyword in ["anyOf", "oneOf", "allOf", "enum", "not"] {
             if root.has(keyword) {
-                self.fault(
-                    "root-union",
-                    Targets::O.and(Targets::A).and(Targets::J).and(Targets::P),
-                    format!("`{keyword}` may not be at the root, put the choice in a property"),
-                );
+                self.fault(&Rule::JSON_ROOT_KEYWORD, &[&keyword]);
             }
         }
     }
@@ -105,11 +108,7 @@ impl Judge {
                 // The MCP TypeScript SDK drops the whole list of tools.
                 targets = targets.and(Targets::M);
             }
-            self.fault(
-                "untyped-value",
-                targets,
-                "a boolean is not a schema here, write a type",
-            );
+            self.fault_for(targets, &Rule::JSON_BOOLEAN, &[]);
             return;
         }
         self.keywords(node);

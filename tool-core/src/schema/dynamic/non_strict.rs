@@ -7,7 +7,10 @@
 mod gemini;
 mod root;
 
+use core::fmt::Display;
+
 use serde_json::Value;
+use tool_rules::Rule;
 
 use super::doc::Doc;
 use super::fault::{Fault, Target, Targets};
@@ -107,22 +110,18 @@ const NAMED: [&str; 6] = [
 ];
 
 impl Adapter {
-    fn told(&self, rule: &'static str, text: impl Into<String>) -> Fault {
-        Fault {
-            rule,
-            pointer: self.pointer.clone(),
-            text: text.into(),
-            targets: Targets::only(Target::from(self.dialect)),
-        }
+    fn told(&self, rule: &Rule, facts: &[&dyn Display]) -> Fault {
+        let targets = Targets::only(Target::from(self.dialect));
+        Fault::new(rule, &self.pointer, targets, facts)
     }
 
-    fn change(&mut self, rule: &'static str, text: impl Into<String>) {
-        let told = self.told(rule, text);
+    fn change(&mut self, rule: &Rule, facts: &[&dyn Display]) {
+        let told = self.told(rule, facts);
         self.changes.push(told);
     }
 
-    fn fault(&mut self, rule: &'static str, text: impl Into<String>) {
-        let told = self.told(rule, text);
+    fn fault(&mut self, rule: &Rule, facts: &[&dyn Display]) {
+        let told = self.told(rule, facts);
         self.faults.push(told);
     }
 
@@ -142,7 +141,7 @@ impl Adapter {
             visit(self);
             self.depth -= 1;
         } else {
-            self.fault("limit-depth", "nested too deeply to read");
+            self.fault(&Rule::JSON_TOO_DEEP, &[]);
         }
         self.pointer.truncate(length);
     }
@@ -153,7 +152,7 @@ impl Adapter {
             && !self.is(Dialect::JsonSchema)
         {
             // Clients and providers accept only objects as schemas.
-            self.change("untyped-value", format!("`{all}` is written as an object"));
+            self.change(&Rule::JSON_BOOLEAN_WRITTEN, &[&all]);
             let never = ("not".to_owned(), Doc::Object(Vec::new()));
             *node = Doc::Object(if all { Vec::new() } else { vec![never] });
         }
@@ -195,15 +194,12 @@ impl Adapter {
     }
 
     /// Removes a keyword from a node and states its value in the node's description.
-    fn take_out(&mut self, entries: &mut Vec<(String, Doc)>, key: &str, rule: &'static str) {
+    fn take_out(&mut self, entries: &mut Vec<(String, Doc)>, key: &str, rule: &Rule) {
         let Some(at) = entries.iter().position(|(name, _)| name == key) else {
             return;
         };
         let (_, value) = entries.remove(at);
-        self.change(
-            rule,
-            format!("`{key}` is removed and stated in the description"),
-        );
+        self.change(rule, &[&key]);
         let text = value.text();
         let mut sentence = format!("`{key}`: ");
         if text.len() > LONGEST {
@@ -226,18 +222,15 @@ impl Adapter {
     }
 
     fn open_ai(&mut self, entries: &mut Vec<(String, Doc)>) {
-        self.take_out(entries, "propertyNames", "property-names");
+        self.take_out(entries, "propertyNames", &Rule::JSON_PROPERTY_NAMES_REMOVED);
         self.tuple(entries);
         let types = kinds(entries);
         if types.contains(&"object") && get(entries, "properties").is_none() {
-            self.change("zero-args", "an empty `properties` is added");
+            self.change(&Rule::JSON_PROPERTIES_ADDED, &[]);
             entries.push(("properties".to_owned(), Doc::Object(Vec::new())));
         }
         if kinds(entries).contains(&"array") && get(entries, "items").is_none() {
-            self.change(
-                "array-no-items",
-                "an `items` that accepts everything is added",
-            );
+            self.change(&Rule::JSON_ITEMS_ADDED, &[]);
             entries.push(("items".to_owned(), Doc::Object(Vec::new())));
         }
     }
@@ -253,10 +246,7 @@ impl Adapter {
                 continue;
             };
             let is_exclusive = *is_exclusive;
-            self.change(
-                "old-draft",
-                format!("`{exclusive}` is written as in draft 2020-12"),
-            );
+            self.change(&Rule::JSON_DRAFT_EXCLUSIVE, &[&exclusive]);
             entries.retain(|(name, _)| name != exclusive);
             if is_exclusive
                 && let Some((name, _)) = entries.iter_mut().find(|(name, _)| name == bound)
@@ -265,11 +255,11 @@ impl Adapter {
             }
         }
         if matches!(get(entries, "required"), Some(Doc::Boolean(_) | Doc::Null)) {
-            self.change("old-draft", "`required` without a list is removed");
+            self.change(&Rule::JSON_DRAFT_REQUIRED, &[]);
             entries.retain(|(name, _)| name != "required");
         }
         if get(entries, "nullable").is_some() && get(entries, "type").is_none() {
-            self.change("old-draft", "`nullable` without a type is removed");
+            self.change(&Rule::JSON_DRAFT_NULLABLE, &[]);
             entries.retain(|(name, _)| name != "nullable");
         }
     }
@@ -282,7 +272,7 @@ impl Adapter {
         else {
             return;
         };
-        self.change("old-draft", "a list in `items` is written as `prefixItems`");
+        self.change(&Rule::JSON_DRAFT_ITEMS, &[]);
         if let Some((name, _)) = entries.get_mut(at) {
             "prefixItems".clone_into(name);
         }

@@ -9,6 +9,10 @@ mod merge;
 mod scalar;
 mod shape;
 
+use core::fmt::Display;
+
+use tool_rules::Rule;
+
 use super::doc::Doc;
 use super::fault::{Fault, Targets};
 use super::judge::DEEPEST;
@@ -45,17 +49,14 @@ pub(super) fn read(root: &Doc) -> Result<Read, Vec<Fault>> {
     match node.bare().kind {
         Owned::Object(_) | Owned::Map(_) => {}
         Owned::Tagged { .. } | Owned::Untagged(_) => {
-            reader.fault(
-                "root-union",
-                "a choice may not be at the root, put it into a property",
-            );
+            reader.fault(&Rule::JSON_ROOT_UNION, &[]);
         }
         _ => {
-            reader.fault("root-not-object", "a tool's arguments are an object");
+            reader.fault(&Rule::JSON_ROOT_NOT_OBJECT, &[]);
         }
     }
     if refers_at_once(&node, ROOT) {
-        reader.fault("ref-target", "the schema only refers to itself");
+        reader.fault(&Rule::JSON_ONLY_REFERS, &[]);
     }
     node.name = Some(ROOT.into());
     if reader.faults.is_empty() {
@@ -113,26 +114,17 @@ fn quiet(key: &str) -> bool {
 }
 
 impl Reader<'_> {
-    fn fault(&mut self, rule: &'static str, text: impl Into<String>) -> Node {
-        let fault = self.told(rule, text, Targets::ALL);
+    fn fault(&mut self, rule: &Rule, facts: &[&dyn Display]) -> Node {
+        let fault = Fault::new(rule, &self.pointer, Targets::ALL, facts);
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
         }
         Node::new(Owned::Any)
     }
 
-    fn note(&mut self, rule: &'static str, text: impl Into<String>) {
-        let note = self.told(rule, text, Targets::NONE);
+    fn note(&mut self, rule: &Rule, facts: &[&dyn Display]) {
+        let note = Fault::new(rule, &self.pointer, Targets::NONE, facts);
         self.notes.push(note);
-    }
-
-    fn told(&self, rule: &'static str, text: impl Into<String>, targets: Targets) -> Fault {
-        Fault {
-            rule,
-            pointer: self.pointer.clone(),
-            text: text.into(),
-            targets,
-        }
     }
 
     /// Visits a node below the current one, with the JSON pointer extended by `steps`.
@@ -155,12 +147,7 @@ impl Reader<'_> {
             // Too many nodes are reported only at the first place; the rest is skipped.
             if self.nodes <= MOST_NODES + 1 || self.depth > DEEPEST {
                 self.nodes = self.nodes.max(MOST_NODES + 1);
-                return self.fault(
-                    "limit-size",
-                    format!(
-                        "the schema unfolds to more than {MOST_NODES} nodes or {DEEPEST} levels"
-                    ),
-                );
+                return self.fault(&Rule::JSON_TOO_LARGE, &[&MOST_NODES, &DEEPEST]);
             }
             return Node::new(Owned::Any);
         }
@@ -182,7 +169,7 @@ impl Reader<'_> {
             Doc::Boolean(true) => return Node::new(Owned::Any),
             Doc::Boolean(false) => return Node::new(Owned::Never),
             Doc::Object(_) => {}
-            _ => return self.fault("untyped-value", "a schema is an object or a boolean"),
+            _ => return self.fault(&Rule::JSON_NOT_SCHEMA, &[]),
         }
         if let Some(refused) = self.refused(doc) {
             return refused;
@@ -193,7 +180,7 @@ impl Reader<'_> {
         if doc.has("allOf") {
             return match merge::all_of(self.root, doc, &mut self.fuel) {
                 Ok(merged) => self.node(&merged, root),
-                Err(why) => self.fault("all-of", why),
+                Err(why) => why.fault(self, false),
             };
         }
         for keyword in ["anyOf", "oneOf"] {
@@ -212,59 +199,19 @@ impl Reader<'_> {
 
     /// Rejects keywords that the tree cannot express.
     fn refused(&mut self, doc: &Doc) -> Option<Node> {
-        const REFUSED: &[(&str, &str, &str)] = &[
-            (
-                "not",
-                "conditional",
-                "`not` cannot be checked in advance, say what is allowed",
-            ),
-            (
-                "if",
-                "conditional",
-                "`if` cannot be checked in advance, model the cases as a choice",
-            ),
-            (
-                "dependentRequired",
-                "conditional",
-                "`dependentRequired` cannot be checked in advance, model the cases as a choice",
-            ),
-            (
-                "dependentSchemas",
-                "conditional",
-                "`dependentSchemas` cannot be checked in advance, model the cases as a choice",
-            ),
-            (
-                "dependencies",
-                "conditional",
-                "`dependencies` cannot be checked in advance, model the cases as a choice",
-            ),
-            (
-                "patternProperties",
-                "pattern-properties",
-                "keys by pattern cannot be checked in advance, take a list of entries",
-            ),
-            (
-                "contains",
-                "contains",
-                "`contains` cannot be checked in advance, say it in the description",
-            ),
-            (
-                "unevaluatedItems",
-                "unevaluated",
-                "`unevaluatedItems` cannot be checked in advance, give the list one item type",
-            ),
-            (
-                "$dynamicRef",
-                "ref-target",
-                "`$dynamicRef` cannot be resolved in advance, use `$ref`",
-            ),
-            (
-                "$recursiveRef",
-                "ref-target",
-                "`$recursiveRef` cannot be resolved in advance, use `$ref`",
-            ),
+        const REFUSED: &[(&str, &Rule)] = &[
+            ("not", &Rule::JSON_NOT_UNREAD),
+            ("if", &Rule::JSON_CONDITION_UNREAD),
+            ("dependentRequired", &Rule::JSON_CONDITION_UNREAD),
+            ("dependentSchemas", &Rule::JSON_CONDITION_UNREAD),
+            ("dependencies", &Rule::JSON_CONDITION_UNREAD),
+            ("patternProperties", &Rule::JSON_PATTERN_PROPERTIES_UNREAD),
+            ("contains", &Rule::JSON_CONTAINS_UNREAD),
+            ("unevaluatedItems", &Rule::JSON_UNEVALUATED_ITEMS_UNREAD),
+            ("$dynamicRef", &Rule::JSON_REF_DYNAMIC),
+            ("$recursiveRef", &Rule::JSON_REF_DYNAMIC),
         ];
-        for (keyword, rule, text) in REFUSED {
+        for (keyword, rule) in REFUSED {
             if *keyword == "not" && is_not_zero(doc) {
                 continue;
             }
@@ -272,7 +219,7 @@ impl Reader<'_> {
                 matches!(value, Doc::Object(entries) if entries.is_empty() && *keyword != "not")
             });
             if !empty {
-                return Some(self.fault(rule, *text));
+                return Some(self.fault(rule, &[keyword]));
             }
         }
         let names = doc.get("propertyNames");
@@ -282,20 +229,17 @@ impl Reader<'_> {
                     !(quiet(key) || key == "type" && value.as_str() == Some("string"))
                 })
         }) {
-            return Some(self.fault(
-                "property-names",
-                "rules for keys cannot be checked in advance, take a list of entries",
-            ));
+            return Some(self.fault(&Rule::JSON_PROPERTY_NAMES_UNREAD, &[]));
         }
         if doc.has("unevaluatedProperties") && (doc.has("anyOf") || doc.has("oneOf")) {
-            return Some(self.fault("unevaluated", "`unevaluatedProperties` next to a choice cannot be checked in advance, close each branch"));
+            return Some(self.fault(&Rule::JSON_UNEVALUATED_PROPERTIES_UNREAD, &[]));
         }
         None
     }
 
     fn reference(&mut self, doc: &Doc) -> Node {
         let Some(to) = doc.get("$ref").and_then(Doc::as_str) else {
-            return self.fault("ref-target", "`$ref` is not a string");
+            return self.fault(&Rule::JSON_REF_NOT_TEXT, &[]);
         };
         if doc
             .entries()
@@ -305,7 +249,7 @@ impl Reader<'_> {
             // The reference has siblings: schemars writes the tag of an internally tagged enum next to a `$ref`.
             return match merge::beside_reference(self.root, doc, &mut self.fuel) {
                 Ok(merged) => self.node(&merged, false),
-                Err(why) => self.fault("ref-siblings", why),
+                Err(why) => why.fault(self, true),
             };
         }
         let name = self.name_for(to);
@@ -313,16 +257,13 @@ impl Reader<'_> {
             return Node::new(Owned::Ref(name));
         }
         let Some(target) = to.strip_prefix('#').and_then(|path| self.root.at(path)) else {
-            return self.fault(
-                "ref-target",
-                format!("`{to}` points to nothing in this schema"),
-            );
+            return self.fault(&Rule::JSON_REF_MISSING, &[&to]);
         };
         self.open.push(to.to_owned());
         let mut node = self.node(target, false);
         self.open.pop();
         if refers_at_once(&node, &name) {
-            return self.fault("ref-target", format!("`{to}` only refers to itself"));
+            return self.fault(&Rule::JSON_REF_ITSELF, &[&to]);
         }
         // An alias of a definition around this node keeps the name of that definition.
         if !matches!(node.kind, Owned::Ref(_)) {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use tool_rules::Rule;
+
 use super::super::output::Promise;
 use super::def::Written;
 use super::non_strict::OPEN;
@@ -16,12 +18,10 @@ impl DynamicTool {
         let mut faults = Vec::new();
         match wire_of(&self.def.name) {
             Some(wire) => self.def.wire = wire.into_owned(),
-            None => faults.push(
-                "[tool-name] use 1 to 64 letters, digits, `_` and `-`, or two such parts as `namespace:name`".to_owned(),
-            ),
+            None => faults.push(Rule::DYNAMIC_TOOL_NAME.message.to_owned()),
         }
         if self.def.description.trim().is_empty() {
-            faults.push("[missing-description] say what it does and when to use it".to_owned());
+            faults.push(Rule::DYNAMIC_DESCRIPTION_MISSING.message.to_owned());
         }
         let DynamicSchema { own, read } = &self.schema;
         // Only a tool with a check is offered as not strict, and only with a schema that is JSON.

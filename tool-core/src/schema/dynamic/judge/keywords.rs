@@ -1,5 +1,7 @@
 //! Keywords that a provider's strict mode rejects.
 
+use tool_rules::Rule;
+
 use super::Judge;
 use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::fault::Targets;
@@ -10,147 +12,50 @@ const J: Targets = Targets::J;
 const P: Targets = Targets::P;
 const OA: Targets = O.and(A);
 
-/// Keyword, rule, the targets that reject it at any position (except Gemini `parameters`, which has its own list), and what to do
-/// instead.
-const KEYWORDS: &[(&str, &str, Targets, &str)] = &[
-    (
-        "oneOf",
-        "one-of",
-        OA,
-        "write `anyOf` of shapes that exclude each other",
-    ),
-    ("not", "conditional", OA, "say what is allowed instead"),
-    ("if", "conditional", OA, "model the cases as an enum"),
-    ("then", "conditional", OA, "model the cases as an enum"),
-    ("else", "conditional", OA, "model the cases as an enum"),
-    (
-        "dependentRequired",
-        "conditional",
-        OA,
-        "model the cases as an enum",
-    ),
-    (
-        "dependentSchemas",
-        "conditional",
-        OA,
-        "model the cases as an enum",
-    ),
-    (
-        "dependencies",
-        "conditional",
-        OA,
-        "model the cases as an enum",
-    ),
-    (
-        "patternProperties",
-        "pattern-properties",
-        OA,
-        "take a list of entries with key and value",
-    ),
-    (
-        "propertyNames",
-        "property-names",
-        OA,
-        "take a list of entries with key and value",
-    ),
-    (
-        "minProperties",
-        "property-count",
-        OA,
-        "say it in the description",
-    ),
-    (
-        "maxProperties",
-        "property-count",
-        OA,
-        "say it in the description",
-    ),
+/// Keyword, rule, and the targets that reject it at any position (except Gemini `parameters`, which has its own list).
+const KEYWORDS: &[(&str, &Rule, Targets)] = &[
+    ("oneOf", &Rule::JSON_ONE_OF, OA),
+    ("not", &Rule::JSON_NOT, OA),
+    ("if", &Rule::JSON_CONDITION, OA),
+    ("then", &Rule::JSON_CONDITION, OA),
+    ("else", &Rule::JSON_CONDITION, OA),
+    ("dependentRequired", &Rule::JSON_CONDITION, OA),
+    ("dependentSchemas", &Rule::JSON_CONDITION, OA),
+    ("dependencies", &Rule::JSON_CONDITION, OA),
+    ("patternProperties", &Rule::JSON_PATTERN_PROPERTIES, OA),
+    ("propertyNames", &Rule::JSON_PROPERTY_NAMES, OA),
+    ("minProperties", &Rule::JSON_PROPERTY_COUNT, OA),
+    ("maxProperties", &Rule::JSON_PROPERTY_COUNT, OA),
     (
         "unevaluatedProperties",
-        "unevaluated",
+        &Rule::JSON_UNEVALUATED_PROPERTIES,
         OA,
-        "close each object with `additionalProperties`",
     ),
-    (
-        "unevaluatedItems",
-        "unevaluated",
-        OA,
-        "take a list of one type",
-    ),
-    (
-        "prefixItems",
-        "tuple",
-        OA,
-        "take an object with named properties",
-    ),
-    ("additionalItems", "tuple", O, "take a list of one type"),
-    (
-        "uniqueItems",
-        "unique-items",
-        OA,
-        "say it in the description",
-    ),
-    ("contains", "contains", OA, "say it in the description"),
-    ("minContains", "contains", OA, "say it in the description"),
-    ("maxContains", "contains", OA, "say it in the description"),
-    ("minimum", "numeric-bounds", A, "say it in the description"),
-    ("maximum", "numeric-bounds", A, "say it in the description"),
-    (
-        "exclusiveMinimum",
-        "numeric-bounds",
-        A,
-        "say it in the description",
-    ),
-    (
-        "exclusiveMaximum",
-        "numeric-bounds",
-        A,
-        "say it in the description",
-    ),
-    (
-        "multipleOf",
-        "numeric-bounds",
-        A,
-        "say it in the description",
-    ),
-    ("default", "default-keyword", O, "say it in the description"),
-    (
-        "examples",
-        "examples-keyword",
-        O,
-        "say it in the description",
-    ),
-    ("const", "const", Targets::NONE, "write a one-value `enum`"),
-    (
-        "$ref",
-        "ref-inline",
-        Targets::NONE,
-        "write the definition in its place",
-    ),
-    (
-        "$defs",
-        "ref-inline",
-        Targets::NONE,
-        "write the definitions in their places",
-    ),
-    (
-        "definitions",
-        "ref-inline",
-        Targets::NONE,
-        "write the definitions in their places",
-    ),
-    (
-        "additionalProperties",
-        "meta-keyword",
-        Targets::NONE,
-        "leave it out",
-    ),
-    ("$anchor", "meta-keyword", O, "leave it out"),
-    ("$dynamicRef", "meta-keyword", OA, "leave it out"),
-    ("$dynamicAnchor", "meta-keyword", O, "leave it out"),
-    ("contentEncoding", "meta-keyword", O, "leave it out"),
-    ("contentMediaType", "meta-keyword", O, "leave it out"),
-    ("contentSchema", "meta-keyword", O, "leave it out"),
+    ("unevaluatedItems", &Rule::JSON_UNEVALUATED_ITEMS, OA),
+    ("prefixItems", &Rule::JSON_PREFIX_ITEMS, OA),
+    ("additionalItems", &Rule::JSON_ADDITIONAL_ITEMS, O),
+    ("uniqueItems", &Rule::JSON_UNIQUE_ITEMS, OA),
+    ("contains", &Rule::JSON_CONTAINS, OA),
+    ("minContains", &Rule::JSON_CONTAINS, OA),
+    ("maxContains", &Rule::JSON_CONTAINS, OA),
+    ("minimum", &Rule::JSON_NUMERIC_BOUNDS, A),
+    ("maximum", &Rule::JSON_NUMERIC_BOUNDS, A),
+    ("exclusiveMinimum", &Rule::JSON_NUMERIC_BOUNDS, A),
+    ("exclusiveMaximum", &Rule::JSON_NUMERIC_BOUNDS, A),
+    ("multipleOf", &Rule::JSON_NUMERIC_BOUNDS, A),
+    ("default", &Rule::JSON_DEFAULT, O),
+    ("examples", &Rule::JSON_EXAMPLES, O),
+    ("const", &Rule::JSON_CONST, Targets::NONE),
+    ("$ref", &Rule::JSON_REF, Targets::NONE),
+    ("$defs", &Rule::JSON_DEFINITIONS, Targets::NONE),
+    ("definitions", &Rule::JSON_DEFINITIONS, Targets::NONE),
+    ("additionalProperties", &Rule::JSON_KEYWORD, Targets::NONE),
+    ("$anchor", &Rule::JSON_KEYWORD, O),
+    ("$dynamicRef", &Rule::JSON_KEYWORD, OA),
+    ("$dynamicAnchor", &Rule::JSON_KEYWORD, O),
+    ("contentEncoding", &Rule::JSON_KEYWORD, O),
+    ("contentMediaType", &Rule::JSON_KEYWORD, O),
+    ("contentSchema", &Rule::JSON_KEYWORD, O),
 ];
 
 /// Every field of Gemini's `Schema` message. Any other name fails the request.
@@ -183,10 +88,9 @@ impl Judge {
     pub(super) fn keywords(&mut self, node: &Doc) {
         for (key, value) in node.entries() {
             let known = KEYWORDS.iter().find(|(name, ..)| name == key);
-            let (rule, mut targets, advice) = known
-                .map_or(("meta-keyword", Targets::NONE, "leave it out"), |found| {
-                    (found.1, found.2, found.3)
-                });
+            let (rule, mut targets) = known.map_or((&Rule::JSON_KEYWORD, Targets::NONE), |found| {
+                (found.1, found.2)
+            });
             if !PARAMETERS.contains(&key.as_str()) {
                 targets = targets.and(P);
             }
@@ -194,18 +98,14 @@ impl Judge {
                 // Anthropic accepts `allOf`, but not with a reference in it.
                 let around = value.items().iter().any(|branch| branch.has("$ref"));
                 let refused = O.and(P).and(if around { A } else { Targets::NONE });
-                self.fault(
-                    "all-of",
-                    refused,
-                    "`allOf` is refused, write one merged schema",
-                );
+                self.fault_for(refused, &Rule::JSON_ALL_OF, &[]);
                 continue;
             }
             if key == "$id" && value.as_str().is_none_or(|id| id.contains(' ')) {
                 targets = targets.and(O);
             }
             if !targets.is_empty() {
-                self.fault(rule, targets, format!("`{key}` is refused, {advice}"));
+                self.fault_for(targets, rule, &[key]);
             }
         }
         self.siblings(node);
@@ -227,27 +127,19 @@ impl Judge {
             let harmless =
                 |key: &String| key.starts_with('$') || key == "description" || key == "default";
             let rule = if node.has("properties") {
-                "tagged-newtype-ref"
+                &Rule::JSON_REF_TAGGED
             } else {
-                "ref-siblings"
+                &Rule::JSON_REF_NOT_ALONE
             };
             let targets = if others.iter().all(harmless) {
                 O
             } else {
                 O.and(J)
             };
-            self.fault(
-                rule,
-                targets,
-                format!("`{first}` may not be next to `$ref`, wrap the reference in a one-branch `anyOf`"),
-            );
+            self.fault_for(targets, rule, &[first]);
         }
         if node.has("anyOf") && !beside("anyOf").is_empty() {
-            self.fault(
-                "anyof-siblings",
-                P,
-                "`anyOf` must be the only keyword, move the others into the branches",
-            );
+            self.fault(&Rule::JSON_ANY_OF_NOT_ALONE, &[]);
         }
     }
 }

@@ -1,5 +1,9 @@
 //! Size limits of the providers.
 
+use core::fmt::Display;
+
+use tool_rules::Rule;
+
 use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::fault::{Fault, Targets};
 
@@ -21,14 +25,9 @@ pub(super) fn faults(root: &Doc) -> Vec<Fault> {
     let mut count = Count::default();
     count.node(root, 0, true);
     let mut faults = Vec::new();
-    let mut over = |broken: bool, rule, targets, text: &dyn Fn() -> String| {
+    let mut over = |broken: bool, rule: &Rule, count: &dyn Display| {
         if broken {
-            faults.push(Fault {
-                rule,
-                pointer: String::new(),
-                text: text(),
-                targets,
-            });
+            faults.push(Fault::new(rule, "", Targets::of(rule), &[count]));
         }
     };
     let Count {
@@ -40,30 +39,14 @@ pub(super) fn faults(root: &Doc) -> Vec<Fault> {
         deepest,
         large_enum,
     } = count;
-    over(deepest > 10, "limit-depth", Targets::O, &|| {
-        format!("objects are nested {deepest} deep, 10 is the limit")
-    });
-    over(deepest > 15, "limit-depth", Targets::P, &|| {
-        format!("objects are nested {deepest} deep, about 15 is the limit")
-    });
-    over(properties > 5000, "limit-size", Targets::O, &|| {
-        format!("there are {properties} properties, 5000 is the limit")
-    });
-    over(characters > 120_000, "limit-size", Targets::O, &|| {
-        format!("names and values take {characters} characters, 120000 is the limit")
-    });
-    over(values > 1000, "limit-enum", Targets::O, &|| {
-        format!("enums list {values} values, 1000 is the limit")
-    });
-    over(large_enum, "limit-enum", Targets::O, &|| {
-        "an enum of more than 250 values takes more than 15000 characters".into()
-    });
-    over(optionals > 24, "limit-optional", Targets::A, &|| {
-        format!("{optionals} properties may be left out, 24 is the limit")
-    });
-    over(unions > 15, "limit-union", Targets::A, &|| {
-        format!("{unions} properties are unions, 15 is the limit that works")
-    });
+    over(deepest > 10, &Rule::JSON_DEPTH, &deepest);
+    over(deepest > 15, &Rule::JSON_DEPTH_GEMINI, &deepest);
+    over(properties > 5000, &Rule::JSON_PROPERTIES, &properties);
+    over(characters > 120_000, &Rule::JSON_CHARACTERS, &characters);
+    over(values > 1000, &Rule::JSON_ENUM_VALUES, &values);
+    over(large_enum, &Rule::JSON_ENUM_CHARACTERS, &"");
+    over(optionals > 24, &Rule::JSON_OPTIONALS, &optionals);
+    over(unions > 15, &Rule::JSON_UNIONS, &unions);
     faults
 }
 

@@ -1,5 +1,7 @@
 //! Checks of `$ref`: invalid targets and recursion.
 
+use tool_rules::Rule;
+
 use super::{DEEPEST, push_steps};
 use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::fault::{Fault, Targets};
@@ -25,40 +27,23 @@ pub(super) fn faults(root: &Doc) -> Vec<Fault> {
     for link in &links {
         let target = link.to.strip_prefix('#').and_then(|path| root.at(path));
         if target.is_none() {
-            faults.push(Fault {
-                rule: "ref-target",
-                pointer: link.pointer.clone(),
-                text: format!("`{}` points to nothing in this schema", link.to),
-                targets: Targets::ALL,
-            });
+            faults.push(refused(&Rule::JSON_REF_MISSING, link));
         } else if link.to != "#" && definition(link.to).is_none() {
-            faults.push(Fault {
-                rule: "ref-target",
-                pointer: link.pointer.clone(),
-                text: format!("`{}` is not a definition, put it under `$defs`", link.to),
-                targets: Targets::O,
-            });
+            faults.push(refused(&Rule::JSON_REF_NOT_DEFINITION, link));
         }
     }
     if let Some(link) = links.iter().find(|link| returns(link, &links, false)) {
-        faults.push(Fault {
-            rule: "recursive-type",
-            pointer: link.pointer.clone(),
-            text: "the schema contains itself, take a flat list with parent ids".into(),
-            targets: Targets::A.and(Targets::P),
-        });
+        faults.push(refused(&Rule::JSON_RECURSIVE, link));
     }
     if let Some(link) = links.iter().find(|link| returns(link, &links, true)) {
-        faults.push(Fault {
-            rule: "recursive-type",
-            pointer: link.pointer.clone(),
-            text:
-                "the schema contains itself through required properties, make one of them optional"
-                    .into(),
-            targets: Targets::J,
-        });
+        faults.push(refused(&Rule::JSON_RECURSIVE_REQUIRED, link));
     }
     faults
+}
+
+/// A fault at a reference; a placeholder of the rule's text stands for the reference's target.
+fn refused(rule: &Rule, link: &Link<'_>) -> Fault {
+    Fault::new(rule, &link.pointer, Targets::of(rule), &[&link.to])
 }
 
 /// Returns the reference if it points exactly at a definition.

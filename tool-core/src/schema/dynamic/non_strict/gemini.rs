@@ -1,5 +1,7 @@
 //! Adapts a schema to the keywords documented for Gemini's `parametersJsonSchema`; other constraints go into the description.
 
+use tool_rules::Rule;
+
 use super::{Adapter, get};
 use crate::schema::dynamic::doc::Doc;
 
@@ -53,9 +55,9 @@ impl Adapter {
         for key in unknown {
             if SILENT.contains(&key.as_str()) || key.starts_with("x-") {
                 entries.retain(|(name, _)| *name != key);
-                self.change("meta-keyword", format!("`{key}` is left out"));
+                self.change(&Rule::JSON_KEYWORD_LEFT_OUT, &[&key]);
             } else {
-                self.take_out(entries, &key, "meta-keyword");
+                self.take_out(entries, &key, &Rule::JSON_KEYWORD_REMOVED);
             }
         }
         if get(entries, "$ref").is_some() {
@@ -67,7 +69,7 @@ impl Adapter {
                 .filter(|name| beside(name))
                 .collect();
             for key in beside {
-                self.take_out(entries, &key, "ref-siblings");
+                self.take_out(entries, &key, &Rule::JSON_REF_SIBLING_REMOVED);
             }
         }
     }
@@ -89,7 +91,7 @@ impl Adapter {
             return;
         };
         let (_, old) = entries.remove(at);
-        self.change("old-draft", "`definitions` is written as `$defs`");
+        self.change(&Rule::JSON_DRAFT_DEFINITIONS, &[]);
         let more = old.entries().to_vec();
         match entries.iter_mut().find(|(name, _)| name == "$defs") {
             Some((_, Doc::Object(held))) => held.extend(more),
@@ -107,14 +109,14 @@ impl Adapter {
             let is_listed = entries.get(at).is_some_and(|(_, value)| listed(value));
             if is_listed && get(entries, "enum").is_none() {
                 let (_, value) = entries.remove(at);
-                self.change("const", "`const` is written as an `enum` of one value");
+                self.change(&Rule::JSON_CONST_WRITTEN, &[]);
                 entries.push(("enum".to_owned(), Doc::Array(vec![value])));
             }
         }
         let odd =
             |(name, value): &(String, Doc)| name == "enum" && !value.items().iter().all(listed);
         if entries.iter().any(odd) {
-            self.take_out(entries, "enum", "enum-mixed");
+            self.take_out(entries, "enum", &Rule::JSON_ENUM_REMOVED);
         }
     }
 }

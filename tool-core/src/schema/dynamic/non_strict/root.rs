@@ -1,5 +1,7 @@
 //! Adapts the root of a schema to providers that require an object without `anyOf` and similar keywords.
 
+use tool_rules::Rule;
+
 use super::{Adapter, get, kinds};
 use crate::schema::dialect::Dialect;
 use crate::schema::dynamic::doc::Doc;
@@ -15,7 +17,7 @@ impl Adapter {
     pub(super) fn root(&mut self, root: &mut Doc) {
         let whole = root.clone();
         let Doc::Object(entries) = root else {
-            self.fault("root-not-object", "a tool's arguments are an object");
+            self.fault(&Rule::JSON_ROOT_NOT_OBJECT, &[]);
             return;
         };
         if self.is(Dialect::JsonSchema) {
@@ -25,14 +27,11 @@ impl Adapter {
         match get(entries, "type") {
             Some(Doc::String(name)) if name == "object" => {}
             Some(_) if !kinds(entries).contains(&"object") => {
-                self.fault(
-                    "root-not-object",
-                    "a tool's arguments are an object, and the root does not allow one",
-                );
+                self.fault(&Rule::JSON_ROOT_OTHER_TYPE, &[]);
                 return;
             }
             _ => {
-                self.change("root-not-object", "`type` is set to `object` at the root");
+                self.change(&Rule::JSON_ROOT_TYPE_SET, &[]);
                 entries.retain(|(name, _)| name != "type");
                 entries.insert(0, ("type".to_owned(), Doc::String("object".to_owned())));
             }
@@ -46,12 +45,7 @@ impl Adapter {
             let odd = properties.iter().find(|(name, _)| !key_of(name, true));
             if let Some((name, _)) = odd {
                 let name = name.chars().take(64).collect::<String>();
-                self.fault(
-                    "property-key",
-                    format!(
-                        "the key `{name}` is refused: use 1 to 64 letters, digits, `_`, `.` and `-`"
-                    ),
-                );
+                self.fault(&Rule::JSON_KEY_ANTHROPIC, &[&name]);
             }
         }
     }
@@ -66,16 +60,10 @@ impl Adapter {
                 return;
             };
             let Some(Doc::Object(target)) = target(whole, &to) else {
-                self.fault(
-                    "ref-target",
-                    "the root refers to a definition that is not in the schema",
-                );
+                self.fault(&Rule::JSON_ROOT_REF_MISSING, &[]);
                 return;
             };
-            self.change(
-                "ref-inline",
-                "the root's `$ref` is replaced by its definition",
-            );
+            self.change(&Rule::JSON_ROOT_INLINED, &[]);
             entries.retain(|(name, _)| name != "$ref");
             for (name, value) in target {
                 if get(entries, name).is_none() {
@@ -83,7 +71,7 @@ impl Adapter {
                 }
             }
         }
-        self.fault("ref-target", "the root refers to itself");
+        self.fault(&Rule::JSON_ROOT_REF_ITSELF, &[]);
     }
 
     /// Removes choices from the root. The properties of all alternatives become properties of the root.
@@ -103,7 +91,7 @@ impl Adapter {
         }
         let merged = shape(&Doc::Object(entries.clone()), whole, DEEPEST);
         for key in &found {
-            self.take_out(entries, key, "root-union");
+            self.take_out(entries, key, &Rule::JSON_ROOT_KEYWORD_REMOVED);
         }
         let Some(merged) = merged else {
             return;

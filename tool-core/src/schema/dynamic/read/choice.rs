@@ -1,5 +1,7 @@
 //! Reads `anyOf`, `oneOf` and lists of types.
 
+use tool_rules::Rule;
+
 use super::{Reader, quiet};
 use crate::schema::Format;
 use crate::schema::dynamic::doc::Doc;
@@ -13,10 +15,7 @@ impl Reader<'_> {
             .iter()
             .find(|(key, _)| key != keyword && key != "type" && !quiet(key));
         if let Some((key, _)) = beside {
-            return self.fault(
-                "anyof-siblings",
-                format!("`{key}` is next to `{keyword}`, move it into the branches"),
-            );
+            return self.fault(&Rule::JSON_CHOICE_NOT_ALONE, &[key, &keyword]);
         }
         let mut nodes = Vec::new();
         for (index, branch) in branches.iter().enumerate() {
@@ -73,11 +72,8 @@ impl Reader<'_> {
         }
         for (index, a) in variants.iter().enumerate() {
             if let Some(b) = variants[index + 1..].iter().position(|b| !disjoint(a, b)) {
-                let text = format!(
-                    "branches {index} and {} cannot be distinguished, give each a tag",
-                    index + 1 + b
-                );
-                return self.fault("union-overlap", text);
+                let other = index + 1 + b;
+                return self.fault(&Rule::JSON_UNION_OVERLAP, &[&index, &other]);
             }
         }
         Node::new(Owned::Untagged(variants))
@@ -95,7 +91,7 @@ impl Reader<'_> {
                 None => folded.push(listing(variant)),
                 Some(held) => {
                     if !join(held, listing(variant)) {
-                        self.note("union-overlap", "branches of one type are merged, which of them matches is checked where the tool runs");
+                        self.note(&Rule::JSON_UNION_MERGED, &[]);
                     }
                 }
             }

@@ -1,7 +1,10 @@
 //! Merges several schemas for the same value into one (`allOf`, and `$ref` with siblings).
 
-use super::quiet;
+use tool_rules::Rule;
+
+use super::{Reader, quiet};
 use crate::schema::dynamic::doc::Doc;
+use crate::schema::dynamic::node::Node;
 
 /// Remaining budget for merges, because a short text can request very many.
 pub(super) struct Fuel {
@@ -20,8 +23,32 @@ impl Default for Fuel {
     }
 }
 
+/// Why schemas cannot be merged.
+pub(super) enum Unmerged {
+    /// The budget is used up.
+    Endless,
+    /// The reference has no target.
+    Target(String),
+    /// The key has two different values.
+    Differs(String),
+}
+
+impl Unmerged {
+    /// Reports the fault: of the rule for keywords `beside` a reference, otherwise of the rule for `allOf`.
+    pub(super) fn fault(&self, reader: &mut Reader<'_>, beside: bool) -> Node {
+        match (self, beside) {
+            (Self::Endless, false) => reader.fault(&Rule::JSON_ALL_OF_ENDLESS, &[]),
+            (Self::Endless, true) => reader.fault(&Rule::JSON_REF_ENDLESS, &[]),
+            (Self::Target(to), false) => reader.fault(&Rule::JSON_ALL_OF_TARGET, &[to]),
+            (Self::Target(to), true) => reader.fault(&Rule::JSON_REF_TARGET, &[to]),
+            (Self::Differs(key), false) => reader.fault(&Rule::JSON_ALL_OF_DIFFERS, &[key]),
+            (Self::Differs(key), true) => reader.fault(&Rule::JSON_REF_DIFFERS, &[key]),
+        }
+    }
+}
+
 /// Merges a node with the branches of its `allOf`.
-pub(super) fn all_of(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
+pub(super) fn all_of(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, Unmerged> {
     let mut merged = without(doc, "allOf");
     for branch in doc.get("allOf").map(Doc::items).unwrap_or_default() {
         // A single reference is kept, so that recursion through it is detected.
@@ -36,7 +63,7 @@ pub(super) fn all_of(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, Stri
 }
 
 /// Merges a node with the target of its `$ref`.
-pub(super) fn beside_reference(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
+pub(super) fn beside_reference(root: &Doc, doc: &Doc, fuel: &mut Fuel) -> Result<Doc, Unmerged> {
     let only = Doc::Object(
         doc.entries()
             .iter()
@@ -69,9 +96,9 @@ fn join_quiet(around: &Doc, branch: &Doc) -> Doc {
 }
 
 /// Resolves a reference or an `allOf` at the top of a branch.
-fn resolved(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
+fn resolved(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, Unmerged> {
     if fuel.merges == 0 || fuel.depth == 0 {
-        return Err("the schema is merged with itself, or with too many others".into());
+        return Err(Unmerged::Endless);
     }
     fuel.merges -= 1;
     fuel.depth -= 1;
@@ -80,7 +107,7 @@ fn resolved(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
     found
 }
 
-fn resolved_inside(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, String> {
+fn resolved_inside(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, Unmerged> {
     let Some(to) = branch.get("$ref").and_then(Doc::as_str) else {
         return if branch.has("allOf") {
             all_of(root, branch, fuel)
@@ -91,12 +118,12 @@ fn resolved_inside(root: &Doc, branch: &Doc, fuel: &mut Fuel) -> Result<Doc, Str
     let target = to
         .strip_prefix('#')
         .and_then(|path| root.at(path))
-        .ok_or_else(|| format!("`{to}` points to nothing in this schema"))?;
+        .ok_or_else(|| Unmerged::Target(to.to_owned()))?;
     let joined = merge(&without(branch, "$ref"), target)?;
     resolved(root, &joined, fuel)
 }
 
-fn merge(a: &Doc, b: &Doc) -> Result<Doc, String> {
+fn merge(a: &Doc, b: &Doc) -> Result<Doc, Unmerged> {
     let mut entries = a.entries().to_vec();
     for (key, value) in b.entries() {
         let Some((_, held)) = entries.iter_mut().find(|(name, _)| name == key) else {
@@ -113,9 +140,7 @@ fn merge(a: &Doc, b: &Doc) -> Result<Doc, String> {
                         None => ours.push((name.clone(), property.clone())),
                         Some((_, same)) if same == property => {}
                         Some(_) => {
-                            return Err(format!(
-                                "`{name}` has two different values, write one merged schema"
-                            ));
+                            return Err(Unmerged::Differs(name.clone()));
                         }
                     }
                 }
@@ -130,9 +155,7 @@ fn merge(a: &Doc, b: &Doc) -> Result<Doc, String> {
             ("additionalProperties", held, Doc::Boolean(false)) => *held = Doc::Boolean(false),
             ("additionalProperties", Doc::Boolean(false), _) => {}
             _ => {
-                return Err(format!(
-                    "`{key}` has two different values, write one merged schema"
-                ));
+                return Err(Unmerged::Differs(key.clone()));
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Reads strings, numbers and enumerated values.
 
+use tool_rules::Rule;
+
 use super::Reader;
 use crate::schema::Format;
 use crate::schema::dynamic::doc::Doc;
@@ -21,15 +23,12 @@ impl Reader<'_> {
             Some("ipv6") => Owned::Format(Format::Ipv6),
             Some("uuid") => Owned::Format(Format::Uuid),
             Some("uri" | "url") => {
-                self.note(
-                    "format-uri",
-                    "that this is a URL is stated in the description, and checked where the tool runs",
-                );
+                self.note(&Rule::JSON_FORMAT_URI_STATED, &[]);
                 words.push_str("A URL.");
                 Owned::String
             }
             Some(other) => {
-                self.note("format-unknown", format!("the format `{other}` is stated in the description, and checked where the tool runs"));
+                self.note(&Rule::JSON_FORMAT_UNKNOWN_STATED, &[&other]);
                 words = format!("Format: {other}.");
                 Owned::String
             }
@@ -46,10 +45,12 @@ impl Reader<'_> {
                     let rule = match error {
                         PatternError::Lookaround
                         | PatternError::Backreference
-                        | PatternError::WordBoundary => "pattern-lookaround",
-                        PatternError::Syntax(_) | PatternError::TooLarge => "pattern-syntax",
+                        | PatternError::WordBoundary => &Rule::JSON_PATTERN_LOOKAROUND_STATED,
+                        PatternError::Syntax(_) | PatternError::TooLarge => {
+                            &Rule::JSON_PATTERN_SYNTAX_STATED
+                        }
                     };
-                    self.note(rule, format!("the pattern is stated in the description, and checked where the tool runs: {error}"));
+                    self.note(rule, &[&error]);
                     if !words.is_empty() {
                         words.push(' ');
                     }
@@ -70,7 +71,7 @@ impl Reader<'_> {
             return if nullable {
                 Node::new(Owned::Null)
             } else {
-                self.fault("enum-empty", "the enum allows no value")
+                self.fault(&Rule::JSON_ENUM_EMPTY, &[])
             };
         }
         let node = self.listed_values(&values);
@@ -100,27 +101,21 @@ impl Reader<'_> {
             .iter()
             .any(|value| matches!(value, Doc::Array(_) | Doc::Object(_)))
         {
-            return self.fault(
-                "enum-complex",
-                "only text, numbers, booleans and null can be listed",
-            );
+            return self.fault(&Rule::JSON_ENUM_COMPLEX, &[]);
         }
         let kind = match values[0] {
             Doc::Boolean(_) => Owned::Boolean,
             Doc::Number(_) => Owned::Number,
-            _ => return self.fault("enum-mixed", "all values must be of one type"),
+            _ => return self.fault(&Rule::JSON_ENUM_MIXED, &[]),
         };
         let same =
             |value: &&Doc| core::mem::discriminant(*value) == core::mem::discriminant(values[0]);
         if !values.iter().all(same) {
-            return self.fault("enum-mixed", "all values must be of one type");
+            return self.fault(&Rule::JSON_ENUM_MIXED, &[]);
         }
         let mut node = Node::new(kind);
         if values.len() == 1 || node.kind == Owned::Number {
-            self.note(
-                "enum-non-string",
-                "the values are stated in the description, and checked where the tool runs",
-            );
+            self.note(&Rule::JSON_VALUES_STATED, &[]);
             let texts: Vec<String> = values.iter().map(|value| value.text()).collect();
             node.say(&format!("One of: {}.", texts.join(", ")));
         }

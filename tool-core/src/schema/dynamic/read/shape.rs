@@ -1,5 +1,7 @@
 //! Reads the `type` keyword, objects and arrays.
 
+use tool_rules::Rule;
+
 use super::scalar::{bounded, number};
 use super::{Reader, quiet};
 use crate::schema::dynamic::doc::Doc;
@@ -10,7 +12,7 @@ impl Reader<'_> {
     pub(super) fn typed(&mut self, doc: &Doc, root: bool) -> Node {
         let types: Vec<&str> = doc.types().collect();
         if doc.has("type") && types.is_empty() {
-            return self.fault("untyped-value", "`type` contains no type name, write one");
+            return self.fault(&Rule::JSON_TYPE_EMPTY, &[]);
         }
         let types = if types.is_empty() {
             guessed(doc)
@@ -41,10 +43,7 @@ impl Reader<'_> {
             "null" => Node::new(Owned::Null),
             "array" => self.array(doc),
             "object" => self.object(doc, root),
-            other => self.fault(
-                "untyped-value",
-                format!("`{other}` is not one of JSON Schema's types"),
-            ),
+            other => self.fault(&Rule::JSON_TYPE_UNKNOWN, &[&other]),
         }
     }
 
@@ -82,10 +81,7 @@ impl Reader<'_> {
             || doc.get("maxItems").and_then(Doc::as_count) == length;
         let full = doc.get("minItems").and_then(Doc::as_count) == length;
         if !ends || !full {
-            return self.fault(
-                "tuple",
-                "a list of several types must have a fixed length: `minItems` and `maxItems`",
-            );
+            return self.fault(&Rule::JSON_TUPLE_OPEN, &[]);
         }
         let items = fixed
             .iter()
@@ -103,7 +99,7 @@ impl Reader<'_> {
         let mut words = String::new();
         for (keyword, what) in [("minProperties", "At least"), ("maxProperties", "At most")] {
             if let Some(count) = doc.get(keyword).and_then(Doc::as_count) {
-                self.note("property-count", "the number of properties is stated in the description, and checked where the tool runs");
+                self.note(&Rule::JSON_PROPERTY_COUNT_STATED, &[]);
                 words = format!("{words} {what} {count} properties.");
             }
         }
@@ -112,7 +108,7 @@ impl Reader<'_> {
         let mut node = match additional {
             Some(values @ Doc::Object(entries)) if entries.iter().any(|(key, _)| !quiet(key)) => {
                 if !properties.is_empty() {
-                    return self.fault("map-type", "an object has either known properties or arbitrary ones, use a list of entries for the others");
+                    return self.fault(&Rule::JSON_MAP_AND_OBJECT, &[]);
                 }
                 let values = self.below(&["additionalProperties"], |reader| {
                     reader.node(values, false)
@@ -128,10 +124,7 @@ impl Reader<'_> {
             }
             _ => {
                 if additional != Some(&Doc::Boolean(false)) && !root {
-                    self.note(
-                        "open-object",
-                        "the object is closed: keys it does not name are refused",
-                    );
+                    self.note(&Rule::JSON_OBJECT_CLOSED, &[]);
                 }
                 self.properties(doc, properties)
             }
@@ -150,10 +143,7 @@ impl Reader<'_> {
             .collect();
         for name in &required {
             if !properties.iter().any(|(key, _)| key == name) {
-                self.fault(
-                    "required-unknown",
-                    format!("`{name}` is required but is not a property"),
-                );
+                self.fault(&Rule::JSON_REQUIRED_UNKNOWN, &[name]);
             }
         }
         let fields = properties
