@@ -15,44 +15,44 @@ pub(crate) struct Rule {
 }
 
 pub(crate) const EXTERNAL_TAG: &Rule = &Rule {
-    id: "external-tag",
+    id: tool_rules::Rule::EXTERNAL_TAG.id,
     warn: "ExternalTag",
 };
 pub(crate) const UNTAGGED: &Rule = &Rule {
-    id: "untagged",
+    id: tool_rules::Rule::UNTAGGED.id,
     warn: "Untagged",
 };
 pub(crate) const VARIANT_ALIAS: &Rule = &Rule {
-    id: "variant-alias",
+    id: tool_rules::Rule::VARIANT_ALIAS.id,
     warn: "VariantAlias",
 };
 pub(crate) const VARIANT_OTHER: &Rule = &Rule {
-    id: "variant-other",
+    id: tool_rules::Rule::VARIANT_OTHER.id,
     warn: "",
 };
 pub(crate) const PATTERN_ANCHORS: &Rule = &Rule {
-    id: "pattern-anchors",
+    id: tool_rules::Rule::PATTERN_ANCHORS.id,
     warn: "PatternAnchors",
 };
 
 pub(crate) const TOOL_NAME_CLIENT: &Rule = &Rule {
-    id: "tool-name-client",
+    id: tool_rules::Rule::TOOL_NAME_CLIENT.id,
     warn: "ToolNameClient",
 };
 pub(crate) const TOOL_DESCRIPTION_LONG: &Rule = &Rule {
-    id: "tool-description-long",
+    id: tool_rules::Rule::TOOL_DESCRIPTION_LONG.id,
     warn: "ToolDescriptionLong",
 };
 pub(crate) const LIMIT_OPTIONAL: &Rule = &Rule {
-    id: "limit-optional",
+    id: tool_rules::Rule::MANY_OPTIONALS.id,
     warn: "LimitOptional",
 };
 pub(crate) const LIMIT_UNION: &Rule = &Rule {
-    id: "limit-union",
+    id: tool_rules::Rule::MANY_UNIONS.id,
     warn: "LimitUnion",
 };
 pub(crate) const INT_RANGE: &Rule = &Rule {
-    id: "int-range",
+    id: tool_rules::Rule::INT_RANGE.id,
     warn: "IntRange",
 };
 

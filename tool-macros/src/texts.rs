@@ -1,10 +1,13 @@
 //! The error texts of the macros.
 //!
-//! Lower case, no final period, code in backticks, the rule in brackets first, then what to write instead.
+//! Lower case, no final period, code in backticks, what is wrong and then what to write instead. The messages of rules, which begin with an
+//! id in brackets, are in the crate `tool-rules`.
 
 pub(crate) mod tool;
 
 use std::fmt::{Display, Write};
+
+use tool_rules::Rule;
 
 /// Formats a list: `a`, `b`, `c`.
 pub(crate) fn list(words: impl IntoIterator<Item = impl Display>) -> String {
@@ -104,52 +107,45 @@ pub(crate) const RANGE_EXPECTED: &str =
     "expected a range of numbers, such as `range = 1..=50` or `range = 0.0..`";
 pub(crate) const LENGTH_EXPECTED: &str =
     "expected a number of characters, such as `length = 1..=200` or `length = 8`";
-pub(crate) const RANGE_EMPTY: &str =
-    "[constraint] this range is empty, write the smaller number first";
+pub(crate) const RANGE_EMPTY: &str = Rule::RANGE_EMPTY.message;
 pub(crate) const COUNT_EXPECTED: &str = "expected a whole number, zero or more";
-pub(crate) const ITEMS_EMPTY: &str = "[constraint] `max_items` is smaller than `min_items`";
-pub(crate) const MULTIPLE_OF_ZERO: &str = "[constraint] `multiple_of` must be greater than zero";
-pub(crate) const FORMAT_URI: &str = "[format-uri] not every provider takes URL formats, drop the format and check the text in the tool";
+pub(crate) const ITEMS_EMPTY: &str = Rule::ITEMS_EMPTY.message;
+pub(crate) const MULTIPLE_OF_ZERO: &str = Rule::MULTIPLE_OF_ZERO.message;
+pub(crate) const FORMAT_URI: &str = Rule::FORMAT_URI.message;
 
 pub(crate) fn format_unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    format!(
-        "[format-unknown] no strict mode supports the format `{name}`, known are {}",
-        list(known)
-    )
+    Rule::FORMAT_NAME
+        .message_with(&[&name, &list(known)])
+        .to_string()
 }
 
 pub(crate) fn pattern_and_format(format: &str) -> String {
-    format!(
-        "[constraint] the format `{format}` fixes the text already, drop the pattern or the format"
-    )
+    Rule::FORMAT_AND_PATTERN
+        .message_with(&[&format])
+        .to_string()
 }
 
 // Attributes of serde.
-pub(crate) const STRUCT_TAG: &str = "[struct-tag] `tag` on a struct writes a key that serde then ignores when reading, make it a field of an enum type with one variant";
-pub(crate) const VARIANT_UNTAGGED: &str = "[untagged] one variant without a tag makes the whole enum ambiguous, tag every variant or none";
-pub(crate) const SERDE_GETTER: &str = "[serde-type] `getter` belongs to `remote`, whose type is not this one, describe the remote type with `#[schema(as = Type)]` where it is used";
-pub(crate) const DEFAULT_PATH: &str = "[default-value] the compiler cannot read this function's value, and a model may send null as well as leave the key out: state the value with `#[schema(default = …)]`";
-pub(crate) const VARIANT_SKIP: &str = "[variant-skip] a variant that is sent but never read cannot be stated, use `#[serde(skip)]` or let it be read";
-pub(crate) const VARIANT_SPLIT: &str =
-    "[variant-rename] a variant has one name in both directions, drop `serialize`/`deserialize`";
-pub(crate) const UNIT_UNTAGGED: &str = "[null-ambiguity] without a tag a unit variant is `null` on the wire, the same as an absent value, give it a tag";
+pub(crate) const STRUCT_TAG: &str = Rule::STRUCT_TAG.message;
+pub(crate) const VARIANT_UNTAGGED: &str = Rule::VARIANT_UNTAGGED.message;
+pub(crate) const SERDE_GETTER: &str = Rule::SERDE_GETTER.message;
+pub(crate) const DEFAULT_PATH: &str = Rule::DEFAULT_PATH.message;
+pub(crate) const VARIANT_SKIP: &str = Rule::VARIANT_SKIP.message;
+pub(crate) const VARIANT_SPLIT: &str = Rule::VARIANT_RENAME.message;
+pub(crate) const UNIT_UNTAGGED: &str = Rule::UNIT_UNTAGGED.message;
 pub(crate) const CONTENT_WITHOUT_TAG: &str = "`content` needs a `tag`";
 pub(crate) const TAG_AND_UNTAGGED: &str = "an enum is tagged or untagged, not both";
 
 pub(crate) fn serde_unknown(word: impl Display) -> String {
-    format!(
-        "[serde-unknown] the effect of `{word}` on the JSON here is not known, so no schema can match it, remove it"
-    )
+    Rule::SERDE_UNKNOWN.message_with(&[&word]).to_string()
 }
 
 pub(crate) fn serde_identifier(word: impl Display) -> String {
-    format!(
-        "[serde-type] `{word}` is for keys of a hand-written `Deserialize`, not for a value that a model fills in"
-    )
+    Rule::SERDE_IDENTIFIER.message_with(&[&word]).to_string()
 }
 
 pub(crate) fn serde_other_type(word: impl Display) -> String {
-    format!("[serde-type] `{word}` writes a different type, state it with `#[schema(as = Type)]`")
+    Rule::SERDE_OTHER_TYPE.message_with(&[&word]).to_string()
 }
 
 pub(crate) fn unknown_case(case: &str, known: &[&str]) -> String {
@@ -160,28 +156,24 @@ pub(crate) fn unknown_case(case: &str, known: &[&str]) -> String {
 }
 
 // Types.
-pub(crate) const UNION: &str = "[union] a `union` has no wire format, use an enum";
-pub(crate) const UNIT_STRUCT: &str = "[unit-type] a unit struct carries nothing and is `null` on the wire, remove the field that has it or write `struct Name {}`";
-pub(crate) const TUPLE_STRUCT: &str =
-    "[tuple] a list of different types has no strict schema, use named fields";
-pub(crate) const TUPLE_VARIANT: &str =
-    "[tuple] a list of different types has no strict schema, use named fields: `Variant { … }`";
-pub(crate) const EMPTY_ENUM: &str =
-    "[enum-empty] no value of this enum exists, add a variant that is not skipped";
+pub(crate) const UNION: &str = Rule::UNION.message;
+pub(crate) const UNIT_STRUCT: &str = Rule::UNIT_STRUCT.message;
+pub(crate) const TUPLE_STRUCT: &str = Rule::TUPLE.message;
+pub(crate) const TUPLE_VARIANT: &str = Rule::TUPLE_VARIANT.message;
+pub(crate) const EMPTY_ENUM: &str = Rule::ENUM_EMPTY.message;
 pub(crate) const TRANSPARENT_FIELDS: &str =
     "`transparent` needs exactly one field that is not skipped";
 pub(crate) const INTEGER_DATA: &str =
     "`integer` needs variants without data and without a tag: each is its discriminant on the wire";
-pub(crate) const DESERIALIZE_TWICE: &str = "[serde-type] `deserialize` implements `serde::Deserialize`, and so does the derive next to it: keep one, `deserialize` for the rules of the schema";
-pub(crate) const DESERIALIZE_BY_SERDE: &str = "[serde-type] the derive does not read this type by itself, so `deserialize` has nothing to read it by: derive `serde::Deserialize` in its place";
-pub(crate) const INTEGER_AND_AS: &str =
-    "[as-type] `as` states a different type for the whole enum, keep one of `as` and `integer`";
-pub(crate) const INTEGER_BY_NAME: &str = "[serde-type] serde's derive reads and writes the names of the variants, and `integer` states their numbers: derive `serde_repr::Deserialize_repr` and `serde_repr::Serialize_repr` instead, or add `#[serde(try_from = \"u8\", into = \"u8\")]`";
-pub(crate) const VARIANT_OTHER: &str = "[variant-other] only the values that the schema lists reach serde, so `other` never applies: remove it, or write `#[schema(allow(variant-other))]` where the type is also read elsewhere";
-pub(crate) const FLATTEN_GENERIC: &str = "[flatten] flattening is computed before type parameters are known, write the fields out or make the type concrete";
+pub(crate) const DESERIALIZE_TWICE: &str = Rule::DESERIALIZE_TWICE.message;
+pub(crate) const DESERIALIZE_BY_SERDE: &str = Rule::DESERIALIZE_BY_SERDE.message;
+pub(crate) const INTEGER_AND_AS: &str = Rule::INTEGER_AND_AS.message;
+pub(crate) const INTEGER_BY_NAME: &str = Rule::INTEGER_BY_NAME.message;
+pub(crate) const VARIANT_OTHER: &str = Rule::VARIANT_OTHER.message;
+pub(crate) const FLATTEN_GENERIC: &str = Rule::FLATTEN_GENERIC.message;
 pub(crate) const REFERENCE: &str =
     "what a model fills in is owned, take `String`, `Vec<T>` or `Box<T>` instead of a reference";
-pub(crate) const RECURSIVE_GENERIC: &str = "[recursive-type] a generic type cannot contain itself: its schema would have no name, make the type concrete or use a flat list with parent ids";
+pub(crate) const RECURSIVE_GENERIC: &str = Rule::RECURSIVE_GENERIC.message;
 pub(crate) const RECURSIVE_TYPE: &str =
     "`recursive` needs a field type that ends in a named type, such as `Option<Box<Folder>>`";
 pub(crate) const BOUNDS_ON_CONTAINER: &str =
@@ -201,41 +193,31 @@ pub(crate) const VALUE_WORDS_UNIT: &str = "a variant without data takes no `as`"
 
 // Names and documentation.
 pub(crate) fn property_key(key: &str) -> String {
-    let what = if key.is_empty() {
-        "an empty key cannot".to_owned()
-    } else if key.len() > 64 {
-        format!("`{key}` is longer than 64 characters and cannot")
-    } else {
-        format!("`{key}` cannot")
-    };
-    format!(
-        "[property-key] {what} be a key for every provider, rename it to snake_case with `#[serde(rename = \"…\")]`"
-    )
+    Rule::PROPERTY_KEY.message_with(&[&key]).to_string()
 }
 
 pub(crate) fn duplicate_key(key: &str) -> String {
-    format!("[duplicate-key] the key `{key}` is taken by another field, rename one")
+    Rule::DUPLICATE_KEY.message_with(&[&key]).to_string()
 }
 
 pub(crate) fn duplicate_variant(name: &str) -> String {
-    format!("[duplicate-key] the name `{name}` is taken by another variant, rename one")
+    Rule::VARIANT_KEY_TWICE.message_with(&[&name]).to_string()
 }
 
 pub(crate) fn tag_key(key: &str) -> String {
-    format!("[duplicate-key] the key `{key}` is the enum's tag, rename the field or the tag")
+    Rule::TAG_KEY.message_with(&[&key]).to_string()
 }
 
-pub(crate) const EMPTY_VARIANT: &str =
-    "[enum-empty-string] an empty name cannot be a value for every provider, rename the variant";
+pub(crate) const EMPTY_VARIANT: &str = Rule::ENUM_EMPTY_STRING.message;
 
 pub(crate) fn case_only(name: &str, other: &str) -> String {
-    format!(
-        "[enum-case-only] `{name}` and `{other}` differ in case only, which a model may not keep apart, rename one"
-    )
+    Rule::ENUM_CASE_ONLY
+        .message_with(&[&name, &other])
+        .to_string()
 }
 
 pub(crate) fn field_description(name: &str) -> String {
-    format!(
-        "[field-description-missing] a model does not know what `{name}` is for, say so in a `///` doc comment"
-    )
+    Rule::FIELD_DESCRIPTION_MISSING
+        .message_with(&[&name, &""])
+        .to_string()
 }

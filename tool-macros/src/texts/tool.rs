@@ -1,7 +1,8 @@
-//! The error texts of `#[tool]`: what is wrong, then what to write instead.
+//! The error texts of `#[tool]`: what is wrong, then what to write instead. The messages of rules are in the crate `tool-rules`.
 
 use quote::ToTokens;
 use syn::Type;
+use tool_rules::Rule;
 
 use crate::types::{is_plain, short, type_text};
 
@@ -77,12 +78,10 @@ pub(crate) const ARGS_RENAME_ALL: &str =
 pub(crate) const SERDE_ON_PARAM: &str = "serde's attributes are for fields, write `#[arg(…)]`";
 pub(crate) const SCHEMA_ON_PARAM: &str = "`#[schema(…)]` is for fields, write `#[arg(…)]`";
 
-pub(crate) const KEY_EMPTY: &str =
-    "[secret-spec] the key is empty, name the entry in the host's store";
-pub(crate) const SELECT_EMPTY: &str =
-    "[secret-spec] `select` needs choices, write `select(\"first\", \"second\")`";
-pub(crate) const CHOICE_EMPTY: &str = "[secret-spec] a choice needs a text";
-pub(crate) const NAME: &str = "[tool-name] a tool's name is a letter, then letters, digits, `_` or `-`, 64 in all, write a different name: `name = \"…\"`";
+pub(crate) const KEY_EMPTY: &str = Rule::SECRET_KEY_EMPTY.message;
+pub(crate) const SELECT_EMPTY: &str = Rule::SECRET_CHOICES_MISSING.message;
+pub(crate) const CHOICE_EMPTY: &str = Rule::SECRET_CHOICE_EMPTY.message;
+pub(crate) const NAME: &str = Rule::TOOL_NAME.message;
 pub(crate) const TEXT_EMPTY: &str = "the text is empty";
 pub(crate) const TIMEOUT: &str = "expected a time, write `\"5s\"`, `\"250ms\"`, `\"2m\"`, `\"1h\"`, whole seconds, or a constant `Duration`";
 pub(crate) const TIMEOUT_ZERO: &str = "a timeout must be above zero, remove `timeout` for none";
@@ -91,16 +90,11 @@ pub(crate) const LIMIT_ZERO: &str = "the limit must be above zero, write a numbe
 pub(crate) const EXAMPLE: &str = "expected `example(\"Label\", { … })`, `example({ … })` or `example({ … } => { … })` with JSON in the braces";
 pub(crate) const EXAMPLE_OBJECT: &str =
     "an example holds the arguments by name, write `{ \"name\": … }`";
-pub(crate) const READ_AND_DESTROY: &str =
-    "[effect] a tool that only reads destroys nothing, keep one of `read_only` and `destructive`";
+pub(crate) const READ_AND_DESTROY: &str = Rule::READ_ONLY_AND_DESTRUCTIVE.message;
 pub(crate) const PROVIDERS_EMPTY: &str = "a tool for no provider is never listed, name one";
 
 /// A missing doc comment on the fn.
-pub(crate) fn undescribed_tool(name: &str) -> String {
-    format!(
-        "[tool-description-missing] `{name}` has no description, write above it in `///` what it does and when to use it"
-    )
-}
+pub(crate) const UNDESCRIBED_TOOL: &str = Rule::TOOL_DESCRIPTION_MISSING.message;
 
 /// A missing doc comment on a parameter.
 pub(crate) fn undescribed_param(name: &str, ty: &Type) -> String {
@@ -109,17 +103,15 @@ pub(crate) fn undescribed_param(name: &str, ty: &Type) -> String {
         Some(ty) => format!(", or `&{ty}` if the host supplies it"),
         None => ", or `&` before its type if the host supplies it".to_owned(),
     };
-    format!(
-        "[field-description-missing] `{name}` has no description, write above it in `///` what the model should put there{host}"
-    )
+    Rule::FIELD_DESCRIPTION_MISSING
+        .message_with(&[&name, &host])
+        .to_string()
 }
 
 /// A default on an optional parameter: `#[arg(default = 3)] n: Option<u32>`.
 pub(crate) fn default_of_option(inner: Option<&Type>) -> String {
     let inner = inner.map_or_else(|| "T".to_owned(), type_text);
-    format!(
-        "[default-value] `None` never arrives, because the default also stands for null: take `{inner}`, or remove `default`"
-    )
+    Rule::DEFAULT_OF_OPTION.message_with(&[&inner]).to_string()
 }
 
 /// A host value that is taken by value.
@@ -164,9 +156,11 @@ pub(crate) fn need_without_reference(secret: bool) -> &'static str {
 
 /// The option `optional` on a parameter whose type is not optional.
 pub(crate) fn optional(what: &str, ty: &str) -> String {
-    format!(
-        "[{what}-spec] a call without this {what} would fail, though `optional` says that the tool works without it: take `Option<{ty}>`, or remove `optional`"
-    )
+    let rule = match what {
+        "secret" => Rule::SECRET_OPTIONAL,
+        _ => Rule::VARIABLE_OPTIONAL,
+    };
+    rule.message_with(&[&ty]).to_string()
 }
 
 /// A secret or a variable without its key.
@@ -201,26 +195,22 @@ pub(crate) fn result_as_output(value: &Type) -> String {
 
 /// Two parameters with the same key.
 pub(crate) fn key_twice(key: &str) -> String {
-    format!("[duplicate-key] `{key}` names two arguments, rename one: `#[arg(rename = \"…\")]`")
+    Rule::DUPLICATE_PARAM.message_with(&[&key]).to_string()
 }
 
 /// A secret that is declared twice.
 pub(crate) fn secret_twice(key: &str) -> String {
-    format!("[secret-spec] the secret `{key}` is declared twice, declare it once")
+    Rule::SECRET_TWICE.message_with(&[&key]).to_string()
 }
 
 /// A variable that is declared as secret and as plain.
 pub(crate) fn variable_kinds(name: &str) -> String {
-    format!(
-        "[variable-spec] the variable `{name}` is secret in one place and plain in another, declare it once"
-    )
+    Rule::VARIABLE_KINDS.message_with(&[&name]).to_string()
 }
 
 /// A key that some provider rejects.
 pub(crate) fn key(key: &str) -> String {
-    format!(
-        "[property-key] `{key}` is not a key that every provider accepts, use a letter or `_`, then letters, digits or `_`, 64 in all: `#[arg(rename = \"…\")]`"
-    )
+    Rule::PARAM_KEY.message_with(&[&key]).to_string()
 }
 
 /// A struct with the fn's name that would shadow a primitive type.

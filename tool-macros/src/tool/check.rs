@@ -27,7 +27,7 @@ pub(super) fn check<'a>(written: &'a Written, errors: &Errors) -> Decided<'a> {
     let input = names::input(written, errors);
     let doc = Doc::of(&function.attrs, errors);
     if doc.is_missing() {
-        errors.at(&function.ident, texts::undescribed_tool(&name));
+        errors.at(&function.ident, texts::UNDESCRIBED_TOOL);
     }
     let params = params::decide(function, options, errors);
     names::keys(&params, errors);
