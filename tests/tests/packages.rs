@@ -44,6 +44,7 @@ fn no_package_name_belongs_to_a_different_project() {
         "tool-core-macros",
         "tool-isolate",
         "tool-mcp",
+        "tool-rules",
         "tool-std",
         "tool-store",
     ];

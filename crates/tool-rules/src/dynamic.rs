@@ -1,4 +1,4 @@
-//! Rules for JSON Schema that is read, judged or adapted at run time. Each name begins with `JSON`.
+//! Rules for JSON Schema that is read, judged or adapted at run time. Each name begins with `JSON`, or with `MCP` where only the check of other servers' tools reports it.
 //!
 //! Three kinds of messages: `is refused` for keywords that a strict mode rejects, `cannot be checked in advance` for what the reader cannot
 //! hold a call to, and sentences about changes for schemas that were adapted.
@@ -149,5 +149,8 @@ rules! { "dynamic":
     JSON_ENUM_CHARACTERS = "limit-enum", "an enum of more than 250 values takes more than 15000 characters", "OpenAI", O;
     JSON_OPTIONALS = "limit-optional", "{0} properties may be left out, 24 is the limit", "Anthropic: `too many optional parameters … (limit: 24)`", A;
     JSON_UNIONS = "limit-union", "{0} properties are unions, 15 is the limit that works", "Anthropic: `too many parameters with union types … limit: 16`; 16 hang", A;
+    MCP_SCHEMA = "schema", "values cannot be validated against the schema: {0}", "a call that does not fit would be sent", NONE;
+    MCP_TEXT_LENGTH = "text-length", "{0} bytes, and at most {1} are taken", "long descriptions displace the conversation", NONE;
+    MCP_HIDDEN_TEXT = "hidden-text", "characters that are not shown: {0}", "instructions that a person cannot see", NONE;
     JSON_KEPT = "limit-kept", "more than {0} bytes of different schemas were read in this process", "a limit of this crate", NONE;
 }

@@ -12,6 +12,7 @@ rules! { "tool":
     DUPLICATE_PARAM = "duplicate-key", "two arguments have the key `{0}`, rename one with `#[arg(rename = \"…\")]`", "silent loss of one of them", NONE;
     DEFAULT_OF_OPTION = "default-value", "`None` never arrives, because the default also stands for null: take `{0}`, or remove `default`", "a default is written for null and for absence", NONE;
     READ_ONLY_AND_DESTRUCTIVE = "effect", "a tool that only reads destroys nothing, keep one of `read_only` and `destructive`", "the two contradict each other", NONE;
+    READ_ONLY_WRITES = "effect", "`{0}` can write, remove `read_only` or take a host value that only reads", "a tool that only reads is repeated and run without approval", NONE;
     SECRET_KEY_EMPTY = "secret-spec", "the key is empty, name the entry in the host's store", "the host cannot look it up", NONE;
     SECRET_CHOICES_MISSING = "secret-spec", "a `select` secret has no choices, list at least one", "nothing can be chosen", NONE;
     SECRET_CHOICE_EMPTY = "secret-spec", "a choice of a `select` secret is empty, write what can be chosen", "nothing is shown to choose", NONE;

@@ -3,7 +3,7 @@
 use crate::effect::Effect;
 use crate::schema::dialect::{Dialect, HasSpec, Lowered, Render, measure, total};
 use crate::schema::example::check_result;
-use crate::schema::rules::{Path, Report, Survey, survey};
+use crate::schema::rules::{Fact, Path, Report, Rule, Survey, survey};
 use crate::schema::{Example, Schema};
 
 /// Constants that follow from a tool's `Spec`, computed once.
@@ -46,12 +46,11 @@ pub const fn check_read_only(effect: Effect, tool: &str, param: &str, host: &str
     }
     let mut report = Report::new();
     let tool = Path::owner(tool);
-    if report.begin(&tool.field(param), "effect") {
-        report.push("`");
-        report.push(host);
-        report.push("` can write, remove `read_only` or take a host value that only reads");
-        report.end();
-    }
+    report.add(
+        &tool.field(param),
+        &Rule::READ_ONLY_WRITES,
+        &[Fact::Text(host)],
+    );
     report.tell();
 }
 

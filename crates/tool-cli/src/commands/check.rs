@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tool_core::schema::dynamic::{Target, judge};
-use tool_core::schema::rules::survey;
+use tool_core::schema::rules::{Rule, survey};
 use tool_core::schema::{Field, Kind, Schema, Tagging};
 use tool_core::{Dialect, ToolDef};
 
@@ -115,7 +115,7 @@ fn one<'a>(def: &'a ToolDef, findings: &mut Vec<Finding>) -> Verdicts<'a> {
         let text = format!(
             "more than {NAME_LENGTH} characters or capitals: some clients cut or refuse the name, shorten it"
         );
-        warn("tool-name-client", String::new(), text);
+        warn(Rule::TOOL_NAME_CLIENT.id, String::new(), text);
     }
     let sizes = survey(def.input());
     if sizes.optionals > OPTIONALS {
@@ -124,18 +124,18 @@ fn one<'a>(def: &'a ToolDef, findings: &mut Vec<Finding>) -> Verdicts<'a> {
             sizes.optionals,
             OPTIONALS + 1
         );
-        warn("limit-optional", String::new(), text);
+        warn(Rule::MANY_OPTIONALS.id, String::new(), text);
     }
     if sizes.unions > UNIONS {
         let text = format!(
             "{} unions: Anthropic takes 16 in a whole request, use fewer",
             sizes.unions
         );
-        warn("limit-union", String::new(), text);
+        warn(Rule::MANY_UNIONS.id, String::new(), text);
     }
     undocumented(def.input(), "", &mut |place| {
         let text = "a model does not know what it is for, describe it".to_owned();
-        warn("field-description-missing", place, text);
+        warn(Rule::FIELD_DESCRIPTION_MISSING.id, place, text);
     });
     Verdicts {
         name: def.wire_name(),
@@ -162,7 +162,7 @@ fn verdict(def: &ToolDef, dialect: Dialect, findings: &mut Vec<Finding>) -> &'st
     let Ok(schema) = serde_json::from_str(text) else {
         find(
             "error",
-            "untyped-value",
+            Rule::UNTYPED_VALUE.id,
             String::new(),
             "the schema is not JSON".to_owned(),
         );
@@ -182,7 +182,7 @@ fn verdict(def: &ToolDef, dialect: Dialect, findings: &mut Vec<Finding>) -> &'st
     if long == 0 && dialect != Dialect::JsonSchema {
         find(
             "error",
-            "tool-description-missing",
+            Rule::TOOL_DESCRIPTION_MISSING.id,
             String::new(),
             "a tool needs a description".to_owned(),
         );
@@ -191,7 +191,12 @@ fn verdict(def: &ToolDef, dialect: Dialect, findings: &mut Vec<Finding>) -> &'st
         let text = format!(
             "{long} characters with bounds and examples: some clients cut it after {DESCRIPTION}, move detail to the fields"
         );
-        find("warning", "tool-description-long", String::new(), text);
+        find(
+            "warning",
+            Rule::TOOL_DESCRIPTION_LONG.id,
+            String::new(),
+            text,
+        );
     }
     if verdicts.accepts(Target::from(dialect)) {
         "accepted"

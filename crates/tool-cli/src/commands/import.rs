@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde::Serialize;
 use tool_core::hidden;
+use tool_core::schema::rules::Rule;
 
 use crate::args::Import;
 use crate::import::names::{self, Names};
@@ -263,10 +264,10 @@ fn allowances(name: &str, parameters: &[Property]) -> Vec<&'static str> {
     }
     let mut rules = Vec::new();
     if optional(parameters) > 10 {
-        rules.push("limit-optional");
+        rules.push(Rule::MANY_OPTIONALS.id);
     }
     if name.len() > 50 || name.contains(|letter: char| letter.is_ascii_uppercase()) {
-        rules.push("tool-name-client");
+        rules.push(Rule::TOOL_NAME_CLIENT.id);
     }
     rules
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use tool_core::schema::dynamic;
+use tool_core::schema::rules::Rule;
 use tool_core::schema::{Constraints, Field, Kind, Schema, Tagging, Text};
 
 use super::names;
@@ -48,7 +49,7 @@ pub fn typed(schema: &Json) -> Result<Typed, Vec<Fault>> {
         _ => {
             if reader.faults.is_empty() {
                 reader.fault(
-                    "root-not-object",
+                    Rule::ROOT_NOT_OBJECT.id,
                     "",
                     "the arguments of a tool must be an object",
                 );
@@ -123,7 +124,11 @@ impl Reader {
                     .map(|value| value.value.try_into().ok())
                     .collect();
                 let Some(numbers) = numbers else {
-                    self.fault("int-range", path, "whole numbers of more than 64 bits");
+                    self.fault(
+                        Rule::INT_RANGE.id,
+                        path,
+                        "whole numbers of more than 64 bits",
+                    );
                     return None;
                 };
                 plain(Shape::WholeChoice(numbers))
@@ -182,7 +187,7 @@ impl Reader {
             }
             Kind::Map(_) => {
                 self.fault(
-                    "map-type",
+                    Rule::MAP_TYPE.id,
                     path,
                     "maps are open records, take a list of records with a key and a value",
                 );
@@ -190,7 +195,7 @@ impl Reader {
             }
             Kind::Ref(_) => {
                 self.fault(
-                    "recursive-type",
+                    Rule::RECURSIVE_TYPE.id,
                     path,
                     "the type contains itself, take a flat list with parent ids",
                 );
@@ -198,7 +203,7 @@ impl Reader {
             }
             Kind::Tuple(_) => {
                 self.fault(
-                    "tuple",
+                    Rule::TUPLE.id,
                     path,
                     "tuples are lists of mixed types, take a record",
                 );
@@ -206,7 +211,7 @@ impl Reader {
             }
             Kind::Any | Kind::Never | Kind::Null | Kind::Refused { .. } => {
                 self.fault(
-                    "untyped-value",
+                    Rule::UNTYPED_VALUE.id,
                     path,
                     "any JSON has no schema, take a concrete type",
                 );
@@ -219,7 +224,7 @@ impl Reader {
     fn inside(&mut self, schema: &Schema, path: &str) -> Option<Shape> {
         let value = self.value(schema, path)?;
         if value.optional {
-            self.fault("null-item", path, "items cannot be null");
+            self.fault(Rule::NULL_ITEM.id, path, "items cannot be null");
             return None;
         }
         self.lost.extend(
@@ -245,7 +250,7 @@ impl Reader {
                 "the key `{}` is not accepted by any provider, use letters, digits and `_`",
                 field.name
             );
-            self.fault("property-key", &path, &text);
+            self.fault(Rule::PROPERTY_KEY.id, &path, &text);
         }
         let value = self.value(field.schema, &path)?;
         let default = field

@@ -12,6 +12,7 @@ use std::fmt;
 use jsonschema::{PatternOptions, Retrieve, Uri, Validator};
 use serde_json::Value;
 use tool_core::schema::dynamic::{Fault, Targets};
+use tool_core::schema::rules::Rule;
 use tool_core::{Issue, SchemaCheck};
 
 use graph::Graph;
@@ -76,7 +77,7 @@ impl Checked {
         let bytes = schema.to_string().len();
         if bytes > MOST_BYTES {
             return Err(refused(
-                "limit-size",
+                Rule::LIMIT_SIZE.id,
                 String::new(),
                 format!("the schema has {bytes} bytes and at most {MOST_BYTES} are compiled"),
             ));
@@ -96,17 +97,19 @@ impl Checked {
                 let pointer = error.instance_path().to_string();
                 let why = words::cut(&error.to_string(), 300);
                 refused(
-                    "schema",
+                    Rule::MCP_SCHEMA.id,
                     pointer,
-                    format!("values cannot be validated against the schema: {why}"),
+                    Rule::MCP_SCHEMA.text_with(&[&why]).to_string(),
                 )
             })
         });
         let validator = built.unwrap_or_else(|| {
             Err(refused(
-                "schema",
+                Rule::MCP_SCHEMA.id,
                 String::new(),
-                "values cannot be validated against the schema: it could not be compiled",
+                Rule::MCP_SCHEMA
+                    .text_with(&[&"it could not be compiled"])
+                    .to_string(),
             ))
         })?;
         Ok(Self { validator, graph })

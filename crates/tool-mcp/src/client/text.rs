@@ -4,6 +4,7 @@ use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 use tool_core::hidden;
 use tool_core::schema::dynamic::{Fault, Targets};
+use tool_core::schema::rules::Rule;
 
 use super::check::MOST_BYTES;
 
@@ -86,9 +87,11 @@ impl Looker {
         if text.len() > most {
             push(
                 &mut self.found.long,
-                "text-length",
+                Rule::MCP_TEXT_LENGTH.id,
                 place,
-                format!("{} bytes, and at most {most} are taken", text.len()),
+                Rule::MCP_TEXT_LENGTH
+                    .text_with(&[&text.len(), &most])
+                    .to_string(),
             );
         }
         let mut characters = hidden::find(text).map(|(_, c)| format!("U+{:04X}", u32::from(c)));
@@ -100,8 +103,15 @@ impl Looker {
         if more > 0 {
             listed.push(format!("{more} more"));
         }
-        let told = format!("characters that are not shown: {}", listed.join(", "));
-        push(&mut self.found.hidden, "hidden-text", place, told);
+        let told = Rule::MCP_HIDDEN_TEXT
+            .text_with(&[&listed.join(", ")])
+            .to_string();
+        push(
+            &mut self.found.hidden,
+            Rule::MCP_HIDDEN_TEXT.id,
+            place,
+            told,
+        );
     }
 
     fn schema(&mut self, place: &str, schema: Option<&JsonObject>) {
@@ -112,9 +122,11 @@ impl Looker {
         if bytes > MOST_BYTES {
             push(
                 &mut self.found.long,
-                "text-length",
+                Rule::MCP_TEXT_LENGTH.id,
                 place,
-                format!("{bytes} bytes, and at most {MOST_BYTES} are taken"),
+                Rule::MCP_TEXT_LENGTH
+                    .text_with(&[&bytes, &MOST_BYTES])
+                    .to_string(),
             );
         }
         self.entries(&mut place.to_owned(), schema);

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use tool_core::schema::dynamic::Fault;
+use tool_core::schema::rules::Rule;
 
 use super::read::{MOST_NODES, Schemas, schemas};
 use super::refused;
@@ -63,7 +64,7 @@ impl Graph {
                 .sum::<usize>();
         if way > LONGEST_WAY {
             return Err(refused(
-                "limit-depth",
+                Rule::LIMIT_DEPTH.id,
                 String::new(),
                 "too many schemas refer to each other",
             ));
@@ -93,7 +94,7 @@ impl Graph {
                 if !is_done {
                     if open[at] {
                         return Err(refused(
-                            "recursive-type",
+                            Rule::RECURSIVE_TYPE.id,
                             String::new(),
                             "a part of the schema refers to itself for the same value",
                         ));
@@ -120,7 +121,7 @@ impl Graph {
                     .fold(0_u64, |all, count| all.saturating_add(*count));
                 if steps > MOST_HERE || total > 100 * MOST_NODES || self.depth > DEEPEST_HERE {
                     return Err(refused(
-                        "limit-size",
+                        Rule::LIMIT_SIZE.id,
                         String::new(),
                         "the choices of the schema are nested in each other too often",
                     ));

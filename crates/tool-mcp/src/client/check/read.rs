@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 use tool_core::schema::dynamic::Fault;
+use tool_core::schema::rules::Rule;
 
 use super::graph::Node;
 use super::{DEEPEST, refused};
@@ -77,7 +78,7 @@ impl<'a> Builder<'a> {
         if let Some(id) = text("$id").filter(|_| depth > 0) {
             let Some(name) = id.strip_prefix('#') else {
                 return Err(refused(
-                    "ref-target",
+                    Rule::REF_TARGET.id,
                     pointer.clone(),
                     "a schema within the schema has an `$id` of its own, which is not supported",
                 ));
@@ -121,7 +122,7 @@ impl<'a> Builder<'a> {
         let at = self.nodes.len();
         if at >= MOST_NODES {
             return Err(refused(
-                "limit-size",
+                Rule::LIMIT_SIZE.id,
                 String::new(),
                 format!("the schema contains more than {MOST_NODES} schemas"),
             ));
@@ -188,7 +189,7 @@ impl<'a> Builder<'a> {
                 }
                 ("$dynamicRef" | "$recursiveRef", _) => {
                     return Err(refused(
-                        "ref-target",
+                        Rule::REF_TARGET.id,
                         pointer.clone(),
                         format!("`{key}` is not supported, use `$ref`"),
                     ));
@@ -265,7 +266,7 @@ impl<'a> Builder<'a> {
         };
         found.ok_or_else(|| {
             refused(
-                "ref-target",
+                Rule::REF_TARGET.id,
                 pointer.to_owned(),
                 "a reference leads to a definition that is not in the schema",
             )
@@ -280,7 +281,7 @@ fn step(pointer: &mut String, name: &str) {
 
 fn leads_out(pointer: String) -> Fault {
     refused(
-        "ref-target",
+        Rule::REF_TARGET.id,
         pointer,
         "a reference leads out of the schema, and nothing is fetched: write the definition under `$defs`",
     )
@@ -288,7 +289,7 @@ fn leads_out(pointer: String) -> Fault {
 
 fn too_deep(pointer: String) -> Fault {
     refused(
-        "limit-depth",
+        Rule::LIMIT_DEPTH.id,
         pointer,
         format!("more than {DEEPEST} schemas are nested in each other"),
     )
