@@ -9,7 +9,7 @@
 
 use serde_json::{Value, json};
 use tool_core::schema::dialect::Dialect;
-use tool_core::schema::dynamic::{DynSchema, Target, judge, read, read_text};
+use tool_core::schema::dynamic::{DynSchema, KEPT_LIMIT, Target, judge, read, read_text};
 
 fn taken(schema: &Value) -> DynSchema {
     read(schema).unwrap_or_else(|faults| panic!("{faults:?}"))
@@ -260,6 +260,11 @@ fn reading_is_bounded() {
         "the order of the keys was lost: {order}"
     );
 
+    // A schema that alone is larger than everything that may be kept. It is not kept, so that other schemas still can be.
+    let large = json!({"type": "object", "description": "x".repeat(KEPT_LIMIT), "properties": {}});
+    assert_eq!(read(&large).expect_err("too large")[0].rule, "limit-kept");
+    read(&json!({"type": "object", "properties": {}})).expect("room for a small schema");
+
     // Each definition contains the next one ten times.
     let mut definitions = serde_json::Map::new();
     for level in 0..20 {
@@ -334,4 +339,40 @@ fn most_real_world_schemas_fit_every_dialect() {
         count > 1000 && refused * 20 < count,
         "{refused} of {count} are refused in some dialect"
     );
+}
+
+// M2: rules that no labelled case breaks.
+#[test]
+fn rules_without_a_labelled_case_are_reported() {
+    let object = |property: Value| {
+        json!({
+            "type": "object",
+            "properties": { "a": property },
+            "required": ["a"],
+            "additionalProperties": false,
+        })
+    };
+    let mut unknown = object(json!({ "type": "string" }));
+    unknown["required"] = json!(["a", "b"]);
+    let mut unevaluated = object(json!({ "type": "string" }));
+    unevaluated["unevaluatedProperties"] = json!(false);
+    for (rule, schema) in [
+        ("required-unknown", unknown),
+        ("unevaluated", unevaluated),
+        (
+            "min-items-over-1",
+            object(json!({ "type": "array", "items": { "type": "string" }, "minItems": 2 })),
+        ),
+        (
+            "examples-keyword",
+            object(json!({ "type": "string", "examples": ["x"] })),
+        ),
+    ] {
+        let verdicts = judge(&schema);
+        assert!(
+            verdicts.faults().iter().any(|fault| fault.rule == rule),
+            "{rule}: {:?}",
+            verdicts.faults()
+        );
+    }
 }

@@ -237,7 +237,6 @@ const TESTS: &[&str] = &[
 const SILENT: &[(&str, &str)] = &[
     ("enum-duplicate", "tool-core/src/schema/rules/tests.rs"),
     ("old-draft", "tests/tests/non_strict.rs"),
-    ("limit-kept", "tool-core/src/schema/dynamic.rs"),
 ];
 
 /// The rules that the labelled cases of `strict_cases.rs` break.
