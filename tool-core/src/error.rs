@@ -10,8 +10,10 @@ use crate::need::VariableNeed;
 use crate::redact::{Mask, Redactor};
 
 mod shown;
+mod unknown_tool;
 
 pub use shown::{SHOWN_ERRORS, ShownError};
+pub(crate) use unknown_tool::unknown_tool;
 
 /// Why a call has no output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -22,7 +22,6 @@ mod standing;
 mod sweeper;
 #[cfg(feature = "host")]
 pub(crate) mod switches;
-mod unknown_tool;
 mod visibility;
 
 pub use current::Disables;
@@ -39,5 +38,4 @@ pub(crate) use standing::{Standing, still_allowed};
 pub use sweeper::Sweeper;
 #[cfg(feature = "host")]
 pub use switches::Switches;
-pub(crate) use unknown_tool::unknown;
 pub(crate) use visibility::View;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::args::Repair;
 use crate::context::ToolContext;
-use crate::error::ToolError;
+use crate::error::{ToolError, unknown_tool};
 #[cfg(feature = "host")]
 use crate::gate::Gate;
 use crate::gate::policy::{Decision, Request};
-use crate::gate::{self, Layer, Rules, Standing, View};
+use crate::gate::{Layer, Rules, Standing, View};
 use crate::registry::{Shelf, join};
 use crate::schema::dialect::{Dialect, Dialects, Spec};
 use crate::schema::rules::{Fault, toolset_faults};
@@ -315,7 +315,7 @@ impl Toolset {
         let now = self
             .visible()
             .filter(|(at, _)| self.hidden_now(*at).is_none());
-        gate::unknown(now.map(|(_, def)| def.wire_name()), name)
+        unknown_tool(now.map(|(_, def)| def.wire_name()), name)
     }
 }
 

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use super::{FromContext, ToolContext};
 use crate::call::{CallResult, ToolCall};
 use crate::effect::Effect;
-use crate::error::ToolError;
+use crate::error::{ToolError, unknown_tool};
 use crate::tool::Tool;
 use crate::toolset::Toolset;
 
@@ -136,7 +136,7 @@ impl<T: UsedTools> Uses<T> {
         if !T::NAMES.contains(&call.name.as_str()) {
             let redactor = self.cx.redactor();
             let name = redactor.redact(&call.name);
-            let error = crate::gate::unknown(T::NAMES.iter().copied(), &name);
+            let error = unknown_tool(T::NAMES.iter().copied(), &name);
             return CallResult::refused_in(&self.cx, call, error);
         }
         Box::pin(self.tools.call(call, &self.cx)).await

@@ -1,7 +1,7 @@
 //! Error for an unknown tool name, with similar names.
 
+use super::{ErrorKind, ToolError};
 use crate::args::nearest;
-use crate::error::{ErrorKind, ToolError};
 
 /// Maximum number of suggested names.
 const MOST: usize = 5;
@@ -9,7 +9,7 @@ const MOST: usize = 5;
 const SHOWN: usize = 80;
 
 /// The error for an unknown tool. Callers pass visible names only, so a hidden tool gives the same error as a missing one.
-pub(crate) fn unknown<'a>(names: impl Iterator<Item = &'a str>, wanted: &str) -> ToolError {
+pub(crate) fn unknown_tool<'a>(names: impl Iterator<Item = &'a str>, wanted: &str) -> ToolError {
     let near = nearest(wanted, names, MOST);
     let shown: String = wanted.chars().take(SHOWN).collect();
     ToolError::of(
