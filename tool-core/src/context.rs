@@ -25,6 +25,7 @@ use progress::Reporter;
 use variables::Value;
 
 mod access;
+mod arguments;
 mod ask;
 mod builder;
 mod caller;
@@ -43,6 +44,7 @@ mod uses;
 pub mod variables;
 
 pub use access::{Reads, Writes};
+pub(crate) use arguments::{check, misfit, unfit};
 pub use ask::{Answer, Asker, Question};
 pub use builder::{Deadline, ToolContextBuilder};
 pub use extract::{FromContext, FromSecret, FromVariable};

@@ -55,7 +55,7 @@ pub use blocking::blocking;
 #[cfg(feature = "host")]
 pub(crate) use claim::{Before, begun};
 pub(crate) use drive::finish;
-pub(crate) use prepared::{Prepared, check, check_variables, decode};
+pub(crate) use prepared::{Prepared, check_variables, decode};
 #[cfg(feature = "host")]
 pub(crate) use refusal::refuse;
 #[cfg(feature = "host")]

@@ -166,8 +166,7 @@ impl ToolContext {
                 ),
             )
         };
-        let admitted =
-            crate::run::check(T::SCHEMA, answer.get(), Repair::Safe, self).map_err(misfit)?;
+        let admitted = super::check(T::SCHEMA, answer.get(), Repair::Safe, self).map_err(misfit)?;
         match args::read::by_serde::<T>(&admitted.text) {
             Ok(form) => Ok(Answer::Given(form.value)),
             Err(unread) => Err(misfit(ToolError::invalid_arguments(unread.issues))),

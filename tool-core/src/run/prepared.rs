@@ -7,18 +7,17 @@ use std::time::{Duration, Instant};
 
 use super::telemetry::{self, CallSpan};
 use super::{DecodeError, Entry, NotBegun, Progress, Ticket, guard};
-use crate::args::{self, Admitted, Issue, Repair, RepairNote};
+use crate::args::{Admitted, Repair, RepairNote};
 use crate::call::{CallResult, ToolCall};
 #[cfg(feature = "host")]
 use crate::context::Gated;
-use crate::context::{CallScope, ToolContext};
+use crate::context::{CallScope, ToolContext, misfit, unfit};
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate;
 use crate::gate::policy::Request;
 use crate::output::{Citation, Output};
 use crate::redact::{Clean, Redactor};
-use crate::schema::Schema;
 use crate::tool::{Job, SecretKind, ToolDef};
 use crate::toolset::Toolset;
 
@@ -187,21 +186,6 @@ pub(crate) fn check_variables(def: &ToolDef, cx: &ToolContext) -> Result<(), Too
     Err(ToolError::variables_required(missing))
 }
 
-/// Checks arguments against a schema. The error shows no part of a secret.
-#[inline]
-pub(crate) fn check<'t>(
-    schema: &Schema,
-    written: &'t str,
-    repair: Repair,
-    cx: &ToolContext,
-) -> Result<Admitted<'t>, ToolError> {
-    args::admit(schema, written, repair).map_err(|issues| {
-        misfit(written, cx, issues, |masked| {
-            args::admit(schema, masked, repair).err()
-        })
-    })
-}
-
 /// Checks the arguments of a call against the schema of its tool.
 pub(super) fn check_call<'t>(
     def: &ToolDef,
@@ -214,23 +198,6 @@ pub(super) fn check_call<'t>(
             def.admit(masked, repair).err()
         })
     })
-}
-
-#[cold]
-fn misfit(
-    written: &str,
-    cx: &ToolContext,
-    issues: Vec<Issue>,
-    again: impl Fn(&str) -> Option<Vec<Issue>>,
-) -> ToolError {
-    if issues.is_empty() {
-        // The text was given up after too many shapes had been tried.
-        return misread(None);
-    }
-    ToolError::invalid_arguments(
-        cx.redactor()
-            .issues(written, issues, |masked| again(masked).unwrap_or_default()),
-    )
 }
 
 /// Begins a call whose arguments fit the schema and whose scope is open.
@@ -266,16 +233,7 @@ impl Entry for Again<'_> {
 /// The error of a call whose arguments fit the schema but not the type.
 #[cold]
 pub(super) fn misread(reason: Option<DecodeError>) -> ToolError {
-    reason.map_or_else(
-        || {
-            ToolError::invalid_arguments(vec![Issue {
-                pointer: String::new(),
-                expected: "arguments that the tool accepts".to_owned(),
-                found: "arguments that do not fit".to_owned(),
-            }])
-        },
-        DecodeError::into_tool_error,
-    )
+    reason.map_or_else(unfit, DecodeError::into_tool_error)
 }
 
 /// The parts of a call's scope other than its tool and its context.

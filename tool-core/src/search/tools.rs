@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::{CALL_TOOL, SEARCH_TOOLS};
 use crate::args::Repair;
 use crate::call::{CallResult, ToolCall};
-use crate::context::ToolContext;
+use crate::context::{ToolContext, check};
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::registry::RegistryError;
@@ -177,7 +177,7 @@ pub(crate) fn open(
 /// The name and the arguments of the inner call.
 fn inner(tools: &Toolset, text: &str, cx: &ToolContext) -> Result<(String, String), ToolError> {
     let (caller, repair) = (&defs().map_err(ToolError::shown)?[0], tools.repair_mode());
-    let refused = match crate::run::check(caller.input(), text, repair, cx) {
+    let refused = match check(caller.input(), text, repair, cx) {
         Ok(admitted) => {
             let Inner { name, arguments } =
                 serde_json::from_str(&admitted.text).map_err(ToolError::shown)?;

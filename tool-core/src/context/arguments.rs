@@ -1,0 +1,48 @@
+//! Checks of arguments whose errors show no secrets.
+
+use super::ToolContext;
+use crate::args::{self, Admitted, Issue, Repair};
+use crate::error::ToolError;
+use crate::schema::Schema;
+
+/// Checks arguments against a schema. The error shows no part of a secret.
+#[inline]
+pub(crate) fn check<'t>(
+    schema: &Schema,
+    written: &'t str,
+    repair: Repair,
+    cx: &ToolContext,
+) -> Result<Admitted<'t>, ToolError> {
+    args::admit(schema, written, repair).map_err(|issues| {
+        misfit(written, cx, issues, |masked| {
+            args::admit(schema, masked, repair).err()
+        })
+    })
+}
+
+/// The error of arguments that do not fit. `again` returns the issues of the same arguments with their secrets masked.
+#[cold]
+pub(crate) fn misfit(
+    written: &str,
+    cx: &ToolContext,
+    issues: Vec<Issue>,
+    again: impl Fn(&str) -> Option<Vec<Issue>>,
+) -> ToolError {
+    if issues.is_empty() {
+        // The text was given up after too many shapes had been tried.
+        return unfit();
+    }
+    ToolError::invalid_arguments(
+        cx.redactor()
+            .issues(written, issues, |masked| again(masked).unwrap_or_default()),
+    )
+}
+
+/// The error of arguments for which no issue is known.
+pub(crate) fn unfit() -> ToolError {
+    ToolError::invalid_arguments(vec![Issue {
+        pointer: String::new(),
+        expected: "arguments that the tool accepts".to_owned(),
+        found: "arguments that do not fit".to_owned(),
+    }])
+}
