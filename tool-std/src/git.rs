@@ -118,7 +118,7 @@
 //!
 //! # Cost
 //!
-//! Feature `git` adds 23 crates to `tool-core`, all of which `isolate` and `workspace` bring.
+//! 25 crates in addition to those of `tool-core` without features, all of which `tool-isolate` and `workspace` bring.
 
 mod address;
 mod branch;

@@ -45,7 +45,7 @@
 //!
 //! # Cost
 //!
-//! 25 crates in addition to those of `tool-core` without features, 10 in addition to those of `fs`: those of `workspace` and `isolate`, and
+//! 27 crates in addition to those of `tool-core` without features, 12 in addition to those of `fs`: those of `workspace` and `tool-isolate`, and
 //! async-stream, with which generator tools are written.
 
 mod commands;

@@ -88,7 +88,7 @@
 //! # Cost
 //!
 //! The crate adds the engine and the compiler, in C and Rust: about 110 crates in addition to those of `tool-core` and
-//! `tool-std`, and one to two minutes of build time. Each run starts a process: 10 to 13 ms in a release build on two cores.
+//! `tool-isolate`, and one to two minutes of build time. Each run starts a process: 10 to 13 ms in a release build on two cores.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

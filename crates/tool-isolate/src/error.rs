@@ -11,7 +11,7 @@ use std::io;
 pub enum IsolateError {
     /// There is no helper: the host's binary does not call [`tool_isolate::helper()`](crate::helper), or the system is not Linux.
     #[error(
-        "there is no helper: make `tool_isolate::helper();` the first line of `main`, or accept `Isolation::GroupOnly`"
+        "there is no helper: make `tool_isolate::helper();` (or `tool_std::helper();`) the first line of `main`, or accept `Isolation::GroupOnly`"
     )]
     NoHelper,
     /// The helper did not answer.

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use test_support::{Missing, Ran, suite};
 use tool_code::{Code, Limits};
 use tool_core::prelude::*;
-use tool_std::isolate::Isolation;
+use tool_isolate::Isolation;
 
 fn main() -> ExitCode {
     suite![

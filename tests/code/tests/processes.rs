@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tool_code::{Code, Limits, Status};
 use tool_core::prelude::*;
-use tool_std::isolate::Isolation;
+use tool_isolate::Isolation;
 
 const HOST: &str = env!("CARGO_BIN_EXE_code-host");
 

@@ -135,7 +135,7 @@ async fn attempt(
 
 fn no_helper(why: impl std::fmt::Display) -> IsolateError {
     IsolateError::Helper(format!(
-        "{why}: it was killed, or the first line of its `main` is not `tool_isolate::helper();`"
+        "{why}: it was killed, or the first line of its `main` is not `tool_isolate::helper();` (or `tool_std::helper();`)"
     ))
 }
 

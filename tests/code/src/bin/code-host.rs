@@ -3,5 +3,5 @@
 use tool_code as _;
 
 fn main() {
-    tool_std::helper();
+    tool_isolate::helper();
 }

@@ -13,10 +13,10 @@ use std::process::{Command, exit};
 use rustix::process::{Resource, getrlimit};
 use serde_json::{Value, json};
 
-tool_std::mode!("tool-code-engine", compromised);
+tool_isolate::mode!("tool-code-engine", compromised);
 
 fn main() {
-    tool_std::helper();
+    tool_isolate::helper();
 }
 
 fn compromised(_: Vec<OsString>) -> u8 {

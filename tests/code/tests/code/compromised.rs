@@ -6,7 +6,7 @@ use serde_json::json;
 use tool_code::{Code, Limits, RunResult, Status};
 use tool_core::Gate;
 use tool_core::prelude::*;
-use tool_std::isolate::Isolation;
+use tool_isolate::Isolation;
 
 use crate::support::{Diary, limits, message};
 

@@ -359,7 +359,7 @@ fn effect_of_run_code_follows_from_its_tools() {
 
 #[tokio::test]
 async fn missing_engine_process_is_an_error() {
-    let isolation = tool_std::isolate::Isolation::new().helper("/no/such/binary");
+    let isolation = tool_isolate::Isolation::new().helper("/no/such/binary");
     let setup = tool_code::Code::builder()
         .isolation(isolation)
         .build()
@@ -371,7 +371,7 @@ async fn missing_engine_process_is_an_error() {
         .unwrap_err();
     assert_eq!(error.kind(), tool_core::ErrorKind::Unavailable);
     // A helper binary that is not a helper.
-    let isolation = tool_std::isolate::Isolation::new().helper("/bin/true");
+    let isolation = tool_isolate::Isolation::new().helper("/bin/true");
     let setup = tool_code::Code::builder()
         .isolation(isolation)
         .build()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tool_code::{Code, CodeBuilder, Limits, RunResult, Status};
 use tool_core::prelude::*;
-use tool_std::isolate::Isolation;
+use tool_isolate::Isolation;
 
 /// Returns a builder whose engine process is this crate's `code-host` binary.
 pub(crate) fn builder() -> CodeBuilder {
