@@ -14,7 +14,7 @@ pub struct Rule {
     pub text: &'static str,
     /// The text after the id in brackets: `[id] text`.
     pub message: &'static str,
-    /// Who rejects it, and with which error; or why `tool-core` does.
+    /// The provider that rejects it, with its error text; or the reason why `tool-core` does.
     pub evidence: &'static str,
     /// The dialects that refuse what breaks the rule.
     pub dialects: Dialects,
