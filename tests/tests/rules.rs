@@ -26,7 +26,7 @@ fn sources() -> Vec<(PathBuf, TokenStream)> {
     for folder in ["tool-core/src", "tool-macros/src", "tool-std/src", "crates"] {
         each_source(&root().join(folder), &mut |path| {
             let inside = path.strip_prefix(root()).unwrap();
-            let mut parts = inside.components().map(|part| part.as_os_str());
+            let mut parts = inside.components().map(std::path::Component::as_os_str);
             if parts.any(|part| part == "tests" || part == "tests.rs" || part == "tool-rules") {
                 return;
             }
