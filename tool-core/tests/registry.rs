@@ -413,7 +413,7 @@ async fn missing_host_required_secret_hides_the_tool() {
     assert_eq!(result.model_text(), "true");
 
     let error = builder().required_secret("plain", "").build().unwrap_err();
-    assert!(error.to_string().contains("[secret-spec] a key is empty"));
+    assert!(error.to_string().contains("[secret-spec] the key is empty"));
 }
 
 // F6: an intersection of two sets of dialects holds only the dialects of both.

@@ -416,6 +416,8 @@ impl tracing::Subscriber for Warnings {
 #[test]
 fn omitted_tools_are_logged_once() {
     let warnings = Arc::new(Mutex::new(Vec::new()));
+    // With a single subscriber, tracing asks the thread that first reaches an event whether it is wanted, which may be the thread of another test.
+    let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let registry = tracing::subscriber::with_default(Warnings(Arc::clone(&warnings)), || {
         let registry = Registry::builder()
             .dynamic(dynamic("legacy"))
