@@ -31,7 +31,7 @@ pub(super) fn judge(root: &Doc) -> Verdicts {
 }
 
 /// Appends steps to a JSON pointer.
-fn push_steps(pointer: &mut String, steps: &[&str]) {
+pub(super) fn push_steps(pointer: &mut String, steps: &[&str]) {
     for step in steps {
         pointer.push('/');
         if step.contains(['~', '/']) {

@@ -131,11 +131,7 @@ impl Adapter {
 
     fn below(&mut self, steps: &[&str], visit: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
-        for step in steps {
-            self.pointer.push('/');
-            self.pointer
-                .push_str(&step.replace('~', "~0").replace('/', "~1"));
-        }
+        judge::push_steps(&mut self.pointer, steps);
         if self.depth < judge::DEEPEST {
             self.depth += 1;
             visit(self);

@@ -15,7 +15,7 @@ use tool_rules::Rule;
 
 use super::doc::Doc;
 use super::fault::{Fault, Targets};
-use super::judge::DEEPEST;
+use super::judge::{DEEPEST, push_steps};
 use super::node::{Node, Owned};
 
 /// A schema that was read, with the constraints that only its description states.
@@ -130,11 +130,7 @@ impl Reader<'_> {
     /// Visits a node below the current one, with the JSON pointer extended by `steps`.
     fn below<T>(&mut self, steps: &[&str], visit: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
-        for step in steps {
-            self.pointer.push('/');
-            self.pointer
-                .push_str(&step.replace('~', "~0").replace('/', "~1"));
-        }
+        push_steps(&mut self.pointer, steps);
         let found = visit(self);
         self.pointer.truncate(length);
         found
