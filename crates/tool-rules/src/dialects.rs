@@ -48,11 +48,6 @@ impl Dialects {
         self.0 == 0
     }
 
-    /// A bit for each dialect, in the order of [`Dialects::NAMES`].
-    pub const fn bits(self) -> u8 {
-        self.0
-    }
-
     /// The names of the dialects in the set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Self::NAMES

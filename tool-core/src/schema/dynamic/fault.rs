@@ -45,25 +45,15 @@ impl Target {
     }
 }
 
-// The bits of `Targets` are those of the rules' dialects.
-const _: () = {
-    assert!(Dialects::OPENAI.bits() == 1 << Target::OpenAi as u8);
-    assert!(Dialects::ANTHROPIC.bits() == 1 << Target::Anthropic as u8);
-    assert!(Dialects::GEMINI.bits() == 1 << Target::Gemini as u8);
-    assert!(Dialects::GEMINI_PARAMETERS.bits() == 1 << Target::GeminiParameters as u8);
-    assert!(Dialects::MCP.bits() == 1 << Target::Mcp as u8);
-    assert!(Dialects::JSON_SCHEMA.bits() == 1 << Target::JsonSchema as u8);
-};
-
-/// A set of targets.
+/// A set of targets: the dialects of the rules, by [`Target`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Targets(u8);
+pub struct Targets(Dialects);
 
 impl Targets {
     /// The empty set.
-    pub const NONE: Self = Self(0);
+    pub const NONE: Self = Self(Dialects::NONE);
     /// The set of all targets.
-    pub const ALL: Self = Self(0b11_1111);
+    pub const ALL: Self = Self(Dialects::ALL);
 
     pub(super) const O: Self = Self::only(Target::OpenAi);
     pub(super) const A: Self = Self::only(Target::Anthropic);
@@ -73,28 +63,35 @@ impl Targets {
 
     /// The targets that refuse what breaks a rule.
     pub(super) const fn of(rule: &Rule) -> Self {
-        Self(rule.dialects.bits())
+        Self(rule.dialects)
     }
 
     /// The set of one target.
     pub const fn only(target: Target) -> Self {
-        Self(1 << target as u8)
+        Self(match target {
+            Target::OpenAi => Dialects::OPENAI,
+            Target::Anthropic => Dialects::ANTHROPIC,
+            Target::Gemini => Dialects::GEMINI,
+            Target::GeminiParameters => Dialects::GEMINI_PARAMETERS,
+            Target::Mcp => Dialects::MCP,
+            Target::JsonSchema => Dialects::JSON_SCHEMA,
+        })
     }
 
     /// The union of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        Self(self.0.and(other.0))
     }
 
     /// Whether the target is in the set.
     pub const fn contains(self, target: Target) -> bool {
-        self.0 & (1 << target as u8) != 0
+        self.0.contains(Self::only(target).0)
     }
 
     /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
-        self.0 == 0
+        self.0.is_empty()
     }
 }
 
