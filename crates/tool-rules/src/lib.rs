@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod areas;
 mod constraint;
 mod derive;
 mod dialects;

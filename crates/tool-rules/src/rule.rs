@@ -3,7 +3,6 @@
 use core::fmt::{self, Display};
 
 use crate::dialects::Dialects;
-use crate::{constraint, derive, dynamic, schema, tool, types, warning};
 
 /// A rule of the catalogue, or one of several messages of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,22 +29,6 @@ pub struct Area {
 }
 
 impl Rule {
-    /// The areas of the catalogue.
-    pub const AREAS: &'static [Area] = &[
-        schema::AREA,
-        constraint::AREA,
-        types::AREA,
-        tool::AREA,
-        derive::AREA,
-        warning::AREA,
-        dynamic::AREA,
-    ];
-
-    /// All rules, in the order of the catalogue. A rule with several messages has an entry for each.
-    pub fn all() -> impl Iterator<Item = &'static Self> {
-        Self::AREAS.iter().flat_map(|area| area.rules)
-    }
-
     /// The text with the facts in place of `{0}`, `{1}` and so on.
     pub const fn text_with<'a>(&self, facts: &'a [&'a dyn Display]) -> Filled<'a> {
         Filled {

@@ -1,0 +1,22 @@
+//! The catalogue: all tables, in order.
+
+use crate::rule::{Area, Rule};
+use crate::{constraint, derive, dynamic, schema, tool, types, warning};
+
+impl Rule {
+    /// The areas of the catalogue.
+    pub const AREAS: &'static [Area] = &[
+        schema::AREA,
+        constraint::AREA,
+        types::AREA,
+        tool::AREA,
+        derive::AREA,
+        warning::AREA,
+        dynamic::AREA,
+    ];
+
+    /// All rules, in the order of the catalogue. A rule with several messages has an entry for each.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        Self::AREAS.iter().flat_map(|area| area.rules)
+    }
+}
