@@ -171,7 +171,7 @@ fn constants() -> BTreeSet<String> {
 
 macro_rules! warnings {
     ($($name:ident, $type:ident, $message:literal, $evidence:literal, $dialects:expr;)*) => {
-        [$((stringify!($name), stringify!($type))),*]
+        [$(stringify!($name)),*]
     };
 }
 
@@ -195,11 +195,11 @@ fn every_rule_is_used() {
             words.extend(tokens.iter().filter_map(|token| ident(Some(token))));
         });
     }
-    // The macros name the item that warns, and append `Values` to it where a variant holds a value.
+    // The macros have a constant of the same name for each warning.
     let unused: Vec<&str> = warnings
         .iter()
-        .filter(|(_, item)| !words.contains(item.trim_end_matches("Values")))
-        .map(|(name, _)| *name)
+        .copied()
+        .filter(|name| !words.contains(*name))
         .chain(
             names
                 .iter()

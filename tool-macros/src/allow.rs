@@ -7,53 +7,28 @@ use syn::{LitStr, Token, parenthesized};
 
 use crate::texts;
 
-/// A rule that can be allowed: its id in messages, and its type in `tool_core::__private0::warn`. The type is
-/// empty for a rule that is an error unless it is allowed.
+/// A rule that can be allowed: its id in messages, and its type in tool-core's module `warn`. The type is empty for a rule that is an
+/// error unless it is allowed.
 pub(crate) struct Rule {
     pub(crate) id: &'static str,
     pub(crate) warn: &'static str,
 }
 
-pub(crate) const EXTERNAL_TAG: &Rule = &Rule {
-    id: tool_rules::Rule::EXTERNAL_TAG.id,
-    warn: "ExternalTag",
-};
-pub(crate) const UNTAGGED: &Rule = &Rule {
-    id: tool_rules::Rule::UNTAGGED.id,
-    warn: "Untagged",
-};
-pub(crate) const VARIANT_ALIAS: &Rule = &Rule {
-    id: tool_rules::Rule::VARIANT_ALIAS.id,
-    warn: "VariantAlias",
-};
+macro_rules! warnings {
+    ($($name:ident, $type:ident, $message:literal, $evidence:literal, $dialects:expr;)*) => {$(
+        #[doc = $message]
+        pub(crate) const $name: &Rule = &Rule {
+            id: tool_rules::Rule::$name.id,
+            warn: stringify!($type),
+        };
+    )*};
+}
+
+tool_rules::warnings!(warnings);
+
 pub(crate) const VARIANT_OTHER: &Rule = &Rule {
     id: tool_rules::Rule::VARIANT_OTHER.id,
     warn: "",
-};
-pub(crate) const PATTERN_ANCHORS: &Rule = &Rule {
-    id: tool_rules::Rule::PATTERN_ANCHORS.id,
-    warn: "PatternAnchors",
-};
-
-pub(crate) const TOOL_NAME_CLIENT: &Rule = &Rule {
-    id: tool_rules::Rule::TOOL_NAME_CLIENT.id,
-    warn: "ToolNameClient",
-};
-pub(crate) const TOOL_DESCRIPTION_LONG: &Rule = &Rule {
-    id: tool_rules::Rule::TOOL_DESCRIPTION_LONG.id,
-    warn: "ToolDescriptionLong",
-};
-pub(crate) const LIMIT_OPTIONAL: &Rule = &Rule {
-    id: tool_rules::Rule::MANY_OPTIONALS.id,
-    warn: "LimitOptional",
-};
-pub(crate) const LIMIT_UNION: &Rule = &Rule {
-    id: tool_rules::Rule::MANY_UNIONS.id,
-    warn: "LimitUnion",
-};
-pub(crate) const INT_RANGE: &Rule = &Rule {
-    id: tool_rules::Rule::INT_RANGE.id,
-    warn: "IntRange",
 };
 
 /// The rules that `#[derive(StrictSchema)]` can allow.
@@ -69,8 +44,8 @@ pub(crate) const SCHEMA_RULES: &[&Rule] = &[
 pub(crate) const TOOL_RULES: &[&Rule] = &[
     TOOL_NAME_CLIENT,
     TOOL_DESCRIPTION_LONG,
-    LIMIT_OPTIONAL,
-    LIMIT_UNION,
+    MANY_OPTIONALS,
+    MANY_UNIONS,
     INT_RANGE,
     PATTERN_ANCHORS,
 ];

@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Data;
 
-use crate::allow::{EXTERNAL_TAG, UNTAGGED};
+use crate::allow::{EXTERNAL_TAG, EXTERNAL_TAG_VALUES, UNTAGGED, UNTAGGED_VALUES};
 use crate::derive::model::{Decided, Payload, Shape};
 use crate::spans;
 
@@ -79,8 +79,11 @@ fn warnings(decided: &Decided<'_>) -> TokenStream {
     });
     for warning in &decided.warnings {
         let rule = warning.rule;
-        let is_untagged = rule.id == UNTAGGED.id;
-        if !is_untagged && rule.id != EXTERNAL_TAG.id {
+        let (values, hit) = if rule.id == UNTAGGED.id {
+            (UNTAGGED_VALUES, object_variants(decided))
+        } else if rule.id == EXTERNAL_TAG.id {
+            (EXTERNAL_TAG_VALUES, quote!(true))
+        } else {
             out.extend(spans::warning(
                 &decided.paths,
                 &warning.place,
@@ -88,21 +91,18 @@ fn warnings(decided: &Decided<'_>) -> TokenStream {
                 quote!(#input true),
             ));
             continue;
-        }
-        // The suggested tag depends on the types in the variants.
-        let hit = if is_untagged {
-            object_variants(decided)
-        } else {
-            quote!(true)
         };
+        // The suggested tag depends on the types in the variants.
         let (beside, around) = tags(decided);
-        for (name, holds) in [
-            (rule.warn.to_owned(), beside),
-            (format!("{}Values", rule.warn), around),
-        ] {
+        for (rule, holds) in [(rule, beside), (values, around)] {
             if let Some(holds) = holds {
                 let hit = quote!(#input (#hit) && #holds);
-                out.extend(spans::warning(&decided.paths, &warning.place, &name, hit));
+                out.extend(spans::warning(
+                    &decided.paths,
+                    &warning.place,
+                    rule.warn,
+                    hit,
+                ));
             }
         }
     }

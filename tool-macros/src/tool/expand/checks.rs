@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::{GenericArgument, PathArguments, Type};
 
 use crate::allow::{
-    INT_RANGE, LIMIT_OPTIONAL, LIMIT_UNION, PATTERN_ANCHORS, TOOL_DESCRIPTION_LONG,
+    INT_RANGE, MANY_OPTIONALS, MANY_UNIONS, PATTERN_ANCHORS, TOOL_DESCRIPTION_LONG,
     TOOL_NAME_CLIENT,
 };
 use crate::json::Value;
@@ -258,8 +258,8 @@ pub(crate) fn warnings(tool: &Decided<'_>) -> TokenStream {
     }
     if let Some(args) = tool.args() {
         for (rule, asks) in [
-            (LIMIT_OPTIONAL, quote!(many_optionals)),
-            (LIMIT_UNION, quote!(many_unions)),
+            (MANY_OPTIONALS, quote!(many_optionals)),
+            (MANY_UNIONS, quote!(many_unions)),
         ] {
             if !tool.allows(rule) {
                 let hit = quote!(#private::warn::#asks(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY));
@@ -290,11 +290,11 @@ fn limit_warnings(
     let mut out = TokenStream::new();
     for (rule, asks, applies) in [
         (
-            LIMIT_OPTIONAL,
+            MANY_OPTIONALS,
             quote!(crosses_optionals),
             optional || !plain,
         ),
-        (LIMIT_UNION, quote!(crosses_unions), !plain),
+        (MANY_UNIONS, quote!(crosses_unions), !plain),
     ] {
         if applies && !tool.allows(rule) {
             let hit = quote!(#private::#asks(<#input as #private::HasSpec>::SPEC, &<#input as #private::Facts>::SURVEY, #at));
