@@ -11,7 +11,7 @@ use crate::paths::{Paths, ends, underlined};
 use crate::tool::parse::options::Options;
 use crate::tool::parse::values::{Approval, Example, Predicate, Timeout};
 
-/// What the options of a tool state about it.
+/// The facts that a tool's options state.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an option that is a single word"
@@ -185,7 +185,7 @@ fn text(text: Option<&LitStr>, paths: &Paths) -> TokenStream {
 }
 
 /// Generates an `Option`.
-fn option(value: Option<impl ToTokens>) -> TokenStream {
+pub(super) fn option(value: Option<impl ToTokens>) -> TokenStream {
     match value {
         None => quote!(::core::option::Option::None),
         Some(value) => quote!(::core::option::Option::Some(#value)),

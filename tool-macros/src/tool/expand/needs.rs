@@ -5,6 +5,7 @@ use quote::quote;
 use syn::LitStr;
 
 use crate::paths::Paths;
+use crate::tool::facts::option;
 use crate::tool::model::{Decided, Source};
 use crate::tool::parse::need::{Secret, Variable};
 
@@ -88,10 +89,7 @@ fn variable(variable: &Variable, paths: &Paths, optional: Option<TokenStream>) -
 
 fn text_or_none(text: Option<&LitStr>, paths: &Paths) -> TokenStream {
     let private = paths.private();
-    match text {
-        None => quote!(::core::option::Option::None),
-        Some(text) => quote!(::core::option::Option::Some(#private::Cow::Borrowed(#text))),
-    }
+    option(text.map(|text| quote!(#private::Cow::Borrowed(#text))))
 }
 
 /// Generates `true` if the option is written; otherwise the type decides, and without a type it is `false`.
