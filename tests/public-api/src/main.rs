@@ -1,11 +1,11 @@
-//! Compares the public API of `tool-core` with the recorded one, or records it.
+//! Compares the public API of a crate with the recorded one, or records it.
 //!
 //! ```console
 //! cargo run -p public-api-tests -- RUSTDOC_JSON RECORD [--update]
 //! ```
 //!
 //! `RUSTDOC_JSON` is what rustdoc writes with `--output-format json`. `RECORD` has a line for each public item, method, variant, field and implementation. Exits
-//! with 1 and prints the lines that differ if the record is not true. `.ci/public-api` makes the JSON and calls this program.
+//! with 1 and prints the lines that differ if the record differs. `.ci/public-api` makes the JSON and calls this program.
 
 use std::collections::BTreeSet;
 use std::error::Error;
