@@ -113,12 +113,13 @@ fn format(program: &TokenStream) -> String {
 fn macros_expand_to_the_recorded_code() {
     let overwrite = env::var_os("EXPANSIONS").is_some_and(|value| value == "overwrite");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("expansions");
-    let mut changed = Vec::new();
+    let (mut changed, mut programs) = (Vec::new(), 0);
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.to_str().unwrap().ends_with(".expanded.rs") {
             continue;
         }
+        programs += 1;
         let program = fs::read_to_string(&path).unwrap();
         let found = format(&expand(program.parse().unwrap()));
         let expanded = path.with_extension("expanded.rs");
@@ -128,6 +129,7 @@ fn macros_expand_to_the_recorded_code() {
             changed.push(expanded);
         }
     }
+    assert!(programs > 0, "there is no program to expand");
     assert!(
         changed.is_empty(),
         "the expansion is not the recorded one, write it with `EXPANSIONS=overwrite` and read the difference: {changed:?}"

@@ -23,7 +23,7 @@ impl Paths {
         Ok(Self { krate: Some(krate) })
     }
 
-    /// Generates `::tool_core::__private0`, with the patch version.
+    /// Generates `::tool_core::__privateN`, where `N` is the patch version.
     pub(crate) fn private(&self) -> TokenStream {
         let private = private(Span::call_site());
         match &self.krate {
@@ -32,7 +32,7 @@ impl Paths {
         }
     }
 
-    /// Generates `::tool_core::__private0`, with the patch version with every token at `span`.
+    /// Generates the path of [`Paths::private`]; every token has the span `span`.
     pub(crate) fn private_at(&self, span: Span) -> TokenStream {
         let private = private(span);
         match &self.krate {

@@ -18,8 +18,8 @@ use crate::words::{in_tokens, once, unknown};
 
 /// Defines [`Options`], its parser, [`WORDS`] and [`Options::check_conflicts`] from the rows of the table.
 ///
-/// A row is `word => field: Type = value;`, where `value` reads what follows the word. The type says how often the option may occur: see
-/// [`Slot`]. `unless other => text` after the value refuses the option next to the option in the field `other`.
+/// A row is `"word" => field: Type = value;`, where `value` reads what follows the word. The type says how often the option may occur: see
+/// [`Slot`]. `, unless other => text` after the value refuses the option next to the option in the field `other`.
 macro_rules! options {
     (
         ($word:ident, $input:ident, $errors:ident)
@@ -100,7 +100,7 @@ options! {
     "idempotent" => idempotent: Option<Ident> = word.clone();
     /// `open_world`: a call reaches systems outside of the host.
     "open_world" => open_world: Option<Ident> = word.clone();
-    /// `providers(openai, anthropic)`: the providers that the tool is for, by their variants of `Dialect`.
+    /// `providers(openai, anthropic)`: the providers that the tool is for, stored as variants of `Dialect`.
     "providers" => providers: Option<Vec<&'static str>> = providers(input)?;
     /// `secret("key", …)`: a secret that the fn reads from its context.
     "secret" => secrets: Vec<Secret> = Secret::parse(parens(input)?, word, false, errors)?;
