@@ -183,9 +183,17 @@ fn exported(source: &Path) -> BTreeMap<String, String> {
     found
 }
 
+/// The top-level modules of a crate.
+fn modules(source: &Path) -> BTreeSet<String> {
+    let files = fs::read_dir(source).unwrap();
+    let names = files.map(|file| file.unwrap().path().file_stem().unwrap().to_owned());
+    let names = names.map(|name| name.into_string().unwrap());
+    names.filter(|name| name != "lib").collect()
+}
+
 /// The imports of each top-level module: module, imported module, files.
 fn imports(source: &Path) -> BTreeMap<(String, String), BTreeSet<String>> {
-    let exported = exported(source);
+    let (exported, modules) = (exported(source), modules(source));
     let mut imports: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     each_source(source, &mut |path| {
         let local = path.strip_prefix(source).unwrap().with_extension("");
@@ -199,7 +207,11 @@ fn imports(source: &Path) -> BTreeMap<(String, String), BTreeSet<String>> {
         let mut found = BTreeSet::new();
         names(file.into_token_stream(), parts.len(), &mut found);
         for name in found {
-            let module = exported.get(&name).unwrap_or(&name);
+            // `lib.rs` may export a macro with the name of a module.
+            let module = match exported.get(&name) {
+                Some(module) if !modules.contains(&name) => module,
+                _ => &name,
+            };
             if module != parts[0] {
                 let local = local.display().to_string();
                 imports
@@ -287,25 +299,11 @@ fn only_listed_rows_have_cycles() {
 
 #[test]
 fn every_module_is_in_the_order_and_on_the_page() {
-    let modules: BTreeSet<String> = fs::read_dir(source("tool-core"))
-        .unwrap()
-        .map(|entry| {
-            entry
-                .unwrap()
-                .path()
-                .file_stem()
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .to_owned()
-        })
-        .filter(|name| name != "lib")
-        .collect();
     let listed: BTreeSet<String> = ORDER
         .iter()
         .flat_map(|row| row.iter().map(|name| (*name).to_owned()))
         .collect();
-    assert_eq!(modules, listed);
+    assert_eq!(modules(&source("tool-core")), listed);
     let page = fs::read_to_string(source("tool-core").join("../../ARCHITECTURE.md")).unwrap();
     for row in ORDER {
         let row: Vec<String> = row.iter().map(|module| format!("`{module}`")).collect();
