@@ -17,7 +17,7 @@ pub use crate::context::{FromSecret, FromVariable};
 pub use crate::effect::{Declared, Effect};
 pub use crate::output::{IntoOutput, Returned, Step};
 pub use crate::registry::{Link, TOOLS};
-pub use crate::run::{DecodeError, Entry, NotBegun, Pass, Ticket, blocking, start};
+pub use crate::run::blocking;
 pub use crate::schema::dialect::{
     Dialect, Dialects, HasSpec, Hints, Lowered, Render, RenderSchema, Spec, ToolExample, measure,
     measure_schema,
@@ -39,8 +39,9 @@ pub const REPORTED: &Schema = Schema::REPORTED;
 pub use crate::schema::{MapKey, Pattern, StrictSchema, warn};
 pub use crate::stream::{OutputSlot, Tried, generator, no_stream};
 pub use crate::tool::{
-    Approval, Finished, Job, Listed, Origin, SecretKind, SecretNeed, Start, StaticDef,
-    VariableKind, VariableNeed, check_secrets, check_variables, listed,
+    Approval, DecodeError, Entry, Finished, Job, Listed, NotBegun, Origin, Pass, SecretKind,
+    SecretNeed, Start, StaticDef, Ticket, VariableKind, VariableNeed, check_secrets,
+    check_variables, listed, start,
 };
 pub use std::borrow::Cow;
 pub use std::error::Error as StdError;

@@ -2,15 +2,11 @@
 
 use std::future::Future;
 
-use crate::args::read::{Decode, Reading};
-use crate::args::{self, Inexact, Issue, Misread};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
 use crate::context::progress::{self, Reporter, Steps};
-use crate::error::ToolError;
 #[cfg(feature = "host")]
 use crate::gate;
-use crate::tool::{Job, Tool};
 use crate::toolset::Toolset;
 use futures::stream::Stream;
 
@@ -54,7 +50,6 @@ pub use blocking::BlockingPool;
 pub use blocking::blocking;
 #[cfg(feature = "host")]
 pub(crate) use claim::{Before, begun};
-pub(crate) use drive::finish;
 pub(crate) use prepared::{Prepared, check_variables, decode};
 #[cfg(feature = "host")]
 pub(crate) use refusal::refuse;
@@ -69,87 +64,6 @@ pub use steps::{Permitted, Ran};
 pub(crate) use typed::invoke;
 #[cfg(feature = "host")]
 pub(crate) use unbegun::{close_approved, close_refused};
-
-/// The right to start a run. Only this crate can create it, so other crates cannot call a [`Start`](crate::tool::Start).
-#[doc(hidden)]
-pub struct Ticket(());
-
-/// The right to call a tool's `run`. Only this crate can create it.
-#[doc(hidden)]
-pub struct Pass(());
-
-/// serde rejected arguments that fit the schema: a custom `Deserialize` impl is stricter than the schema of its type.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct DecodeError(Issue);
-
-impl DecodeError {
-    fn into_tool_error(self) -> ToolError {
-        ToolError::invalid_arguments(vec![self.0])
-    }
-}
-
-impl From<Misread> for DecodeError {
-    fn from(misread: Misread) -> Self {
-        Self(misread.into_issue())
-    }
-}
-
-impl From<Inexact> for DecodeError {
-    fn from(error: Inexact) -> Self {
-        match error {
-            Inexact::Json(error) => Misread::whole(&error).into(),
-            // A number that the handler of a dynamic tool would receive with a different value.
-            Inexact::Number(issue) => Self(issue),
-        }
-    }
-}
-
-/// A call whose arguments are read before its scope is opened.
-#[doc(hidden)]
-pub trait Entry {
-    /// The arguments as JSON text.
-    fn text(&self) -> &str;
-
-    /// Opens the scope after the arguments have been read. Arguments that are not `exact` are corrected first; from then on [`text`](Self::text)
-    /// returns the corrected text.
-    fn enter(&mut self, exact: bool) -> Result<ToolContext, ToolError>;
-}
-
-/// Why a run was not started.
-#[doc(hidden)]
-#[derive(Debug)]
-pub enum NotBegun {
-    /// The arguments do not fit the schema. The error is set if a custom `Deserialize` impl gave a reason.
-    Unfit(Option<DecodeError>),
-    /// The call is refused.
-    Refused(ToolError),
-}
-
-impl NotBegun {
-    fn into_tool_error(self) -> ToolError {
-        match self {
-            Self::Refused(error) => error,
-            Self::Unfit(reason) => prepared::misread(reason),
-        }
-    }
-}
-
-/// Starts a run of `T`: reads the arguments now; the body runs when the returned job is polled.
-#[doc(hidden)]
-pub fn start<T: Tool + Decode>(entry: &mut dyn Entry, _: Ticket) -> Result<Job, NotBegun> {
-    let read = args::read::read::<T>(T::SPEC.input, entry.text());
-    let unfit = |issue: Option<Issue>| NotBegun::Unfit(issue.map(DecodeError));
-    let Reading { mut value, exact } = read.map_err(unfit)?;
-    let cx = entry.enter(exact).map_err(NotBegun::Refused)?;
-    if !exact {
-        // The body must receive the same values that policies, approvals and the audit read.
-        let read = args::read::read::<T>(T::SPEC.input, entry.text());
-        value = read.map_err(unfit)?.value;
-    }
-    let body = value.run(cx.clone(), Pass(()));
-    Ok(Box::pin(finish(body, T::model_view, cx)))
-}
 
 type Progress = Option<Reporter>;
 

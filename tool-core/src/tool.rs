@@ -10,7 +10,6 @@ use crate::context::ToolContext;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{ModelOutput, Output, Returned};
-use crate::run::{Entry, NotBegun, Pass, Ticket};
 use crate::schema::dialect::HasSpec;
 
 #[cfg(feature = "host")]
@@ -18,11 +17,13 @@ mod contract;
 mod def;
 mod dynamic;
 mod exposed;
+mod finish;
 mod listed;
 mod output;
 mod parts;
 mod read;
 mod results;
+mod start;
 
 pub(crate) use crate::need::fault_of;
 pub use crate::need::{
@@ -31,10 +32,14 @@ pub use crate::need::{
 pub use def::{StaticDef, ToolDef};
 pub(crate) use dynamic::{DynamicDef, wire_of};
 pub use dynamic::{DynamicTool, SchemaCheck};
+pub(crate) use finish::{finish, settle};
 #[doc(hidden)]
 pub use listed::{Listed, listed};
 pub use parts::DefinitionParts;
 pub(crate) use results::result_faults;
+#[doc(hidden)]
+pub use start::{DecodeError, Entry, NotBegun, Pass, Ticket, start};
+pub(crate) use start::{misread, run};
 
 /// A tool, as the struct of its typed arguments. `#[tool]` implements it.
 #[diagnostic::on_unimplemented(

@@ -16,10 +16,9 @@ use crate::context::{FromContext, FromSecret, FromVariable};
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{IntoOutput, Returned};
-use crate::run::{Entry, NotBegun, Ticket, start};
 use crate::schema::{Schema, StrictSchema};
 use crate::stream::{Item, ToolStream};
-use crate::tool::{Job, Start, Tool};
+use crate::tool::{Entry, Job, NotBegun, Start, Ticket, Tool, start};
 
 /// The type itself, as a projection: rustc underlines a projection as a whole, but only one token of a name.
 pub trait Same {

@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::telemetry::{self, CallSpan};
-use super::{DecodeError, Entry, NotBegun, Progress, Ticket, guard};
+use super::{Progress, guard};
 use crate::args::{Admitted, Repair, RepairNote};
 use crate::call::{CallResult, ToolCall};
 #[cfg(feature = "host")]
 use crate::context::Gated;
-use crate::context::{CallScope, ToolContext, misfit, unfit};
+use crate::context::{CallScope, ToolContext, misfit};
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
 use crate::gate;
 use crate::gate::policy::Request;
 use crate::output::{Citation, Output};
 use crate::redact::{Clean, Redactor};
-use crate::tool::{Job, SecretKind, ToolDef};
+use crate::tool::{Entry, Job, NotBegun, SecretKind, ToolDef, misread};
 use crate::toolset::Toolset;
 
 /// A call whose tool was found and whose arguments were admitted. Nothing of the tool has run.
@@ -204,7 +204,7 @@ pub(super) fn check_call<'t>(
 pub(super) fn begin(def: &ToolDef, text: &str, cx: ToolContext) -> Result<Job, ToolError> {
     let mut again = Again { text, cx: Some(cx) };
     // A custom `Deserialize` impl may panic.
-    catch_unwind(AssertUnwindSafe(|| def.start(&mut again, Ticket(()))))
+    catch_unwind(AssertUnwindSafe(|| def.start(&mut again)))
         .map_err(|payload| guard::panicked(&*payload))?
         .map_err(NotBegun::into_tool_error)
 }
@@ -228,12 +228,6 @@ impl Entry for Again<'_> {
     fn enter(&mut self, _: bool) -> Result<ToolContext, ToolError> {
         self.cx.take().ok_or_else(|| misread(None))
     }
-}
-
-/// The error of a call whose arguments fit the schema but not the type.
-#[cold]
-pub(super) fn misread(reason: Option<DecodeError>) -> ToolError {
-    reason.map_or_else(unfit, DecodeError::into_tool_error)
 }
 
 /// The parts of a call's scope other than its tool and its context.

@@ -1,9 +1,9 @@
 //! Calls with typed arguments, with and without a gate.
 
+use super::Prepared;
 #[cfg(feature = "host")]
 use super::gated;
 use super::steps::{Body, Found, Left, Permit, Running};
-use super::{Pass, Prepared, drive};
 #[cfg(feature = "host")]
 use crate::call::ToolCall;
 use crate::context::ToolContext;
@@ -14,7 +14,7 @@ use crate::error::ErrorKind;
 use crate::error::ToolError;
 #[cfg(feature = "host")]
 use crate::gate::Gate;
-use crate::tool::Tool;
+use crate::tool::{self, Tool};
 use crate::toolset::Toolset;
 
 /// Implements [`Toolset::invoke`].
@@ -35,8 +35,8 @@ pub(crate) async fn invoke<T: Tool>(
     };
     let inner = permit.context().clone();
     let body = Body::new(async move {
-        let returned = input.run(inner.clone(), Pass(())).await?;
-        drive::settle(returned, &inner).await
+        let returned = tool::run(input, inner.clone()).await?;
+        tool::settle(returned, &inner).await
     });
     let outcome = permit.run(body).await;
     running.land_typed(outcome)
@@ -70,8 +70,8 @@ async fn through<T: Tool>(
         )));
     };
     let make: gated::MakeJob = Box::new(move |cx| {
-        let body = input.run(cx.clone(), Pass(()));
-        Box::pin(drive::finish(body, T::model_view, cx))
+        let body = tool::run(input, cx.clone());
+        Box::pin(tool::finish(body, T::model_view, cx))
     });
     // A typed call has no id from a provider. Within a call it is counted, and a call whose identity the host has set gets the same id
     // whenever it is dispatched: the ledger compares the ids.

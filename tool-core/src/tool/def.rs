@@ -10,10 +10,9 @@ use super::contract;
 use super::dynamic::DynamicDef;
 use super::exposed::Exposed;
 use super::output::Promise;
-use super::{Approval, Job, Origin, SecretNeed, Start, VariableNeed};
+use super::{Approval, Entry, Job, NotBegun, Origin, SecretNeed, Start, Ticket, VariableNeed};
 use crate::args::{self, Admitted, Issue, Repair};
 use crate::effect::Effect;
-use crate::run::{Entry, NotBegun, Ticket};
 use crate::schema::dialect::{Dialect, Dialects, Hints, Lowered, Spec, ToolExample};
 use crate::schema::{Schema, Text};
 
@@ -442,8 +441,8 @@ impl ToolDef {
         }
     }
 
-    /// Decodes the arguments and returns the run.
-    pub(crate) fn start(&self, entry: &mut dyn Entry, ticket: Ticket) -> Result<Job, NotBegun> {
+    /// Implements [`ToolDef::start`](super::ToolDef::start).
+    pub(super) fn begin(&self, entry: &mut dyn Entry, ticket: Ticket) -> Result<Job, NotBegun> {
         match self.own() {
             Own::Static(def) => (def.start)(entry, ticket),
             Own::Dynamic(def) => {

@@ -9,13 +9,12 @@ use serde_json::Value;
 
 use super::output::Promise;
 use super::read::read;
-use super::{Approval, Job, SecretNeed, VariableNeed};
+use super::{Approval, Job, SecretNeed, VariableNeed, finish};
 use crate::args::Issue;
 use crate::context::ToolContext;
 use crate::effect::Effect;
 use crate::error::{ErrorKind, ToolError};
 use crate::output::{IntoOutput, ModelOutput, ToModelOutput};
-use crate::run::finish;
 use crate::schema::dialect::Dialects;
 use crate::schema::dynamic::{self, Doc, DynSchema, Fault};
 

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::run::DecodeError;
+use super::DecodeError;
 
 /// Deserializes the arguments.
 pub(super) fn read<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {

@@ -8,9 +8,9 @@ use crate::args::RepairNote;
 use crate::call::ToolCall;
 use crate::context::ToolContext;
 use crate::error::ToolError;
-use crate::run::prepared::{Opening, check_call, check_secrets, enter, misread};
-use crate::run::{DecodeError, Entry, NotBegun, Prepared, Ticket, guard};
-use crate::tool::{Job, ToolDef};
+use crate::run::prepared::{Opening, check_call, check_secrets, enter};
+use crate::run::{Prepared, guard};
+use crate::tool::{DecodeError, Entry, Job, NotBegun, ToolDef, misread};
 use crate::toolset::Toolset;
 
 #[cfg(feature = "host")]
@@ -203,7 +203,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
     fn start(&mut self) -> Result<Job, NotBegun> {
         // A custom `Deserialize` impl may panic.
         let def = self.def;
-        let begun = catch_unwind(AssertUnwindSafe(|| def.start(self, Ticket(()))));
+        let begun = catch_unwind(AssertUnwindSafe(|| def.start(self)));
         match begun {
             Ok(begun) => begun,
             Err(payload) if self.arrived.is_none() && self.inside.is_none() => {

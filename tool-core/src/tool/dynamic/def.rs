@@ -10,12 +10,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::output::Promise;
-use super::super::{Approval, Job, SecretNeed, VariableNeed};
+use super::super::{Approval, DecodeError, Job, SecretNeed, Ticket, VariableNeed};
 use super::SchemaCheck;
 use crate::args;
 use crate::context::ToolContext;
 use crate::effect::{Declared, Effect};
-use crate::run::{DecodeError, Ticket};
 use crate::schema::dialect::{Dialect, Dialects, Hints};
 use crate::schema::dynamic::DynSchema;
 use crate::schema::{Kind, Schema};
