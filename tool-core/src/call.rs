@@ -19,6 +19,8 @@ use crate::redact::{Clean, Redactor};
 use crate::store::{CallKey, EffectRow};
 
 #[cfg(feature = "host")]
+pub(crate) mod stored;
+#[cfg(feature = "host")]
 mod ticket;
 
 #[cfg(feature = "host")]

@@ -38,8 +38,6 @@ mod resume;
     expect(unreachable_pub, reason = "exported with the feature `host`")
 )]
 mod steps;
-#[cfg(feature = "host")]
-pub(crate) mod stored;
 mod telemetry;
 mod typed;
 #[cfg(feature = "host")]

@@ -4,7 +4,7 @@ use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent};
 use super::{Gate, Judgement};
 use crate::args;
 use crate::call::Ticket;
-use crate::call::{CallResult, ToolCall};
+use crate::call::{CallResult, ToolCall, stored};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::run::{self, Before, Prepared};
@@ -109,13 +109,13 @@ pub(crate) async fn withdraw_all(
                 && may_begin(gate, &spent, now)
             {
                 let stored = if result.is_error() {
-                    run::stored::write(result)
+                    stored::write(result)
                 } else {
                     let error = "the outer call ended before this call began, so it was not run";
                     let error = ToolError::of(ErrorKind::Denied, error);
                     let request = spent.request();
                     let call = ToolCall::new(&*request.call, &*request.tool, "{}");
-                    run::stored::write(&CallResult::refused(call, error))
+                    stored::write(&CallResult::refused(call, error))
                 };
                 let closed = run::close_approved(gate, &spent, stored, result.unbegun());
                 closed.await.map_err(|error| failed(&error))?;

@@ -12,12 +12,13 @@ use tokio_util::sync::CancellationToken;
 use super::approval::Approvals;
 use super::sweeper::Sweeper;
 use crate::audit::{Audit, AuditBuffer};
+use crate::call::stored;
 use crate::context::ToolContext;
 use crate::env;
 use crate::error::ToolError;
 use crate::limits::Limits;
 use crate::run::hooks::Hooks;
-use crate::run::{Permitted, Ran, stored};
+use crate::run::{Permitted, Ran};
 use crate::store::{
     AuditNote, AuditRow, CallId, CallKey, EffectClaim, EffectLedger, EffectRow, Journal,
     Resolution, StoreError, Timestamp,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use futures::future::{Either, select};
 
+use super::Prepared;
 use super::record::{self, Audited};
-use super::{Prepared, stored};
 use crate::args;
 use crate::audit::Audit;
-use crate::call::{CallResult, ToolCall};
+use crate::call::{CallResult, ToolCall, stored};
 use crate::context::{Gated, ToolContext};
 use crate::digest;
 use crate::env;

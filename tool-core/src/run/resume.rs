@@ -2,8 +2,8 @@
 
 use futures::stream::Stream;
 
-use super::{Progress, claim, drive, events, gated, record, stored};
-use crate::call::{CallResult, ToolCall, ToolEvent};
+use super::{Progress, claim, drive, events, gated, record};
+use crate::call::{CallResult, ToolCall, ToolEvent, stored};
 use crate::context::{Gated, ToolContext, progress};
 use crate::error::ToolError;
 use crate::gate;

@@ -3,7 +3,7 @@
 use futures::channel::oneshot;
 
 use super::{claim, record};
-use crate::call::{CallResult, ToolCall};
+use crate::call::{CallResult, ToolCall, stored};
 use crate::context::{Gated, ToolContext};
 use crate::digest;
 use crate::env;
@@ -11,7 +11,6 @@ use crate::error::ToolError;
 use crate::gate::Gate;
 use crate::gate::approval::{Approval, Spent};
 use crate::gate::host::Ledger;
-use crate::run::stored;
 use crate::store::{Begun, CallKey, EffectState, Intent, StoreError, Timestamp};
 use crate::tool::ToolDef;
 

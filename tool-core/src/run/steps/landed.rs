@@ -11,6 +11,8 @@ use super::left::{Early, HeldStop, Stopped, Why};
 use super::permitted::Outcome;
 use super::{Left, Ran, Running};
 use crate::call::CallResult;
+#[cfg(feature = "host")]
+use crate::call::stored;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::run::{Prepared, end, telemetry};
@@ -37,11 +39,11 @@ use crate::run::claim::{self, Before};
 #[cfg(feature = "host")]
 use crate::run::closing::Closing;
 #[cfg(feature = "host")]
+use crate::run::record;
+#[cfg(feature = "host")]
 use crate::run::refusal::{self, Refusal, Refused};
 #[cfg(feature = "host")]
 use crate::run::resume::answered;
-#[cfg(feature = "host")]
-use crate::run::{record, stored};
 #[cfg(feature = "host")]
 use crate::store::{CallId, EffectRow};
 
