@@ -2,20 +2,15 @@
 
 #[cfg(feature = "host")]
 pub(crate) mod approval;
-#[cfg(feature = "host")]
-pub(crate) mod ask;
 mod current;
 mod enablement;
 #[cfg(feature = "host")]
 pub(crate) mod host;
-mod judge;
 mod layer;
 mod lists;
 pub mod policy;
 #[cfg(feature = "host")]
 pub(crate) mod random;
-#[cfg(feature = "host")]
-pub(crate) mod resume;
 mod rules;
 mod standing;
 #[cfg(feature = "host")]
@@ -28,12 +23,11 @@ pub use current::Disables;
 pub use enablement::{AgentTool, Enablement, Runtime};
 #[cfg(feature = "host")]
 pub use host::{Gate, GateBuilder, Retry};
-pub(crate) use judge::{Allowed, Judgement, Says, judge, request};
 pub(crate) use layer::State;
 pub use layer::{Explanation, Layer};
 pub use lists::{Access, Lists, Step};
 pub use rules::Rules;
-pub(crate) use standing::{Standing, still_allowed};
+pub(crate) use standing::Standing;
 #[cfg(feature = "host")]
 pub use sweeper::Sweeper;
 #[cfg(feature = "host")]

@@ -11,6 +11,8 @@ use crate::toolset::Toolset;
 use futures::stream::Stream;
 
 #[cfg(feature = "host")]
+pub(crate) mod ask;
+#[cfg(feature = "host")]
 mod attempts;
 mod blocking;
 #[cfg(feature = "host")]
@@ -21,9 +23,12 @@ mod drive;
 mod end;
 #[cfg(feature = "host")]
 mod gated;
+#[cfg(feature = "host")]
+mod grant;
 mod guard;
 #[cfg(feature = "host")]
 pub(crate) mod hooks;
+mod judge;
 #[cfg(feature = "otel")]
 mod otel;
 mod prepared;
@@ -52,7 +57,9 @@ pub(crate) use prepared::{Prepared, check_variables, decode};
 #[cfg(feature = "host")]
 pub(crate) use refusal::refuse;
 #[cfg(feature = "host")]
-pub(crate) use resume::{is_begun, replay, resume, resume_stream};
+use resume::{is_begun, replay};
+#[cfg(feature = "host")]
+pub(crate) use resume::{resume, resume_stream};
 pub use steps::Permit;
 #[cfg(not(feature = "host"))]
 use steps::Permitted;

@@ -1,12 +1,11 @@
-//! Checks whether an allowed call is still allowed when its body begins.
+//! The rules that can still forbid a call after it was allowed.
 
 use std::sync::Arc;
 
-use super::policy::PolicyVerdict;
+use super::policy::{PolicyVerdict, Request};
 use super::visibility::View;
-use crate::context::{CallScope, ToolContext};
-use crate::error::{ErrorKind, ToolError};
 use crate::registry::Shelf;
+use crate::tool::ToolDef;
 
 /// The rules that can still forbid a call after it was allowed: kill switches, disables and deny rules.
 pub(crate) enum Standing {
@@ -33,7 +32,8 @@ impl Standing {
         }
     }
 
-    fn allow(&self, scope: &CallScope, cx: &ToolContext) -> bool {
+    /// Whether a call of the tool is still allowed. The policy judges the request only if a policy has changed.
+    pub(crate) fn allows<'r>(&self, def: &ToolDef, request: impl FnOnce() -> Request<'r>) -> bool {
         let Self::Live {
             shelf,
             view,
@@ -43,26 +43,13 @@ impl Standing {
         else {
             return true;
         };
-        if view.hides(*at, &scope.def).is_some() {
+        if view.hides(*at, def).is_some() {
             return false;
         }
         if view.edition() == *edition {
             return true;
         }
-        let decision = view.judge(shelf, *at, &super::request(scope, cx));
+        let decision = view.judge(shelf, *at, &request());
         decision.is_none_or(|decision| decision.verdict != PolicyVerdict::Deny)
-    }
-}
-
-/// Refuses a call that is no longer allowed. Callers run this right before a body begins, after every step that waits.
-#[inline]
-pub(crate) fn still_allowed(cx: &ToolContext) -> Result<(), ToolError> {
-    match cx.scope() {
-        Some(scope) if !scope.standing.allow(scope, cx) => Err(ToolError::of(
-            ErrorKind::Denied,
-            "the call is no longer allowed, so it was not run",
-        )
-        .operator("the tool was switched off or denied after the call was allowed")),
-        _ => Ok(()),
     }
 }

@@ -10,10 +10,10 @@ use futures::future::{Either, select};
 use tower::ServiceExt as _;
 
 use super::prepared::begin;
-use super::record;
 use super::steps::{Body, Claimed, Flight, Left, Permitted, Ran, Running};
+use super::{judge, record};
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::{self, Gate};
+use crate::gate::Gate;
 use crate::panics::panic_text;
 use crate::tool::Job;
 use crate::toolset::Toolset;
@@ -89,7 +89,7 @@ pub(super) async fn runs<P: Pause>(
             return Err(running.dropped());
         }
         let (cx, prepared) = (running.held().context(), running.held().prepared());
-        if gate::still_allowed(cx).is_err() {
+        if judge::still_allowed(cx).is_err() {
             // The result of the earlier run is the result of the call.
             return Ok((running, ran));
         }

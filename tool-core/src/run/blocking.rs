@@ -33,7 +33,7 @@ mod pool {
     use crate::context::ToolContext;
     use crate::env::{self, Lost};
     use crate::error::ToolError;
-    use crate::gate;
+    use crate::run::judge;
     use crate::sync::Start;
 
     /// Slots of the common pool, for hosts that provide no pool.
@@ -150,7 +150,7 @@ mod pool {
             if !start.begin() {
                 return None;
             }
-            Some(gate::still_allowed(&own).map(|()| {
+            Some(judge::still_allowed(&own).map(|()| {
                 own.set_inside(true);
                 work()
             }))

@@ -14,8 +14,9 @@ use crate::context::{Gated, ToolContext};
 use crate::digest;
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
+use crate::gate::Gate;
 use crate::gate::host::Ledger;
-use crate::gate::{Gate, ask};
+use crate::run::ask;
 use crate::store::{
     self, AuditRow, CallKey, EffectClaim, EffectEnd, EffectRow, EffectState, Ended, EndedEffect,
     Intent, StoreError, Timestamp,

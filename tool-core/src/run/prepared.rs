@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::telemetry::{self, CallSpan};
-use super::{Progress, guard};
+use super::{Progress, guard, judge};
 use crate::args::{Admitted, Repair, RepairNote};
 use crate::call::{CallResult, ToolCall};
 #[cfg(feature = "host")]
@@ -14,7 +14,6 @@ use crate::context::Gated;
 use crate::context::{CallScope, ToolContext, misfit};
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
-use crate::gate;
 use crate::gate::policy::Request;
 use crate::output::{Citation, Output};
 use crate::redact::{Clean, Redactor};
@@ -57,7 +56,7 @@ impl Prepared {
 
     /// What a policy is asked about the call.
     pub(crate) fn request(&self) -> Request<'_> {
-        gate::request(self.cx.served(), &self.cx)
+        judge::request(self.cx.served(), &self.cx)
     }
 
     /// Reports the end of the call to `tracing`, and returns how long the call took.

@@ -12,7 +12,8 @@ use super::unbegun;
 use crate::call::{CallResult, LookedUp, ToolCall};
 use crate::context::{Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::{Gate, ask};
+use crate::gate::Gate;
+use crate::run::ask;
 use crate::store::{EffectFilter, EffectRow, EffectState, Scope, StoreError};
 use crate::tool::ToolDef;
 

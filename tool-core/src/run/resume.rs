@@ -2,11 +2,11 @@
 
 use futures::stream::Stream;
 
-use super::{Progress, claim, drive, events, gated, record};
+use super::{Progress, claim, drive, events, gated, grant, record};
 use crate::call::{CallResult, ToolCall, ToolEvent, stored};
 use crate::context::{Gated, ToolContext, progress};
 use crate::error::ToolError;
-use crate::gate;
+use crate::gate::Gate;
 use crate::store::ApprovalRequest;
 use crate::toolset::Toolset;
 
@@ -17,7 +17,7 @@ pub(crate) async fn resume(
     cx: &ToolContext,
     progress: Progress,
 ) -> CallResult {
-    let grant = gate::resume::grant(toolset, token, cx);
+    let grant = grant::grant(toolset, token, cx);
     let grant = match cx.deadline() {
         None => grant.await,
         Some(deadline) => {
@@ -46,7 +46,7 @@ pub(crate) async fn resume(
 
 /// Whether the ledger has begun a call whose approval was used already. If the ledger does not answer, the call counts as begun.
 pub(crate) async fn is_begun(
-    gate: &gate::Gate,
+    gate: &Gate,
     call: &ToolCall,
     cx: &ToolContext,
     request: &ApprovalRequest,
@@ -60,7 +60,7 @@ pub(crate) async fn is_begun(
 
 /// Returns the result of a call whose approval was used already.
 pub(crate) async fn replay(
-    gate: &gate::Gate,
+    gate: &Gate,
     call: ToolCall,
     cx: &ToolContext,
     request: &ApprovalRequest,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::judged::Judged;
 use super::{Held, Left};
-use crate::gate::{Allowed, Says};
+use crate::run::judge::{Allowed, Says};
 use crate::run::{Prepared, check_variables};
 
 #[cfg(feature = "host")]
@@ -15,15 +15,15 @@ use super::{Flight, Parts, Why};
 #[cfg(feature = "host")]
 use crate::error::{ErrorKind, ToolError};
 #[cfg(feature = "host")]
-use crate::gate::Judgement;
-#[cfg(feature = "host")]
 use crate::gate::approval::{Approvals, Grant};
-#[cfg(feature = "host")]
-use crate::gate::ask::{self, Approved, Asked};
 #[cfg(feature = "host")]
 use crate::gate::host::{Entered, Ledger};
 #[cfg(feature = "host")]
 use crate::limits::LimitGuard;
+#[cfg(feature = "host")]
+use crate::run::ask::{self, Approved, Asked};
+#[cfg(feature = "host")]
+use crate::run::judge::Judgement;
 #[cfg(feature = "host")]
 use crate::run::{claim, record};
 #[cfg(feature = "host")]

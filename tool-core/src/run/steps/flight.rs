@@ -6,7 +6,8 @@ use crate::audit::{Audit, End, Entry, Late, Verdicts};
 use crate::context::ToolContext;
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::{Gate, Judgement};
+use crate::gate::Gate;
+use crate::run::judge::Judgement;
 use crate::run::{Prepared, record, telemetry};
 use crate::store::{AuditRow, AuditSink, CallId, Timestamp};
 

@@ -4,7 +4,7 @@
 use super::Flight;
 use super::admitted::Admitted;
 use super::{Held, Prepared};
-use crate::gate::{self, Judgement};
+use crate::run::judge::{self, Judgement};
 
 /// A call on which policy and tool have decided.
 pub(in crate::run) struct Judged<'t, H: Held> {
@@ -17,7 +17,7 @@ impl<'t> Admitted<'t, Prepared> {
     #[inline]
     pub(in crate::run) fn judge(self) -> Judged<'t, Prepared> {
         let (toolset, held, parts) = self.take();
-        let judgement = gate::judge(toolset, &held, Prepared::ASKS);
+        let judgement = judge::judge(toolset, &held, Prepared::ASKS);
         Judged {
             held,
             parts,
@@ -31,7 +31,7 @@ impl<'t> Admitted<'t, Flight> {
     #[inline]
     pub(in crate::run) fn judge(self) -> Judged<'t, Flight> {
         let (toolset, mut held, parts) = self.take();
-        let judgement = gate::judge(toolset, held.prepared(), Flight::ASKS);
+        let judgement = judge::judge(toolset, held.prepared(), Flight::ASKS);
         held.judged(&judgement);
         Judged {
             held,

@@ -29,11 +29,11 @@ use crate::audit::End;
 #[cfg(feature = "host")]
 use crate::error::ErrorKind;
 #[cfg(feature = "host")]
-use crate::gate::ask;
-#[cfg(feature = "host")]
 use crate::output::Output;
 #[cfg(feature = "host")]
 use crate::redact::Clean;
+#[cfg(feature = "host")]
+use crate::run::ask;
 #[cfg(feature = "host")]
 use crate::run::claim::{self, Before};
 #[cfg(feature = "host")]

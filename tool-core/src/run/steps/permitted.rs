@@ -13,9 +13,8 @@ use super::{Flight, Ran};
 use crate::call::ToolCall;
 use crate::context::{CallScope, ToolContext};
 use crate::error::ToolError;
-use crate::gate;
-use crate::run::guard;
 use crate::run::telemetry::CallSpan;
+use crate::run::{guard, judge};
 use crate::tool::{Job, ToolDef};
 
 /// The right to run one call, once. It cannot be cloned, and it cannot be created outside of the gate.
@@ -69,7 +68,7 @@ impl Permit {
         crate::run::otel::announce(&self.span, cx.served());
         let outcome = {
             let body = async {
-                gate::still_allowed(cx)?;
+                judge::still_allowed(cx)?;
                 cx.tell_started();
                 cx.set_inside(true);
                 let outcome = body.0.await;

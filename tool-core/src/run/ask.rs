@@ -1,13 +1,14 @@
 //! Checks the approval of a judged call: run it now, ask a person, or wait.
 
-use super::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent};
-use super::{Gate, Judgement};
+use super::judge::Judgement;
+use super::{Before, Prepared, close_approved};
 use crate::args;
 use crate::call::Ticket;
 use crate::call::{CallResult, ToolCall, stored};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
-use crate::run::{self, Before, Prepared};
+use crate::gate::Gate;
+use crate::gate::approval::{Approval, Approvals, Grant, Granted, Loaded, Spent};
 use crate::store::{
     ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus, CallId, CallKey,
     Scope, StoreError, Timestamp, Verdict,
@@ -117,7 +118,7 @@ pub(crate) async fn withdraw_all(
                     let call = ToolCall::new(&*request.call, &*request.tool, "{}");
                     stored::write(&CallResult::refused(call, error))
                 };
-                let closed = run::close_approved(gate, &spent, stored, result.unbegun());
+                let closed = close_approved(gate, &spent, stored, result.unbegun());
                 closed.await.map_err(|error| failed(&error))?;
             }
             continue;
@@ -401,7 +402,7 @@ async fn ask(
         .identity()
         .cloned()
         .ok_or_else(|| ToolError::new("the call has no identity, so it cannot be approved"))?;
-    if let Some(before) = run::begun(gate, prepared).await? {
+    if let Some(before) = super::begun(gate, prepared).await? {
         return Ok(Asked::Before(before));
     }
     let room = approvals.has_room(cx, now).await;

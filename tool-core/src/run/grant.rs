@@ -1,10 +1,11 @@
 //! Verifies an approval token and returns the call that may run.
 
-use super::approval::{Grant, Loaded};
-use super::{Gate, ask};
+use super::{ask, is_begun, replay};
 use crate::call::{CallResult, ToolCall};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
+use crate::gate::Gate;
+use crate::gate::approval::{ApprovalError, Grant, Loaded};
 use crate::store::{ApprovalKind, Timestamp};
 use crate::toolset::{Approved, Toolset};
 
@@ -29,7 +30,7 @@ pub(crate) async fn grant<'t>(
     };
     let row = approvals.verify(token).await.map_err(|error| {
         nobody(match error {
-            super::approval::ApprovalError::Invalid => invalid(),
+            ApprovalError::Invalid => invalid(),
             error => ToolError::of(
                 ErrorKind::Unavailable,
                 "the approval could not be looked up, try again later",
@@ -84,13 +85,11 @@ pub(crate) async fn grant<'t>(
         ))),
         Loaded::Spent(spent)
             if ask::may_begin(gate, &spent, now)
-                && !crate::run::is_begun(gate, &call, cx, spent.request()).await =>
+                && !is_begun(gate, &call, cx, spent.request()).await =>
         {
             same(toolset, gate, call, cx, Grant::Used(spent)).await
         }
-        Loaded::Spent(spent) => Err(Box::new(
-            crate::run::replay(gate, call, cx, spent.request()).await,
-        )),
+        Loaded::Spent(spent) => Err(Box::new(replay(gate, call, cx, spent.request()).await)),
         Loaded::Granted(grant) => same(toolset, gate, call, cx, Grant::Open(grant)).await,
     }
 }

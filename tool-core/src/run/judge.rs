@@ -1,12 +1,12 @@
-//! Judgement of a call by the policy and by the tool's own `approval`.
+//! Judgement of a call by the policy and by the tool's own `approval`, and the last check of the rules before its body.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::policy::{DecisionId, PolicyVerdict, Request};
+use super::Prepared;
 use crate::context::{CallScope, ToolContext};
 use crate::error::{ErrorKind, ToolError};
-use crate::run::Prepared;
+use crate::gate::policy::{DecisionId, PolicyVerdict, Request};
 use crate::tool::{Approval, ToolDef};
 use crate::toolset::Toolset;
 
@@ -98,7 +98,7 @@ impl Judgement {
 }
 
 /// The request that a policy judges for a call.
-pub(crate) fn request<'c>(scope: &'c CallScope, cx: &'c ToolContext) -> Request<'c> {
+pub(super) fn request<'c>(scope: &'c CallScope, cx: &'c ToolContext) -> Request<'c> {
     Request {
         tool: &scope.def,
         tenant: cx.tenant(),
@@ -161,5 +161,20 @@ fn wants_approval(prepared: &Prepared, by_effect: impl FnOnce(&ToolDef) -> bool)
             }));
             !matches!(asked, Ok(Ok(false)))
         }
+    }
+}
+
+/// Refuses a call that is no longer allowed. Callers run this right before a body begins, after every step that waits.
+#[inline]
+pub(crate) fn still_allowed(cx: &ToolContext) -> Result<(), ToolError> {
+    match cx.scope() {
+        Some(scope) if !scope.standing.allows(&scope.def, || request(scope, cx)) => {
+            Err(ToolError::of(
+                ErrorKind::Denied,
+                "the call is no longer allowed, so it was not run",
+            )
+            .operator("the tool was switched off or denied after the call was allowed"))
+        }
+        _ => Ok(()),
     }
 }
