@@ -26,7 +26,17 @@ const ORDER: &[&[&str]] = &[
     &["call"],
     // The pipeline of a call. These modules still import each other.
     &[
-        "context", "tool", "limits", "audit", "bounded", "gate", "registry", "toolset", "search",
+        "context",
+        "tool",
+        "limits",
+        "audit",
+        "bounded",
+        "policy",
+        "visibility",
+        "gate",
+        "registry",
+        "toolset",
+        "search",
         "run",
     ],
     &["private", "turn", "wire"],

@@ -15,12 +15,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{CallResult, ToolCall};
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::Standing;
 use crate::output::Citation;
 use crate::redact::{Lease, Redactor};
 use crate::schema::dialect::Dialect;
 use crate::store::{CallId, EarlierCall, Workspace};
 use crate::tool::ToolDef;
+use crate::visibility::Standing;
 use progress::Reporter;
 use variables::Value;
 

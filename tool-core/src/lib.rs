@@ -98,6 +98,7 @@ mod effect;
 #[doc(hidden)]
 pub mod env;
 mod error;
+#[cfg(feature = "host")]
 mod gate;
 pub mod hidden;
 mod json;
@@ -106,6 +107,7 @@ pub mod limits;
 mod need;
 mod output;
 mod panics;
+pub mod policy;
 pub mod prelude;
 #[doc(hidden)]
 mod private;
@@ -122,6 +124,7 @@ mod toolset;
 #[cfg(feature = "host")]
 pub mod turn;
 mod types;
+mod visibility;
 #[cfg(feature = "wire")]
 pub mod wire;
 
@@ -153,18 +156,15 @@ pub use error::{ErrorKind, ToolError};
 pub use gate::approval::{
     ApprovalError, Approvals, ApprovalsBuilder, KeyError, KeyRing, Reply, Route,
 };
-pub use gate::{
-    Access, AgentTool, Disables, Enablement, Explanation, Layer, Lists, Rules, Runtime, Step,
-    policy,
-};
 #[cfg(feature = "host")]
-pub use gate::{Gate, GateBuilder, Retry, Sweeper, Switches};
+pub use gate::{Gate, GateBuilder, Retry, Sweeper};
 pub use output::{
     Audio, Citation, File, Image, IntoOutput, ModelOutput, Part, Source, ToModelOutput,
 };
 // `tool-cli` needs these two to describe files as results do.
 #[doc(hidden)]
 pub use output::{HOLDS_SECRET, decoded_size};
+pub use policy::lists::{Access, Lists, Step};
 #[cfg(feature = "host")]
 pub use registry::{BootError, Plugin};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
@@ -197,3 +197,6 @@ pub use tool::{
 pub use tool_macros::tool;
 pub use tool_macros::{StrictSchema, ToolError};
 pub use toolset::{Available, Overridden, Shown, Toolset, ToolsetDelta, ToolsetError};
+#[cfg(feature = "host")]
+pub use visibility::Switches;
+pub use visibility::{AgentTool, Disables, Enablement, Explanation, Layer, Rules, Runtime};

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::context::ToolContext;
-use crate::gate::policy::Policy;
-use crate::gate::{Layer, Rules};
+use crate::policy::Policy;
 use crate::tool::{DynamicDef, DynamicTool, Tool, ToolDef, wire_of};
 use crate::toolset::Toolset;
+use crate::visibility::{Layer, Rules};
 
 #[cfg(feature = "host")]
 mod boot;

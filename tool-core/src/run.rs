@@ -6,7 +6,7 @@ use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
 use crate::context::progress::{self, Reporter, Steps};
 #[cfg(feature = "host")]
-use crate::gate;
+use crate::gate::Gate;
 use crate::toolset::Toolset;
 use futures::stream::Stream;
 
@@ -74,7 +74,7 @@ type Progress = Option<Reporter>;
 
 /// The gate that a call passes: the gate of its toolset, else the gate of the outer call. Nested calls of a gated call are gated too.
 #[cfg(feature = "host")]
-fn gate_of<'a>(toolset: &'a Toolset, cx: &'a ToolContext) -> Option<&'a gate::Gate> {
+fn gate_of<'a>(toolset: &'a Toolset, cx: &'a ToolContext) -> Option<&'a Gate> {
     toolset.gate().or_else(|| cx.outer_gate())
 }
 

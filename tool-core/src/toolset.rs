@@ -8,13 +8,13 @@ use crate::context::ToolContext;
 use crate::error::{ToolError, unknown_tool};
 #[cfg(feature = "host")]
 use crate::gate::Gate;
-use crate::gate::policy::{Decision, Request};
-use crate::gate::{Layer, Rules, Standing, View};
+use crate::policy::{Decision, Request};
 use crate::registry::{Shelf, join};
 use crate::schema::dialect::{Dialect, Dialects, Spec};
 use crate::schema::rules::{Fault, toolset_faults};
 use crate::search::ToolSearch;
 use crate::tool::{Tool, ToolDef};
+use crate::visibility::{Layer, Rules, Standing, View};
 
 mod asks;
 mod call;

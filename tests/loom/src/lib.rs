@@ -122,7 +122,7 @@ fn audit_row_is_delivered_queued_or_counted() {
     });
 }
 
-/// Races two replacements of a policy against calls that read it (`gate/policy/shared`, `gate/live`).
+/// Races two replacements of a policy against calls that read it (`policy/shared`, `visibility/current`).
 #[test]
 fn policy_versions_are_consistent_and_visible_after_the_write() {
     loom::model(|| {

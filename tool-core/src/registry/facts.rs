@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::gate::policy::{Candidates, Policy};
+use crate::policy::{Candidates, Policy};
 use crate::tool::ToolDef;
 
 /// Facts about all tools. Tools that layers can distinguish only by name share a kind, so that a turn checks each kind once.

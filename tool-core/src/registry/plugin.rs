@@ -3,8 +3,8 @@
 use semver::{Version, VersionReq};
 
 use super::{Pruned, RegistryBuilder};
-use crate::gate::Layer;
 use crate::tool::DynamicTool;
+use crate::visibility::Layer;
 
 /// Tools of one publisher, made for certain versions of this crate.
 ///

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Prepared;
 use crate::context::{CallScope, ToolContext};
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::policy::{DecisionId, PolicyVerdict, Request};
+use crate::policy::{DecisionId, PolicyVerdict, Request};
 use crate::tool::{Approval, ToolDef};
 use crate::toolset::Toolset;
 

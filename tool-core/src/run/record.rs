@@ -13,8 +13,9 @@ use crate::call::CallResult;
 use crate::context::ToolContext;
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::{Gate, Layer};
+use crate::gate::Gate;
 use crate::store::{AuditRow, AuditSink, CallId};
+use crate::visibility::Layer;
 
 /// Proof that the row of a required audit is written. Only this file creates it.
 pub(super) struct Audited(());

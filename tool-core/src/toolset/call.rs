@@ -15,10 +15,10 @@ use crate::context::ToolContext;
 #[cfg(feature = "host")]
 use crate::error::ErrorKind;
 use crate::error::ToolError;
-#[cfg(feature = "host")]
-use crate::gate::Switches;
 use crate::run;
 use crate::tool::Tool;
+#[cfg(feature = "host")]
+use crate::visibility::Switches;
 
 impl Toolset {
     /// Runs a call to its end. Every failure is in the result.

@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{Overridden, Toolset};
-use crate::gate::{Layer, View};
 use crate::registry::{Pruned, RegistryError, Shelf};
 use crate::schema::rules::is_tool_name;
 use crate::tool::ToolDef;
+use crate::visibility::{Layer, View};
 
 /// Why toolsets could not be changed or combined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

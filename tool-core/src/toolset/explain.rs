@@ -2,8 +2,8 @@
 
 use super::Toolset;
 use crate::args::nearest;
-use crate::gate::{Explanation, Layer, State};
 use crate::tool::ToolDef;
+use crate::visibility::{Explanation, Layer, State};
 
 impl Toolset {
     /// Explains to operators why a tool is visible or hidden. The name is the one that the model sees, or the tool's own.

@@ -10,11 +10,11 @@ use futures::stream::{self, BoxStream, StreamExt as _};
 use super::{Toolset, ToolsetError};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
-use crate::gate::View;
 use crate::registry::Shelf;
 use crate::run;
 use crate::search::{self, CALL_TOOL, ToolSearch};
 use crate::tool::ToolDef;
+use crate::visibility::View;
 
 impl Toolset {
     /// Hides tools that can be searched for from the model, and offers `search_tools` and `call_tool` instead: see

@@ -18,11 +18,13 @@ use crate::context::Gated;
 #[cfg(feature = "host")]
 use crate::error::ErrorKind;
 #[cfg(feature = "host")]
-use crate::gate::{Gate, Layer};
+use crate::gate::Gate;
 #[cfg(feature = "host")]
 use crate::run::claim::Before;
 #[cfg(feature = "host")]
 use crate::store::Timestamp;
+#[cfg(feature = "host")]
+use crate::visibility::Layer;
 
 /// A call that ends before its body. Boxed, because it is rare and large.
 pub(in crate::run) struct Left<H: Held>(Box<Stopped<H>>);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::policy::{PolicyVerdict, Request};
-use super::visibility::View;
+use super::view::View;
+use crate::policy::{PolicyVerdict, Request};
 use crate::registry::Shelf;
 use crate::tool::ToolDef;
 

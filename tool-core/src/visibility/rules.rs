@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::current::{Disables, DisablesView, Live, PolicyView};
 use super::enablement::{AgentTool, Enablement, Runtime};
-use super::lists::{Access, Lists, Step};
-use super::policy::SharedPolicy;
 #[cfg(feature = "host")]
 use super::switches::{Switches, SwitchesView};
 use crate::context::ToolContext;
+use crate::policy::SharedPolicy;
+use crate::policy::lists::{Access, Lists, Step};
 
 /// A snapshot of everything that decides which tools are visible to one turn. It is loaded before the turn and does not change while the
 /// turn runs.

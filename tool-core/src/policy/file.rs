@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::lists::Lists;
 use super::report::Unknown;
 use super::{Policy, PolicyError, PolicyVerdict, Rule, SharedPolicy};
-use crate::gate::lists::Lists;
 use crate::registry::Registry;
 
 /// The contents of a policy file. An unknown key is an error.

@@ -5,10 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::layer::Layer;
-use super::policy::{PolicyState, SharedPolicy};
 use super::rules::Subject;
 #[cfg(feature = "host")]
 use super::switches::SwitchesView;
+use crate::policy::{PolicyState, SharedPolicy};
 use crate::sync::{Edition, Versioned};
 use crate::tool::ToolDef;
 

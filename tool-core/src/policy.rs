@@ -40,19 +40,20 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::lists::Lists;
 use crate::tool::ToolDef;
 
 mod condition;
 mod decision;
 mod file;
 mod glob;
+pub(crate) mod lists;
 mod report;
 mod rule;
 mod shared;
 
 use crate::decision::Cause;
 use condition::Arguments;
+use lists::Lists;
 
 pub use crate::decision::{DecisionId, NotAnId};
 pub use condition::{Condition, Place};
@@ -474,7 +475,7 @@ fn with_reason(mut text: String, rule: &Rule, version: &str) -> String {
 
 /// Error of building a policy. It displays every fault on its own line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PolicyError(pub(super) Vec<String>);
+pub struct PolicyError(Vec<String>);
 
 impl PolicyError {
     /// Every fault of the policy.
