@@ -42,6 +42,7 @@ use serde::Serialize;
 
 use crate::tool::ToolDef;
 
+mod compiled;
 mod condition;
 mod decision;
 mod file;
@@ -56,6 +57,7 @@ use condition::Arguments;
 use lists::Lists;
 
 pub use crate::decision::{DecisionId, NotAnId};
+pub(crate) use compiled::Compiled;
 pub use condition::{Condition, Place};
 pub use decision::{Decision, Request};
 pub use file::{AgentLists, PolicyFile, Reloaded};

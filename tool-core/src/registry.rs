@@ -7,11 +7,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::context::ToolContext;
-use crate::policy::Policy;
+use crate::policy::{Compiled, Policy};
 use crate::tool::{DynamicDef, DynamicTool, Tool, ToolDef, wire_of};
-use crate::toolset::Toolset;
-use crate::visibility::{Layer, Rules};
 
 #[cfg(feature = "host")]
 mod boot;
@@ -21,8 +18,9 @@ mod link;
 mod listing;
 #[cfg(feature = "host")]
 mod plugin;
+mod policies;
 
-pub(crate) use facts::{Compiled, Facts};
+pub(crate) use facts::Facts;
 use hash::BuildNameHasher;
 use listing::Listing;
 
@@ -62,9 +60,19 @@ pub(crate) struct Shelf {
 #[derive(Clone, Debug)]
 pub(crate) struct Pruned {
     pub(crate) tool: String,
-    pub(crate) layer: Layer,
+    pub(crate) lack: Lack,
     /// The variable that is missing, or the versions that differ.
     pub(crate) detail: String,
+}
+
+/// What a tool lacks that was left out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lack {
+    /// An environment variable that the tool needs.
+    Variable,
+    /// A version of this crate for which its plugin was made.
+    #[cfg(feature = "host")]
+    Version,
 }
 
 /// Maximum capacity in bytes that is reserved for an output. The buffer of a longer output grows, so that no memory is reserved in vain.
@@ -174,14 +182,8 @@ impl Registry {
         RegistryBuilder::default()
     }
 
-    /// Returns a toolset of all tools, without rules.
-    pub fn open(&self) -> Toolset {
-        Toolset::open(Arc::clone(&self.0))
-    }
-
-    /// Returns the tools that one turn may use.
-    pub fn toolset(&self, cx: &ToolContext, rules: &Rules) -> Toolset {
-        Toolset::ruled(Arc::clone(&self.0), cx, rules)
+    pub(crate) fn shelf(&self) -> &Arc<Shelf> {
+        &self.0
     }
 
     /// Returns the number of tools.
@@ -317,7 +319,7 @@ fn prune(tools: &mut Vec<ToolDef>, env: Vec<(String, String)>) -> Vec<Pruned> {
             );
             pruned.push(Pruned {
                 tool,
-                layer: Layer::Environment,
+                lack: Lack::Variable,
                 detail: variable,
             });
         }

@@ -9,7 +9,7 @@ use crate::error::{ToolError, unknown_tool};
 #[cfg(feature = "host")]
 use crate::gate::Gate;
 use crate::policy::{Decision, Request};
-use crate::registry::{Shelf, join};
+use crate::registry::{Registry, Shelf, join};
 use crate::schema::dialect::{Dialect, Dialects, Spec};
 use crate::schema::rules::{Fault, toolset_faults};
 use crate::search::ToolSearch;
@@ -68,7 +68,7 @@ impl Toolset {
 
     pub(crate) fn ruled(shelf: Arc<Shelf>, cx: &ToolContext, rules: &Rules) -> Self {
         let view = Arc::new(rules.view(&shelf, cx));
-        let overridden = view.overridden(&shelf);
+        let overridden = overridden(&view, &shelf);
         Self {
             view: Some(view),
             overridden,
@@ -317,6 +317,34 @@ impl Toolset {
             .filter(|(at, _)| self.hidden_now(*at).is_none());
         unknown_tool(now.map(|(_, def)| def.wire_name()), name)
     }
+}
+
+impl Registry {
+    /// Returns a toolset of all tools, without rules.
+    pub fn open(&self) -> Toolset {
+        Toolset::open(Arc::clone(self.shelf()))
+    }
+
+    /// Returns the tools that one turn may use.
+    pub fn toolset(&self, cx: &ToolContext, rules: &Rules) -> Toolset {
+        Toolset::ruled(Arc::clone(self.shelf()), cx, rules)
+    }
+}
+
+/// Returns the tools of the registry that agent tools of the same name replace.
+fn overridden(view: &View, base: &Shelf) -> Arc<[Overridden]> {
+    let Some(agents) = &view.agents else {
+        return Arc::default();
+    };
+    let lost = base.tools.iter().zip(&view.codes);
+    let lost = lost.filter(|(_, code)| **code == Layer::Overridden.code());
+    lost.map(|(def, _)| {
+        let kept = agents
+            .position(def.wire_name())
+            .map(|at| agents.tools[at].origin_text());
+        Overridden::told(def, kept.unwrap_or_default())
+    })
+    .collect()
 }
 
 /// A tool whose name was taken by one of the agent's own tools.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::lists::Lists;
 use super::report::Unknown;
-use super::{Policy, PolicyError, PolicyVerdict, Rule, SharedPolicy};
-use crate::registry::Registry;
+use super::{Policy, PolicyError, PolicyVerdict, Rule};
+use crate::tool::ToolDef;
 
 /// The contents of a policy file. An unknown key is an error.
 ///
@@ -162,9 +162,12 @@ impl PolicyFile {
         }
     }
 
-    /// Names in the file that match no tool of the registry, with similar names. This includes tools that exist only for a turn, such as
-    /// those that call agents.
-    pub fn unknown(&self, registry: &Registry) -> Vec<Unknown> {
+    /// Implements [`PolicyFile::unknown`]. `exists` returns whether there is a tool of a name.
+    pub(crate) fn unknown_among(
+        &self,
+        tools: &[ToolDef],
+        exists: impl Fn(&str) -> bool,
+    ) -> Vec<Unknown> {
         let agents = self
             .agents
             .iter()
@@ -182,58 +185,8 @@ impl PolicyFile {
         });
         listed
             .chain(ruled)
-            .filter(|(name, _)| registry.get(name).is_none())
-            .map(|(name, place)| Unknown::new(name, place, registry))
+            .filter(|(name, _)| !exists(name))
+            .map(|(name, place)| Unknown::new(name, place, tools))
             .collect()
-    }
-}
-
-impl SharedPolicy {
-    /// Puts the policy of a file in force. If the file is invalid, the previous policy stays in force. Unknown tool names are not an
-    /// error: they are logged and returned.
-    ///
-    /// ```
-    /// use tool_core::Registry;
-    /// use tool_core::policy::{PolicyFile, SharedPolicy};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (shared, registry) = (SharedPolicy::default(), Registry::builder().build()?);
-    /// let file = PolicyFile::from_json(r#"{ "tools": { "deny": ["shell"] } }"#)?;
-    /// let reloaded = shared.reload(&file, &registry)?;
-    /// assert!(reloaded.changed);
-    /// assert_eq!(reloaded.unknown[0].to_string(), "tools, `deny`: there is no tool `shell`");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn reload(&self, file: &PolicyFile, registry: &Registry) -> Result<Reloaded, PolicyError> {
-        let policy = file.build()?;
-        let unknown = file.unknown(registry);
-        for unknown in &unknown {
-            tracing::warn!(
-                place = unknown.place,
-                tool = unknown.name,
-                "the policy names a tool that does not exist"
-            );
-        }
-        let version: Arc<str> = policy.version().into();
-        let changed = *version != *self.current().version();
-        if changed {
-            self.replace(policy);
-        }
-        Ok(Reloaded {
-            version,
-            changed,
-            unknown,
-        })
-    }
-
-    /// Reads a file and puts its policy in force: [`PolicyFile::open`], then [`reload`](SharedPolicy::reload). If either fails, the
-    /// previous policy stays in force.
-    pub fn reload_file(
-        &self,
-        path: impl AsRef<Path>,
-        registry: &Registry,
-    ) -> Result<Reloaded, PolicyError> {
-        self.reload(&PolicyFile::open(path)?, registry)
     }
 }

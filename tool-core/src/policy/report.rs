@@ -7,7 +7,6 @@ use super::rule::Rule;
 use super::{Policy, PolicyVerdict};
 use crate::args::nearest;
 use crate::effect::Effect;
-use crate::registry::Registry;
 use crate::tool::{Approval, ToolDef};
 
 /// Maximum number of similar names for an unknown name.
@@ -54,8 +53,8 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    pub(super) fn new(name: &str, place: String, registry: &Registry) -> Self {
-        let known = registry.tools().iter().map(ToolDef::name);
+    pub(super) fn new(name: &str, place: String, tools: &[ToolDef]) -> Self {
+        let known = tools.iter().map(ToolDef::name);
         let near = nearest(name, known, MOST_NEAR)
             .into_iter()
             .map(str::to_owned)
@@ -80,35 +79,15 @@ impl fmt::Display for Unknown {
 }
 
 impl Policy {
-    /// Reports the gaps and unused rules of the policy for these tools.
-    ///
-    /// The report misses nothing: it lists every destructive tool that some call can reach without an approval. It may list a tool that
-    /// no call can reach, if several conditions or patterns together exclude every call.
-    ///
-    /// ```
-    /// use tool_core::policy::{Policy, Rule};
-    /// use tool_core::prelude::*;
-    ///
-    /// /// Removes a file.
-    /// #[tool(destructive)]
-    /// fn remove_file() -> String {
-    ///     String::new()
-    /// }
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let registry = Registry::builder().tool::<remove_file>().build()?;
-    /// let report = Policy::builder().rule(Rule::ask("removals").tools(["remov_file"])).build()?.report(&registry);
-    /// assert_eq!(report.unreached, ["remove_file"]);
-    /// assert_eq!(report.unapproved[0].tool, "remove_file");
-    /// assert_eq!(report.idle, ["removals"]);
-    /// assert_eq!(report.unknown[0].near, ["remove_file"]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn report(&self, registry: &Registry) -> PolicyReport {
+    /// Implements [`Policy::report`]. `exists` returns whether there is a tool of a name.
+    pub(crate) fn report_on(
+        &self,
+        tools: &[ToolDef],
+        exists: impl Fn(&str) -> bool,
+    ) -> PolicyReport {
         let mut report = PolicyReport::default();
         let mut used = vec![false; self.rules.len()];
-        for tool in registry.tools() {
+        for tool in tools {
             let about: Vec<usize> = self.about(tool).map(usize::from).collect();
             if about.is_empty() {
                 report.unreached.push(tool.name().to_owned());
@@ -126,12 +105,9 @@ impl Policy {
             if !used {
                 report.idle.push(rule.name().to_owned());
             }
-            for name in rule
-                .stated_tools()
-                .filter(|name| registry.get(name).is_none())
-            {
+            for name in rule.stated_tools().filter(|name| !exists(name)) {
                 let place = format!("rule `{}`", rule.name());
-                report.unknown.push(Unknown::new(name, place, registry));
+                report.unknown.push(Unknown::new(name, place, tools));
             }
         }
         report

@@ -2,9 +2,8 @@
 
 use semver::{Version, VersionReq};
 
-use super::{Pruned, RegistryBuilder};
+use super::{Lack, Pruned, RegistryBuilder};
 use crate::tool::DynamicTool;
-use crate::visibility::Layer;
 
 /// Tools of one publisher, made for certain versions of this crate.
 ///
@@ -91,7 +90,7 @@ impl RegistryBuilder {
         self.pruned
             .extend(plugin.tools.into_iter().map(|tool| Pruned {
                 tool: tool.def.name,
-                layer: Layer::Engine,
+                lack: Lack::Version,
                 detail: refusal.clone(),
             }));
         self

@@ -2,6 +2,7 @@
 
 use super::Toolset;
 use crate::args::nearest;
+use crate::registry::Lack;
 use crate::tool::ToolDef;
 use crate::visibility::{Explanation, Layer, State};
 
@@ -41,7 +42,12 @@ impl Toolset {
                 Some(layer) => (State::Hidden(layer), Vec::new()),
             }
         } else if let Some(pruned) = pruned() {
-            (State::Hidden(pruned.layer), vec![pruned.detail.clone()])
+            let layer = match pruned.lack {
+                Lack::Variable => Layer::Environment,
+                #[cfg(feature = "host")]
+                Lack::Version => Layer::Engine,
+            };
+            (State::Hidden(layer), vec![pruned.detail.clone()])
         } else {
             let all = self.shelf.tools.iter().chain(self.agents());
             let near = nearest(name, all.map(ToolDef::wire_name), 1);

@@ -8,11 +8,11 @@ use super::enablement::{AgentTool, Runtime};
 use super::layer::Layer;
 use super::rules::{Rules, Subject};
 use crate::context::ToolContext;
+use crate::policy::Compiled;
 use crate::policy::lists::Lists;
 use crate::policy::{Decision, PolicyVerdict, Request};
-use crate::registry::{Compiled, Shelf};
+use crate::registry::Shelf;
 use crate::tool::ToolDef;
-use crate::toolset::Overridden;
 
 /// Category of the tools that start sub-agents.
 const SPAWNS: &str = "agent";
@@ -84,22 +84,6 @@ impl View {
         let policies = self.live.iter().filter_map(|live| live.policy.as_ref());
         // Each edition number only grows, so the sum changes with any of them.
         policies.map(|policy| policy.shared.edition()).sum()
-    }
-
-    /// Tools of the registry that agent tools of the same name replace.
-    pub(crate) fn overridden(&self, base: &Shelf) -> Arc<[Overridden]> {
-        let Some(agents) = &self.agents else {
-            return Arc::default();
-        };
-        let lost = base.tools.iter().zip(&self.codes);
-        let lost = lost.filter(|(_, code)| **code == Layer::Overridden.code());
-        lost.map(|(def, _)| {
-            let kept = agents
-                .position(def.wire_name())
-                .map(|at| agents.tools[at].origin_text());
-            Overridden::told(def, kept.unwrap_or_default())
-        })
-        .collect()
     }
 }
 

@@ -1,0 +1,98 @@
+//! Comparison of policies with the tools of a registry.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Registry;
+use crate::policy::{
+    Policy, PolicyError, PolicyFile, PolicyReport, Reloaded, SharedPolicy, Unknown,
+};
+
+impl Policy {
+    /// Reports the gaps and unused rules of the policy for these tools.
+    ///
+    /// The report misses nothing: it lists every destructive tool that some call can reach without an approval. It may list a tool that
+    /// no call can reach, if several conditions or patterns together exclude every call.
+    ///
+    /// ```
+    /// use tool_core::policy::{Policy, Rule};
+    /// use tool_core::prelude::*;
+    ///
+    /// /// Removes a file.
+    /// #[tool(destructive)]
+    /// fn remove_file() -> String {
+    ///     String::new()
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let registry = Registry::builder().tool::<remove_file>().build()?;
+    /// let report = Policy::builder().rule(Rule::ask("removals").tools(["remov_file"])).build()?.report(&registry);
+    /// assert_eq!(report.unreached, ["remove_file"]);
+    /// assert_eq!(report.unapproved[0].tool, "remove_file");
+    /// assert_eq!(report.idle, ["removals"]);
+    /// assert_eq!(report.unknown[0].near, ["remove_file"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn report(&self, registry: &Registry) -> PolicyReport {
+        self.report_on(registry.tools(), |name| registry.get(name).is_some())
+    }
+}
+
+impl PolicyFile {
+    /// Names in the file that match no tool of the registry, with similar names. This includes tools that exist only for a turn, such as
+    /// those that call agents.
+    pub fn unknown(&self, registry: &Registry) -> Vec<Unknown> {
+        self.unknown_among(registry.tools(), |name| registry.get(name).is_some())
+    }
+}
+
+impl SharedPolicy {
+    /// Puts the policy of a file in force. If the file is invalid, the previous policy stays in force. Unknown tool names are not an
+    /// error: they are logged and returned.
+    ///
+    /// ```
+    /// use tool_core::Registry;
+    /// use tool_core::policy::{PolicyFile, SharedPolicy};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (shared, registry) = (SharedPolicy::default(), Registry::builder().build()?);
+    /// let file = PolicyFile::from_json(r#"{ "tools": { "deny": ["shell"] } }"#)?;
+    /// let reloaded = shared.reload(&file, &registry)?;
+    /// assert!(reloaded.changed);
+    /// assert_eq!(reloaded.unknown[0].to_string(), "tools, `deny`: there is no tool `shell`");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reload(&self, file: &PolicyFile, registry: &Registry) -> Result<Reloaded, PolicyError> {
+        let policy = file.build()?;
+        let unknown = file.unknown(registry);
+        for unknown in &unknown {
+            tracing::warn!(
+                place = unknown.place,
+                tool = unknown.name,
+                "the policy names a tool that does not exist"
+            );
+        }
+        let version: Arc<str> = policy.version().into();
+        let changed = *version != *self.current().version();
+        if changed {
+            self.replace(policy);
+        }
+        Ok(Reloaded {
+            version,
+            changed,
+            unknown,
+        })
+    }
+
+    /// Reads a file and puts its policy in force: [`PolicyFile::open`], then [`reload`](SharedPolicy::reload). If either fails, the
+    /// previous policy stays in force.
+    pub fn reload_file(
+        &self,
+        path: impl AsRef<Path>,
+        registry: &Registry,
+    ) -> Result<Reloaded, PolicyError> {
+        self.reload(&PolicyFile::open(path)?, registry)
+    }
+}
