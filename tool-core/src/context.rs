@@ -40,7 +40,6 @@ mod secrets;
 mod services;
 mod slug;
 mod trace;
-mod uses;
 pub mod variables;
 
 pub use access::{Reads, Writes};
@@ -60,7 +59,6 @@ pub use services::{
 };
 pub use slug::{InstanceSlug, Instances, ResolveInstance, SlugError};
 pub use trace::{TraceContext, TraceContextError};
-pub use uses::{At, UsedTools, Uses, UsesTool};
 
 /// The caller, the deadline and the host's values of one turn. Cheap to clone.
 ///
@@ -418,6 +416,11 @@ impl ToolContext {
     /// Returns a host value for this crate's own use, inside of a call as well.
     pub(crate) fn service<T: Clone + 'static>(&self) -> Option<T> {
         self.host().value().cloned()
+    }
+
+    /// Whether there is a host value of a type.
+    pub(crate) fn has_service<T: 'static>(&self) -> bool {
+        self.host().value::<T>().is_some()
     }
 
     /// Reports progress to the client; the model never sees it. Does nothing if no client listens.

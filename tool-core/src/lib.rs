@@ -143,11 +143,10 @@ pub use call::Ticket;
 pub use call::{CallResult, ToolCall, ToolEvent};
 pub use context::variables;
 pub use context::{
-    Answer, ApiKeys, Asker, At, Attachment, AttachmentBody, AttachmentKind, Attachments,
+    Answer, ApiKeys, Asker, Attachment, AttachmentBody, AttachmentKind, Attachments,
     ConversationState, Deadline, FromContext, FromSecret, FromVariable, History, InstanceSlug,
     Instances, OAuth, OAuthToken, Question, Reads, ResolveInstance, Said, SlugError, Speaker,
-    StatePlace, StateStore, TokenSource, ToolContext, ToolContextBuilder, UsedTools, Uses,
-    UsesTool, Writes,
+    StatePlace, StateStore, TokenSource, ToolContext, ToolContextBuilder, Writes,
 };
 pub use context::{TraceContext, TraceContextError};
 pub use effect::{Declared, Effect};
@@ -170,7 +169,7 @@ pub use registry::{BootError, Plugin};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
 #[cfg(feature = "host")]
 pub use run::BlockingPool;
-pub use run::Permit;
+pub use run::{At, Permit, UsedTools, Uses, UsesTool};
 #[cfg(feature = "host")]
 pub use run::{Permitted, Ran, hooks::Hooks};
 pub use schema::StrictSchema;

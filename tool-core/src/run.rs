@@ -15,6 +15,7 @@ pub(crate) mod ask;
 #[cfg(feature = "host")]
 mod attempts;
 mod blocking;
+mod calls;
 #[cfg(feature = "host")]
 mod claim;
 #[cfg(feature = "host")]
@@ -38,6 +39,7 @@ mod record;
 mod refusal;
 #[cfg(feature = "host")]
 mod resume;
+mod searched;
 #[cfg_attr(
     not(feature = "host"),
     expect(unreachable_pub, reason = "exported with the feature `host`")
@@ -47,6 +49,7 @@ mod telemetry;
 mod typed;
 #[cfg(feature = "host")]
 mod unbegun;
+mod uses;
 
 #[cfg(feature = "host")]
 pub use blocking::BlockingPool;
@@ -59,16 +62,17 @@ pub(crate) use refusal::refuse;
 #[cfg(feature = "host")]
 use resume::{is_begun, replay};
 #[cfg(feature = "host")]
-pub(crate) use resume::{resume, resume_stream};
+use resume::{resume, resume_stream};
 pub use steps::Permit;
 #[cfg(not(feature = "host"))]
 use steps::Permitted;
 use steps::{Found, Landing, Left, Running};
 #[cfg(feature = "host")]
 pub use steps::{Permitted, Ran};
-pub(crate) use typed::invoke;
+use typed::invoke;
 #[cfg(feature = "host")]
 pub(crate) use unbegun::{close_approved, close_refused};
+pub use uses::{At, UsedTools, Uses, UsesTool};
 
 type Progress = Option<Reporter>;
 
@@ -79,9 +83,9 @@ fn gate_of<'a>(toolset: &'a Toolset, cx: &'a ToolContext) -> Option<&'a Gate> {
 }
 
 /// Implements [`Toolset::call`].
-pub(crate) async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) -> CallResult {
+async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) -> CallResult {
     if toolset.search().is_some() {
-        return toolset.call_opened(call, cx).await;
+        return searched::call(toolset, call, cx).await;
     }
     #[cfg(feature = "host")]
     if let Some(gate) = gate_of(toolset, cx) {
@@ -117,7 +121,7 @@ fn permitted(
     clippy::result_large_err,
     reason = "a result is moved once, a box would cost it an allocation"
 )]
-pub(crate) fn stream(
+fn stream(
     toolset: Toolset,
     call: ToolCall,
     cx: ToolContext,

@@ -45,17 +45,14 @@
 //! built once from all tools; each turn filters out the tools that it may not use.
 
 mod index;
-mod tools;
 mod words;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::tool::ToolDef;
-use crate::toolset::Toolset;
 
 use index::Index;
-pub(crate) use tools::{defs, open};
 
 /// Name of the tool that searches for tools.
 pub const SEARCH_TOOLS: &str = "search_tools";
@@ -90,12 +87,10 @@ pub struct Found<'a> {
 }
 
 impl ToolSearch {
-    /// Indexes the names, titles, categories, tags, descriptions and parameters of these tools, usually of a whole registry:
-    /// `ToolSearch::new(&registry.open())`. The index identifies tools by the names that the model sees. Tools of a turn that are
-    /// not in the index stay listed.
-    pub fn new(tools: &Toolset) -> Self {
+    /// Implements [`ToolSearch::new`].
+    pub(crate) fn of<'a>(tools: impl Iterator<Item = &'a ToolDef>) -> Self {
         Self {
-            index: Arc::new(Index::new(tools.tools())),
+            index: Arc::new(Index::new(tools)),
             kept: Arc::default(),
             most: MOST,
         }
@@ -116,13 +111,14 @@ impl ToolSearch {
         self
     }
 
-    /// Finds tools in `tools`, best match first and ties by name.
-    ///
-    /// A query that equals a tool's name ranks that tool first. A word that only starts with a query word scores less than an
-    /// exact match.
-    pub fn find<'a>(&self, query: &str, tools: &'a Toolset) -> Vec<Found<'a>> {
+    /// Implements [`ToolSearch::find`]. `get` returns the tool of a name, if the turn may use it.
+    pub(crate) fn find_with<'a>(
+        &self,
+        query: &str,
+        get: impl Fn(&str) -> Option<&'a ToolDef>,
+    ) -> Vec<Found<'a>> {
         let visible = self.index.find(query).filter_map(|(name, score)| {
-            let (_, tool) = tools.find(name)?;
+            let tool = get(name)?;
             Some(Found { tool, score })
         });
         visible.take(self.most).collect()

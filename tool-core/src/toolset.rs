@@ -16,16 +16,20 @@ use crate::search::ToolSearch;
 use crate::tool::{Tool, ToolDef};
 use crate::visibility::{Layer, Rules, Standing, View};
 
+#[cfg(feature = "host")]
+mod approvals;
 mod asks;
-mod call;
 mod combine;
 mod delta;
 mod explain;
+mod search_tools;
 mod searched;
+mod switches;
 
 pub use combine::{Shown, ToolsetError};
 pub use delta::ToolsetDelta;
 pub use explain::Available;
+pub(crate) use search_tools::open;
 
 /// The tools of one turn: those of a [`Registry`](crate::Registry) that the turn's rules allow, in a fixed order.
 ///

@@ -16,7 +16,6 @@ use super::{Host, InstanceSlug, ResolveInstance, ToolContext, TraceContext};
 use crate::redact::SharedRedactor;
 use crate::schema::dialect::Dialect;
 use crate::store::Workspace;
-use crate::toolset::Toolset;
 
 /// A point in time, for [`ToolContextBuilder::deadline`].
 pub struct Deadline(Option<Instant>);
@@ -130,11 +129,6 @@ impl ToolContextBuilder {
     pub fn oauth(mut self, source: Arc<dyn TokenSource>) -> Self {
         self.0.learned = Some(Arc::default());
         self.with(Tokens(source))
-    }
-
-    /// Sets the toolset that tools may call themselves; see [`Uses`](crate::Uses).
-    pub fn tools(self, tools: &Toolset) -> Self {
-        self.with(super::uses::Callable(tools.clone()))
     }
 
     /// Sets the provider whose model makes the calls.

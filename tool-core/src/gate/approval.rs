@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::random::random_id;
-use crate::args::{Issue, Repair};
 use crate::call::Ticket;
 use crate::context::ToolContext;
 use crate::error::ToolError;
@@ -13,7 +12,6 @@ use crate::store::{
     Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStore, CallId,
     Scope, StoreError, ThreadId, Timestamp, Verdict, Workspace,
 };
-use crate::toolset::Toolset;
 
 mod builder;
 mod keys;
@@ -268,81 +266,6 @@ impl Approvals {
         Ok(row)
     }
 
-    /// Answers by token, in the approver's workspace. Returns what the host has to do next.
-    ///
-    /// Edited arguments are validated against the tool's schema now; the policy judges them when the call is resumed. Fails with
-    /// [`ApprovalError::Invalid`] if the token was not issued by this host or belongs to a different workspace.
-    pub async fn answer(
-        &self,
-        workspace: &Workspace,
-        tools: &Toolset,
-        token: &str,
-        reply: Reply,
-        approver: &str,
-        reason: Option<&str>,
-    ) -> Result<Route, ApprovalError> {
-        let row = self.verify(token).await?;
-        if row.request.identity.workspace() != workspace {
-            tracing::warn!(
-                approval = row.request.id,
-                "an approval was answered from a different workspace"
-            );
-            return Err(ApprovalError::Invalid);
-        }
-        self.decide(tools, row, reply, approver, reason).await
-    }
-
-    /// Answers by id, for a console whose users the host has authenticated. Fails with [`ApprovalError::Invalid`] if the workspace has no
-    /// such approval.
-    pub async fn answer_id(
-        &self,
-        workspace: &Workspace,
-        tools: &Toolset,
-        id: &str,
-        reply: Reply,
-        approver: &str,
-        reason: Option<&str>,
-    ) -> Result<Route, ApprovalError> {
-        let row = self.stored(workspace, id).await?;
-        self.decide(tools, row, reply, approver, reason).await
-    }
-
-    async fn decide(
-        &self,
-        tools: &Toolset,
-        row: ApprovalRow,
-        reply: Reply,
-        approver: &str,
-        reason: Option<&str>,
-    ) -> Result<Route, ApprovalError> {
-        let verdict = match reply {
-            Reply::Approve => Verdict::Approve,
-            Reply::Deny => Verdict::Deny,
-            Reply::Edit(arguments) => Verdict::Edit(edited(tools, &row.request, &arguments)?),
-        };
-        let answer = Answer {
-            verdict,
-            approver: approver.to_owned(),
-            reason: reason.map(str::to_owned),
-            at: Timestamp::now(),
-        };
-        let ApprovalRequest { identity, id, .. } = &row.request;
-        let row = self
-            .0
-            .store
-            .answer(identity.workspace(), id, answer)
-            .await?;
-        let request = row.request;
-        Ok(match request.kind {
-            ApprovalKind::Call => Route::Call {
-                thread: request
-                    .thread
-                    .and_then(|thread| ThreadId::new(request.identity.workspace(), thread).ok()),
-            },
-            ApprovalKind::Plan => Route::Plan,
-        })
-    }
-
     /// The tickets of a conversation's calls that are neither answered nor expired. If there are none, its calls can continue.
     pub async fn waiting(&self, thread: &ThreadId) -> Result<Vec<Ticket>, ApprovalError> {
         let filter = ApprovalFilter {
@@ -379,7 +302,11 @@ impl Approvals {
         Ok(self.0.store.get(workspace, id).await?)
     }
 
-    async fn stored(&self, workspace: &Workspace, id: &str) -> Result<ApprovalRow, ApprovalError> {
+    pub(crate) async fn stored(
+        &self,
+        workspace: &Workspace,
+        id: &str,
+    ) -> Result<ApprovalRow, ApprovalError> {
         let row = self.get(workspace, id).await?;
         row.ok_or(ApprovalError::Invalid)
     }
@@ -448,7 +375,7 @@ impl Approvals {
 }
 
 /// The canonical text of a plan. A repeated key is refused, because a person could be shown a different value than a program reads.
-fn plan_text(plan: &str) -> Result<String, ApprovalError> {
+pub(crate) fn plan_text(plan: &str) -> Result<String, ApprovalError> {
     let refused = |why: String| ApprovalError::Edit(ToolError::new(why));
     let text =
         crate::args::canonical(plan).ok_or_else(|| refused("the plan is not JSON".to_owned()))?;
@@ -458,26 +385,6 @@ fn plan_text(plan: &str) -> Result<String, ApprovalError> {
             "the plan has the key `{key}` twice in one object, write each key once"
         ))),
     }
-}
-
-/// Validates arguments that an approver has edited, like a model's arguments but without repair.
-fn edited(
-    tools: &Toolset,
-    request: &ApprovalRequest,
-    arguments: &str,
-) -> Result<String, ApprovalError> {
-    let invalid = |issues: Vec<Issue>| ApprovalError::Edit(ToolError::invalid_arguments(issues));
-    if request.kind == ApprovalKind::Plan {
-        return plan_text(arguments);
-    }
-    let found = tools
-        .find_approved(&request.tool, &request.contract)
-        .ok_or_else(|| ApprovalError::Edit(tools.unknown(&request.tool)))?;
-    let admitted = found
-        .tool()
-        .admit(arguments, Repair::Off)
-        .map_err(invalid)?;
-    crate::args::canonical(&admitted.text).ok_or(ApprovalError::Invalid)
 }
 
 impl fmt::Debug for Approvals {

@@ -1,5 +1,6 @@
 //! The host's gate: approvals, effect ledger, audit and hooks between a visible tool and its body.
 
+use std::any::Any;
 use std::fmt;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -17,8 +18,6 @@ use crate::context::ToolContext;
 use crate::env;
 use crate::error::ToolError;
 use crate::limits::Limits;
-use crate::run::hooks::Hooks;
-use crate::run::{Permitted, Ran};
 use crate::store::{
     AuditNote, AuditRow, CallId, CallKey, EffectClaim, EffectLedger, EffectRow, Journal,
     Resolution, StoreError, Timestamp,
@@ -65,7 +64,7 @@ struct Inner {
     audit: Audit,
     /// Set if the ledger and the required audit are in one database.
     journal: Option<Journal>,
-    hooks: Option<Hooks>,
+    hooks: Option<Kept>,
     limits: Option<Limits>,
     retry: Retry,
     content: bool,
@@ -80,6 +79,9 @@ struct Inner {
     /// Whether a sweeper task is running.
     is_swept: AtomicBool,
 }
+
+/// The hooks around each run. The gate only keeps them: they take a permitted run, so the steps of a call define their type.
+type Kept = Box<dyn Any + Send + Sync>;
 
 /// The effect ledger, with the name under which this process writes to it.
 #[derive(Clone)]
@@ -129,7 +131,7 @@ pub struct GateBuilder {
     owner: Option<String>,
     lease: Option<Duration>,
     audit: Audit,
-    hooks: Option<Hooks>,
+    hooks: Option<Kept>,
     limits: Option<Limits>,
     retry: Retry,
     content: bool,
@@ -198,21 +200,13 @@ impl GateBuilder {
         self
     }
 
-    /// Wraps every permitted run in a tower layer. The layer that is added last is the outermost.
-    ///
-    /// A layer sees the tool, the context, the arguments and the outcome of the run. It can refuse, delay, measure and record a run. It
-    /// can neither run a call twice nor change its arguments, because a changed call has to pass the gate again.
-    pub fn layer<L>(mut self, layer: L) -> Self
-    where
-        L: tower::Layer<Hooks>,
-        L::Service: tower::Service<Permitted, Response = Ran, Error = tower::BoxError>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        <L::Service as tower::Service<Permitted>>::Future: Send + 'static,
-    {
-        self.hooks = Some(Hooks::wrap(layer.layer(self.hooks.unwrap_or_default())));
+    /// Replaces the hooks around each run. `change` gets the previous ones, if they are of this type.
+    pub(crate) fn hooks<H: Send + Sync + 'static>(
+        mut self,
+        change: impl FnOnce(Option<H>) -> H,
+    ) -> Self {
+        let before = self.hooks.take().and_then(|hooks| hooks.downcast().ok());
+        self.hooks = Some(Box::new(change(before.map(|hooks| *hooks))));
         self
     }
 
@@ -287,8 +281,9 @@ impl Gate {
         self.0.journal.as_ref()
     }
 
-    pub(crate) fn hooks(&self) -> Option<&Hooks> {
-        self.0.hooks.as_ref()
+    /// The hooks around each run, if they are of this type.
+    pub(crate) fn hooks<H: 'static>(&self) -> Option<&H> {
+        self.0.hooks.as_ref()?.downcast_ref()
     }
 
     pub(crate) fn limits(&self) -> Option<&Limits> {

@@ -9,6 +9,7 @@ use futures::FutureExt as _;
 use futures::future::{Either, select};
 use tower::ServiceExt as _;
 
+use super::hooks::Hooks;
 use super::prepared::begin;
 use super::steps::{Body, Claimed, Flight, Left, Permitted, Ran, Running};
 use super::{judge, record};
@@ -138,7 +139,7 @@ async fn watched(toolset: &Toolset, running: &Running<Flight>, permitted: Permit
 
 /// Runs the body inside the host's hooks. An error or a panic of a hook becomes the result of the call.
 fn hooked(gate: &Gate, permitted: Permitted) -> impl Future<Output = Ran> + Send {
-    let Some(hooks) = gate.hooks() else {
+    let Some(hooks) = gate.hooks::<Hooks>() else {
         return Either::Left(permitted.run());
     };
     // Boxed, so that calls without hooks do not reserve memory for them.

@@ -9,6 +9,7 @@ use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Service};
 
 use super::{Permitted, Ran};
+use crate::gate::GateBuilder;
 
 /// The layers around a run, as a service; the innermost service runs the tool.
 #[derive(Clone)]
@@ -22,12 +23,31 @@ impl Default for Hooks {
 }
 
 impl Hooks {
-    pub(crate) fn wrap<S>(service: S) -> Self
+    fn wrap<S>(service: S) -> Self
     where
         S: Service<Permitted, Response = Ran, Error = BoxError> + Clone + Send + Sync + 'static,
         S::Future: Send + 'static,
     {
         Self(Some(BoxCloneSyncService::new(service)))
+    }
+}
+
+impl GateBuilder {
+    /// Wraps every permitted run in a tower layer. The layer that is added last is the outermost.
+    ///
+    /// A layer sees the tool, the context, the arguments and the outcome of the run. It can refuse, delay, measure and record a run. It
+    /// can neither run a call twice nor change its arguments, because a changed call has to pass the gate again.
+    pub fn layer<L>(self, layer: L) -> Self
+    where
+        L: tower::Layer<Hooks>,
+        L::Service: tower::Service<Permitted, Response = Ran, Error = tower::BoxError>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        <L::Service as tower::Service<Permitted>>::Future: Send + 'static,
+    {
+        self.hooks(|hooks: Option<Hooks>| Hooks::wrap(layer.layer(hooks.unwrap_or_default())))
     }
 }
 

@@ -3,16 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
-use futures::stream::{self, BoxStream, StreamExt as _};
-
-use super::{Toolset, ToolsetError};
-use crate::call::{CallResult, ToolCall, ToolEvent};
-use crate::context::ToolContext;
+use super::{Toolset, ToolsetError, search_tools};
 use crate::registry::Shelf;
-use crate::run;
-use crate::search::{self, CALL_TOOL, ToolSearch};
+use crate::search::{self, Found, ToolSearch};
 use crate::tool::ToolDef;
 use crate::visibility::View;
 
@@ -25,7 +18,7 @@ impl Toolset {
     ///
     /// Fails if a tool of the turn has one of the two names.
     pub fn searched(self, search: &ToolSearch) -> Result<Self, ToolsetError> {
-        let own = search::defs().map_err(ToolsetError::Search)?;
+        let own = search_tools::defs().map_err(ToolsetError::Search)?;
         for def in own {
             if let Some(other) = self.get(def.wire_name()) {
                 return Err(ToolsetError::Collision {
@@ -77,58 +70,27 @@ impl Toolset {
     }
 
     /// Returns the same toolset without the search, so that calls need not be unwrapped.
-    fn opened(&self) -> Self {
+    pub(crate) fn opened(&self) -> Self {
         Self {
             search: None,
             ..self.clone()
         }
     }
-
-    /// Runs the call inside a `call_tool`, and returns its result under the name that the model called. Boxed, so that other calls have no room
-    /// for it.
-    pub(crate) fn call_opened(
-        &self,
-        call: ToolCall,
-        cx: &ToolContext,
-    ) -> BoxFuture<'static, CallResult> {
-        let opened = match search::open(self, call, cx) {
-            Ok(opened) => opened,
-            Err(result) => return std::future::ready(*result).boxed(),
-        };
-        let tools = self.opened();
-        async move {
-            let result = run::call(&tools, opened.call, &opened.cx).await;
-            named(result, opened.inner)
-        }
-        .boxed()
-    }
-
-    /// The same as [`call_opened`](Self::call_opened), as a stream of events.
-    pub(super) fn stream_opened(
-        &self,
-        call: ToolCall,
-        cx: &ToolContext,
-    ) -> BoxStream<'static, ToolEvent> {
-        let opened = match search::open(self, call, cx) {
-            Ok(opened) => opened,
-            Err(result) => {
-                return stream::once(std::future::ready(ToolEvent::Done(*result))).boxed();
-            }
-        };
-        let inner = opened.inner;
-        run::stream(self.opened(), opened.call, opened.cx)
-            .map(move |event| match event {
-                ToolEvent::Done(result) => ToolEvent::Done(named(result, inner)),
-                event => event,
-            })
-            .boxed()
-    }
 }
 
-/// Gives the result the name of the call that the model wrote.
-fn named(mut result: CallResult, inner: bool) -> CallResult {
-    if inner {
-        CALL_TOOL.clone_into(&mut result.name);
+impl ToolSearch {
+    /// Indexes the names, titles, categories, tags, descriptions and parameters of these tools, usually of a whole registry:
+    /// `ToolSearch::new(&registry.open())`. The index identifies tools by the names that the model sees. Tools of a turn that are
+    /// not in the index stay listed.
+    pub fn new(tools: &Toolset) -> Self {
+        Self::of(tools.tools())
     }
-    result
+
+    /// Finds tools in `tools`, best match first and ties by name.
+    ///
+    /// A query that equals a tool's name ranks that tool first. A word that only starts with a query word scores less than an
+    /// exact match.
+    pub fn find<'a>(&self, query: &str, tools: &'a Toolset) -> Vec<Found<'a>> {
+        self.find_with(query, |name| tools.get(name))
+    }
 }

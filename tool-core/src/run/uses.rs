@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 
 use futures::future::BoxFuture;
 
-use super::{FromContext, ToolContext};
 use crate::call::{CallResult, ToolCall};
+use crate::context::{FromContext, ToolContext, ToolContextBuilder};
 use crate::effect::Effect;
 use crate::error::{ToolError, unknown_tool};
 use crate::tool::Tool;
@@ -119,7 +119,7 @@ tuples! {
 
 /// The toolset that tools may call.
 #[derive(Clone)]
-pub(super) struct Callable(pub(super) Toolset);
+struct Callable(Toolset);
 
 impl<T: UsedTools> Uses<T> {
     /// Makes a typed call.
@@ -167,7 +167,14 @@ impl ToolContext {
 
     /// Whether there is a toolset that tools may call.
     pub fn has_tools(&self) -> bool {
-        self.host().value::<Callable>().is_some()
+        self.has_service::<Callable>()
+    }
+}
+
+impl ToolContextBuilder {
+    /// Sets the toolset that tools may call themselves; see [`Uses`](crate::Uses).
+    pub fn tools(self, tools: &Toolset) -> Self {
+        self.with(Callable(tools.clone()))
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{CALL_TOOL, SEARCH_TOOLS};
+use super::Toolset;
 use crate::args::Repair;
 use crate::call::{CallResult, ToolCall};
 use crate::context::{ToolContext, check};
@@ -14,8 +14,8 @@ use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::registry::RegistryError;
 use crate::schema::dialect::Dialect;
+use crate::search::{CALL_TOOL, SEARCH_TOOLS};
 use crate::tool::{DynamicTool, ToolDef};
-use crate::toolset::Toolset;
 
 /// Maximum length of a query, in characters.
 const LONGEST: u32 = 400;

@@ -4,19 +4,15 @@ use std::future::Future;
 
 #[cfg(feature = "host")]
 use futures::FutureExt as _;
-#[cfg(feature = "host")]
-use futures::future::BoxFuture;
 use futures::future::Either;
 use futures::stream::Stream;
 
-use super::Toolset;
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::ToolContext;
-#[cfg(feature = "host")]
-use crate::error::ErrorKind;
 use crate::error::ToolError;
 use crate::run;
 use crate::tool::Tool;
+use crate::toolset::Toolset;
 #[cfg(feature = "host")]
 use crate::visibility::Switches;
 
@@ -45,9 +41,9 @@ impl Toolset {
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Stream<Item = ToolEvent> + Send + use<> {
-        let events = match self.search {
+        let events = match self.search() {
             None => Either::Left(run::stream(self.clone(), call, cx.clone())),
-            Some(_) => Either::Right(self.stream_opened(call, cx)),
+            Some(_) => Either::Right(run::searched::stream(self, call, cx)),
         };
         self.freshly_streamed(events)
     }
@@ -89,13 +85,6 @@ impl Toolset {
 
 #[cfg(not(feature = "host"))]
 impl Toolset {
-    fn has_switches(&self) -> bool {
-        false
-    }
-
-    #[expect(clippy::unused_async, reason = "switches are a host's")]
-    async fn freshen(&self) {}
-
     fn freshly<F: Future>(&self, call: F) -> F {
         call
     }
@@ -107,27 +96,6 @@ impl Toolset {
 
 #[cfg(feature = "host")]
 impl Toolset {
-    /// Returns the stored switches of the turn's rules.
-    fn switches(&self) -> impl Iterator<Item = &Switches> {
-        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
-        live.iter()
-            .filter_map(|live| live.switches.as_ref().map(|view| &view.shared))
-    }
-
-    #[inline]
-    fn has_switches(&self) -> bool {
-        self.switches().next().is_some()
-    }
-
-    /// Rereads stored switches that were read too long ago. Boxed, so that a call without switches has no room for it.
-    fn freshen(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            for switches in self.switches() {
-                switches.freshen().await;
-            }
-        })
-    }
-
     /// Runs a call after rereading stored switches that were read too long ago.
     async fn freshly<F: Future + Send>(&self, call: F) -> F::Output {
         if self.has_switches() {
@@ -151,44 +119,5 @@ impl Toolset {
         };
         // A stream does nothing before it is read, and the call is read after this.
         Either::Right(Box::pin(first.map(move |()| call).flatten_stream()))
-    }
-
-    /// Rereads the stored switches after a call was recorded. If that fails, a call that has a row in the ledger must not
-    /// run.
-    pub(crate) async fn reread_switches(&self, is_claimed: bool) -> Result<(), ToolError> {
-        for switches in self.switches() {
-            if !is_claimed {
-                switches.freshen().await;
-            } else if let Err(error) = Box::pin(switches.refresh()).await {
-                let text = "the call was not made, because the host could not check whether it is still allowed";
-                return Err(ToolError::of(ErrorKind::Unavailable, text)
-                    .operator(format!("the stored switches cannot be read: {error}")));
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits until a kill switch of the turn's rules is turned on for a tool and a tenant.
-    pub(crate) async fn killed(&self, tool: &str, tenant: &str) {
-        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
-        let policies = live.iter().filter_map(|live| live.policy.as_ref());
-        let policies = policies.map(|policy| policy.shared.killed(tool, tenant).boxed());
-        let switches = self.switches();
-        let switches = switches.map(|switches| switches.killed(tool, tenant).boxed());
-        let mut all: Vec<_> = policies.chain(switches).collect();
-        match (all.pop(), all.is_empty()) {
-            (None, _) => std::future::pending().await,
-            (Some(only), true) => only.await,
-            (Some(last), false) => {
-                futures::future::select(last, futures::future::select_all(all)).await;
-            }
-        }
-    }
-
-    /// Whether the turn's rules have something that can cancel a running call.
-    pub(crate) fn can_be_killed(&self) -> bool {
-        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
-        live.iter()
-            .any(|live| live.policy.is_some() || live.switches.is_some())
     }
 }

@@ -1,0 +1,58 @@
+//! Calls of the two tools of a search: the call inside a `call_tool` runs in its place.
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use futures::stream::{BoxStream, StreamExt as _};
+
+use crate::call::{CallResult, ToolCall, ToolEvent};
+use crate::context::ToolContext;
+use crate::search::CALL_TOOL;
+use crate::toolset::{Toolset, open};
+
+/// Runs the call inside a `call_tool`, and returns its result under the name that the model called. Boxed, so that other calls have no room
+/// for it.
+pub(super) fn call(
+    toolset: &Toolset,
+    call: ToolCall,
+    cx: &ToolContext,
+) -> BoxFuture<'static, CallResult> {
+    let opened = match open(toolset, call, cx) {
+        Ok(opened) => opened,
+        Err(result) => return std::future::ready(*result).boxed(),
+    };
+    let tools = toolset.opened();
+    async move {
+        let result = super::call(&tools, opened.call, &opened.cx).await;
+        named(result, opened.inner)
+    }
+    .boxed()
+}
+
+/// The same as [`call`], as a stream of events.
+pub(super) fn stream(
+    toolset: &Toolset,
+    call: ToolCall,
+    cx: &ToolContext,
+) -> BoxStream<'static, ToolEvent> {
+    let opened = match open(toolset, call, cx) {
+        Ok(opened) => opened,
+        Err(result) => {
+            return futures::stream::once(std::future::ready(ToolEvent::Done(*result))).boxed();
+        }
+    };
+    let inner = opened.inner;
+    super::stream(toolset.opened(), opened.call, opened.cx)
+        .map(move |event| match event {
+            ToolEvent::Done(result) => ToolEvent::Done(named(result, inner)),
+            event => event,
+        })
+        .boxed()
+}
+
+/// Gives the result the name of the call that the model wrote.
+fn named(mut result: CallResult, inner: bool) -> CallResult {
+    if inner {
+        CALL_TOOL.clone_into(&mut result.name);
+    }
+    result
+}

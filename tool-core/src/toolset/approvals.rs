@@ -1,0 +1,105 @@
+//! Answers of approvers: edited arguments are validated against the tools of the turn.
+
+use super::Toolset;
+use crate::args::{Issue, Repair};
+use crate::error::ToolError;
+use crate::gate::approval::{ApprovalError, Approvals, Reply, Route, plan_text};
+use crate::store::{
+    Answer, ApprovalKind, ApprovalRequest, ApprovalRow, ThreadId, Timestamp, Verdict, Workspace,
+};
+
+impl Approvals {
+    /// Answers by token, in the approver's workspace. Returns what the host has to do next.
+    ///
+    /// Edited arguments are validated against the tool's schema now; the policy judges them when the call is resumed. Fails with
+    /// [`ApprovalError::Invalid`] if the token was not issued by this host or belongs to a different workspace.
+    pub async fn answer(
+        &self,
+        workspace: &Workspace,
+        tools: &Toolset,
+        token: &str,
+        reply: Reply,
+        approver: &str,
+        reason: Option<&str>,
+    ) -> Result<Route, ApprovalError> {
+        let row = self.verify(token).await?;
+        if row.request.identity.workspace() != workspace {
+            tracing::warn!(
+                approval = row.request.id,
+                "an approval was answered from a different workspace"
+            );
+            return Err(ApprovalError::Invalid);
+        }
+        self.decide(tools, row, reply, approver, reason).await
+    }
+
+    /// Answers by id, for a console whose users the host has authenticated. Fails with [`ApprovalError::Invalid`] if the workspace has no
+    /// such approval.
+    pub async fn answer_id(
+        &self,
+        workspace: &Workspace,
+        tools: &Toolset,
+        id: &str,
+        reply: Reply,
+        approver: &str,
+        reason: Option<&str>,
+    ) -> Result<Route, ApprovalError> {
+        let row = self.stored(workspace, id).await?;
+        self.decide(tools, row, reply, approver, reason).await
+    }
+
+    async fn decide(
+        &self,
+        tools: &Toolset,
+        row: ApprovalRow,
+        reply: Reply,
+        approver: &str,
+        reason: Option<&str>,
+    ) -> Result<Route, ApprovalError> {
+        let verdict = match reply {
+            Reply::Approve => Verdict::Approve,
+            Reply::Deny => Verdict::Deny,
+            Reply::Edit(arguments) => Verdict::Edit(edited(tools, &row.request, &arguments)?),
+        };
+        let answer = Answer {
+            verdict,
+            approver: approver.to_owned(),
+            reason: reason.map(str::to_owned),
+            at: Timestamp::now(),
+        };
+        let ApprovalRequest { identity, id, .. } = &row.request;
+        let row = self
+            .store()
+            .answer(identity.workspace(), id, answer)
+            .await?;
+        let request = row.request;
+        Ok(match request.kind {
+            ApprovalKind::Call => Route::Call {
+                thread: request
+                    .thread
+                    .and_then(|thread| ThreadId::new(request.identity.workspace(), thread).ok()),
+            },
+            ApprovalKind::Plan => Route::Plan,
+        })
+    }
+}
+
+/// Validates arguments that an approver has edited, like a model's arguments but without repair.
+fn edited(
+    tools: &Toolset,
+    request: &ApprovalRequest,
+    arguments: &str,
+) -> Result<String, ApprovalError> {
+    let invalid = |issues: Vec<Issue>| ApprovalError::Edit(ToolError::invalid_arguments(issues));
+    if request.kind == ApprovalKind::Plan {
+        return plan_text(arguments);
+    }
+    let found = tools
+        .find_approved(&request.tool, &request.contract)
+        .ok_or_else(|| ApprovalError::Edit(tools.unknown(&request.tool)))?;
+    let admitted = found
+        .tool()
+        .admit(arguments, Repair::Off)
+        .map_err(invalid)?;
+    crate::args::canonical(&admitted.text).ok_or(ApprovalError::Invalid)
+}

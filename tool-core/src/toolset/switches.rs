@@ -1,0 +1,85 @@
+//! The switches of a turn's rules: kill switches and disables that take effect while its calls run.
+
+#[cfg(feature = "host")]
+use futures::FutureExt as _;
+#[cfg(feature = "host")]
+use futures::future::BoxFuture;
+
+use super::Toolset;
+#[cfg(feature = "host")]
+use crate::error::{ErrorKind, ToolError};
+#[cfg(feature = "host")]
+use crate::visibility::Switches;
+
+#[cfg(not(feature = "host"))]
+impl Toolset {
+    pub(crate) fn has_switches(&self) -> bool {
+        false
+    }
+
+    #[expect(clippy::unused_async, reason = "switches are a host's")]
+    pub(crate) async fn freshen(&self) {}
+}
+
+#[cfg(feature = "host")]
+impl Toolset {
+    /// Returns the stored switches of the turn's rules.
+    pub(crate) fn switches(&self) -> impl Iterator<Item = &Switches> {
+        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
+        live.iter()
+            .filter_map(|live| live.switches.as_ref().map(|view| &view.shared))
+    }
+
+    #[inline]
+    pub(crate) fn has_switches(&self) -> bool {
+        self.switches().next().is_some()
+    }
+
+    /// Rereads stored switches that were read too long ago. Boxed, so that a call without switches has no room for it.
+    pub(crate) fn freshen(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            for switches in self.switches() {
+                switches.freshen().await;
+            }
+        })
+    }
+
+    /// Rereads the stored switches after a call was recorded. If that fails, a call that has a row in the ledger must not
+    /// run.
+    pub(crate) async fn reread_switches(&self, is_claimed: bool) -> Result<(), ToolError> {
+        for switches in self.switches() {
+            if !is_claimed {
+                switches.freshen().await;
+            } else if let Err(error) = Box::pin(switches.refresh()).await {
+                let text = "the call was not made, because the host could not check whether it is still allowed";
+                return Err(ToolError::of(ErrorKind::Unavailable, text)
+                    .operator(format!("the stored switches cannot be read: {error}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until a kill switch of the turn's rules is turned on for a tool and a tenant.
+    pub(crate) async fn killed(&self, tool: &str, tenant: &str) {
+        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
+        let policies = live.iter().filter_map(|live| live.policy.as_ref());
+        let policies = policies.map(|policy| policy.shared.killed(tool, tenant).boxed());
+        let switches = self.switches();
+        let switches = switches.map(|switches| switches.killed(tool, tenant).boxed());
+        let mut all: Vec<_> = policies.chain(switches).collect();
+        match (all.pop(), all.is_empty()) {
+            (None, _) => std::future::pending().await,
+            (Some(only), true) => only.await,
+            (Some(last), false) => {
+                futures::future::select(last, futures::future::select_all(all)).await;
+            }
+        }
+    }
+
+    /// Whether the turn's rules have something that can cancel a running call.
+    pub(crate) fn can_be_killed(&self) -> bool {
+        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
+        live.iter()
+            .any(|live| live.policy.is_some() || live.switches.is_some())
+    }
+}
