@@ -3,8 +3,8 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -19,8 +19,6 @@ use crate::output::Citation;
 use crate::redact::{Lease, Redactor};
 use crate::schema::dialect::Dialect;
 use crate::store::{CallId, EarlierCall, Workspace};
-use crate::tool::ToolDef;
-use crate::visibility::Standing;
 use progress::Reporter;
 use variables::Value;
 
@@ -36,6 +34,7 @@ mod filing;
 #[cfg(feature = "host")]
 mod gated;
 pub(crate) mod progress;
+mod scope;
 mod secrets;
 mod services;
 mod slug;
@@ -53,6 +52,7 @@ pub(crate) use filing::{Behind, Deferred, Filing};
 pub use gated::next_identity;
 #[cfg(feature = "host")]
 pub(crate) use gated::{Gated, TypedOutput};
+pub(crate) use scope::{CallScope, RunningTool};
 pub use services::{
     ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState, History,
     OAuth, OAuthToken, Said, Speaker, StatePlace, StateStore, TokenSource,
@@ -130,48 +130,6 @@ pub(crate) struct Host {
     /// How to store the result of the call that is made next.
     #[cfg(feature = "host")]
     filing: Option<Arc<Filing>>,
-}
-
-/// The state of one call.
-pub(crate) struct CallScope {
-    /// The values of the turn.
-    pub(crate) host: Arc<Host>,
-    pub(crate) call: ToolCall,
-    /// The arguments that the tool reads, if they differ from what the model wrote.
-    pub(crate) corrected: Option<String>,
-    /// The rules that can still forbid the call.
-    pub(crate) standing: Standing,
-    pub(crate) def: ToolDef,
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) progress: Option<Reporter>,
-    #[cfg(feature = "host")]
-    pub(crate) gated: Option<Box<Gated>>,
-    pub(crate) citations: Mutex<Vec<Citation>>,
-    /// Expected length of the output in bytes, taken from earlier outputs.
-    pub(crate) room: usize,
-    /// Whether the run has ended or was dropped, so that background work should stop.
-    pub(crate) ended: AtomicBool,
-    /// Whether blocking work was left running.
-    pub(crate) detached: AtomicBool,
-    /// Whether the body has begun for the first time, so that `Started` was sent.
-    pub(crate) begun: AtomicBool,
-    /// The trace context of the call's own span.
-    #[cfg(feature = "otel")]
-    pub(crate) trace: OnceLock<TraceContext>,
-}
-
-impl CallScope {
-    /// Returns the arguments as the tool reads them.
-    pub(crate) fn arguments(&self) -> &str {
-        self.corrected.as_deref().unwrap_or(&self.call.arguments)
-    }
-
-    /// Whether a body that ended with an error may run again later: the tool is declared idempotent, or its only effects are
-    /// calls, which have rows of their own.
-    #[cfg(feature = "host")]
-    pub(crate) fn may_run_again(&self) -> bool {
-        self.def.hints().idempotent || self.def.only_calls()
-    }
 }
 
 impl Host {
@@ -285,7 +243,10 @@ impl ToolContext {
     }
 
     /// Creates the context of a call. `open` creates the call's scope from the caller's host.
-    pub(crate) fn enter(&self, open: impl FnOnce(Arc<Host>) -> CallScope) -> Self {
+    pub(crate) fn enter<T: RunningTool>(
+        &self,
+        open: impl FnOnce(Arc<Host>) -> CallScope<T>,
+    ) -> Self {
         let scope = open(Arc::clone(self.host()));
         Self {
             place: Place::Call(Arc::new(scope)),
@@ -359,14 +320,14 @@ impl ToolContext {
 
     /// Returns the name of the running tool; `None` outside of a call.
     pub fn tool_name(&self) -> Option<&str> {
-        self.scope().map(|scope| scope.def.name())
+        self.scope().map(|scope| scope.tool.name())
     }
 
     /// Returns a secret that the running tool has declared; `None` if the tool does not declare it or the host has none.
     pub fn secret(&self, key: &str) -> Option<&SecretString> {
         let declared = self
             .scope()
-            .is_none_or(|scope| scope.def.secrets().iter().any(|need| need.key == key));
+            .is_none_or(|scope| scope.tool.secrets().iter().any(|need| need.key == key));
         declared.then(|| self.host().secrets.get(key)).flatten()
     }
 
@@ -379,11 +340,11 @@ impl ToolContext {
     /// Returns a host value, if the running tool's effect covers the effect of the value.
     pub fn get<T: FromContext>(&self) -> Result<T, ToolError> {
         if let Some(scope) = self.scope() {
-            let missing = T::EFFECT.beyond(scope.def.effect());
+            let missing = T::EFFECT.beyond(scope.tool.effect());
             if !missing.is_none() {
                 return Err(ToolError::of(ErrorKind::Denied, "the tool asked for a value that it does not declare").operator(format!(
                     "`{}` asked for `{}`, whose effect `{missing}` it does not declare: take it as a parameter, or declare the effect",
-                    scope.def.name(),
+                    scope.tool.name(),
                     type_name::<T>()
                 )));
             }

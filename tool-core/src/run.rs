@@ -40,6 +40,7 @@ mod refusal;
 #[cfg(feature = "host")]
 mod resume;
 mod searched;
+mod serving;
 #[cfg_attr(
     not(feature = "host"),
     expect(unreachable_pub, reason = "exported with the feature `host`")
@@ -63,6 +64,8 @@ pub(crate) use refusal::refuse;
 use resume::{is_begun, replay};
 #[cfg(feature = "host")]
 use resume::{resume, resume_stream};
+#[cfg(feature = "host")]
+use serving::Serving;
 pub use steps::Permit;
 #[cfg(not(feature = "host"))]
 use steps::Permitted;
@@ -79,7 +82,8 @@ type Progress = Option<Reporter>;
 /// The gate that a call passes: the gate of its toolset, else the gate of the outer call. Nested calls of a gated call are gated too.
 #[cfg(feature = "host")]
 fn gate_of<'a>(toolset: &'a Toolset, cx: &'a ToolContext) -> Option<&'a Gate> {
-    toolset.gate().or_else(|| cx.outer_gate())
+    let outer = || Serving::of(cx.scope()?).gate.as_ref();
+    toolset.gate().or_else(outer)
 }
 
 /// Implements [`Toolset::call`].

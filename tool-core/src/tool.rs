@@ -14,6 +14,7 @@ use crate::schema::dialect::HasSpec;
 
 #[cfg(feature = "host")]
 mod contract;
+mod declared;
 mod def;
 mod dynamic;
 mod exposed;

@@ -192,6 +192,7 @@ fn non_strict(def: &ToolDef) -> Option<AuditNote> {
 /// A call whose row is built when it is written.
 pub(crate) struct Late {
     pub(crate) cx: ToolContext,
+    pub(crate) def: ToolDef,
     pub(crate) identity: CallId,
     pub(crate) verdicts: Verdicts,
     pub(crate) started: Timestamp,
@@ -206,10 +207,10 @@ impl Late {
         let used_text = scope.arguments();
         let redactor = cx.redactor();
         // Arguments are masked first: a preview is cut, and the redactor does not find a part of a secret.
-        let form = form::form(scope.def.input(), &redactor.redact_json(used_text));
+        let form = form::form(self.def.input(), &redactor.redact_json(used_text));
         let Draft(mut row) = arrived(self.identity.clone(), &scope.call, cx, self.started, form);
-        row.contract = Some(str::to_owned(&scope.def.contract()));
-        row.effect = scope.def.effect().bits();
+        row.contract = Some(str::to_owned(&self.def.contract()));
+        row.effect = self.def.effect().bits();
         row.used_hash = used.map(|text| sha256(&[text]));
         row.decision = verdicts.decision.map(DecisionId::text);
         row.policy = verdicts
@@ -221,7 +222,7 @@ impl Late {
         row.approver.clone_from(&verdicts.approver);
         row.attempt = verdicts.attempt.max(1);
         row.notes = cx.notes();
-        row.notes.extend(non_strict(&scope.def));
+        row.notes.extend(non_strict(&self.def));
         if let Some((attempt, operator)) = &verdicts.rerun {
             row = row.again(*attempt, operator);
         }

@@ -4,7 +4,7 @@ use super::ToolContext;
 use super::secrets::is_short;
 use super::variables::Value;
 use crate::error::{ErrorKind, ToolError};
-use crate::tool::{ToolDef, VariableKind, VariableNeed};
+use crate::need::{VariableKind, VariableNeed};
 
 impl ToolContext {
     /// Returns a variable that the running tool has declared; `None` if the tool does not declare it or it has no value.
@@ -15,7 +15,7 @@ impl ToolContext {
     fn value_of(&self, name: &str) -> Option<&Value> {
         let declared = self
             .scope()
-            .is_none_or(|scope| scope.def.variables().iter().any(|need| need.name == name));
+            .is_none_or(|scope| scope.tool.variables().iter().any(|need| need.name == name));
         declared.then(|| self.host().variables.get(name)).flatten()
     }
 
@@ -45,7 +45,7 @@ impl ToolContext {
                 ..VariableNeed::new("")
             },
             Some(scope) => {
-                let mut needs = scope.def.variables().iter();
+                let mut needs = scope.tool.variables().iter();
                 let need = needs.find(|need| need.name == name);
                 need.cloned().ok_or_else(|| {
                     ToolError::of(
@@ -54,7 +54,7 @@ impl ToolContext {
                     )
                     .operator(format!(
                         "`{}` asked for the variable `{name}`, which it does not declare",
-                        scope.def.name()
+                        scope.tool.name()
                     ))
                 })?
             }
@@ -63,8 +63,8 @@ impl ToolContext {
     }
 
     /// Returns the required variables of a tool that have no value.
-    pub(crate) fn missing_variables(&self, def: &ToolDef) -> Vec<VariableNeed> {
-        let required = def.variables().iter().filter(|need| need.required);
+    pub(crate) fn missing_variables(&self, needs: &[VariableNeed]) -> Vec<VariableNeed> {
+        let required = needs.iter().filter(|need| need.required);
         required
             .filter(|need| !self.host().variables.contains_key(&*need.name))
             .cloned()
@@ -72,8 +72,11 @@ impl ToolContext {
     }
 
     /// Returns a secret variable of a tool that cannot be masked, and why.
-    pub(crate) fn open_variable<'a>(&self, def: &'a ToolDef) -> Option<(&'a str, &'static str)> {
-        def.variables().iter().find_map(|need| {
+    pub(crate) fn open_variable<'a>(
+        &self,
+        needs: &'a [VariableNeed],
+    ) -> Option<(&'a str, &'static str)> {
+        needs.iter().find_map(|need| {
             let why = match (self.host().variables.get(&*need.name)?, need.kind) {
                 (Value::Text(_), VariableKind::Secret) => {
                     "is declared secret: pass it to `ToolContextBuilder::secret_variable`"

@@ -11,7 +11,6 @@ use super::{CallScope, ToolContext};
 use crate::call::Ticket;
 use crate::call::ToolCall;
 use crate::error::{ErrorKind, ToolError};
-use crate::gate::Gate;
 use crate::store::{ApprovalRequest, AuditNote, CallId, CallKey, EarlierCall, EffectRow};
 
 /// Most notes that one call may add.
@@ -103,8 +102,6 @@ pub(crate) struct Gated {
     earlier: Option<EarlierCall>,
     /// The model's own id of the outer call.
     parent: Option<Box<str>>,
-    /// The gate that received the call. Nested calls pass it, too.
-    gate: Option<Gate>,
     /// Stops this call alone. It is created when something first waits for it or uses it, because most bodies never wait.
     stop: OnceLock<CancellationToken>,
     /// Whether the body was polled and has not returned.
@@ -134,7 +131,6 @@ impl Gated {
         cx: &ToolContext,
         call: &ToolCall,
         resumed: Option<&ApprovalRequest>,
-        gate: Option<&Gate>,
     ) -> Result<Self, ToolError> {
         let outer = cx
             .scope()
@@ -187,7 +183,6 @@ impl Gated {
             source,
             earlier,
             parent,
-            gate: gate.cloned(),
             // The host of a nested call knows only the token of the turn, so its token is a child of the outer call's.
             stop: outer
                 .and_then(|_| cx.cancellation())
@@ -340,11 +335,6 @@ impl ToolContext {
         })
     }
 
-    /// Returns the gate that received the running call.
-    pub(crate) fn outer_gate(&self) -> Option<&Gate> {
-        self.gated()?.gate.as_ref()
-    }
-
     /// Returns the model's own id of the outer call.
     pub(crate) fn parent_call(&self) -> Option<&str> {
         self.gated()?.parent.as_deref()
@@ -466,7 +456,7 @@ impl ToolContext {
     /// Whether a body that ended with an error can run again once its nested call has what it waits for: the body returned by itself, and
     /// the tool may run again.
     pub(crate) fn may_go_on(&self) -> bool {
-        let may_run_again = self.scope().is_some_and(|scope| scope.may_run_again());
+        let may_run_again = self.scope().is_some_and(|scope| scope.tool.may_run_again());
         may_run_again && !self.is_inside() && !self.has_returned()
     }
 

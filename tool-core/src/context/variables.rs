@@ -35,7 +35,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::tool::{VariableKind, VariableNeed};
+use crate::need::{VariableKind, VariableNeed};
 
 mod declared;
 

@@ -155,7 +155,7 @@ pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Bef
         return Ok(None);
     };
     let row = own_row(gate, gated, &scope.call, &prepared.cx).await?;
-    let Some(row) = row.filter(|row| *row.intent.tool == *scope.def.name()) else {
+    let Some(row) = row.filter(|row| *row.intent.tool == *prepared.tool().name()) else {
         return Ok(None);
     };
     let intent = &row.intent;
@@ -291,8 +291,8 @@ fn intent(ledger: &Ledger, prepared: &Prepared) -> Result<Intent, ToolError> {
         call: scope.call.id.clone(),
         agent: cx.agent().map(str::to_owned),
         thread: cx.conversation().map(str::to_owned),
-        tool: scope.def.name().to_owned(),
-        contract: scope.def.contract().to_string(),
+        tool: prepared.tool().name().to_owned(),
+        contract: prepared.tool().contract().to_string(),
         principal: cx.principal().to_owned(),
         arguments_hash: arguments_hash(prepared),
         owner: ledger.run(),

@@ -47,7 +47,7 @@ pub(super) fn admitted(
 
 /// Returns the output if it fits the tool's schema and length limit.
 fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, ToolError> {
-    if let Some(promise) = prepared.cx.served().def.promise() {
+    if let Some(promise) = prepared.tool().promise() {
         let issues = promise.issues(output.payload.get());
         if !issues.is_empty() {
             let redactor = prepared.cx.redactor();
@@ -66,7 +66,7 @@ fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, T
     // A tool's own view may hold files that the payload does not have.
     let read = output.model.as_ref().map_or(0, ModelOutput::size);
     let size = output.payload.get().len().max(read);
-    match prepared.cx.served().def.output_limit() {
+    match prepared.tool().output_limit() {
         Some(limit) if size > limit => Err(ToolError::new(format!(
             "the output has {size} bytes and at most {limit} are allowed, ask for less"
         ))),

@@ -147,7 +147,7 @@ fn edited(flight: Flight, grant: Box<Grant>) -> Edited {
     let output = scope.gated.as_deref().and_then(Gated::typed_output);
     let origin = match output.cloned() {
         Some(output) => {
-            let tool = scope.def.origin();
+            let tool = flight.prepared().tool().origin();
             Origin::EditedTyped(grant, Typed { tool, output })
         }
         None => Origin::Approval(grant),

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::Prepared;
+use super::serving::Serving;
 use crate::context::{CallScope, ToolContext};
 use crate::error::{ErrorKind, ToolError};
 use crate::policy::{DecisionId, PolicyVerdict, Request};
@@ -100,7 +101,7 @@ impl Judgement {
 /// The request that a policy judges for a call.
 pub(super) fn request<'c>(scope: &'c CallScope, cx: &'c ToolContext) -> Request<'c> {
     Request {
-        tool: &scope.def,
+        tool: &Serving::of(scope).def,
         tenant: cx.tenant(),
         principal: cx.principal(),
         agent: cx.agent(),
@@ -166,15 +167,17 @@ fn wants_approval(prepared: &Prepared, by_effect: impl FnOnce(&ToolDef) -> bool)
 
 /// Refuses a call that is no longer allowed. Callers run this right before a body begins, after every step that waits.
 #[inline]
-pub(crate) fn still_allowed(cx: &ToolContext) -> Result<(), ToolError> {
-    match cx.scope() {
-        Some(scope) if !scope.standing.allows(&scope.def, || request(scope, cx)) => {
-            Err(ToolError::of(
-                ErrorKind::Denied,
-                "the call is no longer allowed, so it was not run",
-            )
-            .operator("the tool was switched off or denied after the call was allowed"))
-        }
-        _ => Ok(()),
+pub(super) fn still_allowed(cx: &ToolContext) -> Result<(), ToolError> {
+    let Some(scope) = cx.scope() else {
+        return Ok(());
+    };
+    let Serving { def, standing, .. } = Serving::of(scope);
+    if standing.allows(def, || request(scope, cx)) {
+        return Ok(());
     }
+    Err(ToolError::of(
+        ErrorKind::Denied,
+        "the call is no longer allowed, so it was not run",
+    )
+    .operator("the tool was switched off or denied after the call was allowed"))
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::serving::Serving;
 use super::telemetry::{self, CallSpan};
 use super::{Progress, guard, judge};
 use crate::args::{Admitted, Repair, RepairNote};
@@ -14,6 +15,8 @@ use crate::context::Gated;
 use crate::context::{CallScope, ToolContext, misfit};
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
+#[cfg(feature = "host")]
+use crate::gate::Gate;
 use crate::output::{Citation, Output};
 use crate::policy::Request;
 use crate::redact::{Clean, Redactor};
@@ -37,7 +40,7 @@ impl Prepared {
     }
 
     pub(crate) fn tool(&self) -> &ToolDef {
-        &self.cx.served().def
+        &Serving::of(self.cx.served()).def
     }
 
     /// The tool's position in its toolset.
@@ -163,7 +166,7 @@ pub(super) fn check_secrets(def: &ToolDef, cx: &ToolContext) -> Result<(), ToolE
             need.key
         )));
     }
-    match cx.open_variable(def) {
+    match cx.open_variable(def.variables()) {
         None => Ok(()),
         Some((name, why)) => Err(ToolError::of(
             ErrorKind::Unavailable,
@@ -178,7 +181,7 @@ pub(crate) fn check_variables(def: &ToolDef, cx: &ToolContext) -> Result<(), Too
     if def.variables().is_empty() {
         return Ok(());
     }
-    let missing = cx.missing_variables(def);
+    let missing = cx.missing_variables(def.variables());
     if missing.is_empty() {
         return Ok(());
     }
@@ -238,6 +241,8 @@ pub(super) struct Opening {
     pub(super) since: Instant,
     #[cfg(feature = "host")]
     pub(super) gated: Option<Box<Gated>>,
+    #[cfg(feature = "host")]
+    pub(super) gate: Option<Gate>,
 }
 
 /// Opens the scope and the span of a call.
@@ -261,8 +266,6 @@ pub(super) fn enter(
         host,
         call: opening.call,
         corrected: opening.corrected,
-        standing: toolset.standing(at),
-        def: def.clone(),
         deadline,
         progress: opening.progress,
         #[cfg(feature = "host")]
@@ -274,6 +277,12 @@ pub(super) fn enter(
         begun: AtomicBool::new(false),
         #[cfg(feature = "otel")]
         trace: std::sync::OnceLock::new(),
+        tool: Serving {
+            def: def.clone(),
+            standing: toolset.standing(at),
+            #[cfg(feature = "host")]
+            gate: opening.gate,
+        },
     });
     Prepared {
         cx,

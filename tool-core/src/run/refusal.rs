@@ -49,7 +49,7 @@ impl<'a> Refused<'a> {
             gated: scope.gated.as_deref()?,
             call: &scope.call,
             cx,
-            tool: Some(&scope.def),
+            tool: Some(flight.prepared().tool()),
             deadline: flight.context().deadline(),
         })
     }
@@ -235,7 +235,7 @@ pub(crate) async fn refuse(
     error: ToolError,
     why: &str,
 ) -> CallResult {
-    let refusal = match gate.map(|gate| (gate, Gated::open(cx, call, None, Some(gate)))) {
+    let refusal = match gate.map(|gate| (gate, Gated::open(cx, call, None))) {
         Some((gate, Ok(gated))) => {
             let gated = &gated;
             let refused = Refused {

@@ -51,8 +51,7 @@ pub(crate) async fn is_begun(
     cx: &ToolContext,
     request: &ApprovalRequest,
 ) -> bool {
-    let (Some(ledger), Ok(gated)) = (gate.effects(), Gated::open(cx, call, Some(request), None))
-    else {
+    let (Some(ledger), Ok(gated)) = (gate.effects(), Gated::open(cx, call, Some(request))) else {
         return true;
     };
     !matches!(ledger.get(&gated.identity().key()).await, Ok(None))
@@ -65,7 +64,7 @@ pub(crate) async fn replay(
     cx: &ToolContext,
     request: &ApprovalRequest,
 ) -> CallResult {
-    let stored = match Gated::open(cx, &call, Some(request), None) {
+    let stored = match Gated::open(cx, &call, Some(request)) {
         Ok(gated) => claim::replayed(gate, &gated.identity().key()).await,
         Err(error) => Err(error),
     };

@@ -11,6 +11,7 @@ use tracing::field::Empty;
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Span};
 
+use super::serving::Serving;
 #[cfg(feature = "host")]
 use crate::audit::Verdicts;
 use crate::call::ToolCall;
@@ -148,7 +149,7 @@ pub(super) fn ended(span: &CallSpan, error: Option<&ToolError>, took: Duration, 
     if heard() {
         let (redactor, scope) = (cx.redactor(), cx.served());
         let id = redactor.redact(&scope.call.id);
-        tell_end(span, &scope.def, &id, error, took);
+        tell_end(span, &Serving::of(scope).def, &id, error, took);
     }
 }
 

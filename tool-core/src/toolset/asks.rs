@@ -64,7 +64,7 @@ impl Toolset {
             Approval::Never => false,
             Approval::ByEffect => self.asks_by_effect(def) && !ruled,
         };
-        by_itself || !cx.missing_variables(def).is_empty()
+        by_itself || !cx.missing_variables(def.variables()).is_empty()
     }
 
     /// Whether the effect alone requires an approval. Only a host's gate requires that.

@@ -105,7 +105,7 @@ pub(super) async fn is_final(
     }
     let (tool, cx) = (tools.get(&call.call.name), call.context(cx));
     let closed = async {
-        let gated = Gated::open(&cx, call.call, None, Some(gate))?;
+        let gated = Gated::open(&cx, call.call, None)?;
         run::close_refused(gate, &gated, tool, call.call, &cx, result).await
     };
     let failed = |error: ToolError| StoreError::Unavailable(error.operator_text().into());

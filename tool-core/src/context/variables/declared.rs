@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::tool::{ToolDef, VariableKind, VariableNeed};
+use crate::need::{VariableKind, VariableNeed};
 
 /// The error for a name that is declared with two types.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,22 +59,14 @@ impl Declarations {
         Ok(())
     }
 
-    /// Adds the variables that tools declare, such as those of [`Toolset::tools`](crate::Toolset::tools).
-    ///
-    /// # Errors
-    ///
-    /// The same as for [`add`](Self::add).
-    pub fn tools<'a>(
+    /// Implements [`Declarations::tools`]: adds the declarations of several owners.
+    pub(crate) fn add_all<'a>(
         &mut self,
-        tools: impl IntoIterator<Item = &'a ToolDef>,
+        owners: impl IntoIterator<Item = (String, &'a [VariableNeed])>,
     ) -> Result<(), VariableClash> {
         let mut all = self.0.clone();
-        for tool in tools {
-            if tool.variables().is_empty() {
-                continue;
-            }
-            let owner = format!("tool `{}`", tool.name());
-            for need in tool.variables() {
+        for (owner, needs) in owners {
+            for need in needs {
                 join(&mut all, need, &owner)?;
             }
         }

@@ -50,6 +50,8 @@ impl Arrived for Ungated {
             since: self.since,
             #[cfg(feature = "host")]
             gated: None,
+            #[cfg(feature = "host")]
+            gate: None,
         };
         (opening, ())
     }
@@ -72,6 +74,7 @@ impl<'t> Arrived for AtGate<'t> {
             progress: self.progress,
             since: self.since,
             gated: Some(self.gated),
+            gate: Some(self.gate.clone()),
         };
         (opening, (self.gate, self.started))
     }

@@ -116,6 +116,7 @@ impl Flight {
     fn late(&self, identity: CallId, verdicts: Verdicts, end: Option<End>) -> Late {
         Late {
             cx: self.0.prepared.cx.clone(),
+            def: self.0.prepared.tool().clone(),
             identity,
             verdicts,
             started: self.0.started,

@@ -57,7 +57,7 @@ impl<'t> AtGate<'t> {
         resumed: Option<&ApprovalRequest>,
     ) -> Result<Self, Left<Flight>> {
         let (since, started) = (env::monotonic(), Timestamp::now());
-        match Gated::open(cx, &call, resumed, Some(gate)) {
+        match Gated::open(cx, &call, resumed) {
             Ok(gated) => Ok(Self {
                 gate,
                 call,

@@ -13,6 +13,7 @@ use super::{Flight, Ran};
 use crate::call::ToolCall;
 use crate::context::{CallScope, ToolContext};
 use crate::error::ToolError;
+use crate::run::serving::Serving;
 use crate::run::telemetry::CallSpan;
 use crate::run::{guard, judge};
 use crate::tool::{Job, ToolDef};
@@ -26,7 +27,7 @@ pub struct Permit {
 impl Permit {
     /// The tool that runs.
     pub fn tool(&self) -> &ToolDef {
-        &self.cx.served().def
+        &Serving::of(self.cx.served()).def
     }
 
     /// The call, as the model wrote it.
