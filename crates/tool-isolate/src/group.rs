@@ -12,11 +12,10 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
+use crate::ended::{Cause, Ended, Exit};
 use crate::error::IsolateError;
-use crate::job::{Job, Program};
-use crate::modes::MODE;
-use crate::running::{Cause, Ended, Exit, Hold, Running};
-use crate::wire::{Held, InForce};
+use crate::job::{Job, Pipes, Program};
+use crate::wire::{Held, InForce, MODE};
 
 /// A job in a process group. A separate task waits for it, so its deadline is enforced even if the host does not poll.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ pub(super) struct Group {
     held: Box<InForce>,
 }
 
-pub(super) fn spawn(job: &Job) -> Result<Running, IsolateError> {
+pub(super) fn spawn(job: &Job) -> Result<(Group, Pipes), IsolateError> {
     let mut command = match &job.program {
         Program::Named(name) => Command::new(name),
         Program::Mode(mode) => {
@@ -69,12 +68,12 @@ pub(super) fn spawn(job: &Job) -> Result<Running, IsolateError> {
         kill: Some(kill),
         held: Box::new(held()),
     };
-    Ok(Running::new(
-        Hold::Group(group),
+    let pipes = Pipes {
         stdin,
-        pipe::Receiver::from_owned_fd(stdout.into())?,
-        pipe::Receiver::from_owned_fd(stderr.into())?,
-    ))
+        stdout: pipe::Receiver::from_owned_fd(stdout.into())?,
+        stderr: pipe::Receiver::from_owned_fd(stderr.into())?,
+    };
+    Ok((group, pipes))
 }
 
 /// Reports that no mechanism is in force, and why.

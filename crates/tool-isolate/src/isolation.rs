@@ -4,15 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::IsolateError;
 use crate::group;
 use crate::job::{Job, Network};
+#[cfg(target_os = "linux")]
+use crate::linux::host::{Settings, start};
+use crate::mechanism::Mechanism;
 use crate::modes::{IDLE, helper_is_called};
 use crate::report::Report;
 use crate::run::{Keep, Ran};
-use crate::running::Running;
+use crate::running::{Hold, Running};
 use crate::wire::{Held, InForce};
 
 /// How jobs are isolated from the host. Put a value into the context with `ToolContext::builder().with(isolation)`.
@@ -54,53 +55,6 @@ pub struct Helper {
 struct Told {
     files: AtomicBool,
     network: AtomicBool,
-}
-
-/// A mechanism of the kernel. Every available one is used; a host can turn one off or require it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Mechanism {
-    /// Restricts files, TCP ports, signals and tracing by Landlock. To require it is to require the restriction of files; [`Isolation::report`] lists
-    /// what else the kernel's Landlock restricts.
-    Landlock,
-    /// A process namespace, whose processes all end at once, with a namespace of their shared memory and message queues.
-    PidNamespace,
-    /// Mounts that are read-only outside of what a job may write, those of devices, `/sys`, `/proc` and cgroups included. Available to root, and to
-    /// hosts that can create a user namespace with [`PidNamespace`](Self::PidNamespace).
-    ReadOnlyMounts,
-    /// A root that contains only what a job was granted. Available to the same hosts as [`ReadOnlyMounts`](Self::ReadOnlyMounts).
-    OwnRoot,
-    /// No access to Unix sockets with a path outside of what a job was granted, such as that of a container engine or of D-Bus. A separate root
-    /// ensures this if the job cannot reach other processes' roots, because of Landlock or a separate `/proc`; so does Landlock alone from ABI
-    /// version 9 on. Where neither is in force and a host [requires](Isolation::require) this, seccomp denies the job all Unix sockets, and also
-    /// `io_uring` and programs for another architecture than the host's.
-    UnixSockets,
-    /// A network namespace for jobs with [`Network::Off`](super::Network::Off).
-    NetworkNamespace,
-    /// A cgroup (version 2) whose processes are killed at once.
-    CgroupKill,
-    /// A cgroup that limits the number of processes in the tree.
-    PidsCgroup,
-    /// A cgroup that limits the memory of the tree.
-    MemoryCgroup,
-    /// Removes all capabilities, if the host has any.
-    Capabilities,
-}
-
-impl Mechanism {
-    /// Every mechanism, for example to turn off all but one.
-    pub const ALL: &'static [Self] = &[
-        Self::Landlock,
-        Self::PidNamespace,
-        Self::ReadOnlyMounts,
-        Self::OwnRoot,
-        Self::UnixSockets,
-        Self::NetworkNamespace,
-        Self::CgroupKill,
-        Self::PidsCgroup,
-        Self::MemoryCgroup,
-        Self::Capabilities,
-    ];
 }
 
 impl Default for Isolation {
@@ -154,7 +108,10 @@ impl Isolation {
     /// If there is no helper, the program does not exist or may not be run, or a required mechanism is not in force.
     pub async fn spawn(&self, job: Job) -> Result<Running, IsolateError> {
         match self {
-            Self::GroupOnly => group::spawn(&job),
+            Self::GroupOnly => {
+                let (group, pipes) = group::spawn(&job)?;
+                Ok(Running::new(Hold::Group(group), pipes))
+            }
             Self::Helper(helper) => helper.spawn(job).await,
         }
     }
@@ -212,7 +169,12 @@ impl Helper {
             // The running binary, even if the file at its path was replaced.
             None => PathBuf::from("/proc/self/exe"),
         };
-        let mut running = super::linux::host::start(&path, &job, self).await?;
+        let settings = Settings {
+            mechanisms: self.mechanisms(),
+            requires_unix_sockets: self.require.contains(&Mechanism::UnixSockets),
+        };
+        let (remote, pipes) = start(&path, &job, &settings).await?;
+        let mut running = Running::new(Hold::Remote(remote), pipes);
         if let Some(missing) = missing(&self.require, &job, running.held()) {
             running.kill();
             running.wait().await?;
@@ -258,13 +220,8 @@ impl Helper {
         heard
     }
 
-    /// Whether jobs for which this mechanism is not in force are refused.
-    pub(super) fn requires(&self, mechanism: Mechanism) -> bool {
-        self.require.contains(&mechanism)
-    }
-
     /// The mechanisms that the host has not turned off.
-    pub(super) fn mechanisms(&self) -> Vec<Mechanism> {
+    fn mechanisms(&self) -> Vec<Mechanism> {
         let mut left = Mechanism::ALL.to_vec();
         left.retain(|mechanism| !self.without.contains(mechanism));
         left

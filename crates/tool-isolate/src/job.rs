@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tokio::net::unix::pipe;
 
 /// A program to run once, with everything that it may access.
 ///
@@ -267,4 +268,12 @@ limit! {
     open_files: "Sets the limit of open files.",
     file_size: "Sets the limit of a file's size, in bytes.",
     cpu_seconds: "Sets the limit of processor time, in seconds.",
+}
+
+/// The host's ends of a job's pipes.
+#[derive(Debug)]
+pub(super) struct Pipes {
+    pub(super) stdin: Option<pipe::Sender>,
+    pub(super) stdout: pipe::Receiver,
+    pub(super) stderr: pipe::Receiver,
 }

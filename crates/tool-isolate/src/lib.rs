@@ -73,6 +73,7 @@
 #[cfg(not(unix))]
 compile_error!("tool-isolate needs a Unix system");
 
+mod ended;
 mod environment;
 mod error;
 mod group;
@@ -80,20 +81,24 @@ mod isolation;
 mod job;
 #[cfg(target_os = "linux")]
 mod linux;
+mod mechanism;
 mod modes;
 mod report;
 mod run;
 mod running;
+mod time;
 mod wire;
 
+pub use ended::{Cause, Ended, Exit};
 pub use environment::{PASSED, environment};
 pub use error::IsolateError;
-pub use isolation::{Helper, Isolation, Mechanism};
+pub use isolation::{Helper, Isolation};
 pub use job::{Job, Limits, Network};
+pub use mechanism::Mechanism;
 pub use modes::{Mode, helper};
 pub use report::{Item, Report};
 pub use run::{Keep, Kept, Ran};
-pub use running::{Cause, Ended, Exit, Running, Stream};
+pub use running::{Running, Stream};
 
 /// Used by the code that macros generate; not a public API.
 #[doc(hidden)]

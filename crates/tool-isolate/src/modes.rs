@@ -3,6 +3,10 @@
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::wire::MODE;
+#[cfg(target_os = "linux")]
+use crate::wire::{HELPER, INSIDE};
+
 /// A named entry point of the host's own binary, to be run in isolation. [`mode!`](crate::mode) creates it.
 #[derive(Debug)]
 pub struct Mode {
@@ -55,13 +59,6 @@ macro_rules! mode {
         };
     };
 }
-
-/// First argument of the helper. The number is the version of the protocol between host and helper.
-pub(super) const HELPER: &str = "tool-isolate-helper:1";
-/// First argument of a supervisor that runs in namespaces.
-pub(super) const INSIDE: &str = "tool-isolate-inside:1";
-/// First argument of a mode; the second is its name.
-pub(super) const MODE: &str = "tool-isolate-mode:1";
 
 /// Whether the host's `main` has called [`helper`].
 static CALLED: AtomicBool = AtomicBool::new(false);

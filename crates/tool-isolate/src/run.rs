@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use crate::ended::Ended;
 use crate::error::IsolateError;
-use crate::running::{Ended, Running, Stream};
+use crate::running::{Running, Stream};
 
 /// How much of a job's output is kept, and how much the job may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

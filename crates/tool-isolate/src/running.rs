@@ -4,17 +4,18 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWriteExt as _, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio::time::Instant;
 
+use crate::ended::Ended;
 use crate::error::IsolateError;
 use crate::group::Group;
+use crate::job::Pipes;
 #[cfg(target_os = "linux")]
 use crate::linux::remote::Remote;
+use crate::time::past;
 use crate::wire::InForce;
 
 /// A running job, with the host's ends of its pipes. Dropping it kills the job and all its descendants.
@@ -46,51 +47,13 @@ pub enum Stream {
     Stderr,
 }
 
-/// How a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// The exit status of the job's first process.
-    pub exit: Exit,
-    /// What ended the job.
-    pub because: Cause,
-    /// Whether the kernel killed a process of the job for exceeding the memory limit. Always false without a memory cgroup.
-    pub out_of_memory: bool,
-}
-
-impl Ended {
-    /// Whether the job exited by itself with code 0.
-    pub fn success(&self) -> bool {
-        self.exit == Exit::Code(0) && self.because == Cause::Itself
-    }
-}
-
-/// The exit status of a job's first process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Exit {
-    /// It exited with this code.
-    Code(i32),
-    /// This signal killed it.
-    Signal(i32),
-}
-
-/// What ended a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// Its first process exited.
-    Itself,
-    /// Its deadline passed, which was this long.
-    Deadline(Duration),
-    /// The host killed it.
-    Killed,
-}
-
 impl Running {
-    pub(super) fn new(
-        hold: Hold,
-        stdin: Option<pipe::Sender>,
-        stdout: pipe::Receiver,
-        stderr: pipe::Receiver,
-    ) -> Self {
+    pub(super) fn new(hold: Hold, pipes: Pipes) -> Self {
+        let Pipes {
+            stdin,
+            stdout,
+            stderr,
+        } = pipes;
         Self {
             stdin,
             stdout: Some(stdout),
@@ -232,13 +195,5 @@ impl Running {
             Hold::Remote(remote) => remote.held(),
             Hold::Group(group) => group.held(),
         }
-    }
-}
-
-/// Ready after this time; never ready without one.
-pub(super) async fn past(latest: Option<Instant>) {
-    match latest {
-        Some(latest) => tokio::time::sleep_until(latest).await,
-        None => std::future::pending().await,
     }
 }

@@ -6,9 +6,16 @@ use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
-use crate::isolation::Mechanism;
+use crate::ended::Exit;
 use crate::job::{Limits, Network, Program};
-use crate::running::Exit;
+use crate::mechanism::Mechanism;
+
+/// First argument of the helper. The number is the version of the protocol between host and helper.
+pub(super) const HELPER: &str = "tool-isolate-helper:1";
+/// First argument of a supervisor that runs in namespaces.
+pub(super) const INSIDE: &str = "tool-isolate-inside:1";
+/// First argument of a mode; the second is its name.
+pub(super) const MODE: &str = "tool-isolate-mode:1";
 
 /// A job as it is sent to the helper.
 #[derive(Debug, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::places::{Places, enable, home};
-use crate::isolation::Mechanism;
+use crate::mechanism::Mechanism;
 use crate::wire::{Held, InForce, Spec};
 
 /// Pauses between tries to remove a cgroup whose processes were killed but still exist (the first and the longest), and how long to try.

@@ -22,19 +22,25 @@ use tokio::time::timeout;
 use super::namespaces::{NET, Namespaces, OF_HOST, PID};
 use super::remote::Remote;
 use crate::error::IsolateError;
-use crate::isolation::{Helper, Mechanism};
-use crate::job::{Job, Network};
-use crate::modes::HELPER;
-use crate::running::{Hold, Running};
-use crate::wire::{Event, Failure, Held, InForce, Spec, frame};
+use crate::job::{Job, Network, Pipes};
+use crate::mechanism::Mechanism;
+use crate::wire::{Event, Failure, HELPER, Held, InForce, Spec, frame};
 
 /// Timeout for a helper to start a job: a machine under load is slow, and a program that is not a helper never answers.
 const START: Duration = Duration::from_secs(20);
+
+/// The host's choice of mechanisms.
+pub(crate) struct Settings {
+    /// The mechanisms that the host has not turned off.
+    pub(crate) mechanisms: Vec<Mechanism>,
+    pub(crate) requires_unix_sockets: bool,
+}
+
 pub(crate) async fn start(
     path: &Path,
     job: &Job,
-    settings: &Helper,
-) -> Result<Running, IsolateError> {
+    settings: &Settings,
+) -> Result<(Box<Remote>, Pipes), IsolateError> {
     let mut way = if ONLY_HELPERS.load(Ordering::Relaxed) {
         Way::Helper
     } else {
@@ -42,7 +48,7 @@ pub(crate) async fn start(
     };
     loop {
         let reason = match attempt(path, job, settings, &way).await? {
-            Attempt::Runs(running) => return Ok(running),
+            Attempt::Runs(remote, pipes) => return Ok((remote, pipes)),
             Attempt::NoNamespaces(reason) => reason,
         };
         way = match way {
@@ -70,7 +76,7 @@ enum Way {
 }
 
 enum Attempt {
-    Runs(Running),
+    Runs(Box<Remote>, Pipes),
     /// Why a helper cannot work with the requested namespaces.
     NoNamespaces(String),
 }
@@ -79,7 +85,7 @@ enum Attempt {
 async fn attempt(
     path: &Path,
     job: &Job,
-    settings: &Helper,
+    settings: &Settings,
     way: &Way,
 ) -> Result<Attempt, IsolateError> {
     let (ours, theirs) = StdStream::pair()?;
@@ -125,12 +131,12 @@ async fn attempt(
         lacks(&mut held, &asked, reason);
     }
     remote.runs(held);
-    Ok(Attempt::Runs(Running::new(
-        Hold::Remote(Box::new(remote)),
+    let pipes = Pipes {
         stdin,
-        pipe::Receiver::from_owned_fd(stdout.into())?,
-        pipe::Receiver::from_owned_fd(stderr.into())?,
-    )))
+        stdout: pipe::Receiver::from_owned_fd(stdout.into())?,
+        stderr: pipe::Receiver::from_owned_fd(stderr.into())?,
+    };
+    Ok(Attempt::Runs(Box::new(remote), pipes))
 }
 
 fn no_helper(why: impl std::fmt::Display) -> IsolateError {
@@ -229,7 +235,7 @@ fn stdin(job: &Job) -> io::Result<(Option<pipe::Sender>, OwnedFd)> {
     }
 }
 
-fn spec(job: &Job, settings: &Helper) -> Spec {
+fn spec(job: &Job, settings: &Settings) -> Spec {
     let paths =
         |paths: &[std::path::PathBuf]| paths.iter().map(|path| path.clone().into()).collect();
     Spec {
@@ -244,8 +250,8 @@ fn spec(job: &Job, settings: &Helper) -> Spec {
         deadline_ms: job
             .deadline
             .map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
-        mechanisms: settings.mechanisms(),
-        requires_unix_sockets: settings.requires(Mechanism::UnixSockets),
+        mechanisms: settings.mechanisms.clone(),
+        requires_unix_sockets: settings.requires_unix_sockets,
         cgroups: unique(),
     }
 }

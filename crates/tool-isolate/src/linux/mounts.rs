@@ -20,7 +20,7 @@ use rustix::thread::UnshareFlags;
 
 use super::namespaces::unshare;
 use super::root;
-use crate::isolation::Mechanism;
+use crate::mechanism::Mechanism;
 use crate::wire::{Held, InForce, Spec};
 
 /// Gives the calling thread the job's mounts.

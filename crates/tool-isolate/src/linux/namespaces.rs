@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cgroups::Cgroups;
 use super::supervise::refuse;
-use crate::modes::INSIDE;
+use crate::wire::INSIDE;
 use crate::wire::{Failure, Held};
 
 /// Arguments of the helper for the requested namespaces.

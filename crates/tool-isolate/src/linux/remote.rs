@@ -15,8 +15,9 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 use super::cgroups::Cgroups;
+use crate::ended::{Cause, Ended, Exit};
 use crate::error::IsolateError;
-use crate::running::{Cause, Ended, Exit, past};
+use crate::time::past;
 use crate::wire::{Because, Event, InForce, take_frame};
 
 /// How long a helper may take to end a job: a process that is blocked in the kernel dies only when the kernel call returns.

@@ -232,8 +232,9 @@ pub(super) fn limit(limits: &Limits) -> Held {
 #[cfg(test)]
 mod tests {
     use super::in_force;
-    use crate::isolation::{Mechanism, missing};
+    use crate::isolation::missing;
     use crate::job::{Job, Network};
+    use crate::mechanism::Mechanism;
     use crate::report::Report;
     use crate::wire::{Held, InForce};
     use landlock::ABI;

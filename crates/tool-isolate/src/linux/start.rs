@@ -17,9 +17,9 @@ use super::mounts;
 use super::namespaces::Namespaces;
 use super::restrict::{drop_capabilities, landlock, limit};
 use super::sockets;
-use crate::isolation::Mechanism;
 use crate::job::Program;
-use crate::modes::MODE;
+use crate::mechanism::Mechanism;
+use crate::wire::MODE;
 use crate::wire::{Failure, Held, InForce, Spec};
 
 /// A running job.

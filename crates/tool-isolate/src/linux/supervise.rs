@@ -18,7 +18,7 @@ use rustix::process::{
 use super::cgroups::Cgroups;
 use super::namespaces::Namespaces;
 use super::start::start;
-use crate::running::Exit;
+use crate::ended::Exit;
 use crate::wire::{Because, Event, Failure, InForce, Spec, frame, read_frame};
 
 /// An event that the supervisor waits for.

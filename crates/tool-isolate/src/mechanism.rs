@@ -1,0 +1,50 @@
+//! The mechanisms that restrict a job.
+
+use serde::{Deserialize, Serialize};
+
+/// A mechanism of the kernel. Every available one is used; a host can turn one off or require it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Mechanism {
+    /// Restricts files, TCP ports, signals and tracing by Landlock. To require it is to require the restriction of files; [`Isolation::report`] lists
+    /// what else the kernel's Landlock restricts.
+    Landlock,
+    /// A process namespace, whose processes all end at once, with a namespace of their shared memory and message queues.
+    PidNamespace,
+    /// Mounts that are read-only outside of what a job may write, those of devices, `/sys`, `/proc` and cgroups included. Available to root, and to
+    /// hosts that can create a user namespace with [`PidNamespace`](Self::PidNamespace).
+    ReadOnlyMounts,
+    /// A root that contains only what a job was granted. Available to the same hosts as [`ReadOnlyMounts`](Self::ReadOnlyMounts).
+    OwnRoot,
+    /// No access to Unix sockets with a path outside of what a job was granted, such as that of a container engine or of D-Bus. A separate root
+    /// ensures this if the job cannot reach other processes' roots, because of Landlock or a separate `/proc`; so does Landlock alone from ABI
+    /// version 9 on. Where neither is in force and a host [requires](Isolation::require) this, seccomp denies the job all Unix sockets, and also
+    /// `io_uring` and programs for another architecture than the host's.
+    UnixSockets,
+    /// A network namespace for jobs with [`Network::Off`](super::Network::Off).
+    NetworkNamespace,
+    /// A cgroup (version 2) whose processes are killed at once.
+    CgroupKill,
+    /// A cgroup that limits the number of processes in the tree.
+    PidsCgroup,
+    /// A cgroup that limits the memory of the tree.
+    MemoryCgroup,
+    /// Removes all capabilities, if the host has any.
+    Capabilities,
+}
+
+impl Mechanism {
+    /// Every mechanism, for example to turn off all but one.
+    pub const ALL: &'static [Self] = &[
+        Self::Landlock,
+        Self::PidNamespace,
+        Self::ReadOnlyMounts,
+        Self::OwnRoot,
+        Self::UnixSockets,
+        Self::NetworkNamespace,
+        Self::CgroupKill,
+        Self::PidsCgroup,
+        Self::MemoryCgroup,
+        Self::Capabilities,
+    ];
+}
