@@ -12,6 +12,7 @@ use crate::engine::is_bare;
 use crate::handle::{RunHandle, Runs};
 use crate::limits::Limits;
 use crate::run::Run;
+use crate::setup::Setup;
 
 /// Runs code of a model: its limits, its modules, and the isolation of its process. Cheap to clone.
 ///
@@ -19,15 +20,6 @@ use crate::run::Run;
 /// [`start`](Code::start) runs code from another source.
 #[derive(Clone)]
 pub struct Code(pub(crate) Arc<Setup>);
-
-pub(crate) struct Setup {
-    pub(crate) isolation: Isolation,
-    pub(crate) limits: Limits,
-    pub(crate) modules: Vec<(String, String)>,
-    pub(crate) waiting: bool,
-    pub(crate) inline: usize,
-    pub(crate) runs: Runs,
-}
 
 /// Configures and builds a [`Code`]. All settings are optional.
 #[derive(Clone, Debug)]

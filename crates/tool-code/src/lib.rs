@@ -104,6 +104,7 @@ mod outcome;
 mod process;
 mod protocol;
 mod run;
+mod setup;
 
 pub use code::{Code, CodeBuilder, CodeSetupError};
 pub use handle::RunHandle;

@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 use tool_core::{ToolContext, ToolError};
 
 use crate::calls::{Callable, Calls, outcome};
-use crate::code::Setup;
 use crate::handle::{Entered, RunHandle};
 use crate::limits::{LINE, Limits};
 use crate::outcome::{CodeError, Log, RunResult, Status, nothing};
 use crate::process::{Event, GRACE, Process};
 use crate::protocol::{Done, Program, ToEngine, ToHost};
+use crate::setup::Setup;
 
 /// A run that is ready to start.
 ///
