@@ -6,57 +6,17 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser};
+use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::args::{Command, Words};
+use crate::args::Command;
+use crate::args::cargo::{CargoArgs, CargoWords};
 use crate::commands;
-use crate::host::{Cli, clap_color, misused, wants_json, with_usage};
+use crate::host::{Cli, clap_color, misused, wants_json};
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
 mod harness;
 mod workspace;
-
-/// Lists, calls, checks, locks and measures the tools of a workspace's libraries.
-///
-/// Exit codes: 0 success, 1 a tool or a check failed, or the libraries cannot be built, 2 wrong use, 3 the call was not allowed, 130
-/// interrupted.
-#[derive(Debug, Parser)]
-#[command(
-    name = "cargo tool",
-    bin_name = "cargo tool",
-    version,
-    max_term_width = 100
-)]
-struct CargoWords {
-    #[command(flatten)]
-    cargo: CargoArgs,
-    #[command(flatten)]
-    words: Words,
-}
-
-/// Which libraries, and how they are built. Write them before the name of a tool.
-#[derive(Debug, Args)]
-struct CargoArgs {
-    /// Only the tools of these packages.
-    #[arg(
-        long = "package",
-        short,
-        value_name = "NAME",
-        global = true,
-        help_heading = "Workspace"
-    )]
-    packages: Vec<String>,
-    /// Where the workspace is.
-    #[arg(long, value_name = "PATH", global = true, help_heading = "Workspace")]
-    manifest_path: Option<std::path::PathBuf>,
-    /// Builds with optimizations.
-    #[arg(long, global = true, help_heading = "Workspace")]
-    release: bool,
-    /// Builds without the network.
-    #[arg(long, global = true, help_heading = "Workspace")]
-    offline: bool,
-}
 
 /// Runs the program `cargo-tool`.
 pub fn main() -> ExitCode {
@@ -88,11 +48,6 @@ pub fn main() -> ExitCode {
             failure.exit.into()
         }
     }
-}
-
-/// The command-line parser of `cargo tool`.
-pub(crate) fn words() -> clap::Command {
-    with_usage(CargoWords::command(), "cargo tool")
 }
 
 /// Returns the built program for the workspace of a command line that a shell completes. Such a line is often incomplete.
@@ -141,7 +96,9 @@ pub fn linked() -> ExitCode {
 fn read(arguments: &[OsString]) -> Result<CargoWords, clap::Error> {
     let after = arguments.iter().skip(1);
     let words = std::iter::once(OsString::from("cargo tool")).chain(after.cloned());
-    self::words()
+    Cli::new()
+        .of_workspace()
+        .words()
         .color(clap_color(arguments))
         .try_get_matches_from_mut(words)
         .and_then(|matches| CargoWords::from_arg_matches(&matches))

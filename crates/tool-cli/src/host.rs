@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{CommandFactory as _, FromArgMatches as _};
+use clap::CommandFactory as _;
 use tool_core::redact::{SharedRedactor, install_panic_hook};
 use tool_core::store::MemoryStore;
 use tool_core::{Approvals, Gate, Registry, Rules, ToolContext, ToolContextBuilder, Toolset};
 
+#[cfg(feature = "cargo")]
+use crate::args::cargo::CargoWords;
 use crate::args::{Color, Format, Words};
-use crate::commands;
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 
@@ -36,7 +37,7 @@ type Shape = dyn Fn(Toolset, &ToolContext) -> Toolset + Send + Sync;
 #[must_use]
 #[derive(Default)]
 pub struct Cli {
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     registry: Option<Registry>,
     rules: Rules,
     gate: Option<Gate>,
@@ -97,62 +98,12 @@ impl Cli {
         self
     }
 
-    /// Runs the command in the arguments of the process, on its own runtime.
-    ///
-    /// Before a tool runs (`call` and `serve`), it installs a panic hook that masks the secrets of the
-    /// call ([`install_panic_hook`]). The hook replaces the previous one.
-    ///
-    /// It may be called within a runtime; [`run_async`](Self::run_async) avoids starting a second one.
-    pub fn run(self) -> ExitCode {
-        commands::completions::answer(&self);
-        let arguments: Vec<OsString> = std::env::args_os().collect();
-        on_runtime(self.run_async(arguments))
-    }
-
-    /// Runs a parsed command line.
-    #[cfg(feature = "cargo")]
-    pub(crate) fn run_words(self, words: Words) -> ExitCode {
-        on_runtime(self.obey(words))
-    }
-
     /// Uses the tools of a workspace's libraries.
     #[cfg(feature = "cargo")]
     pub(crate) fn of_workspace(mut self) -> Self {
         self.name = Some("cargo tool".to_owned());
         self.workspace = true;
         self
-    }
-
-    /// Runs the command in these arguments, of which the first is the program's name. It installs a panic hook like [`run`](Self::run).
-    pub async fn run_async<A: Into<OsString> + Clone>(
-        self,
-        arguments: impl IntoIterator<Item = A>,
-    ) -> ExitCode {
-        let mut arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-        if let Some(name) = &self.name {
-            // The help shows the first argument as the program's name.
-            arguments.splice(..1.min(arguments.len()), [OsString::from(name)]);
-        }
-        let words = self
-            .words()
-            .color(clap_color(&arguments))
-            .try_get_matches_from_mut(&arguments)
-            .and_then(|matches| Words::from_arg_matches(&matches));
-        match words {
-            Ok(words) => self.obey(words).await,
-            Err(error) => misused(&error, wants_json(&arguments)),
-        }
-    }
-
-    pub(crate) async fn obey(self, words: Words) -> ExitCode {
-        let screen = Screen::new(words.look.format, words.look.color);
-        match commands::run(&self, words.command, screen).await {
-            Ok(exit) => exit.into(),
-            Err(failure) => {
-                screen.fail(&failure);
-                failure.exit.into()
-            }
-        }
     }
 
     /// Whether this is `cargo tool`.
@@ -164,7 +115,7 @@ impl Cli {
     pub(crate) fn words(&self) -> clap::Command {
         #[cfg(feature = "cargo")]
         if self.workspace {
-            return crate::cargo::words();
+            return with_usage(CargoWords::command(), "cargo tool");
         }
         let command = with_usage(Words::command(), &self.program());
         match &self.name {
@@ -269,31 +220,9 @@ impl Offer {
 }
 
 /// Sets the usage of `call`, which ends with flags that depend on the tool.
-pub(crate) fn with_usage(command: clap::Command, program: &str) -> clap::Command {
+fn with_usage(command: clap::Command, program: &str) -> clap::Command {
     let usage = format!("{program} call [OPTIONS] <NAME> [--ARGUMENT VALUE]…");
     command.mut_subcommand("call", |call| call.override_usage(usage))
-}
-
-/// Runs a future to its end, in a separate thread, because a runtime cannot be started within another.
-fn on_runtime(work: impl Future<Output = ExitCode> + Send) -> ExitCode {
-    let run = || {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build();
-        match runtime {
-            Ok(runtime) => {
-                let code = runtime.block_on(work);
-                // A cancelled tool that blocks must not keep the process alive.
-                runtime.shutdown_background();
-                code
-            }
-            Err(error) => {
-                Screen::new(Format::Human, Color::Auto).fail(&Failure::from(error));
-                Exit::Failed.into()
-            }
-        }
-    };
-    std::thread::scope(|scope| scope.spawn(run).join().unwrap_or(Exit::Failed.into()))
 }
 
 /// Reports a usage error, or prints the requested help.

@@ -25,6 +25,7 @@ mod host;
 pub mod import;
 pub mod json;
 mod outcome;
+mod run;
 mod screen;
 mod table;
 

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use cargo_metadata::Message;
 
-use super::CargoArgs;
 use super::workspace::Workspace;
+use crate::args::cargo::CargoArgs;
 use crate::outcome::{Exit, Failure};
 use crate::screen::Screen;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Dependency, DependencyKind, MetadataCommand, Package, TargetKind};
 
-use super::CargoArgs;
+use crate::args::cargo::CargoArgs;
 use crate::outcome::Failure;
 
 /// The crate that every crate with tools depends on.

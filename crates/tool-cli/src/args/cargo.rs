@@ -1,0 +1,46 @@
+//! The arguments of `cargo tool`: those of every command line, and which libraries of the workspace to build.
+
+use clap::{Args, Parser};
+
+use super::Words;
+
+/// Lists, calls, checks, locks and measures the tools of a workspace's libraries.
+///
+/// Exit codes: 0 success, 1 a tool or a check failed, or the libraries cannot be built, 2 wrong use, 3 the call was not allowed, 130
+/// interrupted.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo tool",
+    bin_name = "cargo tool",
+    version,
+    max_term_width = 100
+)]
+pub(crate) struct CargoWords {
+    #[command(flatten)]
+    pub(crate) cargo: CargoArgs,
+    #[command(flatten)]
+    pub(crate) words: Words,
+}
+
+/// Which libraries, and how they are built. Write them before the name of a tool.
+#[derive(Debug, Args)]
+pub(crate) struct CargoArgs {
+    /// Only the tools of these packages.
+    #[arg(
+        long = "package",
+        short,
+        value_name = "NAME",
+        global = true,
+        help_heading = "Workspace"
+    )]
+    pub(crate) packages: Vec<String>,
+    /// Where the workspace is.
+    #[arg(long, value_name = "PATH", global = true, help_heading = "Workspace")]
+    pub(crate) manifest_path: Option<std::path::PathBuf>,
+    /// Builds with optimizations.
+    #[arg(long, global = true, help_heading = "Workspace")]
+    pub(crate) release: bool,
+    /// Builds without the network.
+    #[arg(long, global = true, help_heading = "Workspace")]
+    pub(crate) offline: bool,
+}
