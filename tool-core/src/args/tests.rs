@@ -13,10 +13,11 @@ mod issues;
 mod oracle;
 mod property;
 mod repairs;
+mod scene;
 mod verdict;
 mod writer;
 
-pub(crate) use property::{damage, scene};
+pub(crate) use scene::{damage, scene};
 
 use super::sink::{Fast, splice};
 use super::walk::Walk;
