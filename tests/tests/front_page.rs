@@ -9,7 +9,11 @@ use std::path::Path;
 use tool_tests::sources::each_source;
 
 /// The sources of the packages with a public interface.
-const SOURCES: [&str; 2] = ["tool-core/src", "crates/tool-mcp/src"];
+const SOURCES: [&str; 3] = [
+    "crates/tool-schema/src",
+    "tool-core/src",
+    "crates/tool-mcp/src",
+];
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))

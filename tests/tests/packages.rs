@@ -45,6 +45,7 @@ fn no_package_name_belongs_to_a_different_project() {
         "tool-isolate",
         "tool-mcp",
         "tool-rules",
+        "tool-schema",
         "tool-std",
         "tool-store",
     ];

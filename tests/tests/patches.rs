@@ -1,7 +1,7 @@
 //! Patches that skip a step of a call, which must not compile, and patches that bring a fixed fault back, which must still apply.
 //!
 //! The head of each file in `tests/patches` says what the patch skips and which compiler error it expects. The compiler checks a copy of `tool-core`,
-//! `tool-macros` and `tool-rules` below the target folder.
+//! `tool-macros`, `tool-rules` and `tool-schema` below the target folder.
 //!
 //! The head of each file in `tests/world/patches` says which finding the patch brings back, and which plan, invariant and seed of the simulator detect it.
 //! `.ci/slow patches` builds the simulator with each patch; here they are only applied.
@@ -49,6 +49,7 @@ fn restored(copy: &Path) {
     let repository = repository();
     for (krate, parts) in [
         ("crates/tool-rules", &["src"][..]),
+        ("crates/tool-schema", &["src"]),
         ("tool-core", &["src"]),
         ("tool-macros", &["src", "docs"]),
     ] {
@@ -64,7 +65,8 @@ fn restored(copy: &Path) {
     let script = fs::read(repository.join("tool-core/build.rs")).expect("a build script");
     write(&copy.join("tool-core/build.rs"), &script);
     let manifest = fs::read_to_string(repository.join("Cargo.toml")).expect("a manifest");
-    let members = r#"members = ["crates/tool-rules", "tool-macros", "tool-core"]"#;
+    let members =
+        r#"members = ["crates/tool-rules", "crates/tool-schema", "tool-macros", "tool-core"]"#;
     let of_all = manifest
         .lines()
         .find(|line| line.starts_with("members = "))

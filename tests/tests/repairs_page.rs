@@ -92,7 +92,8 @@ async fn every_repair_is_on_the_page_and_can_be_switched_off() {
         );
     }
     // This test covers every repair: the name of each is a literal in the source.
-    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tool-core/src/args");
+    let source =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/tool-schema/src/args");
     for file in ["repair.rs", "cleanup.rs"] {
         let source = std::fs::read_to_string(source.join(file)).unwrap();
         for words in source.split('"').skip(1).step_by(2) {

@@ -225,8 +225,8 @@ fn each_fault_has_one_text() {
 
 /// Tests that name rules by id or by text.
 const TESTS: &[&str] = &[
-    "tool-core/src/schema/rules/tests.rs",
-    "tool-core/src/schema/pattern/tests.rs",
+    "crates/tool-schema/src/schema/rules/tests.rs",
+    "crates/tool-schema/src/schema/pattern/tests.rs",
     "tests/tests/dynamic.rs",
     "tests/tests/non_strict.rs",
     "tests/mcp-client/tests/client/hidden.rs",
@@ -235,7 +235,10 @@ const TESTS: &[&str] = &[
 
 /// Tests that break a rule without naming it.
 const SILENT: &[(&str, &str)] = &[
-    ("enum-duplicate", "tool-core/src/schema/rules/tests.rs"),
+    (
+        "enum-duplicate",
+        "crates/tool-schema/src/schema/rules/tests.rs",
+    ),
     ("old-draft", "tests/tests/non_strict.rs"),
 ];
 

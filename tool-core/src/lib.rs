@@ -65,8 +65,8 @@
 //!
 //! Other crates: `tool-mcp` serves tools over the Model Context Protocol and uses tools of other servers ([its guide](guides::mcp)), `tool-cli` is
 //! the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has tools for files, programs, git and the web, `tool-store` keeps state
-//! in SQLite, `tool-isolate` runs programs in a sandbox, `tool-code` runs a model's code. A program must have only one version of this crate:
-//! [versions](guides::versions).
+//! in SQLite, `tool-isolate` runs programs in a sandbox, `tool-code` runs a model's code, and `tool-schema` has the schemas, rules and
+//! dialects alone. A program must have only one version of this crate: [versions](guides::versions).
 //!
 //! # A call
 //!
@@ -74,6 +74,9 @@
 //! no `Err`: every failure is in its [`CallResult`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+// Modules of `tool-schema` that it does not document.
+use tool_schema::__private0::{args, json};
 
 // The macros expand to paths in `::tool_core`, also in this crate.
 #[allow(
@@ -84,9 +87,7 @@ extern crate self as tool_core;
 
 #[cfg(all(doc, not(doctest)))]
 pub mod guides;
-pub mod schema;
 
-mod args;
 #[cfg(feature = "host")]
 mod audit;
 pub mod bounded;
@@ -101,7 +102,6 @@ mod error;
 #[cfg(feature = "host")]
 mod gate;
 pub mod hidden;
-mod json;
 #[cfg(feature = "host")]
 pub mod limits;
 mod need;
@@ -123,7 +123,6 @@ mod tool;
 mod toolset;
 #[cfg(feature = "host")]
 pub mod turn;
-mod types;
 mod visibility;
 #[cfg(feature = "wire")]
 pub mod wire;
@@ -135,7 +134,6 @@ pub mod __private0 {
     pub use crate::private::*;
 }
 
-pub use args::{Issue, Repair, RepairNote};
 #[cfg(feature = "host")]
 pub use audit::{Audit, AuditBuffer};
 #[cfg(feature = "host")]
@@ -172,8 +170,6 @@ pub use run::BlockingPool;
 pub use run::{At, Permit, UsedTools, Uses, UsesTool};
 #[cfg(feature = "host")]
 pub use run::{Permitted, Ran, hooks::Hooks};
-pub use schema::StrictSchema;
-pub use schema::dialect::{Dialect, Dialects, Hints};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use stream::{StreamItem, ToolStream};
 pub use tokio_util::sync::CancellationToken;
@@ -195,6 +191,11 @@ pub use tool::{
 ))]
 pub use tool_macros::tool;
 pub use tool_macros::{StrictSchema, ToolError};
+pub use tool_schema as schema;
+#[doc(inline)]
+pub use tool_schema::dialect::{Dialect, Dialects, Hints};
+#[doc(inline)]
+pub use tool_schema::{Issue, Repair, RepairNote, StrictSchema};
 pub use toolset::{Available, Overridden, Shown, Toolset, ToolsetDelta, ToolsetError};
 #[cfg(feature = "host")]
 pub use visibility::Switches;

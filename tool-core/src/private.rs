@@ -8,9 +8,7 @@ pub use secrecy;
 pub use serde;
 pub use serde_json;
 
-#[cfg(feature = "host")]
-pub use crate::args::canonical;
-pub use crate::args::read;
+pub use crate::args::{canonical, read};
 #[cfg(feature = "host")]
 pub use crate::context::next_identity;
 pub use crate::context::{FromSecret, FromVariable};
@@ -18,25 +16,13 @@ pub use crate::effect::{Declared, Effect};
 pub use crate::output::{IntoOutput, Returned, Step};
 pub use crate::registry::{Link, TOOLS};
 pub use crate::run::blocking;
-pub use crate::schema::dialect::{
-    Dialect, Dialects, HasSpec, Hints, Lowered, Render, RenderSchema, Spec, ToolExample, measure,
-    measure_schema,
-};
-pub use crate::schema::example::{check_default, check_example_entry};
-pub use crate::schema::flatten::{Flat, check_flatten, flat_len, flatten};
+pub use crate::schema::dialect::{Dialect, Dialects, Hints, ToolExample};
 pub use crate::schema::json_schema::json_schema;
-pub use crate::schema::rules::{
-    Survey, check_argument, check_as, check_circle, check_constraints, check_field, check_limits,
-    check_optional, check_param, check_root, check_tool, check_toolset, check_type, check_variant,
-    crosses_optionals, crosses_unions, survey, takes_wide_integer,
-};
+pub use crate::schema::rules::{Survey, survey};
 pub use crate::schema::{
     AuditForm, Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind,
-    Number, Schema, Tagging, Text, Union, Variant,
+    Number, Pattern, Schema, StrictSchema, Tagging, Text, Union, Variant,
 };
-/// `Schema::REPORTED` for generated code.
-pub const REPORTED: &Schema = Schema::REPORTED;
-pub use crate::schema::{MapKey, Pattern, StrictSchema, warn};
 pub use crate::stream::{OutputSlot, Tried, generator, no_stream};
 pub use crate::tool::{
     Approval, DecodeError, Entry, Finished, Job, Listed, NotBegun, Origin, Pass, SecretKind,
@@ -51,6 +37,13 @@ pub use std::string::String;
 pub use std::time::Duration;
 #[cfg(feature = "stream")]
 pub use tool_macros::tool_stream_inner;
+pub use tool_schema::__private0::{
+    Flat, HasSpec, Lowered, MapKey, REPORTED, Render, RenderSchema, Spec, check_argument, check_as,
+    check_circle, check_constraints, check_default, check_example_entry, check_field,
+    check_flatten, check_limits, check_optional, check_param, check_root, check_tool,
+    check_toolset, check_type, check_variant, crosses_optionals, crosses_unions, flat_len, flatten,
+    measure, measure_schema, takes_wide_integer, warn,
+};
 
 pub use crate::context::{FromContext, ToolContext};
 pub use crate::error::{SHOWN_ERRORS, ShownError, ToolError};

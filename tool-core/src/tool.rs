@@ -5,12 +5,12 @@ use std::future::Future;
 
 use futures::future::BoxFuture;
 use serde::Serialize;
+use tool_schema::__private0::HasSpec;
 
 use crate::context::ToolContext;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::output::{ModelOutput, Output, Returned};
-use crate::schema::dialect::HasSpec;
 
 #[cfg(feature = "host")]
 mod contract;

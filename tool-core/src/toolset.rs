@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use tool_schema::__private0::{Spec, toolset_faults};
+
 use crate::args::Repair;
 use crate::context::ToolContext;
 use crate::error::{ToolError, unknown_tool};
@@ -10,8 +12,8 @@ use crate::error::{ToolError, unknown_tool};
 use crate::gate::Gate;
 use crate::policy::{Decision, Request};
 use crate::registry::{Registry, Shelf, join};
-use crate::schema::dialect::{Dialect, Dialects, Spec};
-use crate::schema::rules::{Fault, toolset_faults};
+use crate::schema::dialect::{Dialect, Dialects};
+use crate::schema::rules::Fault;
 use crate::search::ToolSearch;
 use crate::tool::{Tool, ToolDef};
 use crate::visibility::{Layer, Rules, Standing, View};

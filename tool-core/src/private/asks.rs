@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 
 use futures::Stream;
 use serde::de::DeserializeOwned;
+use tool_schema::__private0::REPORTED;
 
 use crate::args::read::{Decode, Field, Node, Parts, Reader, Unfit, Via};
 use crate::context::{FromContext, FromSecret, FromVariable};
@@ -49,7 +50,7 @@ pub trait NoNode {
 }
 
 impl<T: ?Sized> NoNode for NodeOf<T> {
-    const NODE: &'static Schema = Schema::REPORTED;
+    const NODE: &'static Schema = REPORTED;
 }
 
 /// A type that can be deserialized from what a model sends. `Via` is the way to do so.

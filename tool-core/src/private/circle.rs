@@ -5,6 +5,8 @@
 
 use std::marker::PhantomData;
 
+use tool_schema::__private0::REPORTED;
+
 use crate::schema::{Schema, StrictSchema};
 
 /// A step of a path: to the named type with this number, and on.
@@ -25,7 +27,7 @@ impl<F, T: Holds<Way, Target>, Way, Target> Circle<F, T, Way, Target> {
     /// The path leads to `Target`.
     pub const CLOSED: bool = true;
     /// A placeholder for the field's schema, which would not end.
-    pub const NODE: &'static Schema = Schema::REPORTED;
+    pub const NODE: &'static Schema = REPORTED;
 }
 
 /// Fallback for a path that does not lead to `Target`.

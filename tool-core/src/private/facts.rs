@@ -1,9 +1,12 @@
 //! Facts about a tool that generated code computes from its types.
 
+use tool_schema::__private0::{
+    Fact, HasSpec, Lowered, Path, Render, Report, check_result, measure, total,
+};
+
 use crate::effect::Effect;
-use crate::schema::dialect::{Dialect, HasSpec, Lowered, Render, measure, total};
-use crate::schema::example::check_result;
-use crate::schema::rules::{Fact, Path, Report, Rule, Survey, survey};
+use crate::schema::dialect::Dialect;
+use crate::schema::rules::{Rule, Survey, survey};
 use crate::schema::{Example, Schema};
 
 /// Constants that follow from a tool's `Spec`, computed once.

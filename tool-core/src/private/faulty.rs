@@ -2,10 +2,12 @@
 
 use std::future::Future;
 
+use tool_schema::__private0::{Lowered, Spec};
+
 use super::asks::not_started;
 use crate::error::ToolError;
 use crate::output::Returned;
-use crate::schema::dialect::{Dialects, Hints, Lowered, Spec};
+use crate::schema::dialect::{Dialects, Hints};
 use crate::schema::{Kind, Schema, Text};
 use crate::tool::{StaticDef, ToolDef};
 

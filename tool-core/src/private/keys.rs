@@ -7,7 +7,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::schema::rules::{Path, Report, Rule};
+use tool_schema::__private0::{Path, Report};
+
+use crate::schema::rules::Rule;
 
 /// A type that cannot be a key in JSON. The derive implements it for records.
 pub trait UnwritableKey {}

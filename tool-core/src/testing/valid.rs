@@ -1,6 +1,7 @@
 //! Generator of inputs that fit a tool's types. It uses the schema tree, but not the argument guard.
 
 use serde_json::{Map, Number, Value, json};
+use tool_schema::__private0::{sample, samples};
 
 use super::Random;
 use crate::schema::{Constraints, Field, Format, Integer, Kind, Schema, Tagging, Union, Variant};
@@ -95,7 +96,7 @@ impl Maker {
                     .around
                     .iter()
                     .rev()
-                    .filter(|around| around.is_type(name, schema.module));
+                    .filter(|around| around.name == *name && around.module == schema.module);
                 let (depth, target) = (named.clone().count(), named.clone().next().copied());
                 if depth > DEEPEST {
                     None
@@ -141,7 +142,7 @@ impl Maker {
         if let Some(pattern) = bounds.pattern {
             let random = &mut self.random;
             for _ in 0..TRIES {
-                let text = pattern.program().sample(&mut |n| random.below(n));
+                let text = sample(pattern, &mut |n| random.below(n));
                 if let Some(text) = text.filter(|text| fits(text)) {
                     return Some(Value::from(text));
                 }
@@ -168,22 +169,7 @@ impl Maker {
     }
 
     fn format(&mut self, format: Format, bounds: &Constraints) -> Option<Value> {
-        let samples: &[&str] = match format {
-            Format::DateTime => &["2026-01-31T08:00:00Z", "2024-02-29T23:59:59.5+02:00"],
-            Format::Date => &["2026-01-31", "2024-02-29"],
-            Format::Time => &["08:00:00Z", "23:59:59+02:00"],
-            Format::Duration => &["P1DT2H30M", "PT1S"],
-            Format::Email => &["ada@example.com", "a.b+c@example.co.uk"],
-            Format::Hostname => &["api.example.com", "localhost"],
-            Format::Ipv4 => &["192.0.2.1", "0.0.0.0"],
-            Format::Ipv6 => &["2001:db8::1", "::"],
-            Format::Ip => &["192.0.2.1", "2001:db8::1"],
-            Format::Uuid => &["123e4567-e89b-12d3-a456-426614174000"],
-            Format::Uri => &["https://example.com/a"],
-            // Types of other crates; the values that they accept are not known here.
-            Format::Unknown(_) => &[],
-        };
-        let fitting: Vec<&str> = samples
+        let fitting: Vec<&str> = samples(format)
             .iter()
             .copied()
             .filter(|text| {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tool_schema::__private0::{Lowered, Spec};
+
 #[cfg(feature = "host")]
 use super::contract;
 use super::dynamic::DynamicDef;
@@ -13,7 +15,7 @@ use super::output::Promise;
 use super::{Approval, Entry, Job, NotBegun, Origin, SecretNeed, Start, Ticket, VariableNeed};
 use crate::args::{self, Admitted, Issue, Repair};
 use crate::effect::Effect;
-use crate::schema::dialect::{Dialect, Dialects, Hints, Lowered, Spec, ToolExample};
+use crate::schema::dialect::{Dialect, Dialects, Hints, ToolExample};
 use crate::schema::{Schema, Text};
 
 /// The facts of a tool that are known at compile time. `#[tool]` writes them.

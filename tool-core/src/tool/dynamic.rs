@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tool_schema::__private0::{Doc, intern};
 
 use super::output::Promise;
 use super::read::read;
@@ -16,7 +17,7 @@ use crate::effect::Effect;
 use crate::error::{ErrorKind, ToolError};
 use crate::output::{IntoOutput, ModelOutput, ToModelOutput};
 use crate::schema::dialect::Dialects;
-use crate::schema::dynamic::{self, Doc, DynSchema, Fault};
+use crate::schema::dynamic::{self, DynSchema, Fault};
 
 mod def;
 mod judge;
@@ -74,7 +75,7 @@ pub struct DynamicSchema {
 impl From<Doc> for DynamicSchema {
     fn from(own: Doc) -> Self {
         Self {
-            read: dynamic::intern(&own),
+            read: intern(&own),
             own: Some(own),
         }
     }

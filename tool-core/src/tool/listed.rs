@@ -1,7 +1,8 @@
 //! Tools that `toolset![…]` lists.
 
+use tool_schema::__private0::Spec;
+
 use super::{Tool, ToolDef};
-use crate::schema::dialect::Spec;
 
 /// A tool that `toolset![…]` names.
 #[derive(Clone, Copy)]

@@ -1,9 +1,11 @@
 //! Provider limits on the tools of one request.
 
+use tool_schema::__private0::{Spec, toolset_faults};
+
 use super::offer::Listed;
 use super::{OfferError, Provider};
-use crate::schema::dialect::{Dialect, Dialects, Spec};
-use crate::schema::rules::{survey, toolset_faults};
+use crate::schema::dialect::{Dialect, Dialects};
+use crate::schema::rules::survey;
 
 /// Whether a provider accepts these tools in one request.
 pub(super) enum Fit {

@@ -2,16 +2,18 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod by_values;
+mod random;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::form;
-use crate::args::{Repair, admit, damage, scene};
+use crate::args::{Repair, admit};
 use crate::schema::{
     AuditForm, Constraints, EnumValue, Field, Kind, Schema, Tagging, Text, Union, Variant,
 };
+use random::{damage, scene};
 
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use tool_rules::Rule;
+use tool_schema::__private0::{adapted, judged};
 
 use super::super::output::Promise;
 use super::def::Written;
 use super::non_strict::OPEN;
 use super::{DynamicDef, DynamicSchema, DynamicTool, Providers};
 use crate::schema::dialect::{Dialect, Dialects};
-use crate::schema::dynamic::{self, DynSchema, Fault};
+use crate::schema::dynamic::{DynSchema, Fault};
 use crate::schema::rules::is_tool_name;
 
 impl DynamicTool {
@@ -37,13 +38,13 @@ impl DynamicTool {
                 Providers::Accepting => true,
             });
         let judged: Vec<_> = match read {
-            Ok(schema) => schema.judged(asked).collect(),
+            Ok(schema) => judged(*schema, asked).collect(),
             Err(found) => asked.map(|dialect| (dialect, Err(found.clone()))).collect(),
         };
         for (dialect, mut text) in judged {
             if let (Err(_), Some(own)) = (&text, own) {
                 self.def.non_strict = self.def.non_strict.with(dialect);
-                text = dynamic::adapted(own, dialect).map(|adapted| adapted.schema);
+                text = adapted(own, dialect).map(|adapted| adapted.schema);
             }
             match text {
                 Ok(text) => {

@@ -1,0 +1,165 @@
+//! Rules for schemas: the compiler rejects what a provider would reject.
+//!
+//! Each `check_*` function is for const evaluation: it panics once, with all faults of its subject, one per line. [`faults`]
+//! checks the same rules at run time, for schemas that are read then.
+
+mod arguments;
+mod constraint;
+mod limits;
+mod overlap;
+mod report;
+mod stated;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use arguments::{check_argument, crosses_optionals, crosses_unions, takes_wide_integer};
+pub(crate) use constraint::value as number_value;
+pub use constraint::{check_constraints, check_optional};
+pub(crate) use limits::{
+    MOST_OPTIONALS, MOST_UNIONS, MOST_UNWARNED_OPTIONALS, MOST_UNWARNED_UNIONS,
+};
+pub use limits::{
+    Survey, check_limits, check_root, check_tool, check_toolset, is_tool_name, survey,
+    toolset_faults,
+};
+pub use report::Fault;
+pub use report::{Fact, Path, Report};
+pub use stated::check_as;
+pub use tool_rules::Rule;
+
+use crate::schema::dialect::Dialects;
+use crate::schema::{Kind, Schema};
+use walk::Walk;
+
+/// Fast path for most fields: a string, a number or a boolean, alone, optional or in an array. Every provider accepts these. An
+/// array of integers is excluded, because it may be bytes.
+const fn is_plain(schema: &Schema) -> bool {
+    let leaf = match &schema.kind {
+        Kind::Optional(inner) => &inner.kind,
+        Kind::Array {
+            items,
+            exactly: None,
+            ..
+        } if !matches!(items.kind, Kind::Integer(_)) => &items.kind,
+        kind => kind,
+    };
+    matches!(
+        leaf,
+        Kind::String | Kind::Integer(_) | Kind::Number { .. } | Kind::Boolean
+    )
+}
+
+/// Checks the type of a field against the rules that apply to every provider. The field's derive calls it.
+///
+/// The walk stops at types that their own derive has checked. Types that are only serialized (`input` is false) are not checked.
+#[track_caller]
+pub const fn check_field(schema: &Schema, owner: &str, field: &str, input: bool) {
+    if !input || schema.checked || is_plain(schema) {
+        return;
+    }
+    let mut report = Report::new();
+    let owner = Path::owner(owner);
+    Walk {
+        report: &mut report,
+        providers: Dialects::NONE,
+        told: false,
+    }
+    .node(&owner.field(field), schema);
+    report.tell();
+}
+
+/// Checks a type as a whole: its keys, values and variants; [`check_field`] checks its fields. A type that is only serialized
+/// (`input` is false) is checked only for what serde cannot serialize.
+#[track_caller]
+pub const fn check_type(schema: &Schema, input: bool) {
+    let mut report = Report::new();
+    let owner = Path::owner(schema.name);
+    let mut walk = Walk {
+        report: &mut report,
+        providers: Dialects::NONE,
+        told: false,
+    };
+    if input {
+        walk.whole(&owner, schema);
+    } else {
+        walk.written(&owner, schema);
+    }
+    report.tell();
+}
+
+/// Checks one variant of a union, alone and against the variants before it; [`check_type`] checks the union itself. A variant
+/// that is only serialized (`input` is false) is checked only for what serde cannot serialize.
+#[track_caller]
+pub const fn check_variant(schema: &Schema, at: usize, input: bool) {
+    let Kind::Union(union) = &schema.kind else {
+        return;
+    };
+    let mut report = Report::new();
+    let owner = Path::owner(schema.name);
+    let mut walk = Walk {
+        report: &mut report,
+        providers: Dialects::NONE,
+        told: false,
+    };
+    if input {
+        walk.variant_at(&owner, union, at);
+    } else {
+        walk.written_variant(&owner, union, at);
+    }
+    report.tell();
+}
+
+/// Reports a type that contains itself through other types, at the field that closes the cycle.
+///
+/// # Panics
+///
+/// If `closed` is true; in const evaluation this is a compile error.
+#[track_caller]
+pub const fn check_circle(closed: bool, owner: &str, field: &str, held: &str, way: &str) {
+    if !closed {
+        return;
+    }
+    let mut report = Report::new();
+    let owner_path = Path::owner(owner);
+    report.add(
+        &owner_path.field(field),
+        &Rule::RECURSIVE_CIRCLE,
+        &[Fact::Text(held), Fact::Text(owner), Fact::Text(way)],
+    );
+    report.tell();
+}
+
+/// Checks a parameter of a tool: like [`check_field`], and in the whole tree the rules that depend on the providers.
+#[track_caller]
+pub const fn check_param(schema: &Schema, providers: Dialects, tool: &str, param: &str) {
+    if is_plain(schema) {
+        return;
+    }
+    let mut report = Report::new();
+    let owner = Path::owner(tool);
+    Walk {
+        report: &mut report,
+        providers,
+        told: false,
+    }
+    .node(&owner.field(param), schema);
+    report.tell();
+}
+
+/// Returns all faults of a tool's arguments, for schemas that are read at run time.
+pub fn faults(schema: &Schema, providers: Dialects, owner: &str) -> Vec<Fault> {
+    let mut report = Report::new();
+    let path = Path::owner(owner);
+    limits::root(&mut report, &path, schema);
+    let survey = survey(schema);
+    Walk {
+        report: &mut report,
+        providers,
+        told: false,
+    }
+    .node(&path, schema);
+    limits::crowded(&mut report, &path, &survey);
+    limits::sizes(&mut report, &path, &survey, providers);
+    report.faults()
+}
