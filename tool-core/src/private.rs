@@ -1,4 +1,5 @@
-//! Items that generated code uses. They have no stability promises: the macros and this module change together.
+//! Items that generated code and the other crates of the workspace use. They have no stability promises: they change together with this
+//! module.
 
 #[cfg(feature = "stream")]
 pub use async_stream;
@@ -13,6 +14,7 @@ pub use crate::args::{canonical, read};
 pub use crate::context::next_identity;
 pub use crate::context::{FromSecret, FromVariable};
 pub use crate::effect::{Declared, Effect};
+pub use crate::json::Entries;
 pub use crate::output::{IntoOutput, Returned, Step};
 pub use crate::registry::{Link, TOOLS};
 pub use crate::run::blocking;
@@ -64,6 +66,8 @@ mod keys;
 mod list;
 pub mod probe;
 mod record;
+#[cfg(feature = "host")]
+mod requests;
 
 pub use approval::{NoPredicate, PredicateOf, predicate, predicate_path};
 pub use asks::{Param, Returns, StreamOf};
@@ -75,6 +79,8 @@ pub use list::{
     write_record, write_transparent,
 };
 pub use record::Record;
+#[cfg(feature = "host")]
+pub use requests::{approval_row, in_reading_order, may_be_non_strict, request_faults};
 
 /// Returns a host parameter with the `FromContext::from_context` of its type, whose effect counts towards the tool's.
 ///

@@ -308,13 +308,7 @@ impl Toolset {
         let offered = self
             .offered()
             .filter(|def| !def.definition(dialect).is_empty());
-        let specs: Vec<Spec> = offered
-            .map(|def| Spec {
-                providers: Dialects::only(dialect),
-                ..def.spec()
-            })
-            .collect();
-        toolset_faults(&specs.iter().collect::<Vec<_>>())
+        request_faults(offered, dialect)
     }
 
     pub(crate) fn unknown(&self, name: &str) -> ToolError {
@@ -351,6 +345,20 @@ fn overridden(view: &View, base: &Shelf) -> Arc<[Overridden]> {
         Overridden::told(def, kept.unwrap_or_default())
     })
     .collect()
+}
+
+/// Returns why a provider would refuse these tools in one request.
+pub(crate) fn request_faults<'a>(
+    tools: impl Iterator<Item = &'a ToolDef>,
+    dialect: Dialect,
+) -> Vec<Fault> {
+    let specs: Vec<Spec> = tools
+        .map(|def| Spec {
+            providers: Dialects::only(dialect),
+            ..def.spec()
+        })
+        .collect();
+    toolset_faults(&specs.iter().collect::<Vec<_>>())
 }
 
 /// A tool whose name was taken by one of the agent's own tools.

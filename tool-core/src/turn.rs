@@ -39,7 +39,6 @@ use message::StoredCall;
 pub use message::{ModelMessage, Stop, StoredMessage, ToolMessage, Written};
 pub use runs::Arrival;
 use thread::Thread;
-#[cfg(feature = "wire")]
 pub(crate) use thread::in_reading_order;
 pub use user::{MessageError, UserMessage};
 use watch::Watch;

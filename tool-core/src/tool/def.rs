@@ -249,7 +249,7 @@ impl ToolDef {
     }
 
     /// Whether the host allows the tool to be offered as not strict.
-    #[cfg(feature = "wire")]
+    #[cfg(feature = "host")]
     pub(crate) fn may_be_non_strict(&self) -> bool {
         match self.own() {
             Own::Static(_) => false,

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{SystemPrompt, WireError};
 use crate::call::CallResult;
-use crate::output::{ModelOutput, Part, parts_as_text};
+use crate::output::{ModelOutput, Part, Source};
 use crate::turn::{ModelMessage, ToolMessage};
 
 /// The result of a call as the model reads it: from a [`CallResult`] or a turn's [`ToolMessage`].
@@ -33,17 +33,18 @@ impl View<'_> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
             Self::Json(json) => Cow::Borrowed(json.get()),
-            Self::Parts(parts) => Cow::Owned(parts_as_text(parts)),
+            Self::Parts(parts) => Cow::Owned(ModelOutput::parts(parts.iter().cloned()).to_text()),
         }
     }
 }
 
 /// The view of a payload that the model reads itself: a JSON string becomes plain text.
 fn payload(payload: &RawValue) -> View<'_> {
-    if payload.get().starts_with('"') {
-        return View::Text(crate::call::bare_text(payload).into());
+    if !payload.get().starts_with('"') {
+        return View::Json(payload);
     }
-    View::Json(payload)
+    let text = serde_json::from_str::<String>(payload.get());
+    View::Text(text.map_or(Cow::Borrowed(payload.get()), Cow::Owned))
 }
 
 fn view(output: &ModelOutput) -> View<'_> {
@@ -176,8 +177,8 @@ pub(super) fn piece(part: &Part) -> Piece<'_> {
         } => Piece::File(File {
             media_type: media_type.split(';').next().unwrap_or_default().trim(),
             bytes: match source {
-                crate::output::Source::Base64(data) => Bytes::Base64(data),
-                crate::output::Source::Url(url) => Bytes::At(url),
+                Source::Base64(data) => Bytes::Base64(data),
+                Source::Url(url) => Bytes::At(url),
             },
             name: name.as_deref().filter(|name| !name.is_empty()),
         }),

@@ -1,10 +1,9 @@
 //! Provider limits on the tools of one request.
 
-use tool_schema::__private0::{Spec, toolset_faults};
-
 use super::offer::Listed;
 use super::{OfferError, Provider};
-use crate::schema::dialect::{Dialect, Dialects};
+use crate::private::{may_be_non_strict, request_faults};
+use crate::schema::dialect::Dialect;
 use crate::schema::rules::survey;
 
 /// Whether a provider accepts these tools in one request.
@@ -23,14 +22,7 @@ pub(super) fn within(provider: Provider, listed: &[Listed]) -> Fit {
     let is_counted = |tool: &&Listed| !claude || (tool.strict && !tool.deferred);
     let mut counted: Vec<&Listed> = listed.iter().filter(is_counted).collect();
     let faults = |counted: &[&Listed]| {
-        let specs: Vec<Spec> = counted
-            .iter()
-            .map(|tool| Spec {
-                providers: Dialects::only(provider.dialect()),
-                ..tool.def.spec()
-            })
-            .collect();
-        toolset_faults(&specs.iter().collect::<Vec<_>>())
+        request_faults(counted.iter().map(|tool| &tool.def), provider.dialect())
     };
     let mut found = faults(&counted);
     let mut loosened = Vec::new();
@@ -42,7 +34,7 @@ pub(super) fn within(provider: Provider, listed: &[Listed]) -> Fit {
         };
         // Of equal candidates the last, so that the choice stays the same when tools are added.
         let next = candidates
-            .filter(|(_, tool)| tool.def.may_be_non_strict())
+            .filter(|(_, tool)| may_be_non_strict(&tool.def))
             .max_by_key(|(_, tool)| weigh(tool))
             .map(|(at, _)| at);
         let Some(next) = next else {

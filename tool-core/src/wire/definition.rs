@@ -59,7 +59,7 @@ fn loosened(text: &str, mark: &str, strict: bool) -> String {
 /// The description followed by the examples, for an API that has no field for them.
 fn described(def: &ToolDef) -> String {
     let mut text = def.description().to_owned();
-    for (at, example) in def.spec().examples.iter().enumerate() {
+    for (at, example) in def.examples().iter().enumerate() {
         text.push_str(if at == 0 { "\n\nExamples:\n- " } else { "\n- " });
         if let Some(label) = &example.label {
             let _ = write!(text, "{}: ", label.unescape());

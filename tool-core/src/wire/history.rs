@@ -7,8 +7,9 @@ use serde::de::DeserializeOwned;
 
 use super::answered::{Answered, Results, View};
 use super::{Provider, WireError, system, user};
+use crate::private::in_reading_order;
 use crate::store::{CallPlace, Message, Role};
-use crate::turn::{ModelMessage, ToolMessage, UserMessage, in_reading_order};
+use crate::turn::{ModelMessage, ToolMessage, UserMessage};
 
 /// The text that the model reads in place of a missing result.
 const NO_RESULT: &str = "[there is no result: the call waits, or was given up]";
@@ -23,7 +24,7 @@ pub(super) fn history(provider: Provider, thread: &[Message]) -> Result<Results,
         }
     }
     let mut out = Results::default();
-    for message in in_reading_order(thread.iter().collect()) {
+    for message in in_reading_order(thread) {
         match message.role {
             // Results are written with the message that made their calls. Without that message, no provider accepts them.
             Role::Tool => {}

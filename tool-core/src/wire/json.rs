@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::{Provider, WireError};
-use crate::json::Entries;
+use crate::private::Entries;
 
 /// A value somewhere in a body.
 #[derive(Clone, Debug)]

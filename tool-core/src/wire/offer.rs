@@ -91,6 +91,7 @@ impl Provider {
 impl Offer {
     fn new(provider: Provider, tools: &Toolset, lenient: Vec<String>) -> Result<Self, OfferError> {
         let native = Native::of(provider, tools);
+        let native = native.as_ref();
         let listed = offered(provider, native, tools, &lenient);
         let known = |name: &&String| !listed.iter().any(|tool| tool.name() == **name);
         if let Some(name) = lenient.iter().find(known) {
@@ -175,6 +176,7 @@ impl Offer {
     /// ```
     pub fn next(&self, tools: &Toolset) -> Result<Self, OfferError> {
         let native = Native::of(self.provider, tools);
+        let native = native.as_ref();
         let now = offered(self.provider, native, tools, &self.lenient);
         // A map, because there may be thousands of tools.
         let texts: HashMap<&str, &str> =
@@ -404,7 +406,7 @@ impl Listed {
 
 fn offered(
     provider: Provider,
-    native: Option<Native<'_>>,
+    native: Option<&Native<'_>>,
     tools: &Toolset,
     lenient: &[String],
 ) -> Vec<Listed> {
@@ -430,14 +432,14 @@ fn offered(
 }
 
 /// The tools of which the list is made.
-fn told<'a>(native: Option<Native<'a>>, tools: &'a Toolset) -> Vec<&'a ToolDef> {
+fn told<'a>(native: Option<&Native<'a>>, tools: &'a Toolset) -> Vec<&'a ToolDef> {
     match native {
         Some(native) => native.tools().collect(),
         None => tools.offered().collect(),
     }
 }
 
-fn left_out(provider: Provider, native: Option<Native<'_>>, tools: &Toolset) -> Vec<String> {
+fn left_out(provider: Provider, native: Option<&Native<'_>>, tools: &Toolset) -> Vec<String> {
     told(native, tools)
         .into_iter()
         .filter(|def| def.definition(provider.dialect()).is_empty())

@@ -1,7 +1,9 @@
 //! The providers' own tool search: Anthropic and Responses load hidden tools on demand.
 
+use std::collections::HashSet;
+
 use super::Provider;
-use crate::search::{ToolSearch, stands_for_others};
+use crate::search::{CALL_TOOL, SEARCH_TOOLS};
 use crate::tool::ToolDef;
 use crate::toolset::Toolset;
 
@@ -11,17 +13,17 @@ const MOST_ANTHROPIC: usize = 10_000;
 const MOST_RESPONSES: usize = 128;
 
 /// A provider's own search, used in place of ours.
-#[derive(Clone, Copy)]
 pub(super) struct Native<'a> {
     provider: Provider,
     tools: &'a Toolset,
-    search: &'a ToolSearch,
+    /// Names of the tools that the model sees without a search.
+    listed: HashSet<&'a str>,
 }
 
 impl<'a> Native<'a> {
     /// Returns the provider's search, if the toolset is searched and the provider can search that many tools.
     pub(super) fn of(provider: Provider, tools: &'a Toolset) -> Option<Self> {
-        let search = tools.search()?;
+        tools.search()?;
         let most = match provider {
             Provider::Anthropic => MOST_ANTHROPIC,
             Provider::Responses => MOST_RESPONSES,
@@ -30,25 +32,24 @@ impl<'a> Native<'a> {
         let native = Self {
             provider,
             tools,
-            search,
+            listed: tools.offered().map(ToolDef::wire_name).collect(),
         };
         // The search itself takes one place.
         (native.tools().count() < most).then_some(native)
     }
 
-    /// Every tool of the turn except the two that stand for others.
-    pub(super) fn tools(self) -> impl Iterator<Item = &'a ToolDef> {
-        self.tools
-            .tools()
-            .filter(|def| !stands_for_others(def.wire_name()))
+    /// Every tool of the turn except `search_tools` and `call_tool`, which replace hidden tools.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &'a ToolDef> + use<'a> {
+        let replaces = |def: &&ToolDef| [CALL_TOOL, SEARCH_TOOLS].contains(&def.wire_name());
+        self.tools.tools().filter(move |def| !replaces(def))
     }
 
-    pub(super) fn defers(self, def: &ToolDef) -> bool {
-        self.search.defers(def.wire_name())
+    pub(super) fn defers(&self, def: &ToolDef) -> bool {
+        !self.listed.contains(def.wire_name())
     }
 
     /// The list element that turns on the search.
-    pub(super) fn entry(self) -> &'static str {
+    pub(super) fn entry(&self) -> &'static str {
         match self.provider {
             Provider::Anthropic => {
                 r#"{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"}"#

@@ -3,12 +3,12 @@
 use serde_json::value::RawValue;
 
 use super::{Call, State, Writer};
-use crate::args::canonical;
 use crate::call::Ticket;
 use crate::call::{CallResult, ToolEvent};
 use crate::error::ErrorKind;
 use crate::need::VariableNeed;
 use crate::output::Citation;
+use crate::private::canonical;
 use crate::store::ApprovalKind;
 use crate::turn::{Outcome, ToolMessage, Turn};
 use crate::wire::json::json;

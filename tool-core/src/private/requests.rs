@@ -1,0 +1,34 @@
+//! Functions that the crate `tool-wire` uses.
+
+use crate::gate::approval::{ApprovalError, Approvals};
+use crate::schema::dialect::Dialect;
+use crate::schema::rules::Fault;
+use crate::store::{ApprovalRow, Message};
+use crate::tool::ToolDef;
+use crate::{toolset, turn};
+
+/// Returns the row of a token of this host, if the token matches the row.
+pub async fn approval_row(
+    approvals: &Approvals,
+    token: &str,
+) -> Result<ApprovalRow, ApprovalError> {
+    approvals.verify(token).await
+}
+
+/// Returns messages in the order in which the model read and wrote them. Takes messages sorted by sequence number.
+pub fn in_reading_order(messages: &[Message]) -> Vec<&Message> {
+    turn::in_reading_order(messages.iter().collect())
+}
+
+/// Whether the host allows the tool to be offered as not strict.
+pub fn may_be_non_strict(def: &ToolDef) -> bool {
+    def.may_be_non_strict()
+}
+
+/// Returns why a provider would refuse these tools in one request. Empty if the tools fit.
+pub fn request_faults<'a>(
+    tools: impl Iterator<Item = &'a ToolDef>,
+    dialect: Dialect,
+) -> Vec<Fault> {
+    toolset::request_faults(tools, dialect)
+}
