@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 use tool_core::prelude::*;
-use tool_core::wire::{Offer, Provider, Reply};
+use tool_wire::{Offer, Provider, Reply};
 
 /// Tells how many days are left until a date.
 #[tool(read_only, example("The end of a year", { "date": "2026-12-31" }))]

@@ -3,8 +3,8 @@
 use futures::future::{BoxFuture, FutureExt as _};
 use serde_json::value::RawValue;
 use tool_core::turn::{Model, ModelMessage, Request};
-use tool_core::wire::{Delta, Offer, Provider, SystemPrompt};
 use tool_core::{ExposeSecret as _, prelude::*};
+use tool_wire::{Delta, Offer, Provider, SystemPrompt};
 
 /// The format of the server. Another [`Provider`] needs another URL and another [`Body`], and nothing else.
 const PROVIDER: Provider = Provider::Chat;

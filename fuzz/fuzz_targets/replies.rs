@@ -1,12 +1,12 @@
 //! Fuzzes answers of providers: nothing panics, pieces of any size give the same reply as the whole, and an answer that was cut off runs nothing.
 //!
-//! `cargo +nightly fuzz run replies -- -max_total_time=600`; the recorded answers in `tool-core/tests/wire/recorded` are good seeds, with two
+//! `cargo +nightly fuzz run replies -- -max_total_time=600`; the recorded answers in `crates/tool-wire/tests/wire/recorded` are good seeds, with two
 //! bytes in front: the provider, and the size of the pieces.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tool_core::wire::{Provider, Reply, WireError};
+use tool_wire::{Provider, Reply, WireError};
 
 fn streamed(provider: Provider, body: &[u8], piece: usize) -> Result<Reply, WireError> {
     let mut stream = provider.stream();

@@ -9,10 +9,11 @@ use std::path::Path;
 use tool_tests::sources::each_source;
 
 /// The sources of the packages with a public interface.
-const SOURCES: [&str; 3] = [
+const SOURCES: [&str; 4] = [
     "crates/tool-schema/src",
     "tool-core/src",
     "crates/tool-mcp/src",
+    "crates/tool-wire/src",
 ];
 
 fn root() -> &'static Path {
@@ -94,6 +95,7 @@ fn front_page_links_to_the_attribute_before_anything_else() {
         "tool-store",
         "tool-code",
         "tool-isolate",
+        "tool-wire",
     ] {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }

@@ -28,7 +28,7 @@ const ORDER: &[&[&str]] = &[
     &["gate"],
     &["toolset"],
     &["run"],
-    &["private", "turn", "wire"],
+    &["private", "turn"],
     &["testing", "prelude", "guides"],
 ];
 

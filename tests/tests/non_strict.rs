@@ -9,8 +9,8 @@
 use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::schema::dynamic::{Fault, non_strict};
-use tool_core::wire::Provider;
 use tool_core::{Dialects, DynamicTool, Issue, SchemaCheck};
+use tool_wire::Provider;
 
 fn sent(schema: &Value, dialect: Dialect) -> (Value, Vec<Fault>) {
     let sent = non_strict(schema, dialect).unwrap_or_else(|faults| panic!("{faults:?}: {schema}"));

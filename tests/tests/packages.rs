@@ -48,6 +48,7 @@ fn no_package_name_belongs_to_a_different_project() {
         "tool-schema",
         "tool-std",
         "tool-store",
+        "tool-wire",
     ];
     assert_eq!(names, expected);
 }

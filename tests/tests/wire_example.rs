@@ -1,4 +1,4 @@
-//! The example of the wires, run against every provider.
+//! The example of the provider formats, run against every provider.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

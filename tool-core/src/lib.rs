@@ -55,7 +55,7 @@
 //! | give tools a database, a client, state | [`host_value!`], [`Reads`], [`Writes`], [`FromContext`] | [authors](guides::authors) |
 //! | test tools | [`assert_tools!`], [`testing`] | [authors](guides::authors) |
 //! | call tools for a model | [`Registry`], [`Toolset`], [`ToolCall`], [`CallResult`], [`ToolContext`] | [hosts](guides::hosts), [arguments](guides::arguments) |
-//! | use a provider's wire format | [`wire`], [`Dialect`] | [hosts](guides::hosts) |
+//! | write requests of a provider and read its replies | the crate `tool-wire`, [`Dialect`] | [hosts](guides::hosts) |
 //! | run the loop around a model | [`turn::Turns`] | [hosts](guides::hosts) |
 //! | approve, limit, audit, never repeat an effect | [`Gate`], [`Approvals`], [`limits`], [`Audit`], [`store`] | [hosts](guides::hosts) |
 //! | control who may call what | [`Rules`], [`policy`], [`Switches`] | [operators](guides::operators) |
@@ -63,10 +63,10 @@
 //! | make tools at run time from JSON Schema | [`DynamicTool`], [`schema::dynamic`] | |
 //! | keep secrets out of texts and logs | [`redact`] | [threat model](guides::threat_model) |
 //!
-//! Other crates: `tool-mcp` serves tools over the Model Context Protocol and uses tools of other servers ([its guide](guides::mcp)), `tool-cli` is
-//! the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has tools for files, programs, git and the web, `tool-store` keeps state
-//! in SQLite, `tool-isolate` runs programs in a sandbox, `tool-code` runs a model's code, and `tool-schema` has the schemas, rules and
-//! dialects alone. A program must have only one version of this crate: [versions](guides::versions).
+//! Other crates: `tool-wire` has the formats of model providers, both ways, `tool-mcp` serves tools over the Model Context Protocol and uses tools
+//! of other servers ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has tools
+//! for files, programs, git and the web, `tool-store` keeps state in SQLite, `tool-isolate` runs programs in a sandbox, `tool-code` runs a model's
+//! code, and `tool-schema` has the schemas, rules and dialects alone. A program must have only one version of this crate: [versions](guides::versions).
 //!
 //! # A call
 //!
@@ -124,8 +124,6 @@ mod toolset;
 #[cfg(feature = "host")]
 pub mod turn;
 mod visibility;
-#[cfg(feature = "wire")]
-pub mod wire;
 
 /// Items that the macros' code uses, under a name that has the patch version: code of one version that meets the crate of another does not compile.
 /// There are no promises about what is in it.

@@ -2,7 +2,7 @@
 //!
 //! A toolset with a [`ToolSearch`] lists only the tools that are [kept](ToolSearch::keep) and two more: `search_tools` finds
 //! tools by name, description and parameters, and `call_tool` calls one of them. Providers with their own deferred tools get them
-//! in the provider's format, see [`Provider::offer`](crate::wire::Provider::offer). In both cases the found tool itself is
+//! in the provider's format, see `Provider::offer` of the crate `tool-wire`. In both cases the found tool itself is
 //! called: visibility, policy, approval, ledger and audit work as for a listed tool, and a tool that the turn may not use can be
 //! neither found nor called.
 //!

@@ -39,7 +39,7 @@
 //! ```
 //!
 //! genai parses the arguments of a call before this crate sees them: a duplicate key occurs only once, and a number that is
-//! longer than a double is rounded. Programs that must avoid this use `tool_core::wire`.
+//! longer than a double is rounded. Programs that must avoid this use `tool_wire`.
 #![forbid(unsafe_code)]
 
 use genai::chat::{ChatMessage, ChatResponse, StopReason, Tool, ToolResponse};

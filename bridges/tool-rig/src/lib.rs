@@ -31,7 +31,7 @@
 //! ```
 //!
 //! rig parses the arguments of a call before this crate sees them: a duplicate key occurs only once, and a number that is
-//! longer than a double is rounded. Programs that must avoid this use `tool_core::wire`.
+//! longer than a double is rounded. Programs that must avoid this use `tool_wire`.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, ThreadId, ThreadStore};
 use tool_core::turn::{ModelMessage, Turn, Turns};
-use tool_core::wire::ui::Writer;
-use tool_core::wire::{Provider, Results};
 use tool_core::{Audio, File, Image, Part};
+use tool_wire::ui::Writer;
+use tool_wire::{Provider, Results};
 
 use super::{GIF, PDF, PNG, WAV, gif, pdf, png, wav};
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditSink as _, MemoryStore, Scope};
-use tool_core::wire::Provider;
 use tool_core::{Audit, ErrorKind, Gate};
 use tool_mcp::client::{Refusal, mcp_tools};
+use tool_wire::Provider;
 
 use crate::support::{Listed, call, open, payload};
 

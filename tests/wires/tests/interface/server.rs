@@ -15,9 +15,9 @@ use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::MemoryStore;
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, ToolMessage, Turns};
-use tool_core::wire::ui::{Answers, Chunk, DONE, HEADERS, Writer, user_message};
-use tool_core::wire::{Delta, Provider, Reply};
 use tool_core::{Approvals, DynamicTool, Effect, Gate, KeyRing, Rules};
+use tool_wire::ui::{Answers, Chunk, DONE, HEADERS, Writer, user_message};
+use tool_wire::{Delta, Provider, Reply};
 
 #[derive(Debug, Serialize, StrictSchema)]
 struct Step {

@@ -20,8 +20,8 @@ use serde_json::{Map, Value, json};
 use test_support::{Ran, suite};
 use tool_core::prelude::*;
 use tool_core::turn::{ModelMessage, UserMessage};
-use tool_core::wire::{Offer, Provider, SystemPrompt};
 use tool_core::{Part, Rules};
+use tool_wire::{Offer, Provider, SystemPrompt};
 
 use stand_in::{StandIn, recorded};
 

@@ -8,21 +8,21 @@ use axum::extract::State;
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
-use tool_core::wire::Provider;
+use tool_wire::Provider;
 
 use crate::frames::frames;
 
-/// Returns the recorded answers that the tests of `tool-core` use.
+/// Returns the recorded answers that the tests of `tool-wire` use.
 pub(crate) fn recorded(provider: Provider) -> (&'static str, &'static str) {
     macro_rules! recorded {
         ($whole:literal, $stream:literal) => {
             (
                 include_str!(concat!(
-                    "../../../../tool-core/tests/wire/recorded/",
+                    "../../../../crates/tool-wire/tests/wire/recorded/",
                     $whole
                 )),
                 include_str!(concat!(
-                    "../../../../tool-core/tests/wire/recorded/",
+                    "../../../../crates/tool-wire/tests/wire/recorded/",
                     $stream
                 )),
             )

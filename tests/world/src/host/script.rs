@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tool_core::store::{Message, Role};
 use tool_core::turn::{Model, ModelMessage, Request};
-use tool_core::wire::Provider;
 use tool_core::{CancellationToken, Hooks, Permitted, Ran, ToolCall, ToolError};
+use tool_wire::Provider;
 
 use crate::facts::{Written, greeted, sentinel};
 use crate::plan::{Call, HookFault, Run};

@@ -3,7 +3,7 @@
 use tool_core::prelude::*;
 use tool_core::store::{Message, Role, ThreadStore};
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turn, Turns};
-use tool_core::wire::Provider;
+use tool_wire::Provider;
 
 use super::{ANN, Script, cx, drive, pays, texts};
 use crate::support::{Host, mail, thread};

@@ -1,0 +1,348 @@
+//! Anthropic Messages API: replies, streamed events and assistant messages.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use tool_core::store::Usage;
+use tool_core::turn::ModelMessage;
+
+use super::chat::reported;
+use super::json::{Node, Object, arguments_object, as_message, json as raw};
+use super::reply::{Draft, Reasoning};
+use super::stream::{Delta, Reading};
+use super::{Provider, Reply, Stop, WireError};
+
+mod results;
+
+pub(super) use results::{block, results};
+
+const ANTHROPIC: Provider = Provider::Anthropic;
+
+pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+    let body = Node::read(ANTHROPIC, body)?.object()?;
+    reported(ANTHROPIC, &body)?;
+    let mut streamed = Streamed::default();
+    for (index, block) in body.need("content")?.array()?.iter().enumerate() {
+        streamed.begin(index as u64, block, &mut Vec::new())?;
+        streamed.blocks[index].whole = true;
+    }
+    streamed.stop = body.text_if_any("stop_reason")?;
+    streamed.used(&body);
+    Ok(streamed.close())
+}
+
+/// A block of the message while it arrives.
+#[derive(Debug)]
+struct Block {
+    index: u64,
+    whole: bool,
+    /// The block as it began, without the pieces streamed after it.
+    raw: Box<RawValue>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Text {
+        text: String,
+        citations: Vec<Box<RawValue>>,
+    },
+    Call {
+        id: String,
+        name: String,
+        input: String,
+    },
+    Thinking {
+        thinking: String,
+        signature: String,
+    },
+    /// Any other block, such as a tool that the provider runs, its result, or redacted thinking. The text is the streamed input.
+    Other(String),
+}
+
+/// The part of a reply that has arrived.
+#[derive(Debug, Default)]
+pub(super) struct Streamed {
+    blocks: Vec<Block>,
+    reasoning: Reasoning,
+    stop: Option<String>,
+    usage: Option<Usage>,
+}
+
+impl Streamed {
+    /// Reads the token usage of a message or an event. Counts of a later event replace earlier ones.
+    fn used(&mut self, of: &Object<'_>) {
+        let Some(usage) = of.inner("usage") else {
+            return;
+        };
+        let known = self.usage.get_or_insert_default();
+        let cached = usage.count("cache_read_input_tokens");
+        // Anthropic does not count cached tokens in `input_tokens`.
+        let input = usage.count("input_tokens") + cached;
+        let input = input + usage.count("cache_creation_input_tokens");
+        if input > 0 {
+            known.input_tokens = input;
+            known.cached_tokens = cached;
+        }
+        if usage.get("output_tokens").is_some() {
+            known.output_tokens = usage.count("output_tokens");
+        }
+    }
+
+    fn begin(
+        &mut self,
+        index: u64,
+        node: &Node<'_>,
+        news: &mut Vec<Delta>,
+    ) -> Result<(), WireError> {
+        let block = node.object()?;
+        let kind = match &*block.text("type")? {
+            "text" => {
+                let text = block.text("text")?;
+                if !text.is_empty() {
+                    news.push(Delta::Text(text.clone()));
+                }
+                let citations = block.get("citations");
+                let citations = citations.map(|citations| citations.array()).transpose()?;
+                let citations = citations.unwrap_or_default();
+                Kind::Text {
+                    text,
+                    citations: citations.iter().map(|node| node.raw().to_owned()).collect(),
+                }
+            }
+            "tool_use" => {
+                let (id, name) = (block.text("id")?, block.text("name")?);
+                news.push(Delta::Call {
+                    id: id.clone(),
+                    name: name.clone(),
+                });
+                let input = block.get("input");
+                Kind::Call {
+                    id,
+                    name,
+                    input: input.map_or_else(String::new, |input| input.raw().get().to_owned()),
+                }
+            }
+            "thinking" => {
+                let thinking = block.text_if_any("thinking")?.unwrap_or_default();
+                self.reasoning.end();
+                self.reasoning.more(&thinking, news);
+                Kind::Thinking {
+                    thinking,
+                    signature: block.text_if_any("signature")?.unwrap_or_default(),
+                }
+            }
+            _ => Kind::Other(String::new()),
+        };
+        self.blocks.push(Block {
+            index,
+            whole: false,
+            raw: node.raw().to_owned(),
+            kind,
+        });
+        Ok(())
+    }
+
+    fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
+        let index = event.need("index")?;
+        let number = index.number()?;
+        let open = |block: &&mut Block| block.index == number && !block.whole;
+        self.blocks
+            .iter_mut()
+            .find(open)
+            .ok_or_else(|| index.wrong("the number of a block that is open"))
+    }
+
+    fn delta(&mut self, event: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let node = event.need("delta")?;
+        let delta = node.object()?;
+        let kind = delta.text("type")?;
+        let block = self.open(event)?;
+        match (&*kind, &mut block.kind) {
+            ("text_delta", Kind::Text { text, .. }) => {
+                let piece = delta.text("text")?;
+                text.push_str(&piece);
+                news.push(Delta::Text(piece));
+            }
+            ("citations_delta", Kind::Text { citations, .. }) => {
+                citations.push(delta.need("citation")?.raw().to_owned());
+            }
+            ("input_json_delta", Kind::Call { id, input, .. }) => {
+                let text = delta.text("partial_json")?;
+                if text.is_empty() {
+                    return Ok(());
+                }
+                // The block begins with an empty object, a placeholder for the input that follows.
+                if input == "{}" {
+                    input.clear();
+                }
+                input.push_str(&text);
+                let id = id.clone();
+                news.push(Delta::Arguments { id, text });
+            }
+            ("input_json_delta", Kind::Other(input)) => {
+                input.push_str(&delta.text("partial_json")?);
+            }
+            ("thinking_delta", Kind::Thinking { thinking, .. }) => {
+                let piece = delta.text("thinking")?;
+                thinking.push_str(&piece);
+                self.reasoning.more(&piece, news);
+            }
+            ("signature_delta", Kind::Thinking { signature, .. }) => {
+                *signature = delta.text("signature")?;
+            }
+            (
+                "text_delta" | "citations_delta" | "input_json_delta" | "thinking_delta"
+                | "signature_delta",
+                _,
+            ) => return Err(node.wrong("a piece of the kind of its block")),
+            // A delta that a later version of the API may add.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn close(mut self) -> Reply {
+        self.blocks.sort_by_key(|block| block.index);
+        let mut draft = Draft::new(ANTHROPIC);
+        let mut content = Vec::new();
+        for block in self.blocks {
+            if !block.whole {
+                draft.broken();
+            }
+            content.extend(block.written());
+            match block.kind {
+                Kind::Text { text, .. } => draft.text(&text),
+                Kind::Call { id, name, input } => draft.call(id, name, input),
+                Kind::Thinking { .. } | Kind::Other(_) => {}
+            }
+        }
+        if let Some(message) = as_message("assistant", content) {
+            draft.written(&[message]);
+        }
+        draft.reasoning(self.reasoning);
+        draft.used(self.usage);
+        draft.close(match self.stop.as_deref() {
+            None => Stop::Cut,
+            Some("end_turn" | "stop_sequence" | "tool_use") => Stop::End,
+            Some("pause_turn") => Stop::Paused,
+            Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
+            Some("refusal") => Stop::Filtered,
+            Some(other) => Stop::Other(other.to_owned()),
+        })
+    }
+}
+
+impl Block {
+    /// The block as it is sent back to the provider, or `None` if it cannot be sent back.
+    fn written(&self) -> Option<Box<RawValue>> {
+        match &self.kind {
+            // The API refuses an empty text in a request.
+            Kind::Text { text, .. } if text.is_empty() => None,
+            Kind::Text { text, citations } if citations.is_empty() => {
+                Some(raw(&json!({"type": "text", "text": text})))
+            }
+            Kind::Text { text, citations } => Some(raw(&Cited {
+                r#type: "text",
+                text,
+                citations,
+            })),
+            Kind::Call { id, name, input } => Some(raw(&Use {
+                r#type: "tool_use",
+                id,
+                name,
+                input: arguments_object(input),
+            })),
+            Kind::Thinking { .. } | Kind::Other(_) if !self.whole => None,
+            Kind::Thinking {
+                thinking,
+                signature,
+            } => Some(raw(
+                &json!({"type": "thinking", "thinking": thinking, "signature": signature}),
+            )),
+            Kind::Other(input) if input.is_empty() => Some(self.raw.clone()),
+            Kind::Other(input) => Some(with_input(&self.raw, input)),
+        }
+    }
+}
+
+/// Adds the streamed input to a block that began without it.
+fn with_input(block: &RawValue, input: &str) -> Box<RawValue> {
+    // The values stay raw texts, so that no number is rounded.
+    let mut block: BTreeMap<String, Box<RawValue>> =
+        serde_json::from_str(block.get()).unwrap_or_default();
+    let input = serde_json::from_str(input).unwrap_or_else(|_| raw(&json!({})));
+    block.insert("input".to_owned(), input);
+    raw(&block)
+}
+
+impl Reading for Streamed {
+    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let event = Node::read(ANTHROPIC, data)?.object()?;
+        match &*event.text("type")? {
+            "content_block_start" => {
+                let index = event.need("index")?;
+                let number = index.number()?;
+                if self.blocks.iter().any(|block| block.index == number) {
+                    return Err(index.wrong("the number of a new block"));
+                }
+                self.begin(number, &event.need("content_block")?, news)?;
+            }
+            "content_block_delta" => self.delta(&event, news)?,
+            "content_block_stop" => self.open(&event)?.whole = true,
+            "message_start" => {
+                if let Some(message) = event.inner("message") {
+                    self.used(&message);
+                }
+            }
+            "message_delta" => {
+                self.used(&event);
+                let delta = event.need("delta")?.object()?;
+                if let Some(stop) = delta.text_if_any("stop_reason")? {
+                    self.stop = Some(stop);
+                }
+            }
+            "error" => reported(ANTHROPIC, &event)?,
+            // `message_stop`, `ping`, and events that a later version of the API may add.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Reply {
+        self.close()
+    }
+}
+
+#[derive(Serialize)]
+struct Use<'a> {
+    r#type: &'static str,
+    id: &'a str,
+    name: &'a str,
+    input: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Cited<'a> {
+    r#type: &'static str,
+    text: &'a str,
+    citations: &'a [Box<RawValue>],
+}
+
+pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
+    let mut content = Vec::new();
+    if !message.text.is_empty() {
+        content.push(raw(&json!({"type": "text", "text": message.text})));
+    }
+    content.extend(message.calls.iter().map(|call| {
+        raw(&Use {
+            r#type: "tool_use",
+            id: &call.id,
+            name: &call.name,
+            input: arguments_object(&call.arguments),
+        })
+    }));
+    Vec::from_iter(as_message("assistant", content))
+}

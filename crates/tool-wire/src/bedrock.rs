@@ -1,0 +1,365 @@
+//! Amazon Bedrock Converse API: replies, streamed events and assistant messages.
+
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use tool_core::store::Usage;
+use tool_core::turn::ModelMessage;
+
+use super::json::{Node, Object, arguments_object, as_message, json as raw};
+use super::reply::{Draft, Reasoning};
+use super::stream::{Delta, Reading};
+use super::{Provider, Reply, Stop, WireError};
+
+mod results;
+
+pub(super) use results::{block, results};
+
+const BEDROCK: Provider = Provider::Bedrock;
+
+pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+    let body = Node::read(BEDROCK, body)?.object()?;
+    if !body.has("output")
+        && let Some(message) = body.text_if_any("message")?
+    {
+        let kind = body.text_if_any("__type")?;
+        return Err(WireError::Reported {
+            provider: BEDROCK,
+            kind: kind.unwrap_or_else(|| "error".to_owned()),
+            message,
+        });
+    }
+    let mut streamed = Streamed::default();
+    let message = body.need("output")?.object()?.need("message")?.object()?;
+    for (index, block) in message.need("content")?.array()?.iter().enumerate() {
+        let kind = Kind::whole(&block.object()?)?;
+        if let Kind::Thinking { text, .. } = &kind {
+            streamed.reasoning.end();
+            streamed.reasoning.more(text, &mut Vec::new());
+        }
+        streamed.blocks.push(Block {
+            index: index as u64,
+            whole: true,
+            raw: Some(block.raw().to_owned()),
+            kind,
+        });
+    }
+    streamed.stop = body.text_if_any("stopReason")?;
+    streamed.usage = usage(&body);
+    Ok(streamed.close())
+}
+
+/// The tokens that the request used. Bedrock does not count cached tokens in `inputTokens`.
+fn usage(of: &Object<'_>) -> Option<Usage> {
+    let usage = of.inner("usage")?;
+    let cached = usage.count("cacheReadInputTokens");
+    let written = usage.count("cacheWriteInputTokens");
+    Some(Usage {
+        input_tokens: usage.count("inputTokens") + cached + written,
+        output_tokens: usage.count("outputTokens"),
+        cached_tokens: cached,
+    })
+}
+
+/// A block of the message while it arrives.
+#[derive(Debug)]
+struct Block {
+    index: u64,
+    whole: bool,
+    /// The block as it arrived, if it arrived whole.
+    raw: Option<Box<RawValue>>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Text(String),
+    Call {
+        id: String,
+        name: String,
+        input: String,
+    },
+    Thinking {
+        text: String,
+        signature: Option<String>,
+    },
+    /// Thinking that only the provider can read.
+    Sealed(String),
+    /// Tools that the provider runs itself, and blocks that a later version of the API may add.
+    Other,
+}
+
+impl Kind {
+    fn whole(block: &Object<'_>) -> Result<Self, WireError> {
+        if let Some(text) = block.text_if_any("text")? {
+            return Ok(Self::Text(text));
+        }
+        if let Some(call) = block.get("toolUse") {
+            return Self::call(&call.object()?);
+        }
+        let Some(thought) = block.inner("reasoningContent") else {
+            return Ok(Self::Other);
+        };
+        let Some(said) = thought.inner("reasoningText") else {
+            return Ok(Self::Other);
+        };
+        Ok(Self::Thinking {
+            text: said.text_if_any("text")?.unwrap_or_default(),
+            signature: said.text_if_any("signature")?,
+        })
+    }
+
+    fn call(call: &Object<'_>) -> Result<Self, WireError> {
+        if call.text_if_any("type")?.as_deref() == Some("server_tool_use") {
+            return Ok(Self::Other);
+        }
+        let input = call.get("input");
+        Ok(Self::Call {
+            id: call.text("toolUseId")?,
+            name: call.text("name")?,
+            input: input.map_or_else(String::new, |input| input.raw().get().to_owned()),
+        })
+    }
+}
+
+/// The part of an answer that has arrived.
+#[derive(Debug, Default)]
+pub(super) struct Streamed {
+    blocks: Vec<Block>,
+    reasoning: Reasoning,
+    stop: Option<String>,
+    usage: Option<Usage>,
+}
+
+impl Streamed {
+    /// The block that an event belongs to. A text block begins without a start event.
+    fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
+        let place = event.need("contentBlockIndex")?;
+        let index = place.number()?;
+        let at = match self.blocks.iter().position(|block| block.index == index) {
+            Some(at) if self.blocks[at].whole => {
+                return Err(place.wrong("the number of a block that is open"));
+            }
+            Some(at) => at,
+            None => {
+                self.blocks.push(Block {
+                    index,
+                    whole: false,
+                    raw: None,
+                    kind: Kind::Text(String::new()),
+                });
+                self.blocks.len() - 1
+            }
+        };
+        Ok(&mut self.blocks[at])
+    }
+
+    fn start(&mut self, event: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let start = event.need("start")?.object()?;
+        let kind = match start.get("toolUse") {
+            None => Kind::Other,
+            Some(call) => Kind::call(&call.object()?)?,
+        };
+        if let Kind::Call { id, name, .. } = &kind {
+            news.push(Delta::Call {
+                id: id.clone(),
+                name: name.clone(),
+            });
+        }
+        self.open(event)?.kind = kind;
+        Ok(())
+    }
+
+    fn delta(&mut self, event: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let node = event.need("delta")?;
+        let delta = node.object()?;
+        let kind = &mut self.open(event)?.kind;
+        if let Some(piece) = delta.text_if_any("text")? {
+            let Kind::Text(text) = kind else {
+                return Err(node.wrong("a piece of the kind of its block"));
+            };
+            text.push_str(&piece);
+            if !piece.is_empty() {
+                news.push(Delta::Text(piece));
+            }
+        } else if let Some(call) = delta.get("toolUse") {
+            let text = call.object()?.text("input")?;
+            match kind {
+                Kind::Call { id, input, .. } => {
+                    input.push_str(&text);
+                    let id = id.clone();
+                    if !text.is_empty() {
+                        news.push(Delta::Arguments { id, text });
+                    }
+                }
+                Kind::Other => {}
+                _ => return Err(node.wrong("a piece of the kind of its block")),
+            }
+        } else if let Some(thought) = delta.get("reasoningContent") {
+            let thought = thought.object()?;
+            think(kind, &thought)?;
+            let piece = thought.text_if_any("text")?;
+            self.reasoning.more(&piece.unwrap_or_default(), news);
+        }
+        Ok(())
+    }
+
+    fn close(mut self) -> Reply {
+        self.blocks.sort_by_key(|block| block.index);
+        let mut draft = Draft::new(BEDROCK);
+        let mut content = Vec::new();
+        for block in self.blocks {
+            if !block.whole {
+                draft.broken();
+            }
+            content.extend(block.written());
+            match block.kind {
+                Kind::Text(text) => draft.text(&text),
+                Kind::Call { id, name, input } => draft.call(id, name, input),
+                Kind::Thinking { .. } | Kind::Sealed(_) | Kind::Other => {}
+            }
+        }
+        if let Some(message) = as_message("assistant", content) {
+            draft.written(&[message]);
+        }
+        draft.reasoning(self.reasoning);
+        draft.used(self.usage);
+        draft.close(match self.stop.as_deref() {
+            None => Stop::Cut,
+            Some("end_turn" | "stop_sequence" | "tool_use") => Stop::End,
+            Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
+            Some("guardrail_intervened" | "content_filtered") => Stop::Filtered,
+            Some(other) => Stop::Other(other.to_owned()),
+        })
+    }
+}
+
+/// Adds a piece of thinking. A thinking block begins without a start event.
+fn think(kind: &mut Kind, thought: &Object<'_>) -> Result<(), WireError> {
+    if matches!(kind, Kind::Text(text) if text.is_empty()) {
+        *kind = if thought.has("redactedContent") {
+            Kind::Sealed(String::new())
+        } else {
+            Kind::Thinking {
+                text: String::new(),
+                signature: None,
+            }
+        };
+    }
+    match kind {
+        Kind::Thinking { text, signature } => {
+            text.push_str(&thought.text_if_any("text")?.unwrap_or_default());
+            if let Some(signed) = thought.text_if_any("signature")? {
+                *signature = Some(signed);
+            }
+        }
+        Kind::Sealed(sealed) => sealed.push_str(&thought.text("redactedContent")?),
+        _ => return Err(thought.wrong("a piece of the kind of its block", "thinking")),
+    }
+    Ok(())
+}
+
+impl Block {
+    /// The block as it is sent back to the provider, or `None` if it cannot be sent back.
+    fn written(&self) -> Option<Box<RawValue>> {
+        match &self.kind {
+            Kind::Text(text) if text.is_empty() => None,
+            Kind::Call { id, name, input } => Some(raw(&Called {
+                tool_use: Use {
+                    tool_use_id: id,
+                    name,
+                    input: arguments_object(input),
+                },
+            })),
+            _ if let Some(raw) = &self.raw => Some(raw.clone()),
+            Kind::Text(text) => Some(raw(&json!({"text": text}))),
+            Kind::Thinking { text, signature } if self.whole => {
+                let mut thought = json!({"text": text});
+                if let Some(signature) = signature {
+                    thought["signature"] = json!(signature);
+                }
+                Some(raw(
+                    &json!({"reasoningContent": {"reasoningText": thought}}),
+                ))
+            }
+            Kind::Sealed(sealed) if self.whole => Some(raw(
+                &json!({"reasoningContent": {"redactedContent": sealed}}),
+            )),
+            Kind::Thinking { .. } | Kind::Sealed(_) | Kind::Other => None,
+        }
+    }
+}
+
+impl Reading for Streamed {
+    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let node = Node::read(BEDROCK, data)?;
+        let event = node.object()?;
+        if let Some(start) = event.get("contentBlockStart") {
+            return self.start(&start.object()?, news);
+        }
+        if let Some(delta) = event.get("contentBlockDelta") {
+            return self.delta(&delta.object()?, news);
+        }
+        if let Some(stop) = event.get("contentBlockStop") {
+            self.open(&stop.object()?)?.whole = true;
+            self.reasoning.end();
+            return Ok(());
+        }
+        if let Some(metadata) = event.inner("metadata") {
+            self.usage = usage(&metadata);
+            return Ok(());
+        }
+        if let Some(stop) = event.get("messageStop") {
+            self.stop = Some(stop.object()?.text("stopReason")?);
+            return Ok(());
+        }
+        let failed = event.entries().find(|(key, _)| key.ends_with("Exception"));
+        if let Some((kind, _)) = failed {
+            let message = event.need(kind)?.object()?.text_if_any("message")?;
+            return Err(WireError::Reported {
+                provider: BEDROCK,
+                kind: kind.to_owned(),
+                message: message.unwrap_or_default(),
+            });
+        }
+        if !event.has("messageStart") && !event.has("metadata") {
+            return Err(node.wrong("an event with its name, such as `contentBlockDelta`"));
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Reply {
+        self.close()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Called<'a> {
+    tool_use: Use<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Use<'a> {
+    tool_use_id: &'a str,
+    name: &'a str,
+    input: &'a RawValue,
+}
+
+pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
+    let mut content = Vec::new();
+    if !message.text.is_empty() {
+        content.push(raw(&json!({"text": message.text})));
+    }
+    content.extend(message.calls.iter().map(|call| {
+        raw(&Called {
+            tool_use: Use {
+                tool_use_id: &call.id,
+                name: &call.name,
+                input: arguments_object(&call.arguments),
+            },
+        })
+    }));
+    Vec::from_iter(as_message("assistant", content))
+}

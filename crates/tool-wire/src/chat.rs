@@ -1,0 +1,359 @@
+//! OpenAI Chat Completions API: replies, streamed chunks and messages of a request.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tool_core::store::Usage;
+use tool_core::turn::ModelMessage;
+
+use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use super::json::{Node, Object, json};
+use super::reply::{Draft, Reasoning};
+use super::stream::{Delta, Reading};
+use super::{Provider, Reply, Stop, WireError};
+
+const CHAT: Provider = Provider::Chat;
+
+pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+    let mut streamed = Streamed::default();
+    let body = Node::read(CHAT, body)?.object()?;
+    streamed.usage = usage(&body);
+    let choice = choice(&body, true)?;
+    if let Some(choice) = choice {
+        streamed.said(&choice.need("message")?.object()?, &mut Vec::new())?;
+        streamed.finish = choice.text_if_any("finish_reason")?;
+    }
+    Ok(streamed.close())
+}
+
+/// The tokens that the request used. In a stream, only the last chunk reports them.
+fn usage(body: &Object<'_>) -> Option<Usage> {
+    let usage = body.inner("usage")?;
+    let details = usage.inner("prompt_tokens_details");
+    Some(Usage {
+        input_tokens: usage.count("prompt_tokens"),
+        output_tokens: usage.count("completion_tokens"),
+        cached_tokens: details.map_or(0, |details| details.count("cached_tokens")),
+    })
+}
+
+/// Returns the error that the provider reports in place of an answer.
+pub(super) fn reported(provider: Provider, body: &Object<'_>) -> Result<(), WireError> {
+    let Some(error) = body.get("error") else {
+        return Ok(());
+    };
+    let Ok(error) = error.object() else {
+        return Err(WireError::Reported {
+            provider,
+            kind: "error".to_owned(),
+            message: error.text()?,
+        });
+    };
+    let word = |key| error.get(key).and_then(|node: Node<'_>| node.text().ok());
+    Err(WireError::Reported {
+        provider,
+        kind: word("type")
+            .or_else(|| word("status"))
+            .or_else(|| word("code"))
+            .unwrap_or_else(|| "error".to_owned()),
+        message: word("message").unwrap_or_default(),
+    })
+}
+
+/// Returns the only choice of a response. More than one choice is an error.
+fn choice<'a>(body: &Object<'a>, whole: bool) -> Result<Option<Object<'a>>, WireError> {
+    reported(CHAT, body)?;
+    let choices = body.need("choices")?;
+    match &choices.array()?[..] {
+        // The last chunk may report only the token usage.
+        [] if !whole => Ok(None),
+        [choice] => {
+            let choice = choice.object()?;
+            match choice.get("index").map(|index| index.number()) {
+                None | Some(Ok(0)) => Ok(Some(choice)),
+                Some(Err(error)) => Err(error),
+                Some(Ok(_)) => Err(choices.wrong("one choice, so ask without `n`")),
+            }
+        }
+        _ => Err(choices.wrong("one choice, so ask without `n`")),
+    }
+}
+
+#[derive(Debug)]
+struct Call {
+    /// The number of the call, if the server gives one.
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// The part of an answer that has arrived.
+#[derive(Debug, Default)]
+pub(super) struct Streamed {
+    text: String,
+    reasoning: Reasoning,
+    calls: Vec<Call>,
+    finish: Option<String>,
+    usage: Option<Usage>,
+    refused: bool,
+}
+
+impl Streamed {
+    /// Reads a message, or a piece of one.
+    fn said(&mut self, said: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        // The API has no such key. Servers that have copied the API use one of these two, and some use both for the same text.
+        let thought = ["reasoning_content", "reasoning"].into_iter();
+        let thought = thought.filter_map(|key| said.get(key)?.text().ok());
+        if let Some(piece) = thought.into_iter().find(|piece| !piece.is_empty()) {
+            self.reasoning.more(&piece, news);
+        }
+        for key in ["content", "refusal"] {
+            if let Some(text) = said.text_if_any(key)?
+                && !text.is_empty()
+            {
+                self.refused |= key == "refusal";
+                self.reasoning.end();
+                self.text.push_str(&text);
+                news.push(Delta::Text(text));
+            }
+        }
+        if let Some(call) = said.get("function_call") {
+            return Err(call.wrong("`tool_calls`, so ask with `tools` and not with `functions`"));
+        }
+        let Some(calls) = said.get("tool_calls") else {
+            return Ok(());
+        };
+        for call in calls.array()? {
+            self.call(&call.object()?, news)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a call, or a piece of one.
+    fn call(&mut self, call: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        if let Some(kind) = call.get("type")
+            && !matches!(&*kind.text()?, "function" | "")
+        {
+            return Err(kind.wrong("`function`, as no other kind of tool was offered"));
+        }
+        let index = call.get("index").map(|index| index.number()).transpose()?;
+        let id = call.text_if_any("id")?.unwrap_or_default();
+        let function = call.get("function").map(|function| function.object());
+        let (name, arguments) = match function.transpose()? {
+            None => (None, None),
+            Some(function) => (
+                function.text_if_any("name")?,
+                function.text_if_any("arguments")?,
+            ),
+        };
+        let name = name.filter(|name| !name.is_empty());
+        let at = if let Some(at) = self.place(index, &id, name.is_some()) {
+            at
+        } else {
+            let name = name.ok_or_else(|| {
+                call.wrong("a call's first piece with the name of its function", "none")
+            })?;
+            // Some servers that have copied the API leave out ids.
+            let id = if id.is_empty() {
+                format!("call_{}", self.calls.len())
+            } else {
+                id
+            };
+            news.push(Delta::Call {
+                id: id.clone(),
+                name: name.clone(),
+            });
+            self.calls.push(Call {
+                index,
+                id,
+                name,
+                arguments: String::new(),
+            });
+            self.calls.len() - 1
+        };
+        let call = &mut self.calls[at];
+        if let Some(piece) = arguments
+            && !piece.is_empty()
+        {
+            call.arguments.push_str(&piece);
+            news.push(Delta::Arguments {
+                id: call.id.clone(),
+                text: piece,
+            });
+        }
+        Ok(())
+    }
+
+    /// Finds the call that a piece belongs to. A piece with a new id begins a new call, whatever its number is: some servers number every
+    /// call 0. Without numbers, as in a whole message, a name begins a new call.
+    fn place(&self, index: Option<u64>, id: &str, named: bool) -> Option<usize> {
+        let at = match index {
+            Some(_) => self.calls.iter().rposition(|call| call.index == index)?,
+            None if named => return None,
+            None => self.calls.len().checked_sub(1)?,
+        };
+        (id.is_empty() || self.calls[at].id == id).then_some(at)
+    }
+
+    fn close(self) -> Reply {
+        let mut draft = Draft::new(CHAT);
+        draft.text(&self.text);
+        draft.reasoning(self.reasoning);
+        for call in self.calls {
+            draft.call(call.id, call.name, call.arguments);
+        }
+        draft.used(self.usage);
+        draft.close(match self.finish.as_deref() {
+            None => Stop::Cut,
+            Some("stop") if self.refused => Stop::Filtered,
+            Some("stop" | "tool_calls" | "function_call") => Stop::End,
+            Some("length") => Stop::Length,
+            Some("content_filter") => Stop::Filtered,
+            Some(other) => Stop::Other(other.to_owned()),
+        })
+    }
+}
+
+impl Reading for Streamed {
+    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        if data.trim() == "[DONE]" {
+            return Ok(());
+        }
+        let chunk = Node::read(CHAT, data)?.object()?;
+        if let Some(used) = usage(&chunk) {
+            self.usage = Some(used);
+        }
+        let Some(choice) = choice(&chunk, false)? else {
+            return Ok(());
+        };
+        if let Some(delta) = choice.get("delta") {
+            self.said(&delta.object()?, news)?;
+        }
+        if let Some(finish) = choice.text_if_any("finish_reason")? {
+            self.finish = Some(finish);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Reply {
+        self.close()
+    }
+}
+
+#[derive(Serialize)]
+struct Assistant<'a> {
+    role: &'static str,
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Called<'a>>,
+}
+
+#[derive(Serialize)]
+struct Called<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
+    let calls = message.calls.iter().map(|call| Called {
+        id: &call.id,
+        r#type: "function",
+        function: Function {
+            name: &call.name,
+            arguments: &call.arguments,
+        },
+    });
+    let silent = message.text.is_empty() && !message.calls.is_empty();
+    vec![json(&Assistant {
+        role: "assistant",
+        content: (!silent).then_some(&message.text),
+        tool_calls: calls.collect(),
+    })]
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    role: &'static str,
+    tool_call_id: &'a str,
+    content: &'a str,
+}
+
+/// Writes results as tool messages. These hold only text, so files go into a user message after all results.
+pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
+    let mut files = Vec::new();
+    for result in results {
+        let text = match &result.view {
+            View::Parts(parts) => {
+                let lines: Vec<String> = parts
+                    .iter()
+                    .map(|part| match piece(part) {
+                        Piece::Text(text) => text.to_owned(),
+                        Piece::File(file) => match content(&file) {
+                            // The text of a file becomes part of the result itself.
+                            Ok(_) if let Some(text) = file.as_text() => text,
+                            Ok(content) => {
+                                let line = format!("[{}, see below]", file.named());
+                                let about =
+                                    format!("{} of the result of `{}`:", file.named(), result.id);
+                                files.push(serde_json::json!({"type": "text", "text": about}));
+                                files.push(content);
+                                line
+                            }
+                            Err(why) => out.leave_out(Some(result.id), &file, why),
+                        },
+                    })
+                    .collect();
+                lines.join("\n").into()
+            }
+            view => view.text(),
+        };
+        out.messages.push(json(&Answer {
+            role: "tool",
+            tool_call_id: result.id,
+            content: &text,
+        }));
+    }
+    if !files.is_empty() {
+        let message = serde_json::json!({"role": "user", "content": files});
+        out.messages.push(json(&message));
+    }
+}
+
+/// Writes a file as a part of a user's message. The error says why the API does not accept the file.
+pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
+    if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
+        return Err("Chat Completions fetches only http and https addresses");
+    }
+    if file.is_common_image() {
+        let url = file.url();
+        return Ok(serde_json::json!({"type": "image_url", "image_url": {"url": url}}));
+    }
+    if let Some(text) = file.as_text() {
+        return Ok(serde_json::json!({"type": "text", "text": text}));
+    }
+    if file.is_image() {
+        return Err("Chat Completions takes images as PNG, JPEG, GIF and WebP");
+    }
+    let Bytes::Base64(data) = file.bytes else {
+        return Err("Chat Completions takes only images by address");
+    };
+    match file.media_type {
+        "application/pdf" => Ok(serde_json::json!({
+            "type": "file", "file": {"filename": file.named(), "file_data": file.url()},
+        })),
+        "audio/wav" | "audio/x-wav" => Ok(audio(data, "wav")),
+        "audio/mpeg" | "audio/mp3" => Ok(audio(data, "mp3")),
+        _ => Err("Chat Completions takes images, PDF, WAV, MP3 and texts"),
+    }
+}
+
+fn audio(data: &str, format: &str) -> serde_json::Value {
+    serde_json::json!({"type": "input_audio", "input_audio": {"data": data, "format": format}})
+}

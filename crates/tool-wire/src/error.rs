@@ -1,0 +1,97 @@
+//! Errors of the provider formats: answers that cannot be read, and tools that cannot be offered.
+
+use tool_core::schema::rules::Fault;
+
+use super::Provider;
+
+/// Why a provider's answer could not be read, or why a message for the provider could not be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// The body, or the data of an event, is not JSON.
+    #[error("{provider} sent invalid JSON: {why}")]
+    Json {
+        /// The provider that sent it.
+        provider: Provider,
+        /// The message of the JSON parser.
+        why: String,
+    },
+    /// A value does not have the shape that the provider's API documents.
+    #[error(
+        "{provider} sent an unexpected shape at `{pointer}`: expected {expected}, found {found}"
+    )]
+    Shape {
+        /// The provider that sent the value.
+        provider: Provider,
+        /// Where the value is, as a JSON pointer into the body or the event.
+        pointer: String,
+        /// The value that was expected.
+        expected: String,
+        /// The value that was found.
+        found: String,
+    },
+    /// The provider reports that the request failed.
+    #[error("{provider} reports `{kind}`: {message}")]
+    Reported {
+        /// The provider that reports the error.
+        provider: Provider,
+        /// The provider's name for the kind of error.
+        kind: String,
+        /// The provider's message about the error.
+        message: String,
+    },
+    /// The bytes of a stream cannot be read.
+    #[error("the stream of {provider} cannot be read: {why}")]
+    Stream {
+        /// The provider that sent the stream.
+        provider: Provider,
+        /// What is wrong, and what to do.
+        why: String,
+    },
+    /// A call has no result. Providers refuse a history with such a call.
+    #[error("call `{call}` has no result: give one for every call of the message")]
+    Unanswered {
+        /// The id of the call.
+        call: String,
+    },
+    /// A result answers no call of the message.
+    #[error("the result of `{call}` answers no call of the message")]
+    Unasked {
+        /// The id in the result.
+        call: String,
+    },
+    /// A stored message does not have the form that a turn writes.
+    #[error("message {seq} of the thread cannot be written for {provider}: {why}")]
+    Thread {
+        /// The provider for which the thread is written.
+        provider: Provider,
+        /// The number of the message in the thread.
+        seq: u64,
+        /// What is wrong with the message.
+        why: String,
+    },
+}
+
+/// Why tools cannot be sent in one request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OfferError {
+    /// The tools exceed the provider's limits. No tool is left out or made non-strict automatically: choose fewer tools, or name the tools that
+    /// are sent without `strict` ([`Provider::offer_lenient`]).
+    #[error("{provider} would refuse these tools: {}", list(.faults))]
+    Budget {
+        /// The provider that would refuse the tools.
+        provider: Provider,
+        /// Each limit that is exceeded.
+        faults: Vec<Fault>,
+    },
+    /// A tool that is to be sent without `strict` is not offered.
+    #[error("`{0}` is to be sent without `strict`, but no such tool is offered")]
+    NoSuchTool(String),
+}
+
+fn list(faults: &[Fault]) -> String {
+    let one = |fault: &Fault| format!("[{}] {}: {}", fault.rule, fault.path, fault.text);
+    let faults: Vec<String> = faults.iter().map(one).collect();
+    faults.join("; ")
+}

@@ -1,0 +1,349 @@
+//! Gemini `generateContent` API: replies, streamed responses and messages of a request.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tool_core::store::Usage;
+use tool_core::turn::ModelMessage;
+
+use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use super::chat::reported;
+use super::json::{NO_ARGUMENTS, Node, Object, arguments_object, json as raw};
+use super::reply::{Draft, Reasoning};
+use super::stream::{Delta, Reading};
+use super::{Provider, Reply, Stop, WireError, user};
+
+const GEMINI: Provider = Provider::Gemini;
+
+/// Prefix of the ids that are made here for calls that have none. They are never sent to the provider.
+const MADE: &str = "gemini_call_";
+
+pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+    let mut streamed = Streamed::default();
+    streamed.response(&Node::read(GEMINI, body)?.object()?, &mut Vec::new())?;
+    Ok(streamed.close())
+}
+
+/// The part of an answer that has arrived.
+#[derive(Debug)]
+pub(super) struct Streamed {
+    draft: Draft,
+    reasoning: Reasoning,
+    /// The provider's id of this answer.
+    response: Option<String>,
+    parts: Vec<Box<RawValue>>,
+    finish: Option<String>,
+}
+
+impl Default for Streamed {
+    fn default() -> Self {
+        Self {
+            draft: Draft::new(GEMINI),
+            reasoning: Reasoning::default(),
+            response: None,
+            parts: Vec::new(),
+            finish: None,
+        }
+    }
+}
+
+impl Streamed {
+    /// Reads a whole response; in a stream, each response is a piece of the answer.
+    fn response(&mut self, body: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        reported(GEMINI, body)?;
+        if self.response.is_none() {
+            self.response = body.text_if_any("responseId")?;
+        }
+        if let Some(usage) = body.inner("usageMetadata") {
+            let input = usage.count("promptTokenCount") + usage.count("toolUsePromptTokenCount");
+            let output = usage.count("candidatesTokenCount") + usage.count("thoughtsTokenCount");
+            self.draft.used(Some(Usage {
+                input_tokens: input,
+                output_tokens: output,
+                cached_tokens: usage.count("cachedContentTokenCount"),
+            }));
+        }
+        let feedback = body.get("promptFeedback");
+        let feedback = feedback.map(|feedback| feedback.object()).transpose()?;
+        if let Some(feedback) = feedback
+            && let Some(reason) = feedback.text_if_any("blockReason")?
+        {
+            return Err(WireError::Reported {
+                provider: GEMINI,
+                kind: reason,
+                message: "the prompt was blocked".to_owned(),
+            });
+        }
+        let Some(candidates) = body.get("candidates") else {
+            return Ok(());
+        };
+        let candidate = match &candidates.array()?[..] {
+            [] => return Ok(()),
+            [candidate] => candidate.object()?,
+            _ => return Err(candidates.wrong("one candidate, so ask without `candidateCount`")),
+        };
+        if let Some(content) = candidate.get("content")
+            && let Some(parts) = content.object()?.get("parts")
+        {
+            for part in parts.array()? {
+                self.part(&part, news)?;
+            }
+        }
+        if let Some(finish) = candidate.text_if_any("finishReason")? {
+            self.finish = Some(finish);
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, node: &Node<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        let part = node.object()?;
+        self.parts.push(node.raw().to_owned());
+        if let Some(call) = part.get("functionCall") {
+            self.reasoning.end();
+            return self.call(&call.object()?, news);
+        }
+        let thought = part.get("thought").map(|thought| thought.truth());
+        let text = part.text_if_any("text")?;
+        if thought.transpose()? == Some(true) {
+            self.reasoning.more(&text.unwrap_or_default(), news);
+        } else if let Some(text) = text
+            && !text.is_empty()
+        {
+            self.reasoning.end();
+            self.draft.text(&text);
+            news.push(Delta::Text(text));
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        for key in ["partialArgs", "willContinue"] {
+            if let Some(piece) = call.get(key) {
+                return Err(
+                    piece.wrong("a whole call, so ask without `streamFunctionCallArguments`")
+                );
+            }
+        }
+        let name = call.text("name")?;
+        let given = call.text_if_any("id")?.filter(|id| !id.is_empty());
+        let id = given.unwrap_or_else(|| self.made());
+        let arguments = call.get("args");
+        let arguments = arguments
+            .map_or(NO_ARGUMENTS, |args| args.raw().get())
+            .to_owned();
+        news.push(Delta::Call {
+            id: id.clone(),
+            name: name.clone(),
+        });
+        news.push(Delta::Arguments {
+            id: id.clone(),
+            text: arguments.clone(),
+        });
+        self.draft.call(id, name, arguments);
+        Ok(())
+    }
+
+    /// Makes an id for a call without one: always the same for the same answer, and a different one for a different answer.
+    fn made(&self) -> String {
+        let mut id = MADE.to_owned();
+        if let Some(response) = &self.response {
+            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+            id.extend(response.chars().take(40).map(plain));
+            id.push('_');
+        }
+        let _ = write!(id, "{}", self.draft.count());
+        id
+    }
+
+    fn close(mut self) -> Reply {
+        if !self.parts.is_empty() {
+            // The parts hold signatures of thoughts, which must be sent back in the same place.
+            self.draft.written(&[raw(&Content {
+                role: "model",
+                parts: self.parts,
+            })]);
+        }
+        self.draft.reasoning(self.reasoning);
+        self.draft.close(match self.finish.as_deref() {
+            None => Stop::Cut,
+            Some("STOP") => Stop::End,
+            Some("MAX_TOKENS") => Stop::Length,
+            Some(
+                "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "LANGUAGE"
+                | "IMAGE_SAFETY",
+            ) => Stop::Filtered,
+            Some(other) => Stop::Other(other.to_owned()),
+        })
+    }
+}
+
+impl Reading for Streamed {
+    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        self.response(&Node::read(GEMINI, data)?.object()?, news)
+    }
+
+    fn finish(self: Box<Self>) -> Reply {
+        self.close()
+    }
+}
+
+#[derive(Serialize)]
+struct Content<T> {
+    role: &'static str,
+    parts: Vec<T>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Called<'a> {
+    function_call: Call<'a>,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: &'a str,
+    args: &'a RawValue,
+}
+
+/// The provider's own id of a call; `None` if the id was made here.
+fn own(id: &str) -> Option<&str> {
+    (!id.starts_with(MADE)).then_some(id)
+}
+
+pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
+    let mut parts = Vec::new();
+    if !message.text.is_empty() {
+        parts.push(raw(&json!({"text": message.text})));
+    }
+    parts.extend(message.calls.iter().map(|call| {
+        raw(&Called {
+            function_call: Call {
+                id: own(&call.id),
+                name: &call.name,
+                args: arguments_object(&call.arguments),
+            },
+        })
+    }));
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    vec![raw(&Content {
+        role: "model",
+        parts,
+    })]
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Responded<'a> {
+    function_response: Answer<'a>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: &'a str,
+    response: Said<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<Value>,
+}
+
+/// The API requires an object here, and knows these two keys.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Said<'a> {
+    Output(Output<'a>),
+    Error(Output<'a>),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Output<'a> {
+    Text(&'a str),
+    Json(&'a RawValue),
+}
+
+/// Writes results, which may hold only a few types of files. Other files that a user's message may hold go into a user message after all results,
+/// because the message after the calls may hold only results.
+pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
+    let (mut content, mut behind) = (Vec::new(), Vec::new());
+    for result in results {
+        let (text, parts) = said(out, result, &mut behind);
+        let output = match &result.view {
+            View::Json(json) => Output::Json(json),
+            _ => Output::Text(&text),
+        };
+        content.push(raw(&Responded {
+            function_response: Answer {
+                id: own(result.id),
+                name: result.name,
+                response: if result.is_error {
+                    Said::Error(output)
+                } else {
+                    Said::Output(output)
+                },
+                parts,
+            },
+        }));
+    }
+    if !content.is_empty() {
+        out.messages.push(raw(&Content {
+            role: "user",
+            parts: content,
+        }));
+    }
+    if !behind.is_empty() {
+        out.messages
+            .push(raw(&json!({"role": "user", "parts": behind})));
+    }
+}
+
+/// The text of a result, and the files inside it. Files that follow all results are added to `behind`.
+fn said(out: &mut Results, result: &Answered<'_>, behind: &mut Vec<Value>) -> (String, Vec<Value>) {
+    let View::Parts(parts) = &result.view else {
+        return (result.view.text().into_owned(), Vec::new());
+    };
+    let mut files = Vec::new();
+    let lines: Vec<String> = parts
+        .iter()
+        .map(|part| {
+            let file = match piece(part) {
+                Piece::Text(text) => return text.to_owned(),
+                Piece::File(file) => file,
+            };
+            if let Some(inline) = inline(&file) {
+                files.push(inline);
+                return format!("[{}]", file.named());
+            }
+            if let Some(text) = file.as_text() {
+                return text;
+            }
+            match user::gemini(&file) {
+                Ok(written) => {
+                    let about = format!("{} of the result of `{}`:", file.named(), result.name);
+                    behind.extend([json!({"text": about}), written]);
+                    format!("[{}, see below]", file.named())
+                }
+                Err(why) => out.leave_out(Some(result.id), &file, why),
+            }
+        })
+        .collect();
+    (lines.join("\n"), files)
+}
+
+/// A file inside a result, if the API accepts its type there.
+fn inline(file: &File<'_>) -> Option<Value> {
+    let Bytes::Base64(data) = file.bytes else {
+        return None;
+    };
+    let takes = matches!(
+        file.media_type,
+        "image/png" | "image/jpeg" | "image/webp" | "application/pdf" | "text/plain"
+    );
+    takes.then(|| json!({"inlineData": {"mimeType": file.media_type, "data": data}}))
+}

@@ -1,0 +1,73 @@
+//! A stored thread as the messages of a provider's request.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::de::DeserializeOwned;
+use tool_core::__private0::in_reading_order;
+use tool_core::store::{CallPlace, Message, Role};
+use tool_core::turn::{ModelMessage, ToolMessage, UserMessage};
+
+use super::answered::{Answered, Results, View};
+use super::{Provider, WireError, system, user};
+
+/// The text that the model reads in place of a missing result.
+const NO_RESULT: &str = "[there is no result: the call waits, or was given up]";
+
+/// Writes a thread. Every message of the model is followed by the results of its calls, in the order of the calls, wherever in the thread they
+/// were stored. Messages that were stored in between come after the results.
+pub(super) fn history(provider: Provider, thread: &[Message]) -> Result<Results, WireError> {
+    let mut results: HashMap<CallPlace, ToolMessage> = HashMap::new();
+    for message in thread {
+        if let Some(call) = message.answers {
+            results.insert(call, read(provider, message)?);
+        }
+    }
+    let mut out = Results::default();
+    for message in in_reading_order(thread) {
+        match message.role {
+            // Results are written with the message that made their calls. Without that message, no provider accepts them.
+            Role::Tool => {}
+            Role::Assistant => {
+                let said: ModelMessage = read(provider, message)?;
+                out.messages.extend(provider.assistant(&said));
+                if said.calls.is_empty() {
+                    continue;
+                }
+                let answered = said.calls.iter().zip(0..).map(|(call, position)| {
+                    let place = CallPlace {
+                        message: message.seq,
+                        position,
+                    };
+                    results.get(&place).map_or(
+                        Answered {
+                            id: &call.id,
+                            name: &call.name,
+                            view: View::Text(Cow::Borrowed(NO_RESULT)),
+                            is_error: false,
+                        },
+                        Answered::from,
+                    )
+                });
+                provider.write_results(&answered.collect::<Vec<_>>(), &mut out);
+            }
+            Role::System => {
+                let text: String = read(provider, message)?;
+                system::write(provider, text, &mut out);
+            }
+            Role::User => {
+                let said: UserMessage = read(provider, message)?;
+                user::write(provider, said.parts(), &mut out);
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn read<T: DeserializeOwned>(provider: Provider, message: &Message) -> Result<T, WireError> {
+    serde_json::from_str(&message.content).map_err(|error| WireError::Thread {
+        provider,
+        seq: message.seq,
+        why: error.to_string(),
+    })
+}

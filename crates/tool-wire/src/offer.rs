@@ -1,0 +1,465 @@
+//! The tools of a request, and changes to them during a conversation.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tool_core::{ToolDef, Toolset};
+
+use super::budget::{Fit, within};
+use super::definition::definition;
+use super::json::{as_message, json as raw};
+use super::search::{Native, deferred};
+use super::{OfferError, Provider};
+
+/// Beta header of Anthropic for changes to the tool list during a conversation.
+const CHANGES: &str = "mid-conversation-tool-changes-2026-07-01";
+/// Beta header of Anthropic for tools that such a change defines.
+const INLINE: &str = "inline-tools-2026-09-15";
+
+/// The tools of a request, created by [`Provider::offer`], and by [`next`](Self::next) for each later request of the conversation.
+///
+/// It serializes as the request's fields about tools, so that a struct of your own includes it with `#[serde(flatten)]`: `tools`, with
+/// `toolConfig` for Gemini and Bedrock. Every tool says whether it is `strict`; for Gemini, the mode `VALIDATED` says so. Without tools no
+/// field is written, because providers refuse an empty list.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    provider: Provider,
+    lenient: Vec<String>,
+    listed: Vec<Listed>,
+    left_out: Vec<String>,
+    /// The JSON array of definitions.
+    tools: String,
+    /// The list element that turns on the provider's own search.
+    search: Option<&'static str>,
+    change: Option<Box<RawValue>>,
+    betas: Vec<&'static str>,
+    keeps: bool,
+}
+
+/// A tool that the provider knows.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
+pub(super) struct Listed {
+    pub(super) def: ToolDef,
+    text: String,
+    /// Whether the provider enforces the tool's schema.
+    pub(super) strict: bool,
+    /// Whether the turn may use the tool.
+    open: bool,
+    /// Whether the tool is defined in a message of the conversation and not in the list.
+    inline: bool,
+    /// Whether the tool is loaded only when the provider's own search finds it.
+    pub(super) deferred: bool,
+}
+
+impl Provider {
+    /// The tools of a request, each as strict as the provider can be.
+    ///
+    /// Exceeding the provider's limits is an error that names each exceeded limit: 128 tools; for Claude 20 strict tools, 24 optional
+    /// parameters and 16 unions in one request. Tools whose `providers(…)` excludes the provider are not offered, but
+    /// [listed](Offer::left_out).
+    ///
+    /// If the toolset is [searched](Toolset::searched), Anthropic and Responses search on their own: every tool is in the list, hidden tools
+    /// with `defer_loading`. For Anthropic, the hidden tools are not strict, so that they do not count against its limits. This works for at
+    /// most 9,999 tools with Anthropic and 127 with Responses. Beyond that, and with the other providers, `search_tools` and `call_tool`
+    /// replace the hidden tools.
+    ///
+    /// A tool that is [not strict](ToolDef::non_strict) for the provider is offered as non-strict, like a tool passed to
+    /// [`offer_lenient`](Self::offer_lenient). If the strict tools together exceed what Claude accepts, dynamic tools whose host allows it
+    /// ([`DynamicTool::non_strict`](tool_core::DynamicTool::non_strict)) are sent as non-strict, those with the most optional parameters and
+    /// unions first. [`Offer::non_strict`] names all non-strict tools.
+    pub fn offer(self, tools: &Toolset) -> Result<Offer, OfferError> {
+        self.offer_lenient(tools, [])
+    }
+
+    /// Like [`offer`](Self::offer), but sends the tools in `lenient` as non-strict: they do not count against the limits of strict tools. Gemini
+    /// has one strictness for a whole request, so there one such tool makes all of them non-strict.
+    pub fn offer_lenient<'a>(
+        self,
+        tools: &Toolset,
+        lenient: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Offer, OfferError> {
+        let lenient = lenient.into_iter().map(str::to_owned).collect();
+        Offer::new(self, tools, lenient)
+    }
+}
+
+impl Offer {
+    fn new(provider: Provider, tools: &Toolset, lenient: Vec<String>) -> Result<Self, OfferError> {
+        let native = Native::of(provider, tools);
+        let native = native.as_ref();
+        let listed = offered(provider, native, tools, &lenient);
+        let known = |name: &&String| !listed.iter().any(|tool| tool.name() == **name);
+        if let Some(name) = lenient.iter().find(known) {
+            return Err(OfferError::NoSuchTool(name.clone()));
+        }
+        let (lenient, listed) = match within(provider, &listed) {
+            Fit::Whole => (lenient, listed),
+            Fit::Without(loosened) => {
+                let lenient: Vec<String> = lenient.into_iter().chain(loosened).collect();
+                let listed = offered(provider, native, tools, &lenient);
+                (lenient, listed)
+            }
+            Fit::Not(error) => return Err(error),
+        };
+        let search = native.map(Native::entry);
+        Ok(Self {
+            provider,
+            lenient,
+            tools: array(search, &listed),
+            search,
+            listed,
+            left_out: left_out(provider, native, tools),
+            change: None,
+            betas: Vec::new(),
+            keeps: true,
+        })
+    }
+
+    /// The JSON array of definitions alone. For Gemini, it is the value of `functionDeclarations`.
+    pub fn tools(&self) -> &str {
+        &self.tools
+    }
+
+    /// Tools that are not offered, because their `providers(…)` excludes the provider.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// The tools of a later request of the same conversation, chosen so that the provider's cache of the conversation stays valid.
+    ///
+    /// Definitions come before all messages, so a list that changes makes a provider read everything again. Here the list stays the same, byte
+    /// for byte, and the changes to the turn's tools are sent separately:
+    ///
+    /// | provider | removed tools | new tools |
+    /// |---|---|---|
+    /// | Chat | `tool_choice` with `allowed_tools` | added at the end of the list |
+    /// | Responses | `tool_choice` with `allowed_tools` | an item `additional_tools`: [`change`](Self::change) |
+    /// | Anthropic | `tool_removal` in a message: [`change`](Self::change) | `tool_addition` there |
+    /// | Gemini | `allowedFunctionNames` | added at the end of the list |
+    /// | Bedrock | the model is not informed | added at the end of the list |
+    ///
+    /// A call of a removed tool is refused like a call of a tool that does not exist, whether or not the model was informed. A tool that comes
+    /// back after its removal is not new. To prepare a tool that the first turn may not use yet, offer it and narrow the offer at once:
+    /// `provider.offer(&all)?.next(&first)?`. This shows the model its name and description.
+    ///
+    /// [`keeps_prefix`](Self::keeps_prefix) reports when the bytes cannot be kept: when a tool was added at the end, or when a definition has
+    /// changed, which begins a new list.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// use tool_wire::Provider;
+    ///
+    /// /// Looks.
+    /// #[tool]
+    /// fn look() -> u8 {
+    ///     0
+    /// }
+    ///
+    /// /// Jumps.
+    /// #[tool]
+    /// fn jump() -> u8 {
+    ///     0
+    /// }
+    ///
+    /// # fn main() -> Result<(), tool_wire::OfferError> {
+    /// let first = Provider::Chat.offer(&toolset![jump, look])?;
+    /// let second = first.next(&toolset![look])?;
+    /// assert_eq!(second.tools(), first.tools());
+    /// assert!(second.withdrawn().eq(["jump"]) && second.keeps_prefix());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn next(&self, tools: &Toolset) -> Result<Self, OfferError> {
+        let native = Native::of(self.provider, tools);
+        let native = native.as_ref();
+        let now = offered(self.provider, native, tools, &self.lenient);
+        // A map, because there may be thousands of tools.
+        let texts: HashMap<&str, &str> =
+            now.iter().map(|tool| (tool.name(), &*tool.text)).collect();
+        let find = |name: &str| texts.get(name);
+        let differs =
+            |listed: &Listed| find(listed.name()).is_some_and(|text| **text != listed.text);
+        let search = native.map(Native::entry);
+        if search != self.search || self.listed.iter().any(differs) {
+            return self.anew(tools);
+        }
+        let (mut gone, mut back) = (Vec::new(), Vec::new());
+        let mut next = self.clone();
+        for listed in &mut next.listed {
+            let open = find(listed.name()).is_some();
+            match (listed.open, open) {
+                (true, false) => gone.push(listed.name().to_owned()),
+                (false, true) => back.push(listed.name().to_owned()),
+                _ => {}
+            }
+            listed.open = open;
+        }
+        let known: HashSet<&str> = self.listed.iter().map(Listed::name).collect();
+        let is_new = |tool: &Listed| !known.contains(tool.name());
+        let mut new: Vec<Listed> = now.into_iter().filter(is_new).collect();
+        let inline = matches!(self.provider, Provider::Anthropic | Provider::Responses);
+        // Anthropic does not cache deferred tools; Responses shows the model their names and descriptions at once.
+        let cached = |tool: &Listed| !(tool.deferred && self.provider == Provider::Anthropic);
+        for tool in &mut new {
+            tool.inline = inline && cached(tool);
+        }
+        next.keeps = inline || new.is_empty();
+        next.change = next.told(&gone, &back, &new);
+        next.listed.extend(new);
+        next.tools = array(next.search, &next.listed);
+        next.left_out = left_out(self.provider, native, tools);
+        match within(self.provider, &next.listed) {
+            Fit::Whole => Ok(next),
+            // Tools of the list become non-strict, so the list changes.
+            Fit::Without(_) => self.anew(tools),
+            Fit::Not(error) => Err(error),
+        }
+    }
+
+    /// Creates a new list, whose bytes differ from those of this one.
+    fn anew(&self, tools: &Toolset) -> Result<Self, OfferError> {
+        let is_there = |name: &&String| tools.tools().any(|def| def.wire_name() == **name);
+        let lenient = self.lenient.iter().filter(is_there);
+        let lenient = lenient.cloned().collect();
+        Ok(Self {
+            keeps: false,
+            ..Self::new(self.provider, tools, lenient)?
+        })
+    }
+
+    /// Tools of the list whose schemas the provider does not enforce.
+    pub fn non_strict(&self) -> impl Iterator<Item = &str> {
+        let loose = self.listed.iter().filter(|tool| !tool.strict);
+        loose.map(Listed::name)
+    }
+
+    /// The message (item) that informs the model of the changes. Append it after all messages so far, and keep it there.
+    pub fn change(&self) -> Option<&RawValue> {
+        self.change.as_deref()
+    }
+
+    /// The values that the `anthropic-beta` header of a request needs if its messages contain a [`change`](Self::change).
+    pub fn betas(&self) -> &[&'static str] {
+        &self.betas
+    }
+
+    /// Whether the list is, byte for byte, the previous one. Deferred tools that were added for Anthropic are ignored, because Anthropic
+    /// does not cache them.
+    pub fn keeps_prefix(&self) -> bool {
+        self.keeps
+    }
+
+    /// Tools in the list that the turn may not use. A call of such a tool is refused.
+    pub fn withdrawn(&self) -> impl Iterator<Item = &str> {
+        let withdrawn = self.listed.iter().filter(|tool| !tool.open);
+        withdrawn.map(Listed::name)
+    }
+
+    fn told(&mut self, gone: &[String], back: &[String], new: &[Listed]) -> Option<Box<RawValue>> {
+        let definition = |tool: &Listed| -> Box<RawValue> {
+            serde_json::from_str(&tool.text).unwrap_or_else(|_| raw(&json!({})))
+        };
+        match self.provider {
+            Provider::Anthropic => {
+                let change = |kind, name| {
+                    raw(&json!({"type": kind, "tool": {"type": "tool_reference", "name": name}}))
+                };
+                let mut blocks: Vec<Box<RawValue>> = Vec::new();
+                blocks.extend(gone.iter().map(|name| change("tool_removal", name)));
+                blocks.extend(back.iter().map(|name| change("tool_addition", name)));
+                let inline = || new.iter().filter(|tool| tool.inline);
+                blocks.extend(inline().map(|tool| {
+                    raw(&Addition {
+                        r#type: "tool_addition",
+                        tool: Definition {
+                            r#type: "tool_definition",
+                            definition: definition(tool),
+                        },
+                    })
+                }));
+                if blocks.is_empty() {
+                    return None;
+                }
+                // The changes stay in the messages, so every later request needs these values too.
+                let needed = [(true, CHANGES), (inline().next().is_some(), INLINE)];
+                for (_, beta) in needed.into_iter().filter(|(needed, _)| *needed) {
+                    if !self.betas.contains(&beta) {
+                        self.betas.push(beta);
+                    }
+                }
+                as_message("system", blocks)
+            }
+            Provider::Responses if !new.is_empty() => Some(raw(&Additional {
+                r#type: "additional_tools",
+                role: "developer",
+                tools: new.iter().map(definition).collect(),
+            })),
+            _ => None,
+        }
+    }
+
+    /// The names of the tools that may be called, if some tools of the list may not.
+    fn narrowed(&self) -> Option<Vec<&str>> {
+        let open = self.listed.iter().filter(|tool| tool.open);
+        self.withdrawn().next()?;
+        Some(open.map(Listed::name).collect())
+    }
+
+    fn choice(&self) -> Option<Value> {
+        let names = self.narrowed()?;
+        if names.is_empty() {
+            return Some(json!("none"));
+        }
+        Some(if self.provider == Provider::Chat {
+            let tool = |name| json!({"type": "function", "function": {"name": name}});
+            let tools: Vec<Value> = names.into_iter().map(tool).collect();
+            json!({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": tools}})
+        } else {
+            let tool = |name| json!({"type": "function", "name": name});
+            let tools: Vec<Value> = names.into_iter().map(tool).collect();
+            json!({"type": "allowed_tools", "mode": "auto", "tools": tools})
+        })
+    }
+
+    fn calling(&self) -> Value {
+        let mode = if self.listed.iter().all(|tool| tool.strict) {
+            "VALIDATED"
+        } else {
+            "AUTO"
+        };
+        let config = match self.narrowed() {
+            None => json!({"mode": mode}),
+            Some(names) if names.is_empty() => json!({"mode": "NONE"}),
+            // Gemini accepts names only in the mode that enforces the schemas.
+            Some(names) => json!({"mode": "VALIDATED", "allowedFunctionNames": names}),
+        };
+        json!({"functionCallingConfig": config})
+    }
+}
+
+#[derive(Serialize)]
+struct Addition {
+    r#type: &'static str,
+    tool: Definition,
+}
+
+#[derive(Serialize)]
+struct Definition {
+    r#type: &'static str,
+    definition: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct Additional {
+    r#type: &'static str,
+    role: &'static str,
+    tools: Vec<Box<RawValue>>,
+}
+
+impl Serialize for Offer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.search.is_none() && self.listed.iter().all(|tool| tool.inline) {
+            return serializer.serialize_map(Some(0))?.end();
+        }
+        let tools: &RawValue =
+            serde_json::from_str(&self.tools).map_err(serde::ser::Error::custom)?;
+        let mut map = serializer.serialize_map(None)?;
+        match self.provider {
+            Provider::Chat | Provider::Responses => {
+                map.serialize_entry("tools", tools)?;
+                if let Some(choice) = self.choice() {
+                    map.serialize_entry("tool_choice", &choice)?;
+                }
+            }
+            Provider::Anthropic => map.serialize_entry("tools", tools)?,
+            Provider::Gemini => {
+                map.serialize_entry("tools", &[Declarations { tools }])?;
+                map.serialize_entry("toolConfig", &self.calling())?;
+            }
+            Provider::Bedrock => map.serialize_entry("toolConfig", &Config { tools })?,
+        }
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Declarations<'a> {
+    #[serde(rename = "functionDeclarations")]
+    tools: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Config<'a> {
+    tools: &'a RawValue,
+}
+
+impl Listed {
+    pub(super) fn name(&self) -> &str {
+        self.def.wire_name()
+    }
+}
+
+fn offered(
+    provider: Provider,
+    native: Option<&Native<'_>>,
+    tools: &Toolset,
+    lenient: &[String],
+) -> Vec<Listed> {
+    let offered = told(native, tools)
+        .into_iter()
+        .filter(|def| !def.definition(provider.dialect()).is_empty());
+    let listed = |def: &ToolDef| {
+        let late = native.is_some_and(|native| native.defers(def));
+        let claude = provider == Provider::Anthropic;
+        let own = def.non_strict().contains(provider.dialect());
+        let strict = !(late && claude || own || lenient.iter().any(|name| name == def.wire_name()));
+        let text = definition(provider, def, strict);
+        Listed {
+            text: if late { deferred(&text) } else { text },
+            def: def.clone(),
+            strict,
+            open: true,
+            inline: false,
+            deferred: late,
+        }
+    };
+    offered.map(listed).collect()
+}
+
+/// The tools of which the list is made.
+fn told<'a>(native: Option<&Native<'a>>, tools: &'a Toolset) -> Vec<&'a ToolDef> {
+    match native {
+        Some(native) => native.tools().collect(),
+        None => tools.offered().collect(),
+    }
+}
+
+fn left_out(provider: Provider, native: Option<&Native<'_>>, tools: &Toolset) -> Vec<String> {
+    told(native, tools)
+        .into_iter()
+        .filter(|def| def.definition(provider.dialect()).is_empty())
+        .map(|def| def.wire_name().to_owned())
+        .collect()
+}
+
+fn array(search: Option<&str>, listed: &[Listed]) -> String {
+    let listed = listed.iter().filter(|tool| !tool.inline);
+    let texts = || {
+        search
+            .into_iter()
+            .chain(listed.clone().map(|tool| &*tool.text))
+    };
+    let bytes: usize = texts().map(|text| text.len() + 1).sum();
+    let mut array = String::with_capacity(bytes + 2);
+    array.push('[');
+    for (at, text) in texts().enumerate() {
+        array.push_str(if at == 0 { "" } else { "," });
+        array.push_str(text);
+    }
+    array.push(']');
+    array
+}

@@ -1,0 +1,177 @@
+//! A model's reply to a request.
+
+use serde_json::value::RawValue;
+use tool_core::ToolCall;
+use tool_core::store::Usage;
+use tool_core::turn::{ModelMessage, Stop, Written};
+
+use super::{Delta, Provider};
+
+/// A model's reply: text, calls, or both.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    message: ModelMessage,
+    stop: Stop,
+}
+
+impl Reply {
+    /// The message for [`Turns`](tool_core::turn::Turns): text, calls in order, and whether it was cut off.
+    pub fn message(&self) -> &ModelMessage {
+        &self.message
+    }
+
+    /// Converts the reply into its message.
+    pub fn into_message(self) -> ModelMessage {
+        self.message
+    }
+
+    /// The text; empty if the model only calls tools.
+    pub fn text(&self) -> &str {
+        &self.message.text
+    }
+
+    /// The model's reasoning; empty if the provider returns none as text.
+    pub fn reasoning(&self) -> &str {
+        &self.message.reasoning
+    }
+
+    /// The calls that may run, in order: none if the reply was cut off, because its last call may be incomplete and the calls before it may be
+    /// half of a plan. [`message`](Self::message) holds the calls that were cut off.
+    pub fn calls(&self) -> &[ToolCall] {
+        if self.is_truncated() {
+            return &[];
+        }
+        &self.message.calls
+    }
+
+    /// Whether the reply was cut off: by the token limit, by a filter, or because the stream ended early.
+    pub fn is_truncated(&self) -> bool {
+        self.message.truncated
+    }
+
+    /// Why the model stopped.
+    pub fn stop(&self) -> &Stop {
+        &self.stop
+    }
+}
+
+/// The reasoning of a reply while it is read: blocks, separated by empty lines.
+#[derive(Debug, Default)]
+pub(super) struct Reasoning {
+    text: String,
+    /// Whether the last block continues.
+    open: bool,
+}
+
+impl Reasoning {
+    /// Adds text to the open block, or begins a new block.
+    pub(super) fn more(&mut self, piece: &str, news: &mut Vec<Delta>) {
+        if piece.is_empty() {
+            return;
+        }
+        let apart = if self.open || self.text.is_empty() {
+            ""
+        } else {
+            "\n\n"
+        };
+        let piece = format!("{apart}{piece}");
+        self.open = true;
+        self.text.push_str(&piece);
+        news.push(Delta::Reasoning(piece));
+    }
+
+    /// Ends the open block.
+    pub(super) fn end(&mut self) {
+        self.open = false;
+    }
+}
+
+/// A reply while it is read.
+#[derive(Debug)]
+pub(super) struct Draft {
+    provider: Provider,
+    text: String,
+    reasoning: String,
+    calls: Vec<ToolCall>,
+    /// Whether every part is known to be whole.
+    whole: bool,
+    written: Option<String>,
+    usage: Option<Usage>,
+}
+
+impl Draft {
+    pub(super) fn new(provider: Provider) -> Self {
+        Self {
+            provider,
+            text: String::new(),
+            reasoning: String::new(),
+            calls: Vec::new(),
+            whole: true,
+            written: None,
+            usage: None,
+        }
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    pub(super) fn reasoning(&mut self, reasoning: Reasoning) {
+        self.reasoning = reasoning.text;
+    }
+
+    /// Adds a call. If the model wrote no arguments, they become an empty object.
+    pub(super) fn call(&mut self, id: String, name: String, arguments: String) {
+        let arguments = if arguments.trim().is_empty() {
+            super::json::NO_ARGUMENTS.to_owned()
+        } else {
+            arguments
+        };
+        self.calls.push(ToolCall::new(id, name, arguments));
+    }
+
+    /// The number of calls so far.
+    pub(super) fn count(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Marks the reply as incomplete.
+    pub(super) fn broken(&mut self) {
+        self.whole = false;
+    }
+
+    /// Keeps the messages that the provider wrote, for the next request.
+    pub(super) fn written(&mut self, messages: &[Box<RawValue>]) {
+        self.written = serde_json::to_string(messages).ok();
+    }
+
+    /// Sets the tokens that the request used.
+    pub(super) fn used(&mut self, usage: Option<Usage>) {
+        self.usage = usage;
+    }
+
+    pub(super) fn close(self, stop: Stop) -> Reply {
+        let stop = match stop {
+            Stop::End | Stop::Calls | Stop::Paused if !self.whole => Stop::Cut,
+            Stop::End if !self.calls.is_empty() => Stop::Calls,
+            stop => stop,
+        };
+        let written = self.written.map(|messages| Written {
+            provider: self.provider.name().to_owned(),
+            messages,
+        });
+        Reply {
+            message: ModelMessage {
+                text: self.text,
+                reasoning: self.reasoning,
+                calls: self.calls,
+                truncated: !stop.is_whole(),
+                provider_tools: Vec::new(),
+                written,
+                stop: Some(stop.clone()),
+                usage: self.usage,
+            },
+            stop,
+        }
+    }
+}

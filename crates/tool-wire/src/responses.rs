@@ -1,0 +1,407 @@
+//! OpenAI Responses API: replies, streamed events and items of a request.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tool_core::store::Usage;
+use tool_core::turn::ModelMessage;
+
+use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use super::chat::reported;
+use super::json::{Node, Object, json};
+use super::reply::{Draft, Reasoning};
+use super::stream::{Delta, Reading};
+use super::{Provider, Reply, Stop, WireError};
+
+const RESPONSES: Provider = Provider::Responses;
+
+pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+    let mut streamed = Streamed::default();
+    streamed.ended(&Node::read(RESPONSES, body)?.object()?)?;
+    Ok(streamed.close())
+}
+
+/// An item of the output while it arrives.
+#[derive(Debug)]
+struct Item {
+    index: u64,
+    /// The item as it was sent first or, once it is whole, last.
+    raw: Box<RawValue>,
+    whole: bool,
+    call: Option<Called>,
+    text: String,
+    /// Whether the item's reasoning has streamed, so that the whole item adds nothing new.
+    reasoned: bool,
+}
+
+/// A call among the items.
+#[derive(Debug)]
+struct Called {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// The part of an answer that has arrived.
+#[derive(Debug, Default)]
+pub(super) struct Streamed {
+    items: Vec<Item>,
+    reasoning: Reasoning,
+    /// The part of an item that the latest reasoning belongs to: number of the item, key and number of the part.
+    thinking: Option<(u64, &'static str, u64)>,
+    stop: Option<Stop>,
+    usage: Option<Usage>,
+    refused: bool,
+}
+
+impl Streamed {
+    /// Reads a whole response, from the body or from the last event.
+    fn ended(&mut self, response: &Object<'_>) -> Result<(), WireError> {
+        reported(RESPONSES, response)?;
+        let status = response.need("status")?;
+        self.stop = Some(match &*status.text()? {
+            "completed" => Stop::End,
+            "incomplete" => {
+                let details = response.get("incomplete_details");
+                let details = details.map(|details| details.object()).transpose()?;
+                let reason = details.map(|details| details.text_if_any("reason"));
+                match reason.transpose()?.flatten().as_deref() {
+                    Some("max_output_tokens") | None => Stop::Length,
+                    Some("content_filter") => Stop::Filtered,
+                    Some(other) => Stop::Other(other.to_owned()),
+                }
+            }
+            // The request was made with `background`, or was cancelled.
+            other => Stop::Other(other.to_owned()),
+        });
+        self.usage = response.inner("usage").map(|usage| {
+            let details = usage.inner("input_tokens_details");
+            Usage {
+                input_tokens: usage.count("input_tokens"),
+                output_tokens: usage.count("output_tokens"),
+                cached_tokens: details.map_or(0, |details| details.count("cached_tokens")),
+            }
+        });
+        // Streamed items have been read already.
+        if self.items.is_empty()
+            && let Some(output) = response.get("output")
+        {
+            for (index, item) in output.array()?.iter().enumerate() {
+                self.item(index as u64, item, true, &mut Vec::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads an item as a whole: when it begins, and when it is done.
+    fn item(
+        &mut self,
+        index: u64,
+        node: &Node<'_>,
+        done: bool,
+        news: &mut Vec<Delta>,
+    ) -> Result<(), WireError> {
+        let object = node.object()?;
+        let mut item = Item {
+            index,
+            raw: node.raw().to_owned(),
+            whole: done && object.text_if_any("status")?.as_deref() != Some("incomplete"),
+            call: None,
+            text: String::new(),
+            reasoned: false,
+        };
+        let known = self.items.iter().find(|known| known.index == index);
+        let reasoned = known.is_some_and(|known| known.reasoned);
+        match &*object.text("type")? {
+            "function_call" => {
+                item.call = Some(Called {
+                    id: object.text("call_id")?,
+                    name: object.text("name")?,
+                    arguments: object.text_if_any("arguments")?.unwrap_or_default(),
+                });
+            }
+            "message" => {
+                if let Some(content) = object.get("content") {
+                    let refused;
+                    (item.text, refused) = said(&content)?;
+                    self.refused |= refused;
+                }
+            }
+            "reasoning" if done && !reasoned => {
+                item.reasoned = true;
+                for key in ["summary", "content"] {
+                    let parts = object.get(key).and_then(|parts| parts.array().ok());
+                    for (at, part) in (0..).zip(parts.unwrap_or_default()) {
+                        let piece = part.object()?.text_if_any("text")?;
+                        self.think((index, key, at), &piece.unwrap_or_default(), news);
+                    }
+                }
+            }
+            "reasoning" => item.reasoned = reasoned,
+            "custom_tool_call" => {
+                let kind = object.need("type")?;
+                return Err(kind.wrong("`function_call`, as no other kind of tool was offered"));
+            }
+            // Tools that the provider runs itself: their items are sent back as they came, like reasoning.
+            _ => {}
+        }
+        let known = self.items.iter_mut().find(|known| known.index == index);
+        if known.is_none()
+            && let Some(call) = &item.call
+        {
+            news.push(Delta::Call {
+                id: call.id.clone(),
+                name: call.name.clone(),
+            });
+        }
+        match known {
+            Some(known) => *known = item,
+            None => self.items.push(item),
+        }
+        Ok(())
+    }
+
+    /// Adds a piece of reasoning in a part of an item. Each part is a block.
+    fn think(&mut self, part: (u64, &'static str, u64), piece: &str, news: &mut Vec<Delta>) {
+        if self.thinking.replace(part) != Some(part) {
+            self.reasoning.end();
+        }
+        self.reasoning.more(piece, news);
+    }
+
+    fn open(&mut self, event: &Object<'_>) -> Result<&mut Item, WireError> {
+        let index = event.need("output_index")?;
+        let number = index.number()?;
+        self.items
+            .iter_mut()
+            .find(|item| item.index == number)
+            .ok_or_else(|| index.wrong("the number of an item that has begun"))
+    }
+
+    fn close(mut self) -> Reply {
+        self.items.sort_by_key(|item| item.index);
+        let mut draft = Draft::new(RESPONSES);
+        let mut written = Vec::new();
+        for item in self.items {
+            if !item.whole {
+                draft.broken();
+            }
+            draft.text(&item.text);
+            match item.call {
+                // An incomplete call is written anew, with the arguments that have arrived.
+                Some(call) if !item.whole => {
+                    written.push(json(&FunctionCall::of(
+                        &call.id,
+                        &call.name,
+                        &call.arguments,
+                    )));
+                    draft.call(call.id, call.name, call.arguments);
+                }
+                Some(call) => {
+                    written.push(item.raw);
+                    draft.call(call.id, call.name, call.arguments);
+                }
+                None if item.whole => written.push(item.raw),
+                None => {}
+            }
+        }
+        draft.written(&written);
+        draft.reasoning(self.reasoning);
+        draft.used(self.usage);
+        draft.close(match self.stop {
+            None => Stop::Cut,
+            Some(Stop::End) if self.refused => Stop::Filtered,
+            Some(stop) => stop,
+        })
+    }
+}
+
+/// Returns the text of a message's parts, and whether the model refused.
+fn said(content: &Node<'_>) -> Result<(String, bool), WireError> {
+    let (mut text, mut refused) = (String::new(), false);
+    for part in content.array()? {
+        let part = part.object()?;
+        match &*part.text("type")? {
+            "output_text" => text.push_str(&part.text("text")?),
+            "refusal" => {
+                text.push_str(&part.text("refusal")?);
+                refused = true;
+            }
+            _ => {}
+        }
+    }
+    Ok((text, refused))
+}
+
+impl Reading for Streamed {
+    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+        if data.trim() == "[DONE]" {
+            return Ok(());
+        }
+        let event = Node::read(RESPONSES, data)?.object()?;
+        match &*event.text("type")? {
+            kind @ ("response.output_item.added" | "response.output_item.done") => {
+                let index = event.need("output_index")?.number()?;
+                let done = kind == "response.output_item.done";
+                self.item(index, &event.need("item")?, done, news)?;
+            }
+            "response.output_text.delta" | "response.refusal.delta" => {
+                let piece = event.text("delta")?;
+                self.open(&event)?.text.push_str(&piece);
+                news.push(Delta::Text(piece));
+            }
+            kind @ ("response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
+                let (key, number) = match kind {
+                    "response.reasoning_text.delta" => ("content", "content_index"),
+                    _ => ("summary", "summary_index"),
+                };
+                // Reasoning is only displayed, so an event with less data than the API's own must not make the answer fail.
+                let index = event.count("output_index");
+                let piece = event.text_if_any("delta")?.unwrap_or_default();
+                if let Ok(item) = self.open(&event) {
+                    item.reasoned = true;
+                }
+                self.think((index, key, event.count(number)), &piece, news);
+            }
+            "response.function_call_arguments.delta" => {
+                let text = event.text("delta")?;
+                let index = event.need("output_index")?;
+                let Some(call) = &mut self.open(&event)?.call else {
+                    return Err(index.wrong("the number of a call"));
+                };
+                call.arguments.push_str(&text);
+                let id = call.id.clone();
+                news.push(Delta::Arguments { id, text });
+            }
+            "response.function_call_arguments.done" => {
+                let whole = event.text("arguments")?;
+                let index = event.need("output_index")?;
+                let Some(call) = &mut self.open(&event)?.call else {
+                    return Err(index.wrong("the number of a call"));
+                };
+                call.arguments = whole;
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                self.ended(&event.need("response")?.object()?)?;
+            }
+            "error" => {
+                reported(RESPONSES, &event)?;
+                return Err(WireError::Reported {
+                    provider: RESPONSES,
+                    kind: event
+                        .text_if_any("code")?
+                        .unwrap_or_else(|| "error".to_owned()),
+                    message: event.text_if_any("message")?.unwrap_or_default(),
+                });
+            }
+            // Progress of tools that the provider runs itself, and annotations: the items contain all of it.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Reply {
+        self.close()
+    }
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    r#type: &'static str,
+    call_id: &'a str,
+    name: &'a str,
+    arguments: &'a str,
+}
+
+impl<'a> FunctionCall<'a> {
+    fn of(call_id: &'a str, name: &'a str, arguments: &'a str) -> Self {
+        Self {
+            r#type: "function_call",
+            call_id,
+            name,
+            arguments,
+        }
+    }
+}
+
+pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
+    let mut items = Vec::new();
+    if !message.text.is_empty() || message.calls.is_empty() {
+        let said = serde_json::json!({"role": "assistant", "content": message.text});
+        items.push(json(&said));
+    }
+    let calls = message.calls.iter();
+    items.extend(calls.map(|call| json(&FunctionCall::of(&call.id, &call.name, &call.arguments))));
+    items
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    r#type: &'static str,
+    call_id: &'a str,
+    output: Content<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Parts(Vec<serde_json::Value>),
+}
+
+pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
+    for result in results {
+        let text;
+        let output = match &result.view {
+            View::Parts(parts) => Content::Parts(
+                parts
+                    .iter()
+                    .map(|part| {
+                        let text = match piece(part) {
+                            Piece::Text(text) => text.to_owned(),
+                            Piece::File(file) => match content(&file) {
+                                Ok(content) => return content,
+                                Err(why) => out.leave_out(Some(result.id), &file, why),
+                            },
+                        };
+                        serde_json::json!({"type": "input_text", "text": text})
+                    })
+                    .collect(),
+            ),
+            view => {
+                text = view.text();
+                Content::Text(&text)
+            }
+        };
+        out.messages.push(json(&Answer {
+            r#type: "function_call_output",
+            call_id: result.id,
+            output,
+        }));
+    }
+}
+
+/// Writes a file as a part of a result or of a user's message. The error says why the API does not accept the file.
+pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
+    if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
+        return Err("Responses fetches only http and https addresses");
+    }
+    if file.is_common_image() {
+        return Ok(serde_json::json!({"type": "input_image", "image_url": file.url()}));
+    }
+    if file.is_image() {
+        // An SVG image is text.
+        return match file.as_text() {
+            Some(text) => Ok(serde_json::json!({"type": "input_text", "text": text})),
+            None => Err("Responses takes images as PNG, JPEG, GIF and WebP"),
+        };
+    }
+    if file.media_type.starts_with("audio/") || file.media_type.starts_with("video/") {
+        return Err("Responses takes images and documents");
+    }
+    Ok(match file.bytes {
+        Bytes::At(url) => serde_json::json!({"type": "input_file", "file_url": url}),
+        Bytes::Base64(_) => serde_json::json!({
+            "type": "input_file", "filename": file.named(), "file_data": file.url(),
+        }),
+    })
+}

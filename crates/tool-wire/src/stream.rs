@@ -1,0 +1,134 @@
+//! A provider's answer that arrives piece by piece.
+
+use super::sse::Sse;
+use super::{Provider, Reply, WireError, anthropic, bedrock, chat, gemini, responses};
+
+/// A new piece of a streamed answer, for an interface that shows it as it arrives. Run no call before [`ReplyStream::finish`] has
+/// returned a complete answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delta {
+    /// More of the model's reasoning. All pieces together are [`Reply::reasoning`].
+    Reasoning(String),
+    /// More of the text.
+    Text(String),
+    /// A call has begun.
+    Call {
+        /// The id of the call.
+        id: String,
+        /// The name of the tool.
+        name: String,
+    },
+    /// More of a call's arguments: a piece of JSON text.
+    Arguments {
+        /// The id of the call.
+        id: String,
+        /// The piece of JSON text.
+        text: String,
+    },
+}
+
+/// Reads the events of one provider.
+pub(super) trait Reading: Send {
+    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError>;
+    fn finish(self: Box<Self>) -> Reply;
+}
+
+/// Reads an answer as it streams; created by [`Provider::stream`].
+///
+/// ```
+/// use tool_wire::{Delta, Provider};
+///
+/// let mut stream = Provider::Chat.stream();
+/// let mut news = Vec::new();
+/// // As they come from the network, wherever they are cut.
+/// for bytes in [
+///     r#"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","fun"#,
+///     "ction\":{\"name\":\"add\",\"arguments\":\"{\\\"a\\\":\"}}]}}]}\n\n",
+///     r#"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}}]}"#,
+///     "\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n",
+/// ] {
+///     news.extend(stream.feed(bytes.as_bytes())?);
+/// }
+/// assert_eq!(news.len(), 3);
+/// assert_eq!(news[2], Delta::Arguments { id: "call_1".to_owned(), text: "1}".to_owned() });
+/// assert_eq!(stream.finish()?.calls()[0].arguments, r#"{"a":1}"#);
+/// # Ok::<(), tool_wire::WireError>(())
+/// ```
+pub struct ReplyStream {
+    provider: Provider,
+    sse: Sse,
+    reading: Box<dyn Reading>,
+}
+
+impl ReplyStream {
+    pub(super) fn new(provider: Provider) -> Self {
+        let reading: Box<dyn Reading> = match provider {
+            Provider::Chat => Box::new(chat::Streamed::default()),
+            Provider::Responses => Box::new(responses::Streamed::default()),
+            Provider::Anthropic => Box::new(anthropic::Streamed::default()),
+            Provider::Gemini => Box::new(gemini::Streamed::default()),
+            Provider::Bedrock => Box::new(bedrock::Streamed::default()),
+        };
+        Self {
+            provider,
+            sse: Sse::default(),
+            reading,
+        }
+    }
+
+    /// Takes bytes of the body, in pieces of any size, and returns what is new.
+    ///
+    /// Bedrock does not stream server-sent events: its SDK decodes the frames, and the host passes each event to [`event`](Self::event).
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, WireError> {
+        let Self {
+            provider,
+            sse,
+            reading,
+        } = self;
+        let wrong = |why: &str| WireError::Stream {
+            provider: *provider,
+            why: why.to_owned(),
+        };
+        if *provider == Provider::Bedrock {
+            return Err(wrong(
+                "its frames are binary, let an SDK decode them and give each event as JSON to `ReplyStream::event`",
+            ));
+        }
+        let mut news = Vec::new();
+        sse.feed(
+            bytes,
+            |data| reading.event(data, &mut news),
+            || wrong("a line is not UTF-8"),
+        )?;
+        Ok(news)
+    }
+
+    /// Takes one event, for hosts that read the stream themselves: the data of a server-sent event, or for Bedrock an event as JSON with its
+    /// name, `{"contentBlockDelta":{…}}`. Returns what is new.
+    pub fn event(&mut self, data: &str) -> Result<Vec<Delta>, WireError> {
+        let mut news = Vec::new();
+        self.reading.event(data, &mut news)?;
+        Ok(news)
+    }
+
+    /// Ends the stream and returns the reply. If the stream ended before the model did, the reply is cut off: [`Stop::Cut`](super::Stop::Cut).
+    pub fn finish(mut self) -> Result<Reply, WireError> {
+        if let Some(data) = self.sse.rest() {
+            // An event that the stream has not ended may be incomplete.
+            match self.reading.event(&data, &mut Vec::new()) {
+                Ok(()) | Err(WireError::Json { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.reading.finish())
+    }
+}
+
+impl std::fmt::Debug for ReplyStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReplyStream")
+            .field("provider", &self.provider)
+            .finish_non_exhaustive()
+    }
+}

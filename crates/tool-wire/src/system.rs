@@ -1,0 +1,105 @@
+//! System messages in each provider's format.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::Provider;
+use super::answered::Results;
+use super::json::json as raw;
+
+/// The system messages of a thread, for providers that take them in a field of the request and not among the messages: `system` of
+/// Anthropic and Bedrock, `systemInstruction` of Gemini. The field holds the text of each message, in order.
+///
+/// Flatten it into the request, whatever the provider: it writes no field if there is no system message, and none for OpenAI Chat
+/// Completions and Responses, whose system messages are among the others. A request cannot have the same field twice: if yours has one
+/// already, store its text with [`Turns::instruct`](tool_core::turn::Turns::instruct), or join both with [`texts`](Self::texts).
+///
+/// ```
+/// use serde::Serialize;
+/// use serde_json::json;
+/// use serde_json::value::RawValue;
+/// use tool_wire::{Provider, SystemPrompt};
+///
+/// #[derive(Serialize)]
+/// struct Body<'a> {
+///     model: &'a str,
+///     #[serde(flatten)]
+///     system: &'a SystemPrompt,
+///     messages: &'a [Box<RawValue>],
+/// }
+///
+/// # fn main() -> Result<(), serde_json::Error> {
+/// let history = Provider::Anthropic.system_message("Be brief.");
+/// let body = Body { model: "a-model", system: &history.system, messages: &history.messages };
+/// assert_eq!(
+///     serde_json::to_value(&body)?,
+///     json!({"model": "a-model", "system": [{"type": "text", "text": "Be brief."}], "messages": []})
+/// );
+///
+/// let history = Provider::Chat.system_message("Be brief.");
+/// let body = Body { model: "a-model", system: &history.system, messages: &history.messages };
+/// assert_eq!(
+///     serde_json::to_value(&body)?,
+///     json!({"model": "a-model", "messages": [{"role": "system", "content": "Be brief."}]})
+/// );
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct SystemPrompt {
+    /// The provider, if it takes the texts in a field.
+    provider: Option<Provider>,
+    texts: Vec<String>,
+}
+
+impl SystemPrompt {
+    /// Whether there is no text, and so no field in the request.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The texts of the system messages, in order.
+    pub fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// The field's name and value, if there is one, for a request that is built by hand.
+    pub fn field(&self) -> Option<(&'static str, Box<RawValue>)> {
+        let provider = self.provider.filter(|_| !self.is_empty())?;
+        let block = |text: &String| match provider {
+            Provider::Anthropic => json!({"type": "text", "text": text}),
+            _ => json!({"text": text}),
+        };
+        let blocks: Vec<_> = self.texts.iter().map(block).collect();
+        Some(match provider {
+            Provider::Gemini => ("systemInstruction", raw(&json!({"parts": blocks}))),
+            _ => ("system", raw(&blocks)),
+        })
+    }
+}
+
+impl Serialize for SystemPrompt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let field = self.field();
+        let mut fields = serializer.serialize_map(Some(field.iter().len()))?;
+        if let Some((name, value)) = field {
+            fields.serialize_entry(name, &value)?;
+        }
+        fields.end()
+    }
+}
+
+pub(super) fn write(provider: Provider, text: String, out: &mut Results) {
+    match provider {
+        Provider::Chat | Provider::Responses => {
+            out.messages
+                .push(raw(&json!({"role": "system", "content": text})));
+        }
+        Provider::Anthropic | Provider::Gemini | Provider::Bedrock => {
+            out.system.provider = Some(provider);
+            out.system.texts.push(text);
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Writer of the AI SDK's message stream: makes chunks from the events of a turn.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+use tool_core::Toolset;
+use tool_core::turn::ModelMessage;
+
+use super::{Answers, Chunk, FinishReason, UiError};
+use crate::json::json;
+use crate::{Delta, Reply, Stop};
+
+mod results;
+
+/// Makes the chunks of one assistant message: the answer to one request of an interface.
+///
+/// It knows the state of each call, and refuses what the protocol cannot show: a second result, progress after the result, or the result of
+/// a call that was never shown. Compiled tools become parts `tool-<name>`; tools created at run time, and names without a tool, become
+/// parts `dynamic-tool`.
+///
+/// The methods take what a host already has: the [`Delta`]s of a streaming answer, its [`ModelMessage`], the [`ToolEvent`](tool_core::ToolEvent)s of a
+/// call, or what [`Turns`](tool_core::turn::Turns) report (`progress`, `observe`, their [`Turn`](tool_core::turn::Turn) or [`Outcome`](tool_core::turn::Outcome)).
+#[derive(Debug)]
+pub struct Writer {
+    tools: Toolset,
+    calls: Vec<Call>,
+    /// Ids that the interface has seen.
+    shown: HashSet<String>,
+    /// The text or reasoning part that is open.
+    open: Option<Open>,
+    texts: u32,
+    reasonings: u32,
+    /// Which parts of this step were shown as they streamed.
+    streamed: Streamed,
+    shows_reasoning: bool,
+    in_step: bool,
+    finish: FinishReason,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Streamed {
+    text: bool,
+    reasoning: bool,
+}
+
+/// The part that is being written, with its id.
+#[derive(Clone, Debug)]
+enum Open {
+    Text(String),
+    Reasoning(String),
+}
+
+/// A call, as far as it has been shown.
+#[derive(Debug)]
+struct Call {
+    id: String,
+    /// The id in the interface: an id that occurs twice gets a different one the second time.
+    shown: String,
+    name: String,
+    /// Version 5 of the AI SDK finds the part of a dynamic call only if the chunks of its output have this flag too.
+    dynamic: bool,
+    input: String,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Streaming,
+    Available,
+    Asked,
+    Answered { approved: bool },
+    Done,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Streaming => "input-streaming",
+            Self::Available => "input-available",
+            Self::Asked => "approval-requested",
+            Self::Answered { .. } => "approval-responded",
+            Self::Done => "over",
+        }
+    }
+}
+
+impl Writer {
+    /// Begins a message. The toolset provides what an interface may know about a call.
+    pub fn new(tools: &Toolset) -> Self {
+        Self {
+            tools: tools.clone(),
+            calls: Vec::new(),
+            shown: HashSet::new(),
+            open: None,
+            texts: 0,
+            reasonings: 0,
+            streamed: Streamed::default(),
+            shows_reasoning: true,
+            in_step: false,
+            finish: FinishReason::Stop,
+        }
+    }
+
+    /// Leaves out the model's reasoning, which the interface gets as parts of the type `reasoning` by default.
+    #[must_use]
+    pub fn without_reasoning(mut self) -> Self {
+        self.shows_reasoning = false;
+        self
+    }
+
+    /// Continues the message that the answers belong to: its open calls get their results in it.
+    pub fn resume(tools: &Toolset, answers: &Answers) -> Self {
+        let mut writer = Self::new(tools);
+        for (id, name, input, approved) in answers.open() {
+            writer.shown.insert(id.to_owned());
+            let state = match approved {
+                None => State::Available,
+                Some(approved) => State::Answered { approved },
+            };
+            let (dynamic, _) = writer.look(name);
+            writer.calls.push(Call {
+                id: id.to_owned(),
+                shown: id.to_owned(),
+                name: name.to_owned(),
+                dynamic,
+                input,
+                state,
+            });
+        }
+        writer
+    }
+
+    /// Begins the message. With the id of the interface's last message, it continues that message.
+    #[must_use = "send the chunks"]
+    pub fn start(&mut self, message: Option<&str>) -> Vec<Chunk> {
+        vec![Chunk::Start {
+            message_id: message.map(str::to_owned),
+        }]
+    }
+
+    /// Begins a step: the model is asked, again or for the first time. [`news`](Self::news) and [`said`](Self::said) begin a step if none is open.
+    #[must_use = "send the chunks"]
+    pub fn step(&mut self) -> Vec<Chunk> {
+        let mut chunks = self.end_step();
+        chunks.push(Chunk::StartStep);
+        (self.in_step, self.streamed) = (true, Streamed::default());
+        chunks
+    }
+
+    fn end_step(&mut self) -> Vec<Chunk> {
+        let mut chunks = self.end_open();
+        if std::mem::take(&mut self.in_step) {
+            chunks.push(Chunk::FinishStep);
+        }
+        chunks
+    }
+
+    fn begin_step(&mut self) -> Vec<Chunk> {
+        if self.in_step {
+            Vec::new()
+        } else {
+            self.step()
+        }
+    }
+
+    fn end_open(&mut self) -> Vec<Chunk> {
+        let ended = self.open.take().map(|open| match open {
+            Open::Text(id) => Chunk::TextEnd { id },
+            Open::Reasoning(id) => Chunk::ReasoningEnd { id },
+        });
+        ended.into_iter().collect()
+    }
+
+    fn write(&mut self, text: &str) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        let id = if let Some(Open::Text(id)) = &self.open {
+            id.clone()
+        } else {
+            chunks.extend(self.end_open());
+            self.texts += 1;
+            let id = format!("text-{}", self.texts);
+            chunks.push(Chunk::TextStart { id: id.clone() });
+            id
+        };
+        self.open = Some(Open::Text(id.clone()));
+        chunks.push(Chunk::TextDelta {
+            id,
+            delta: text.to_owned(),
+        });
+        chunks
+    }
+
+    fn think(&mut self, piece: &str) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        if !self.shows_reasoning {
+            return chunks;
+        }
+        let (id, piece) = if let Some(Open::Reasoning(id)) = &self.open {
+            (id.clone(), piece)
+        } else {
+            // An empty line separates two blocks of one part, so it is dropped before the first block.
+            let piece = piece.trim_start();
+            if piece.is_empty() {
+                return chunks;
+            }
+            chunks.extend(self.end_open());
+            self.reasonings += 1;
+            let id = format!("reasoning-{}", self.reasonings);
+            chunks.push(Chunk::ReasoningStart { id: id.clone() });
+            (id, piece)
+        };
+        self.open = Some(Open::Reasoning(id.clone()));
+        chunks.push(Chunk::ReasoningDelta {
+            id,
+            delta: piece.to_owned(),
+        });
+        chunks
+    }
+
+    /// Shows a new piece of a streamed answer.
+    pub fn news(&mut self, delta: &Delta) -> Result<Vec<Chunk>, UiError> {
+        let mut chunks = self.begin_step();
+        match delta {
+            Delta::Reasoning(piece) => {
+                self.streamed.reasoning = true;
+                chunks.extend(self.think(piece));
+            }
+            Delta::Text(text) => {
+                self.streamed.text = true;
+                chunks.extend(self.write(text));
+            }
+            Delta::Call { id, name } => {
+                chunks.extend(self.end_open());
+                let shown = self.begin(id, name, State::Streaming);
+                let (dynamic, title) = self.look(name);
+                chunks.push(Chunk::ToolInputStart {
+                    tool_call_id: shown,
+                    tool_name: name.clone(),
+                    dynamic,
+                    title,
+                });
+            }
+            Delta::Arguments { id, text } => {
+                let call = self.call(id)?;
+                call.is(&[State::Streaming], "more arguments")?;
+                chunks.push(Chunk::ToolInputDelta {
+                    tool_call_id: call.shown.clone(),
+                    input_text_delta: text.clone(),
+                });
+            }
+        }
+        Ok(chunks)
+    }
+
+    /// Shows a whole answer, whether or not it was streamed before.
+    pub fn reply(&mut self, reply: &Reply) -> Result<Vec<Chunk>, UiError> {
+        self.finish = match reply.stop() {
+            Stop::End | Stop::Calls | Stop::Paused => FinishReason::Stop,
+            Stop::Length => FinishReason::Length,
+            Stop::Filtered => FinishReason::ContentFilter,
+            _ => FinishReason::Other,
+        };
+        self.said(reply.message())
+    }
+
+    /// Shows the model's message: the end of a streamed text, or the whole text with the model's reasoning, and its calls. The calls of a
+    /// message that was cut off are shown as failed.
+    pub fn said(&mut self, message: &ModelMessage) -> Result<Vec<Chunk>, UiError> {
+        let mut chunks = self.begin_step();
+        let Streamed { text, reasoning } = self.streamed;
+        if !text && !reasoning && !message.reasoning.is_empty() {
+            chunks.extend(self.think(&message.reasoning));
+        }
+        if !text && !message.text.is_empty() {
+            chunks.extend(self.write(&message.text));
+        }
+        chunks.extend(self.end_open());
+        // An id may occur twice in a message, so each streamed call is taken once.
+        let mut taken = Vec::new();
+        for call in &message.calls {
+            let streaming = |(at, known): &(usize, &Call)| {
+                known.id == call.id && known.state == State::Streaming && !taken.contains(at)
+            };
+            let streamed = self.calls.iter().enumerate().find(streaming);
+            let at = if let Some((at, _)) = streamed {
+                at
+            } else {
+                self.begin(&call.id, &call.name, State::Streaming);
+                self.calls.len() - 1
+            };
+            taken.push(at);
+            let (dynamic, title) = self.look(&call.name);
+            let known = &mut self.calls[at];
+            let (tool_call_id, tool_name) = (known.shown.clone(), known.name.clone());
+            known.input.clone_from(&call.arguments);
+            known.state = State::Available;
+            let input = serde_json::from_str::<Box<RawValue>>(&call.arguments);
+            let fault = match &input {
+                _ if message.truncated => Some("the answer was cut off"),
+                Err(_) => Some("the arguments are not JSON"),
+                Ok(_) => None,
+            };
+            let input = input.unwrap_or_else(|_| json(&call.arguments));
+            chunks.push(match fault {
+                None => Chunk::ToolInputAvailable {
+                    tool_call_id,
+                    tool_name,
+                    input,
+                    dynamic,
+                    title,
+                },
+                Some(fault) => Chunk::ToolInputError {
+                    tool_call_id,
+                    tool_name,
+                    input,
+                    error_text: fault.to_owned(),
+                    dynamic,
+                    title,
+                },
+            });
+        }
+        Ok(chunks)
+    }
+
+    /// Shows an error that ends the message. The user sees the text.
+    #[must_use = "send the chunks"]
+    pub fn error(&mut self, text: &str) -> Vec<Chunk> {
+        self.finish = FinishReason::Error;
+        vec![Chunk::Error {
+            error_text: text.to_owned(),
+        }]
+    }
+
+    /// Ends the message; [`DONE`](super::DONE) follows.
+    #[must_use = "send the chunks"]
+    pub fn finish(&mut self) -> Vec<Chunk> {
+        let mut chunks = self.end_step();
+        chunks.push(Chunk::Finish {
+            finish_reason: Some(self.finish),
+        });
+        chunks
+    }
+
+    /// Adds a call, and returns the id under which the interface knows it.
+    fn begin(&mut self, id: &str, name: &str, state: State) -> String {
+        let mut shown = id.to_owned();
+        let mut count = 1;
+        while !self.shown.insert(shown.clone()) {
+            count += 1;
+            shown = format!("{id}#{count}");
+        }
+        let (dynamic, _) = self.look(name);
+        self.calls.push(Call {
+            id: id.to_owned(),
+            shown: shown.clone(),
+            name: name.to_owned(),
+            dynamic,
+            input: String::new(),
+            state,
+        });
+        shown
+    }
+
+    /// The open call with this id, else the last call with it.
+    fn call(&mut self, id: &str) -> Result<&mut Call, UiError> {
+        let open = |call: &Call| call.id == id && call.state != State::Done;
+        let at = self.calls.iter().position(open);
+        let at = at.or_else(|| self.calls.iter().rposition(|call| call.id == id));
+        at.map(|at| &mut self.calls[at])
+            .ok_or_else(|| UiError::NoSuchCall {
+                call: id.to_owned(),
+            })
+    }
+
+    /// Returns whether the interface cannot know the tool by its name, and the tool's title.
+    fn look(&self, name: &str) -> (bool, Option<String>) {
+        match self.tools.get(name) {
+            None => (true, None),
+            Some(def) => (def.is_dynamic(), def.title().map(Cow::into_owned)),
+        }
+    }
+}
+
+impl Call {
+    fn is(&self, states: &[State], step: &'static str) -> Result<(), UiError> {
+        if states.contains(&self.state) {
+            return Ok(());
+        }
+        Err(self.not(step))
+    }
+
+    fn not(&self, step: &'static str) -> UiError {
+        UiError::Order {
+            call: self.id.clone(),
+            state: self.state.word(),
+            step,
+        }
+    }
+}

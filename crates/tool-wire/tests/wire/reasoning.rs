@@ -1,0 +1,453 @@
+//! Reasoning of models: read, shown, stored, and sent back only to its own provider.
+
+use serde_json::{Value, json};
+use tool_core::Part;
+use tool_core::prelude::*;
+use tool_core::store::{MemoryStore, Message, ThreadId, ThreadStore};
+use tool_core::turn::{ModelMessage, Turn, Turns};
+use tool_wire::ui::{Chunk, Writer};
+use tool_wire::{Delta, Provider, Reply, WireError};
+
+/// Looks something up.
+#[tool(read_only)]
+async fn look_up() -> u32 {
+    7
+}
+
+const FIRST: &str = "It asks for a number.";
+const SECOND: &str = "A look-up has it.";
+
+/// A whole body, and the events of a stream.
+type Bodies = (Value, Vec<Value>);
+
+/// Two blocks of reasoning, a text and a call.
+fn bodies(provider: Provider) -> Bodies {
+    match provider {
+        Provider::Chat => chat(),
+        Provider::Responses => responses(),
+        Provider::Anthropic => anthropic(),
+        Provider::Gemini => gemini(),
+        Provider::Bedrock => bedrock(),
+    }
+}
+
+fn chat() -> Bodies {
+    (
+        json!({"choices": [{"message": {"role": "assistant", "reasoning_content": format!("{FIRST}\n\n{SECOND}"), "content": "Well:",
+                "tool_calls": [{"id": "c-1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}]},
+                "finish_reason": "tool_calls"}]}),
+        vec![
+            json!({"choices": [{"delta": {"role": "assistant", "content": null, "reasoning_content": FIRST}}]}),
+            json!({"choices": [{"delta": {"content": "", "reasoning_content": format!("\n\n{SECOND}")}}]}),
+            json!({"choices": [{"delta": {"content": "Well:", "reasoning_content": null}}]}),
+            json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c-1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}]}}]}),
+            json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}),
+        ],
+    )
+}
+
+fn responses() -> Bodies {
+    let summary =
+        json!([{"type": "summary_text", "text": FIRST}, {"type": "summary_text", "text": SECOND}]);
+    let thought = json!({"id": "rs_1", "type": "reasoning", "summary": summary, "encrypted_content": "gAAA=="});
+    let begun = json!({"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": ""});
+    let text = json!({"id": "msg_1", "type": "message", "status": "completed", "role": "assistant", "content": [{"type": "output_text", "text": "Well:", "annotations": []}]});
+    let call = json!({"id": "fc_1", "type": "function_call", "status": "completed", "call_id": "c-1", "name": "look_up", "arguments": "{}"});
+    let done = |at: u32, item: &Value| json!({"type": "response.output_item.done", "output_index": at, "item": item});
+    let more = |part: u32, delta: &str| json!({"type": "response.reasoning_summary_text.delta", "item_id": "rs_1", "output_index": 0, "summary_index": part, "delta": delta});
+    let output = json!([thought, text, call]);
+    (
+        json!({"status": "completed", "output": output}),
+        vec![
+            json!({"type": "response.output_item.added", "output_index": 0, "item": begun}),
+            json!({"type": "response.reasoning_summary_part.added", "output_index": 0, "summary_index": 0, "part": {"type": "summary_text", "text": ""}}),
+            more(0, &FIRST[..5]),
+            more(0, &FIRST[5..]),
+            json!({"type": "response.reasoning_summary_text.done", "output_index": 0, "summary_index": 0, "text": FIRST}),
+            more(1, SECOND),
+            done(0, &thought),
+            json!({"type": "response.output_item.added", "output_index": 1, "item": {"type": "message", "status": "in_progress", "role": "assistant", "content": []}}),
+            json!({"type": "response.output_text.delta", "output_index": 1, "content_index": 0, "delta": "Well:"}),
+            done(1, &text),
+            done(2, &call),
+            json!({"type": "response.completed", "response": {"status": "completed", "output": output}}),
+        ],
+    )
+}
+
+fn anthropic() -> Bodies {
+    let begin = |at: u32, block: Value| json!({"type": "content_block_start", "index": at, "content_block": block});
+    let more =
+        |at: u32, delta: Value| json!({"type": "content_block_delta", "index": at, "delta": delta});
+    let stop = |at: u32| json!({"type": "content_block_stop", "index": at});
+    let thinking = |text: &str, signature: &str| json!({"type": "thinking", "thinking": text, "signature": signature});
+    (
+        json!({"content": [thinking(FIRST, "sig-1"), {"type": "redacted_thinking", "data": "sig-2"}, thinking(SECOND, "sig-3"),
+                    {"type": "text", "text": "Well:"}, {"type": "tool_use", "id": "c-1", "name": "look_up", "input": {}}], "stop_reason": "tool_use"}),
+        vec![
+            begin(0, thinking("", "")),
+            more(
+                0,
+                json!({"type": "thinking_delta", "thinking": &FIRST[..5]}),
+            ),
+            more(
+                0,
+                json!({"type": "thinking_delta", "thinking": &FIRST[5..]}),
+            ),
+            more(0, json!({"type": "signature_delta", "signature": "sig-1"})),
+            stop(0),
+            begin(1, json!({"type": "redacted_thinking", "data": "sig-2"})),
+            stop(1),
+            begin(2, thinking("", "")),
+            more(2, json!({"type": "thinking_delta", "thinking": SECOND})),
+            more(2, json!({"type": "signature_delta", "signature": "sig-3"})),
+            stop(2),
+            begin(3, json!({"type": "text", "text": ""})),
+            more(3, json!({"type": "text_delta", "text": "Well:"})),
+            stop(3),
+            begin(
+                4,
+                json!({"type": "tool_use", "id": "c-1", "name": "look_up", "input": {}}),
+            ),
+            stop(4),
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+        ],
+    )
+}
+
+fn gemini() -> Bodies {
+    let thought = |text: &str| json!({"text": text, "thought": true});
+    let call = json!({"functionCall": {"id": "c-1", "name": "look_up", "args": {}}, "thoughtSignature": "sig-1"});
+    let piece =
+        |part: Value| json!({"candidates": [{"content": {"role": "model", "parts": [part]}}]});
+    let all = format!("{FIRST}\n\n{SECOND}");
+    (
+        json!({"candidates": [{"content": {"role": "model", "parts": [thought(&all), {"text": "Well:"}, call]}, "finishReason": "STOP"}]}),
+        vec![
+            piece(thought(&all[..9])),
+            piece(thought(&all[9..])),
+            piece(json!({"text": "Well:"})),
+            piece(call),
+            json!({"candidates": [{"content": {"role": "model", "parts": [{"text": ""}]}, "finishReason": "STOP"}]}),
+        ],
+    )
+}
+
+fn bedrock() -> Bodies {
+    let thought = |text: &str, signature: &str| json!({"reasoningContent": {"reasoningText": {"text": text, "signature": signature}}});
+    let more = |at: u32, delta: Value| json!({"contentBlockDelta": {"contentBlockIndex": at, "delta": delta}});
+    let stop = |at: u32| json!({"contentBlockStop": {"contentBlockIndex": at}});
+    (
+        json!({"output": {"message": {"role": "assistant", "content": [thought(FIRST, "sig-1"), {"reasoningContent": {"redactedContent": "c2ln"}},
+                    thought(SECOND, "sig-3"), {"text": "Well:"}, {"toolUse": {"toolUseId": "c-1", "name": "look_up", "input": {}}}]}}, "stopReason": "tool_use"}),
+        vec![
+            more(0, json!({"reasoningContent": {"text": &FIRST[..5]}})),
+            more(0, json!({"reasoningContent": {"text": &FIRST[5..]}})),
+            more(0, json!({"reasoningContent": {"signature": "sig-1"}})),
+            stop(0),
+            more(1, json!({"reasoningContent": {"redactedContent": "c2ln"}})),
+            stop(1),
+            more(2, json!({"reasoningContent": {"text": SECOND}})),
+            more(2, json!({"reasoningContent": {"signature": "sig-3"}})),
+            stop(2),
+            more(3, json!({"text": "Well:"})),
+            stop(3),
+            json!({"contentBlockStart": {"contentBlockIndex": 4, "start": {"toolUse": {"toolUseId": "c-1", "name": "look_up"}}}}),
+            stop(4),
+            json!({"messageStop": {"stopReason": "tool_use"}}),
+        ],
+    )
+}
+
+fn whole(provider: Provider) -> Reply {
+    provider.reply(&bodies(provider).0.to_string()).unwrap()
+}
+
+/// Reads the first `most` events of the stream. Returns the reply and the deltas.
+fn streamed(provider: Provider, most: usize) -> (Reply, Vec<Delta>) {
+    let (mut stream, mut news) = (provider.stream(), Vec::new());
+    for event in bodies(provider).1.iter().take(most) {
+        news.extend(stream.event(&event.to_string()).unwrap());
+    }
+    (stream.finish().unwrap(), news)
+}
+
+fn pieces(news: &[Delta]) -> String {
+    let thought = |delta: &Delta| match delta {
+        Delta::Reasoning(piece) => Some(piece.clone()),
+        _ => None,
+    };
+    news.iter().filter_map(thought).collect()
+}
+
+// A14: the reasoning text of each provider is read, whole and streamed alike, separately from the answer
+#[test]
+fn reasoning_is_read_from_every_provider_whole_and_streamed() {
+    for provider in Provider::ALL {
+        let expected = format!("{FIRST}\n\n{SECOND}");
+        let (stream, news) = streamed(provider, usize::MAX);
+        assert_eq!(pieces(&news), expected, "{provider}");
+        for reply in [whole(provider), stream] {
+            assert_eq!(reply.reasoning(), expected, "{provider}");
+            assert_eq!(reply.message().reasoning, expected, "{provider}");
+            assert_eq!(reply.text(), "Well:", "{provider}");
+            assert_eq!(reply.calls().len(), 1, "{provider}");
+        }
+        let first = news
+            .iter()
+            .position(|delta| matches!(delta, Delta::Text(_)));
+        let last = news
+            .iter()
+            .rposition(|delta| matches!(delta, Delta::Reasoning(_)));
+        assert!(last < first, "{provider}: {news:?}");
+    }
+}
+
+// A14: an answer that is cut off during the reasoning keeps what has arrived
+#[test]
+fn reasoning_of_a_truncated_answer_is_kept() {
+    for provider in Provider::ALL {
+        // Up to the end of the first block.
+        let most = match provider {
+            Provider::Chat => 1,
+            Provider::Responses => 4,
+            Provider::Anthropic => 3,
+            Provider::Gemini | Provider::Bedrock => 2,
+        };
+        let (reply, news) = streamed(provider, most);
+        assert!(reply.is_truncated());
+        assert!(
+            reply.reasoning().starts_with(FIRST),
+            "{provider}: {reply:?}"
+        );
+        assert_eq!(pieces(&news), reply.reasoning(), "{provider}");
+        assert_eq!(reply.text(), "");
+    }
+}
+
+// A14: servers that imitate Chat Completions use two names for the key, some both at once
+#[test]
+fn chat_completions_variants_name_reasoning_differently() {
+    let read = |message: Value| -> Result<String, WireError> {
+        let body = json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string();
+        Ok(Provider::Chat.reply(&body)?.reasoning().to_owned())
+    };
+    for (message, expected) in [
+        (json!({"content": "a", "reasoning": "b"}), "b"),
+        (
+            json!({"content": "a", "reasoning": "b", "reasoning_content": "b"}),
+            "b",
+        ),
+        (
+            json!({"content": "a", "reasoning_content": "", "reasoning": "b"}),
+            "b",
+        ),
+        (json!({"content": "a", "reasoning_content": null}), ""),
+        (json!({"content": "a", "reasoning": {"effort": "low"}}), ""),
+    ] {
+        assert_eq!(read(message.clone()), Ok(expected.to_owned()), "{message}");
+    }
+}
+
+// A14: models with open weights return the reasoning itself, others a summary
+#[test]
+fn responses_can_return_reasoning_as_text() {
+    let item = json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": FIRST}]});
+    let body = json!({"status": "completed", "output": [item]});
+    let reply = Provider::Responses.reply(&body.to_string()).unwrap();
+    assert_eq!(reply.reasoning(), FIRST);
+    let mut stream = Provider::Responses.stream();
+    let mut news = Vec::new();
+    for event in [
+        json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "reasoning", "summary": []}}),
+        json!({"type": "response.reasoning_text.delta", "output_index": 0, "content_index": 0, "delta": FIRST}),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+        json!({"type": "response.completed", "response": body}),
+    ] {
+        news.extend(stream.event(&event.to_string()).unwrap());
+    }
+    assert_eq!(pieces(&news), FIRST);
+    assert_eq!(stream.finish().unwrap().reasoning(), FIRST);
+
+    // An event without its indexes, as imitations of the API send it, is read too.
+    let mut stream = Provider::Responses.stream();
+    let bare = json!({"type": "response.reasoning_summary_text.delta", "delta": FIRST});
+    let news = stream.event(&bare.to_string()).unwrap();
+    assert_eq!(pieces(&news), FIRST);
+}
+
+fn cx(conversation: &str) -> ToolContext {
+    ToolContext::builder()
+        .workspace("acme")
+        .conversation(conversation)
+        .build()
+}
+
+async fn stored(store: &MemoryStore, conversation: &str) -> Vec<Message> {
+    let thread = ThreadId::new("acme", conversation).unwrap();
+    ThreadStore::read(store, &thread, None).await.unwrap()
+}
+
+// A14: a thread of parts, system message, result and reasoning is replayed on every provider; reasoning goes only to the provider it came from
+#[tokio::test]
+async fn reasoning_is_sent_back_to_its_provider_only() {
+    let store = MemoryStore::default();
+    let turns = Turns::new(store.clone());
+    for from in Provider::ALL {
+        let cx = cx(from.name());
+        turns.instruct("Be brief.", &cx).await.unwrap();
+        let question = [
+            Part::text("Which number?"),
+            Part::base64("image/png", "iVBORw0KGgo="),
+        ];
+        turns.say(question, &cx).await.unwrap();
+        let message = turns.record(whole(from).into_message(), &cx).await.unwrap();
+        let turn = turns.run(&toolset![look_up], &message, &cx).await.unwrap();
+        assert!(matches!(turn, Turn::Complete(_)));
+        turns.record(ModelMessage::text("7"), &cx).await.unwrap();
+    }
+    for from in Provider::ALL {
+        let thread = stored(&store, from.name()).await;
+        let kept: ModelMessage = serde_json::from_str(&thread[2].content).unwrap();
+        assert_eq!(kept.reasoning, format!("{FIRST}\n\n{SECOND}"), "{from}");
+        for to in Provider::ALL {
+            let history = to.history(&thread).unwrap();
+            assert!(history.left_out.is_empty(), "{from} to {to}");
+            let messages = format!("{:?}", history.messages);
+            let (system, _) = history.system.field().unzip();
+            let among = messages.contains("Be brief.");
+            assert!(among != system.is_some(), "{from} to {to}: {messages}");
+            for part in ["Which number?", "iVBORw0KGgo=", "Well:", "look_up", "7"] {
+                assert!(
+                    messages.contains(part),
+                    "{part}, {from} to {to}: {messages}"
+                );
+            }
+            // Chat Completions has no field for reasoning in a request.
+            let goes_back = from == to && to != Provider::Chat;
+            assert_eq!(
+                messages.contains(FIRST),
+                goes_back,
+                "{from} to {to}: {messages}"
+            );
+            assert_eq!(messages.contains(SECOND), goes_back, "{from} to {to}");
+            let signed = messages.contains("sig-1") || messages.contains("gAAA==");
+            assert_eq!(signed, goes_back, "{from} to {to}: {messages}");
+        }
+    }
+}
+
+fn values(chunks: &[Chunk]) -> Vec<Value> {
+    let value = |chunk: &Chunk| serde_json::to_value(chunk).unwrap();
+    chunks.iter().map(value).collect()
+}
+
+// A14: an interface shows reasoning in parts of its own and only once, streamed or whole
+#[test]
+fn an_interface_shows_reasoning_before_the_answer() {
+    for provider in Provider::ALL {
+        let (reply, news) = streamed(provider, usize::MAX);
+        let mut ui = Writer::new(&toolset![look_up]);
+        let mut chunks = Vec::new();
+        for delta in &news {
+            chunks.extend(ui.news(delta).unwrap());
+        }
+        chunks.extend(ui.reply(&reply).unwrap());
+        let streamed = values(&chunks);
+        let whole = values(
+            &Writer::new(&toolset![look_up])
+                .reply(&whole(provider))
+                .unwrap(),
+        );
+        for chunks in [streamed, whole] {
+            let kinds: Vec<&str> = chunks
+                .iter()
+                .map(|chunk| chunk["type"].as_str().unwrap())
+                .collect();
+            let mut once = kinds.clone();
+            once.dedup();
+            let once: Vec<&str> = once
+                .into_iter()
+                .filter(|kind| !kind.starts_with("tool-"))
+                .collect();
+            assert_eq!(
+                once,
+                [
+                    "start-step",
+                    "reasoning-start",
+                    "reasoning-delta",
+                    "reasoning-end",
+                    "text-start",
+                    "text-delta",
+                    "text-end"
+                ],
+                "{provider}"
+            );
+            let of = |kind: &str| -> String {
+                let of = chunks.iter().filter(|chunk| chunk["type"] == kind);
+                of.map(|chunk| chunk["delta"].as_str().unwrap()).collect()
+            };
+            assert_eq!(
+                of("reasoning-delta"),
+                format!("{FIRST}\n\n{SECOND}"),
+                "{provider}"
+            );
+            assert_eq!(of("text-delta"), "Well:", "{provider}");
+            assert_eq!(
+                chunks[1],
+                json!({"type": "reasoning-start", "id": "reasoning-1"})
+            );
+        }
+
+        let mut quiet = Writer::new(&toolset![look_up]).without_reasoning();
+        let mut chunks = Vec::new();
+        for delta in &news {
+            chunks.extend(quiet.news(delta).unwrap());
+        }
+        chunks.extend(quiet.reply(&reply).unwrap());
+        let chunks = format!("{:?}", values(&chunks));
+        assert!(
+            !chunks.contains("reasoning") && chunks.contains("Well:"),
+            "{chunks}"
+        );
+    }
+}
+
+// A14: reasoning between two texts is a part between them, without the empty line that separates blocks in the message
+#[test]
+fn an_interface_shows_reasoning_between_texts_in_its_place() {
+    let mut ui = Writer::new(&toolset![]);
+    let mut chunks = Vec::new();
+    for delta in [
+        Delta::Reasoning("a".to_owned()),
+        Delta::Text("b".to_owned()),
+        Delta::Reasoning("\n\n".to_owned()),
+        Delta::Reasoning("c".to_owned()),
+        Delta::Text("d".to_owned()),
+    ] {
+        chunks.extend(ui.news(&delta).unwrap());
+    }
+    let message = ModelMessage {
+        reasoning: "a\n\nc".to_owned(),
+        ..ModelMessage::text("bd")
+    };
+    chunks.extend(ui.said(&message).unwrap());
+    assert_eq!(
+        values(&chunks),
+        [
+            json!({"type": "start-step"}),
+            json!({"type": "reasoning-start", "id": "reasoning-1"}),
+            json!({"type": "reasoning-delta", "id": "reasoning-1", "delta": "a"}),
+            json!({"type": "reasoning-end", "id": "reasoning-1"}),
+            json!({"type": "text-start", "id": "text-1"}),
+            json!({"type": "text-delta", "id": "text-1", "delta": "b"}),
+            json!({"type": "text-end", "id": "text-1"}),
+            json!({"type": "reasoning-start", "id": "reasoning-2"}),
+            json!({"type": "reasoning-delta", "id": "reasoning-2", "delta": "c"}),
+            json!({"type": "reasoning-end", "id": "reasoning-2"}),
+            json!({"type": "text-start", "id": "text-2"}),
+            json!({"type": "text-delta", "id": "text-2", "delta": "d"}),
+            json!({"type": "text-end", "id": "text-2"}),
+        ]
+    );
+}

@@ -1,0 +1,199 @@
+//! Stop reasons and token usage: read from each provider and kept in the thread.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tool_core::prelude::*;
+use tool_core::store::{MemoryStore, RunCause, RunFilter, Usage, Workspace};
+use tool_core::turn::{ModelMessage, Outcome, Stop, Turns};
+use tool_wire::Provider;
+
+use crate::support::{forecast, recorded, search, streamed};
+use crate::turns::{Served, cx};
+
+/// A text answer with this stop reason, in each provider's format.
+fn body(provider: Provider, text: &str, stop: &str) -> String {
+    match provider {
+        Provider::Chat => format!(
+            r#"{{"choices":[{{"message":{{"content":"{text}"}},"finish_reason":"{stop}"}}],
+            "usage":{{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13,"prompt_tokens_details":{{"cached_tokens":4}}}}}}"#
+        ),
+        Provider::Responses => format!(
+            r#"{{"status":"incomplete","incomplete_details":{{"reason":"{stop}"}},
+            "output":[{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"{text}"}}]}}],
+            "usage":{{"input_tokens":10,"input_tokens_details":{{"cached_tokens":4}},"output_tokens":3,"total_tokens":13}}}}"#
+        ),
+        Provider::Anthropic => format!(
+            r#"{{"content":[{{"type":"text","text":"{text}"}}],"stop_reason":"{stop}",
+            "usage":{{"input_tokens":5,"cache_read_input_tokens":4,"cache_creation_input_tokens":1,"output_tokens":3}}}}"#
+        ),
+        Provider::Gemini => format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{{"text":"{text}"}}]}},"finishReason":"{stop}"}}],
+            "usageMetadata":{{"promptTokenCount":10,"cachedContentTokenCount":4,"candidatesTokenCount":1,"thoughtsTokenCount":2}}}}"#
+        ),
+        Provider::Bedrock => format!(
+            r#"{{"output":{{"message":{{"role":"assistant","content":[{{"text":"{text}"}}]}}}},"stopReason":"{stop}",
+            "usage":{{"inputTokens":5,"cacheReadInputTokens":4,"cacheWriteInputTokens":1,"outputTokens":3}}}}"#
+        ),
+    }
+}
+
+async fn drive(
+    provider: Provider,
+    bodies: Vec<String>,
+    turns: &Turns,
+) -> (Outcome, Vec<Vec<Value>>) {
+    let requests = Arc::default();
+    let mut model = Served {
+        provider,
+        bodies,
+        requests: Arc::clone(&requests),
+    };
+    turns.say("How is the weather?", &cx()).await.unwrap();
+    let outcome = turns
+        .drive(&mut model, |_| toolset![forecast, search], &cx())
+        .await
+        .unwrap();
+    let requests = requests.lock().unwrap().clone();
+    (outcome, requests)
+}
+
+// A7: an answer that the length limit cut off is not treated as a completed one
+#[tokio::test]
+async fn limit_and_filter_are_outcomes() {
+    for provider in Provider::ALL {
+        let (length, filtered) = match provider {
+            Provider::Chat => ("length", "content_filter"),
+            Provider::Responses => ("max_output_tokens", "content_filter"),
+            Provider::Anthropic => ("max_tokens", "refusal"),
+            Provider::Gemini => ("MAX_TOKENS", "SAFETY"),
+            Provider::Bedrock => ("max_tokens", "content_filtered"),
+        };
+        for (word, cause) in [
+            (length, RunCause::Length),
+            (filtered, RunCause::Filtered),
+            ("a_later_word", RunCause::Failed),
+        ] {
+            let turns = Turns::new(MemoryStore::default());
+            let (outcome, _) =
+                drive(provider, vec![body(provider, "half a sen", word)], &turns).await;
+            // The thread records the outcome as well, for a client that asks later.
+            let mut nobody = Served {
+                provider,
+                bodies: Vec::new(),
+                requests: Arc::default(),
+            };
+            let tools = |_: &ToolContext| toolset![forecast, search];
+            let again = turns.drive(&mut nobody, tools, &cx()).await.unwrap();
+            for outcome in [outcome, again] {
+                let (text, is_own) = match &outcome {
+                    Outcome::Length(text) => (text, cause == RunCause::Length),
+                    Outcome::Filtered(text) => (text, cause == RunCause::Filtered),
+                    Outcome::Cut(text) => (text, cause == RunCause::Failed),
+                    _ => panic!("{provider} {word}: {outcome:?}"),
+                };
+                assert!(is_own, "{provider} {word}: {outcome:?}");
+                assert_eq!(text, "half a sen");
+                assert_eq!(outcome.cause(), Some(cause));
+            }
+            let rows = turns
+                .runs(&Workspace::single(), &RunFilter::default())
+                .await;
+            let row = rows.unwrap().remove(0);
+            let used = Usage {
+                input_tokens: 10,
+                output_tokens: 3,
+                cached_tokens: 4,
+            };
+            assert_eq!(
+                (row.cause, row.progress.usage),
+                (Some(cause), used),
+                "{provider}"
+            );
+        }
+    }
+}
+
+// A7: a refusal of the model is reported as filtered
+#[test]
+fn refusals_are_filtered() {
+    let chat =
+        r#"{"choices":[{"message":{"content":null,"refusal":"No."},"finish_reason":"stop"}]}"#;
+    let responses = r#"{"status":"completed","output":[{"type":"message","role":"assistant",
+        "content":[{"type":"refusal","refusal":"No."}]}]}"#;
+    for (provider, body) in [(Provider::Chat, chat), (Provider::Responses, responses)] {
+        let reply = provider.reply(body).unwrap();
+        assert_eq!((reply.stop(), reply.text()), (&Stop::Filtered, "No."));
+    }
+}
+
+// A7: `pause_turn` does not end a run
+#[tokio::test]
+async fn paused_turn_continues_automatically() {
+    let paused = || {
+        r#"{"content":[{"type":"text","text":"Looking."},
+        {"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"x"}}],"stop_reason":"pause_turn"}"#
+            .to_owned()
+    };
+    let anthropic = Provider::Anthropic;
+    let turns = Turns::new(MemoryStore::default());
+    let bodies = vec![paused(), body(anthropic, "Rain.", "end_turn")];
+    let (outcome, requests) = drive(anthropic, bodies, &turns).await;
+    assert!(
+        matches!(&outcome, Outcome::Said(text) if text == "Rain."),
+        "{outcome:?}"
+    );
+    // The paused message goes back unchanged.
+    let last = requests[1].last().unwrap();
+    assert_eq!(last["role"], "assistant");
+    assert_eq!(last["content"][1]["id"], "srvtoolu_1");
+
+    // The limit on steps applies.
+    let turns = Turns::new(MemoryStore::default()).most_steps(3);
+    let (outcome, requests) = drive(anthropic, (0..9).map(|_| paused()).collect(), &turns).await;
+    assert!(matches!(outcome, Outcome::StepLimit), "{outcome:?}");
+    assert_eq!(requests.len(), 3);
+}
+
+// A7: streamed and whole answers have the same reason and the same tokens
+#[test]
+fn a_stream_names_its_reason_and_its_tokens() {
+    for provider in Provider::ALL {
+        let (whole, stream) = recorded(provider);
+        for reply in [
+            provider.reply(whole).unwrap(),
+            streamed(provider, stream).unwrap(),
+        ] {
+            let message = reply.message();
+            assert_eq!(message.stop, Some(Stop::Calls), "{provider}");
+            assert_eq!(message.stop.as_ref(), Some(reply.stop()));
+            let usage = message.usage.unwrap_or_default();
+            assert!(
+                usage.input_tokens > 0 && usage.output_tokens > 0,
+                "{provider}: {usage:?}"
+            );
+        }
+    }
+}
+
+// A7: messages that version 0.1 stored are read, without a reason
+#[test]
+fn messages_of_older_versions_are_read() {
+    let message: ModelMessage = serde_json::from_str(r#"{"text":"Rain."}"#).unwrap();
+    assert_eq!((&message.stop, message.usage), (&None, None));
+    assert_eq!(
+        serde_json::to_string(&message).unwrap(),
+        r#"{"text":"Rain."}"#
+    );
+    for stop in [
+        Stop::End,
+        Stop::Calls,
+        Stop::Paused,
+        Stop::Length,
+        Stop::Filtered,
+        Stop::Cut,
+    ] {
+        let text = serde_json::to_string(&stop).unwrap();
+        assert_eq!(serde_json::from_str::<Stop>(&text).unwrap(), stop);
+    }
+}

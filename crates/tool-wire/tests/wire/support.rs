@@ -1,0 +1,95 @@
+//! Tools, and recorded answers that call them.
+
+use tool_core::prelude::*;
+use tool_wire::{Provider, Reply, ReplyStream, WireError};
+
+/// Tells the weather.
+#[tool(
+    read_only,
+    example("Over a weekend", { "city": "Basel", "days": 2 }),
+    example("As long as it goes", { "city": "\"Bern\"" }),
+)]
+pub(crate) async fn forecast(
+    /// The city's name.
+    city: String,
+    /// How many days.
+    #[arg(default = 1, range = 1..=10)]
+    days: u32,
+) -> String {
+    format!("{city}: {days} days of rain")
+}
+
+/// Searches.
+#[tool(read_only)]
+pub(crate) async fn search(
+    /// What for.
+    query: String,
+    /// Where to stop.
+    limits: Vec<f64>,
+    /// Word by word.
+    exact: bool,
+) -> Result<Vec<String>, ToolError> {
+    if exact {
+        return Ok(limits
+            .iter()
+            .map(|limit| format!("{query} {limit}"))
+            .collect());
+    }
+    Err(ToolError::new("only exact searches are possible"))
+}
+
+/// Fetches.
+#[tool(providers(openai, mcp, json_schema))]
+pub(crate) async fn fetch(
+    /// What.
+    path: String,
+) -> String {
+    path
+}
+
+/// The answer that calls both tools, as a whole body and as a stream.
+pub(crate) fn recorded(provider: Provider) -> (&'static str, &'static str) {
+    match provider {
+        Provider::Chat => (
+            include_str!("recorded/chat.json"),
+            include_str!("recorded/chat.sse"),
+        ),
+        Provider::Responses => (
+            include_str!("recorded/responses.json"),
+            include_str!("recorded/responses.sse"),
+        ),
+        Provider::Anthropic => (
+            include_str!("recorded/anthropic.json"),
+            include_str!("recorded/anthropic.sse"),
+        ),
+        Provider::Gemini => (
+            include_str!("recorded/gemini.json"),
+            include_str!("recorded/gemini.sse"),
+        ),
+        Provider::Bedrock => (
+            include_str!("recorded/bedrock.json"),
+            include_str!("recorded/bedrock.jsonl"),
+        ),
+    }
+}
+
+/// Reads a streamed body in one piece.
+pub(crate) fn streamed(provider: Provider, body: &str) -> Result<Reply, WireError> {
+    let mut stream = provider.stream();
+    feed(provider, &mut stream, body)?;
+    stream.finish()
+}
+
+pub(crate) fn feed(
+    provider: Provider,
+    stream: &mut ReplyStream,
+    body: &str,
+) -> Result<(), WireError> {
+    if provider == Provider::Bedrock {
+        for line in body.lines() {
+            stream.event(line)?;
+        }
+        return Ok(());
+    }
+    stream.feed(body.as_bytes()).map(|_| ())
+}

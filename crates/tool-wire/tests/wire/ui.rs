@@ -1,0 +1,630 @@
+//! The AI SDK's UI message stream, and reading the answers of an interface.
+
+use futures::StreamExt as _;
+use serde_json::{Value, json};
+use tool_core::prelude::*;
+use tool_core::store::{MemoryStore, ThreadId};
+use tool_core::turn::{ModelMessage, Outcome, StoredMessage, Turn, Turns};
+use tool_core::{ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, KeyRing, Part, Route};
+use tool_wire::ui::{Answers, Chunk, UiError, Writer, user_message};
+use tool_wire::{Delta, Provider};
+
+use crate::support::recorded;
+
+/// Sends a mail.
+#[tool(approval, title = "Send a mail")]
+async fn send_mail(
+    /// To whom.
+    to: String,
+    /// How large.
+    #[arg(default = 1)]
+    size: u32,
+) -> String {
+    format!("sent to {to}, {size}")
+}
+
+/// Counts to three.
+#[tool(read_only)]
+fn count() -> ToolStream<u8, String> {
+    tool_stream! {
+        yield 1;
+        yield 2;
+        "three".to_owned()
+    }
+}
+
+/// Fails.
+#[tool(read_only)]
+async fn fail() -> Result<u8, ToolError> {
+    Err(ToolError::new("the disk is full"))
+}
+
+/// Looks it up.
+#[tool(read_only)]
+async fn look_up(cx: &ToolContext) -> Result<u8, ToolError> {
+    cx.cite(Citation::new("handbook", "a.md").retrieved_at("2026-03-01T09:30:00Z")?);
+    Ok(7)
+}
+
+fn values(chunks: &[Chunk]) -> Vec<Value> {
+    let value = |chunk: &Chunk| serde_json::to_value(chunk).unwrap();
+    chunks.iter().map(value).collect()
+}
+
+fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
+    ToolCall::new(id, name, arguments)
+}
+
+fn open() -> Toolset {
+    let schema =
+        json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+    let dynamic = DynamicTool::new("made", "Made.", schema, |_: Value, _| async {
+        Ok::<_, ToolError>(1)
+    });
+    let registry = Registry::builder()
+        .tool::<send_mail>()
+        .tool::<count>()
+        .tool::<fail>()
+        .tool::<look_up>()
+        .dynamic(dynamic);
+    registry.build().unwrap().open()
+}
+
+// S2-18, S2-21: the whole life of calls, as the protocol spells it
+#[tokio::test]
+async fn calls_are_streamed_to_the_interface() {
+    let (tools, cx) = (open(), ToolContext::anonymous());
+    let mut ui = Writer::new(&tools);
+    let mut all = ui.start(Some("a-1"));
+    for delta in [
+        Delta::Text("I ".to_owned()),
+        Delta::Text("look.".to_owned()),
+        Delta::Call {
+            id: "c-1".to_owned(),
+            name: "count".to_owned(),
+        },
+        Delta::Arguments {
+            id: "c-1".to_owned(),
+            text: "{".to_owned(),
+        },
+        Delta::Arguments {
+            id: "c-1".to_owned(),
+            text: "}".to_owned(),
+        },
+    ] {
+        all.extend(ui.news(&delta).unwrap());
+    }
+    let message = ModelMessage {
+        text: "I look.".to_owned(),
+        ..ModelMessage::calls([
+            call("c-1", "count", "{}"),
+            call("c-2", "fail", "{}"),
+            call("c-3", "look_up", "{}"),
+            call("c-4", "made", "{}"),
+            call("c-5", "nothing", "{}"),
+            call("c-6", "count", "{"),
+        ])
+    };
+    all.extend(ui.said(&message).unwrap());
+    for call in &message.calls {
+        let events: Vec<ToolEvent> = tools.stream(call.clone(), &cx).collect().await;
+        for event in &events {
+            all.extend(ui.event(&call.id, event).unwrap());
+        }
+    }
+    all.extend(ui.step());
+    all.extend(ui.said(&ModelMessage::text("All done.")).unwrap());
+    all.extend(ui.finish());
+    let mut all = values(&all);
+    // The protocol does not define the texts of this crate's errors.
+    for chunk in &mut all {
+        let ours = chunk["toolCallId"] == "c-5" || chunk["toolCallId"] == "c-6";
+        if ours && let Some(text) = chunk.get_mut("errorText") {
+            assert!(!text.as_str().unwrap().is_empty());
+            *text = json!("…");
+        }
+    }
+    assert_eq!(
+        all,
+        [
+            json!({"type": "start", "messageId": "a-1"}),
+            json!({"type": "start-step"}),
+            json!({"type": "text-start", "id": "text-1"}),
+            json!({"type": "text-delta", "id": "text-1", "delta": "I "}),
+            json!({"type": "text-delta", "id": "text-1", "delta": "look."}),
+            json!({"type": "text-end", "id": "text-1"}),
+            json!({"type": "tool-input-start", "toolCallId": "c-1", "toolName": "count"}),
+            json!({"type": "tool-input-delta", "toolCallId": "c-1", "inputTextDelta": "{"}),
+            json!({"type": "tool-input-delta", "toolCallId": "c-1", "inputTextDelta": "}"}),
+            json!({"type": "tool-input-available", "toolCallId": "c-1", "toolName": "count", "input": {}}),
+            json!({"type": "tool-input-available", "toolCallId": "c-2", "toolName": "fail", "input": {}}),
+            json!({"type": "tool-input-available", "toolCallId": "c-3", "toolName": "look_up", "input": {}}),
+            json!({"type": "tool-input-available", "toolCallId": "c-4", "toolName": "made", "input": {}, "dynamic": true}),
+            json!({"type": "tool-input-available", "toolCallId": "c-5", "toolName": "nothing", "input": {}, "dynamic": true}),
+            json!({"type": "tool-input-error", "toolCallId": "c-6", "toolName": "count", "input": "{", "errorText": "…"}),
+            json!({"type": "tool-output-available", "toolCallId": "c-1", "output": 1, "preliminary": true}),
+            json!({"type": "tool-output-available", "toolCallId": "c-1", "output": 2, "preliminary": true}),
+            json!({"type": "tool-output-available", "toolCallId": "c-1", "output": "three"}),
+            json!({"type": "tool-output-error", "toolCallId": "c-2", "errorText": "the disk is full"}),
+            json!({"type": "tool-output-available", "toolCallId": "c-3", "output": 7}),
+            json!({"type": "data-citations", "id": "c-3", "data": [
+                {"source": "handbook", "sourceId": "a.md", "retrievedAt": "2026-03-01T09:30:00Z"}]}),
+            json!({"type": "tool-output-available", "toolCallId": "c-4", "output": 1, "dynamic": true}),
+            json!({"type": "tool-output-error", "toolCallId": "c-5", "errorText": "…", "dynamic": true}),
+            json!({"type": "tool-output-error", "toolCallId": "c-6", "errorText": "…"}),
+            json!({"type": "finish-step"}),
+            json!({"type": "start-step"}),
+            json!({"type": "text-start", "id": "text-2"}),
+            json!({"type": "text-delta", "id": "text-2", "delta": "All done."}),
+            json!({"type": "text-end", "id": "text-2"}),
+            json!({"type": "finish-step"}),
+            json!({"type": "finish", "finishReason": "stop"}),
+        ]
+    );
+}
+
+// An answer from any provider is shown alike, streamed or whole; one that was cut off is shown as failed.
+#[test]
+fn answers_of_every_provider_are_shown() {
+    for provider in Provider::ALL {
+        let reply = provider.reply(recorded(provider).0).unwrap();
+        let mut ui = Writer::new(&toolset![]);
+        let chunks = values(&ui.reply(&reply).unwrap());
+        let calls: Vec<&Value> = chunks
+            .iter()
+            .filter(|chunk| chunk["type"] == "tool-input-available")
+            .collect();
+        assert_eq!(calls.len(), 2, "{provider}");
+        assert_eq!(calls[0]["input"], json!({"city": "Zürich", "days": 3}));
+        let text = chunks.iter().find(|chunk| chunk["type"] == "text-delta");
+        assert_eq!(text.unwrap()["delta"], "Ich sehe nach: ☕");
+    }
+    let body = recorded(Provider::Bedrock).0.replace(
+        "\"stopReason\":\"tool_use\"",
+        "\"stopReason\":\"max_tokens\"",
+    );
+    let mut ui = Writer::new(&toolset![]);
+    let chunks = values(&ui.reply(&Provider::Bedrock.reply(&body).unwrap()).unwrap());
+    assert_eq!(
+        chunks
+            .iter()
+            .filter(|chunk| chunk["type"] == "tool-input-error")
+            .count(),
+        2
+    );
+    assert_eq!(
+        values(&ui.finish())[1],
+        json!({"type": "finish", "finishReason": "length"})
+    );
+}
+
+// S2-18: a step that the protocol cannot show is refused
+#[tokio::test]
+async fn steps_out_of_order_are_refused() {
+    let (tools, cx) = (open(), ToolContext::anonymous());
+    let mut ui = Writer::new(&tools);
+    let step = serde_json::value::to_raw_value(&1).unwrap();
+    assert_eq!(
+        ui.progress("c-1", &step).unwrap_err(),
+        UiError::NoSuchCall {
+            call: "c-1".to_owned()
+        }
+    );
+    let begun = Delta::Call {
+        id: "c-1".to_owned(),
+        name: "count".to_owned(),
+    };
+    let _ = ui.news(&begun).unwrap();
+    let early = ui.progress("c-1", &step).unwrap_err();
+    assert_eq!(
+        early.to_string(),
+        "call `c-1` is input-streaming, so it cannot have progress"
+    );
+    let _ = ui
+        .said(&ModelMessage::calls([call("c-1", "count", "{}")]))
+        .unwrap();
+    let more = ui
+        .news(&Delta::Arguments {
+            id: "c-1".to_owned(),
+            text: "{".to_owned(),
+        })
+        .unwrap_err();
+    assert_eq!(
+        more.to_string(),
+        "call `c-1` is input-available, so it cannot have more arguments"
+    );
+    let result = tools.call(call("c-1", "count", "{}"), &cx).await;
+    let _ = ui.result(&result).unwrap();
+    let again = ui.result(&result).unwrap_err();
+    assert_eq!(
+        again.to_string(),
+        "call `c-1` is over, so it cannot have an output"
+    );
+    let late = ui.progress("c-1", &step).unwrap_err();
+    assert_eq!(
+        late.to_string(),
+        "call `c-1` is over, so it cannot have progress"
+    );
+    let failed = tools.call(call("c-1", "fail", "{}"), &cx).await;
+    assert!(ui.result(&failed).is_err());
+    // The same id in a later step is a different call, and gets a name of its own.
+    let _ = ui.step();
+    let chunks = values(
+        &ui.said(&ModelMessage::calls([call("c-1", "count", "{}")]))
+            .unwrap(),
+    );
+    assert_eq!(chunks[0]["toolCallId"], "c-1#2");
+    assert_eq!(
+        values(&ui.result(&result).unwrap())[0]["toolCallId"],
+        "c-1#2"
+    );
+}
+
+fn thread() -> ThreadId {
+    ThreadId::new("acme", "th").unwrap()
+}
+
+/// The objects that a process makes when it starts.
+struct Process {
+    gate: Gate,
+    turns: Turns,
+    cx: ToolContext,
+}
+
+impl Process {
+    fn start(store: &MemoryStore) -> Self {
+        let keys = KeyRing::new("k", *b"thirty-two bytes of randomness!!").unwrap();
+        let approvals = Approvals::builder(store.clone())
+            .keys(keys)
+            .build()
+            .unwrap();
+        Self {
+            gate: Gate::builder()
+                .approvals(approvals)
+                .ledger(store.clone())
+                .build(),
+            turns: Turns::new(store.clone()),
+            cx: ToolContext::builder()
+                .workspace("acme")
+                .user("ann")
+                .conversation("th")
+                .build(),
+        }
+    }
+
+    fn tools(&self) -> Toolset {
+        open().through(&self.gate)
+    }
+
+    fn approvals(&self) -> &Approvals {
+        self.gate.approvals().unwrap()
+    }
+}
+
+/// Stores two mails and a failing call, and shows them. Returns the message, the chunks and the approval tokens.
+async fn asked(store: &MemoryStore) -> (StoredMessage, Vec<Value>, Vec<String>) {
+    let process = Process::start(store);
+    let tools = process.tools();
+    let message = ModelMessage::calls([
+        // Repair writes the default; the second call needs no repair.
+        call("c-1", "send_mail", r#"{"to":"bob","size":null}"#),
+        call("c-2", "send_mail", r#"{"to":"eve","size":2}"#),
+        call("c-3", "fail", "{}"),
+    ]);
+    let mut ui = Writer::new(&tools);
+    let mut all = ui.start(None);
+    all.extend(ui.said(&message).unwrap());
+    let message = process.turns.record(message, &process.cx).await.unwrap();
+    let turn = process
+        .turns
+        .run(&tools, &message, &process.cx)
+        .await
+        .unwrap();
+    assert!(matches!(turn, Turn::Waiting(_)));
+    all.extend(ui.turn(&turn).unwrap());
+    all.extend(ui.finish());
+    let all = values(&all);
+    let tokens = all
+        .iter()
+        .filter(|chunk| chunk["type"] == "tool-approval-request");
+    let tokens = tokens
+        .map(|chunk| chunk["approvalId"].as_str().unwrap().to_owned())
+        .collect();
+    (message, all, tokens)
+}
+
+/// The body that an interface posts when both approvals are answered.
+fn posted(tokens: &[String], yes: [bool; 2]) -> Value {
+    let part = |at: usize, to: &str, size: u32| {
+        json!({"type": "tool-send_mail", "toolCallId": format!("c-{}", at + 1), "state": "approval-responded",
+            "input": {"size": size, "to": to}, "approval": {"id": tokens[at], "approved": yes[at], "reason": "so be it"}})
+    };
+    json!({"id": "chat", "trigger": "submit-message", "messages": [
+        {"id": "u-1", "role": "user", "parts": [{"type": "text", "text": "Mail them."}]},
+        {"id": "a-1", "role": "assistant", "parts": [{"type": "step-start"}, part(0, "bob", 1), part(1, "eve", 2),
+            {"type": "tool-fail", "toolCallId": "c-3", "state": "output-error", "input": {}, "errorText": "the disk is full"}]},
+    ]})
+}
+
+// S2-12, S2-13, S2-15, S2-17: calls are requested, answered in the interface, and the same turn goes on in another process
+#[tokio::test]
+async fn turn_continues_with_the_answers_of_the_interface() {
+    let store = MemoryStore::default();
+    let (message, chunks, tokens) = asked(&store).await;
+    let about = |id: &str| -> Vec<&Value> {
+        chunks
+            .iter()
+            .filter(|chunk| chunk["toolCallId"] == id)
+            .collect()
+    };
+    // The approver sees the repaired arguments, including the default.
+    assert_eq!(about("c-1")[1]["input"], json!({"to": "bob", "size": 1}));
+    assert_eq!(about("c-1")[1]["title"], "Send a mail");
+    assert_eq!(about("c-1")[2]["type"], "tool-approval-request");
+    assert_eq!(about("c-2").len(), 2, "its arguments were right already");
+    assert_eq!(
+        chunks.last().unwrap(),
+        &json!({"type": "finish", "finishReason": "tool-calls"})
+    );
+
+    let process = Process::start(&store);
+    let tools = process.tools();
+    let answers = Answers::read(&posted(&tokens, [true, false]).to_string()).unwrap();
+    assert!(answers.is_ready());
+    for response in answers.responses() {
+        let route = response
+            .give(&"acme".into(), process.approvals(), &tools, "ann")
+            .await
+            .unwrap();
+        assert_eq!(
+            route,
+            Route::Call {
+                thread: Some(thread())
+            }
+        );
+        // Each answer counts once.
+        assert!(
+            response
+                .give(&"acme".into(), process.approvals(), &tools, "ann")
+                .await
+                .is_err()
+        );
+    }
+    let mut ui = Writer::resume(&tools, &answers);
+    let mut all = ui.start(answers.message());
+    let turn = process
+        .turns
+        .run(&tools, &message, &process.cx)
+        .await
+        .unwrap();
+    let Turn::Complete(results) = &turn else {
+        panic!("{turn:?}")
+    };
+    // A result that was shown before is not shown again.
+    all.extend(ui.stored(&results[0]).unwrap());
+    all.extend(ui.stored(&results[1]).unwrap());
+    all.extend(ui.outcome(&Outcome::Said("Done.".to_owned())).unwrap());
+    all.extend(ui.finish());
+    assert_eq!(
+        values(&all),
+        [
+            json!({"type": "start", "messageId": "a-1"}),
+            json!({"type": "tool-output-available", "toolCallId": "c-1", "output": "sent to bob, 1"}),
+            json!({"type": "tool-output-denied", "toolCallId": "c-2"}),
+            json!({"type": "start-step"}),
+            json!({"type": "text-start", "id": "text-1"}),
+            json!({"type": "text-delta", "id": "text-1", "delta": "Done."}),
+            json!({"type": "text-end", "id": "text-1"}),
+            json!({"type": "finish-step"}),
+            json!({"type": "finish", "finishReason": "stop"}),
+        ]
+    );
+    // The model reads the denial with its reason.
+    assert!(
+        results[1].is_of(ErrorKind::Denied) && results[1].text.contains("so be it"),
+        "{}",
+        results[1].text
+    );
+}
+
+// S2-16: an answer from an interface that showed other arguments is refused
+#[tokio::test]
+async fn tampered_arguments_are_refused() {
+    let store = MemoryStore::default();
+    let (_, _, tokens) = asked(&store).await;
+    let process = Process::start(&store);
+    let tools = process.tools();
+    let mut body = posted(&tokens, [true, true]);
+    body["messages"][1]["parts"][1]["input"]["to"] = json!("mallory");
+    body["messages"][1]["parts"][2]["approval"]["id"] = json!(tokens[1].replace("ta2.", "ta2.x"));
+    let answers = Answers::read(&body.to_string()).unwrap();
+    let [tampered, forged] = answers.responses() else {
+        panic!()
+    };
+    let error = tampered
+        .give(&"acme".into(), process.approvals(), &tools, "ann")
+        .await
+        .unwrap_err();
+    assert!(matches!(error, ApprovalError::Tampered), "{error}");
+    let error = forged
+        .give(&"acme".into(), process.approvals(), &tools, "ann")
+        .await
+        .unwrap_err();
+    assert!(matches!(error, ApprovalError::Invalid), "{error}");
+    // Nothing was answered: both calls still wait.
+    assert_eq!(
+        process.approvals().waiting(&thread()).await.unwrap().len(),
+        2
+    );
+    // Numbers that an interface formats differently are equal.
+    let mut body = posted(&tokens, [true, true]);
+    body["messages"][1]["parts"][1]["input"]["size"] = json!(1.0);
+    let answers = Answers::read(&body.to_string()).unwrap();
+    answers.responses()[0]
+        .give(&"acme".into(), process.approvals(), &tools, "ann")
+        .await
+        .unwrap();
+}
+
+// S2-14: of two waiting calls one is answered, so the turn does not go on; the interface uses the same rule
+#[test]
+fn turn_continues_when_every_call_is_answered() {
+    let tokens = ["a".to_owned(), "b".to_owned()];
+    let ready = |change: &dyn Fn(&mut Value)| {
+        let mut body = posted(&tokens, [true, false]);
+        change(&mut body["messages"][1]["parts"]);
+        Answers::read(&body.to_string()).unwrap().is_ready()
+    };
+    let other = |parts: &mut Value, part: Value| parts[2] = part;
+    let call = |state: &str| json!({"type": "dynamic-tool", "toolName": "x", "toolCallId": "c-2", "state": state, "input": {}});
+    assert!(ready(&|_| {}));
+    for state in ["approval-requested", "input-available", "input-streaming"] {
+        assert!(!ready(&|parts| other(parts, call(state))), "{state}");
+    }
+    for state in ["output-available", "output-error", "output-denied"] {
+        assert!(ready(&|parts| other(parts, call(state))), "{state}");
+    }
+    // Progress is not an output.
+    assert!(!ready(&|parts| {
+        let mut part = call("output-available");
+        part["preliminary"] = json!(true);
+        other(parts, part);
+    }));
+    // Only the last step counts, and without an answer the interface does not send a request.
+    assert!(!ready(&|parts| parts
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"type": "step-start"}))));
+    assert!(!ready(
+        &|parts| *parts = json!([{"type": "step-start"}, call("output-available")])
+    ));
+    let user = json!([{"id": "u", "role": "user", "parts": []}]);
+    assert!(!Answers::read(&user.to_string()).unwrap().is_ready());
+}
+
+#[test]
+fn approval_answers_in_model_message_form_are_accepted() {
+    let messages = json!([{"role": "user", "content": "x"}, {"role": "tool", "content": [
+        {"type": "tool-approval-response", "approvalId": "tok", "approved": true},
+        {"type": "tool-approval-response", "approvalId": "theirs", "approved": true, "providerExecuted": true},
+        {"type": "tool-result", "toolCallId": "c", "toolName": "x", "output": {"type": "text", "value": "y"}},
+    ]}]);
+    let answers = Answers::read(&messages.to_string()).unwrap();
+    assert!(answers.is_ready());
+    let [response] = answers.responses() else {
+        panic!()
+    };
+    assert_eq!(
+        (
+            response.approval.as_str(),
+            response.approved,
+            &response.input
+        ),
+        ("tok", true, &None)
+    );
+}
+
+#[test]
+fn invalid_interface_messages_are_reported_with_position() {
+    let cases = [
+        (
+            "{",
+            "the interface's messages are wrong at ``: expected JSON (EOF while parsing an object at line 1 column 1)",
+        ),
+        (
+            "{}",
+            "the interface's messages are wrong at `/messages`: expected a list of messages",
+        ),
+        (
+            "[{}]",
+            "the interface's messages are wrong at `/0/role`: expected text",
+        ),
+        (
+            r#"{"messages":[{"role":"assistant"}]}"#,
+            "the interface's messages are wrong at `/messages/0/parts`: expected a list of parts",
+        ),
+        (
+            r#"[{"role":"assistant","parts":[{"type":"tool-x","toolCallId":"c","state":"approval-responded"}]}]"#,
+            "the interface's messages are wrong at `/0/parts/0/approval`: expected an answer",
+        ),
+        (
+            r#"[{"role":"assistant","parts":[{"type":"tool-x","toolCallId":"c","state":"approval-responded","approval":{"id":"a","approved":"yes"}}]}]"#,
+            "the interface's messages are wrong at `/0/parts/0/approval/approved`: expected true or false",
+        ),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(Answers::read(body).unwrap_err().to_string(), expected);
+    }
+}
+
+// A14: a user's message from an interface, with its files, goes into the thread and to every provider
+#[tokio::test]
+async fn interface_message_with_files_reaches_every_provider() {
+    let body = json!({"id": "chat", "trigger": "submit-message", "messages": [
+        {"id": "a-1", "role": "assistant", "parts": []},
+        {"id": "u-1", "role": "user", "parts": [
+            {"type": "file", "mediaType": "image/png", "filename": "cat.png", "url": "data:image/png;base64,iVBORw0KGgo="},
+            {"type": "file", "mediaType": "image/jpeg", "url": "https://example.com/dog.jpg"},
+            {"type": "data-place", "data": {"at": "Oslo"}},
+            {"type": "text", "text": ""},
+            {"type": "text", "text": "Which is larger?", "state": "done"},
+        ]},
+    ]});
+    let message = user_message(&body.to_string()).unwrap().unwrap();
+    let parts = [
+        Part::base64("image/png", "iVBORw0KGgo=").named("cat.png"),
+        Part::url("image/jpeg", "https://example.com/dog.jpg"),
+        Part::text("Which is larger?"),
+    ];
+    assert_eq!(message.parts(), parts);
+    let store = MemoryStore::default();
+    let process = Process::start(&store);
+    process.turns.say(message, &process.cx).await.unwrap();
+    let thread_now = tool_core::store::ThreadStore::read(&store, &thread(), None)
+        .await
+        .unwrap();
+    for provider in Provider::ALL {
+        let history = provider.history(&thread_now).unwrap();
+        let text = history.messages[0].get();
+        assert!(
+            text.contains("iVBORw0KGgo=") && text.contains("dog.jpg"),
+            "{provider}: {text}"
+        );
+    }
+
+    // Answers to approvals are not a user message; a bare list of messages is accepted too.
+    let answered = json!([{"role": "assistant", "parts": []}]).to_string();
+    assert_eq!(user_message(&answered).unwrap(), None);
+    assert_eq!(user_message("[]").unwrap(), None);
+    let only_text = json!([{"role": "user", "parts": [{"type": "text", "text": "Hello"}]}]);
+    assert_eq!(
+        user_message(&only_text.to_string()).unwrap(),
+        Some("Hello".into())
+    );
+}
+
+// A14: the error about an unreadable message names the place
+#[test]
+fn unreadable_interface_message_is_reported_with_position() {
+    for (message, error) in [
+        (
+            json!({"role": "user"}),
+            "wrong at `/0/parts`: expected a list of parts",
+        ),
+        (
+            json!({"role": "user", "parts": [{"type": "text"}]}),
+            "wrong at `/0/parts/0/text`: expected text",
+        ),
+        (
+            json!({"role": "user", "parts": [{"type": "file", "url": "x"}]}),
+            "wrong at `/0/parts/0/mediaType`: expected text",
+        ),
+        (
+            json!({"role": "user", "parts": [{"type": "file", "mediaType": "text/plain", "url": "data:text/plain,a%20b"}]}),
+            "wrong at `/0/parts/0/url`: expected an address, or a `data:` URL with `;base64`",
+        ),
+    ] {
+        let told = user_message(&json!([message]).to_string()).unwrap_err();
+        assert!(told.to_string().ends_with(error), "{told}");
+    }
+}
