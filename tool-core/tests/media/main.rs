@@ -10,7 +10,6 @@
 mod kept;
 mod shown;
 mod values;
-mod wires;
 
 use serde_json::Value;
 use tool_core::prelude::*;

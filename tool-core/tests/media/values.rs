@@ -1,9 +1,9 @@
 //! Constructing and deserializing images, audio and files.
 
 use serde_json::json;
-use tool_core::{Audio, File, Image, Source, ToolError};
+use tool_core::{Audio, File, Image, Part, Source, ToolError};
 
-use super::{GIF, PDF, PNG, WAV, png};
+use super::{GIF, PDF, PNG, WAV, png, wav};
 
 fn refused<T: std::fmt::Debug>(made: Result<T, ToolError>) -> String {
     made.unwrap_err().model_text()
@@ -175,7 +175,15 @@ fn debug_shows_no_bytes() {
     );
     assert_eq!(png().to_bytes().unwrap().len(), 70);
     for data in [GIF, WAV] {
-        let part = tool_core::Part::base64("image/gif", data);
+        let part = Part::base64("image/gif", data);
         assert!(!format!("{part:?}").contains(data));
     }
+}
+
+// G3: a user's message may contain the same media as a tool's result
+#[test]
+fn media_are_parts_of_a_users_message_too() {
+    let sound: Audio = wav();
+    let message = tool_core::turn::UserMessage::from([Part::text("Listen."), sound.into()]);
+    assert_eq!(message.check(), Ok(()));
 }

@@ -10,6 +10,7 @@ mod cache;
 mod calls;
 mod cut;
 mod malformed;
+mod media;
 mod offers;
 mod parts;
 mod reasoning;
