@@ -40,6 +40,7 @@ const OTHERS: &[&str] = &[
     "tool-std",
     "crates/tool-isolate",
     "crates/tool-store",
+    "crates/tool-wire",
     "crates/tool-mcp",
     "crates/tool-cli",
     "crates/tool-code",

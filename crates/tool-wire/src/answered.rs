@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde_json::json;
 use serde_json::value::RawValue;
 use tool_core::turn::{ModelMessage, ToolMessage};
 use tool_core::{CallResult, ModelOutput, Part, Source};
 
-use super::{SystemPrompt, WireError};
+use super::json::json as raw;
+use super::{Provider, SystemPrompt, WireError};
 
 /// The result of a call as the model reads it: from a [`CallResult`] or a turn's [`ToolMessage`].
 #[derive(Clone, Debug)]
@@ -116,6 +118,19 @@ pub struct LeftOut {
 }
 
 impl Results {
+    /// Adds a system message, at the place where the provider takes it.
+    pub(super) fn add_system(&mut self, provider: Provider, text: String) {
+        match provider {
+            Provider::Chat | Provider::Responses => {
+                self.messages
+                    .push(raw(&json!({"role": "system", "content": text})));
+            }
+            Provider::Anthropic | Provider::Gemini | Provider::Bedrock => {
+                self.system.push(provider, text);
+            }
+        }
+    }
+
     /// Records a file that is left out, and returns the line that the model reads. `call` is the call whose result has the file.
     pub(super) fn leave_out(
         &mut self,

@@ -7,9 +7,8 @@ use tool_core::store::Usage;
 use tool_core::turn::ModelMessage;
 
 use super::json::{Node, Object, arguments_object, as_message, json as raw};
-use super::reply::{Draft, Reasoning};
-use super::stream::{Delta, Reading};
-use super::{Provider, Reply, Stop, WireError};
+use super::reply::{Draft, Reading, Reasoning};
+use super::{Delta, Provider, Reply, Stop, WireError};
 
 mod results;
 

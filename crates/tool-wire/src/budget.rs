@@ -4,7 +4,7 @@ use tool_core::__private0::{may_be_non_strict, request_faults};
 use tool_core::Dialect;
 use tool_core::schema::rules::survey;
 
-use super::offer::Listed;
+use super::listed::Listed;
 use super::{OfferError, Provider};
 
 /// Whether a provider accepts these tools in one request.

@@ -7,9 +7,8 @@ use tool_core::turn::ModelMessage;
 
 use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::json::{Node, Object, json};
-use super::reply::{Draft, Reasoning};
-use super::stream::{Delta, Reading};
-use super::{Provider, Reply, Stop, WireError};
+use super::reply::{Draft, Reading, Reasoning};
+use super::{Delta, Provider, Reply, Stop, WireError};
 
 const CHAT: Provider = Provider::Chat;
 

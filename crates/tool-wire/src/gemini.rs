@@ -11,9 +11,8 @@ use tool_core::turn::ModelMessage;
 use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::chat::reported;
 use super::json::{NO_ARGUMENTS, Node, Object, arguments_object, json as raw};
-use super::reply::{Draft, Reasoning};
-use super::stream::{Delta, Reading};
-use super::{Provider, Reply, Stop, WireError, user};
+use super::reply::{Draft, Reading, Reasoning};
+use super::{Delta, Provider, Reply, Stop, WireError};
 
 const GEMINI: Provider = Provider::Gemini;
 
@@ -323,7 +322,7 @@ fn said(out: &mut Results, result: &Answered<'_>, behind: &mut Vec<Value>) -> (S
             if let Some(text) = file.as_text() {
                 return text;
             }
-            match user::gemini(&file) {
+            match content(&file) {
                 Ok(written) => {
                     let about = format!("{} of the result of `{}`:", file.named(), result.name);
                     behind.extend([json!({"text": about}), written]);
@@ -346,4 +345,25 @@ fn inline(file: &File<'_>) -> Option<Value> {
         "image/png" | "image/jpeg" | "image/webp" | "application/pdf" | "text/plain"
     );
     takes.then(|| json!({"inlineData": {"mimeType": file.media_type, "data": data}}))
+}
+
+/// Writes a file as a part of a user's message, which may hold more types than a result, and addresses too. The error says why the API does not
+/// accept the file.
+pub(super) fn content(file: &File<'_>) -> Result<Value, &'static str> {
+    let known = match file.media_type.split_once('/') {
+        Some(("image" | "audio" | "video" | "text", _)) => true,
+        _ => matches!(file.media_type, "application/pdf" | "application/json"),
+    };
+    if !known {
+        return Err("Gemini takes images, audio, video, texts, JSON and PDF");
+    }
+    match file.bytes {
+        Bytes::Base64(data) => Ok(json!({
+            "inlineData": {"mimeType": file.media_type, "data": data},
+        })),
+        Bytes::At(url) if url.starts_with("https://") || url.starts_with("gs://") => Ok(json!({
+            "fileData": {"mimeType": file.media_type, "fileUri": url},
+        })),
+        Bytes::At(_) => Err("Gemini fetches only https and gs addresses"),
+    }
 }

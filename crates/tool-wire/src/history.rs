@@ -9,14 +9,26 @@ use tool_core::store::{CallPlace, Message, Role};
 use tool_core::turn::{ModelMessage, ToolMessage, UserMessage};
 
 use super::answered::{Answered, Results, View};
-use super::{Provider, WireError, system, user};
+use super::{Provider, WireError, user};
 
 /// The text that the model reads in place of a missing result.
 const NO_RESULT: &str = "[there is no result: the call waits, or was given up]";
 
+impl Provider {
+    /// A thread, as [`Turns`](tool_core::turn::Turns) store it, as the messages (items, contents) of a request.
+    ///
+    /// Every call is followed by its result, wherever in the thread the result was stored. A call without a result gets a line that says so,
+    /// and a result without its call is left out. System messages are among the messages if the provider takes them there (Chat, Responses);
+    /// else they are in [`Results::system`], which belongs in the same request. [`Results::left_out`] lists each file that the provider does not
+    /// accept, and the model reads a line in its place. With this and [`reply`](Self::reply), one [`Model`](tool_core::turn::Model) serves all providers.
+    pub fn history(self, thread: &[Message]) -> Result<Results, WireError> {
+        history(self, thread)
+    }
+}
+
 /// Writes a thread. Every message of the model is followed by the results of its calls, in the order of the calls, wherever in the thread they
 /// were stored. Messages that were stored in between come after the results.
-pub(super) fn history(provider: Provider, thread: &[Message]) -> Result<Results, WireError> {
+fn history(provider: Provider, thread: &[Message]) -> Result<Results, WireError> {
     let mut results: HashMap<CallPlace, ToolMessage> = HashMap::new();
     for message in thread {
         if let Some(call) = message.answers {
@@ -53,7 +65,7 @@ pub(super) fn history(provider: Provider, thread: &[Message]) -> Result<Results,
             }
             Role::System => {
                 let text: String = read(provider, message)?;
-                system::write(provider, text, &mut out);
+                out.add_system(provider, text);
             }
             Role::User => {
                 let said: UserMessage = read(provider, message)?;

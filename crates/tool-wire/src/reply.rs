@@ -5,7 +5,7 @@ use tool_core::ToolCall;
 use tool_core::store::Usage;
 use tool_core::turn::{ModelMessage, Stop, Written};
 
-use super::{Delta, Provider};
+use super::{Delta, Provider, WireError};
 
 /// A model's reply: text, calls, or both.
 #[derive(Clone, Debug)]
@@ -53,6 +53,12 @@ impl Reply {
     pub fn stop(&self) -> &Stop {
         &self.stop
     }
+}
+
+/// Reads the events of one provider.
+pub(super) trait Reading: Send {
+    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError>;
+    fn finish(self: Box<Self>) -> Reply;
 }
 
 /// The reasoning of a reply while it is read: blocks, separated by empty lines.

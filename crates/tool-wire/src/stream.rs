@@ -1,37 +1,27 @@
 //! A provider's answer that arrives piece by piece.
 
+use super::reply::Reading;
 use super::sse::Sse;
-use super::{Provider, Reply, WireError, anthropic, bedrock, chat, gemini, responses};
+use super::{Delta, Provider, Reply, WireError, anthropic, bedrock, chat, gemini, responses};
 
-/// A new piece of a streamed answer, for an interface that shows it as it arrives. Run no call before [`ReplyStream::finish`] has
-/// returned a complete answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Delta {
-    /// More of the model's reasoning. All pieces together are [`Reply::reasoning`].
-    Reasoning(String),
-    /// More of the text.
-    Text(String),
-    /// A call has begun.
-    Call {
-        /// The id of the call.
-        id: String,
-        /// The name of the tool.
-        name: String,
-    },
-    /// More of a call's arguments: a piece of JSON text.
-    Arguments {
-        /// The id of the call.
-        id: String,
-        /// The piece of JSON text.
-        text: String,
-    },
-}
+impl Provider {
+    /// Reads a whole answer: the body of the HTTP response.
+    ///
+    /// Arguments stay the text that the model wrote, so that duplicate keys and long numbers reach the tool's own check.
+    pub fn reply(self, body: &str) -> Result<Reply, WireError> {
+        match self {
+            Self::Chat => chat::reply(body),
+            Self::Responses => responses::reply(body),
+            Self::Anthropic => anthropic::reply(body),
+            Self::Gemini => gemini::reply(body),
+            Self::Bedrock => bedrock::reply(body),
+        }
+    }
 
-/// Reads the events of one provider.
-pub(super) trait Reading: Send {
-    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError>;
-    fn finish(self: Box<Self>) -> Reply;
+    /// Reads an answer as it streams.
+    pub fn stream(self) -> ReplyStream {
+        ReplyStream::new(self)
+    }
 }
 
 /// Reads an answer as it streams; created by [`Provider::stream`].

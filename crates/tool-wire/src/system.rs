@@ -6,7 +6,6 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Provider;
-use super::answered::Results;
 use super::json::json as raw;
 
 /// The system messages of a thread, for providers that take them in a field of the request and not among the messages: `system` of
@@ -55,6 +54,12 @@ pub struct SystemPrompt {
 }
 
 impl SystemPrompt {
+    /// Adds the text of a system message, for a provider that takes the texts in a field.
+    pub(super) fn push(&mut self, provider: Provider, text: String) {
+        self.provider = Some(provider);
+        self.texts.push(text);
+    }
+
     /// Whether there is no text, and so no field in the request.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
@@ -88,18 +93,5 @@ impl Serialize for SystemPrompt {
             fields.serialize_entry(name, &value)?;
         }
         fields.end()
-    }
-}
-
-pub(super) fn write(provider: Provider, text: String, out: &mut Results) {
-    match provider {
-        Provider::Chat | Provider::Responses => {
-            out.messages
-                .push(raw(&json!({"role": "system", "content": text})));
-        }
-        Provider::Anthropic | Provider::Gemini | Provider::Bedrock => {
-            out.system.provider = Some(provider);
-            out.system.texts.push(text);
-        }
     }
 }

@@ -4,9 +4,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tool_core::Part;
 
-use super::answered::{Bytes, File, Piece, Results, piece};
+use super::answered::{File, Piece, Results, piece};
 use super::json::json as raw;
-use super::{Provider, anthropic, bedrock, chat, responses};
+use super::{Provider, anthropic, bedrock, chat, gemini, responses};
 
 /// Writes a text alone, in the shortest form that the provider accepts.
 pub(super) fn text(provider: Provider, text: &str) -> Box<RawValue> {
@@ -78,27 +78,7 @@ fn written(
             Ok(part)
         }
         Provider::Anthropic => anthropic::block(file),
-        Provider::Gemini => gemini(file),
+        Provider::Gemini => gemini::content(file),
         Provider::Bedrock => bedrock::block(file, documents),
-    }
-}
-
-/// Writes a file for Gemini, which accepts more types in a user's message than in a result, and addresses too.
-pub(super) fn gemini(file: &File<'_>) -> Result<Value, &'static str> {
-    let known = match file.media_type.split_once('/') {
-        Some(("image" | "audio" | "video" | "text", _)) => true,
-        _ => matches!(file.media_type, "application/pdf" | "application/json"),
-    };
-    if !known {
-        return Err("Gemini takes images, audio, video, texts, JSON and PDF");
-    }
-    match file.bytes {
-        Bytes::Base64(data) => Ok(json!({
-            "inlineData": {"mimeType": file.media_type, "data": data},
-        })),
-        Bytes::At(url) if url.starts_with("https://") || url.starts_with("gs://") => Ok(json!({
-            "fileData": {"mimeType": file.media_type, "fileUri": url},
-        })),
-        Bytes::At(_) => Err("Gemini fetches only https and gs addresses"),
     }
 }

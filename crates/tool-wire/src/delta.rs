@@ -1,0 +1,26 @@
+//! The pieces of a streamed answer.
+
+/// A new piece of a streamed answer, for an interface that shows it as it arrives. Run no call before [`ReplyStream::finish`] has
+/// returned a complete answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delta {
+    /// More of the model's reasoning. All pieces together are [`Reply::reasoning`].
+    Reasoning(String),
+    /// More of the text.
+    Text(String),
+    /// A call has begun.
+    Call {
+        /// The id of the call.
+        id: String,
+        /// The name of the tool.
+        name: String,
+    },
+    /// More of a call's arguments: a piece of JSON text.
+    Arguments {
+        /// The id of the call.
+        id: String,
+        /// The piece of JSON text.
+        text: String,
+    },
+}

@@ -1,0 +1,89 @@
+//! Messages of a request: the model's own, results of its calls, and those of the user.
+
+use serde_json::value::RawValue;
+use tool_core::turn::{ModelMessage, UserMessage};
+
+use super::answered::{self, Answered, Results};
+use super::{Provider, WireError, anthropic, bedrock, chat, gemini, responses, user};
+
+impl Provider {
+    /// The model's message as messages (items, contents) of the next request: as this provider wrote it if the message came from this provider,
+    /// else written from text and calls.
+    pub fn assistant(self, message: &ModelMessage) -> Vec<Box<RawValue>> {
+        if let Some(written) = &message.written
+            && written.provider == self.name()
+            && let Ok(messages) = serde_json::from_str(&written.messages)
+        {
+            return messages;
+        }
+        match self {
+            Self::Chat => chat::assistant(message),
+            Self::Responses => responses::assistant(message),
+            Self::Anthropic => anthropic::assistant(message),
+            Self::Gemini => gemini::assistant(message),
+            Self::Bedrock => bedrock::assistant(message),
+        }
+    }
+
+    /// The results of a message's calls, as messages (items, contents) of the next request.
+    ///
+    /// The messages are in the order of the calls, whatever the order of `results`: each result answers the first open call with its id. Every
+    /// call must have a result. A [`CallResult`](tool_core::CallResult) and a turn's [`ToolMessage`](tool_core::turn::ToolMessage) are both accepted.
+    pub fn results<'a, R: Into<Answered<'a>>>(
+        self,
+        message: &ModelMessage,
+        results: impl IntoIterator<Item = R>,
+    ) -> Result<Results, WireError> {
+        let results = answered::in_order(message, results.into_iter().map(Into::into))?;
+        let mut out = Results::default();
+        self.write_results(&results, &mut out);
+        Ok(out)
+    }
+
+    pub(super) fn write_results(self, results: &[Answered<'_>], out: &mut Results) {
+        match self {
+            Self::Chat => chat::results(results, out),
+            Self::Responses => responses::results(results, out),
+            Self::Anthropic => anthropic::results(results, out),
+            Self::Gemini => gemini::results(results, out),
+            Self::Bedrock => bedrock::results(results, out),
+        }
+    }
+
+    /// A system message, for hosts with a loop of their own; [`history`](Self::history) writes it automatically. It is a message or a field of
+    /// the request: [`Results::system`].
+    pub fn system_message(self, text: &str) -> Results {
+        let mut out = Results::default();
+        out.add_system(self, text.to_owned());
+        out
+    }
+
+    /// A user's text, as a message (item, content) of the next request.
+    pub fn user(self, text: &str) -> Box<RawValue> {
+        user::text(self, text)
+    }
+
+    /// A user's message with images and files, for hosts with a loop of their own; [`history`](Self::history) writes it automatically.
+    ///
+    /// ```
+    /// use tool_core::Part;
+    /// use tool_core::turn::UserMessage;
+    /// use tool_wire::Provider;
+    ///
+    /// let message = UserMessage::from([
+    ///     Part::text("What is on this picture?"),
+    ///     Part::url("image/png", "https://example.com/cat.png"),
+    /// ]);
+    /// let sent = Provider::Chat.user_message(&message);
+    /// assert!(sent.messages[0].get().contains(r#""image_url":{"url":"https://example.com/cat.png"}"#));
+    ///
+    /// // Bedrock fetches no addresses, so the model reads a line in the place of the picture.
+    /// let sent = Provider::Bedrock.user_message(&message);
+    /// assert_eq!(sent.left_out[0].media_type, "image/png");
+    /// ```
+    pub fn user_message(self, message: &UserMessage) -> Results {
+        let mut out = Results::default();
+        user::write(self, message.parts(), &mut out);
+        out
+    }
+}
