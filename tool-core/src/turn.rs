@@ -36,7 +36,7 @@ use call::{Ended, Filed, Making, is_final, withdraw_approvals};
 pub use drive::{Model, Outcome, Request};
 use held::{Halt, Held, Hold, Live};
 use message::StoredCall;
-pub use message::{ModelMessage, Stop, StoredMessage, ToolMessage, Written};
+pub use message::{ModelMessage, StopReason, StoredMessage, ToolMessage, Written};
 pub use runs::Arrival;
 use thread::Thread;
 pub(crate) use thread::in_reading_order;

@@ -7,7 +7,7 @@ use async_openai::types::chat::{
 };
 use serde::Deserialize;
 use tool_core::store::Usage;
-use tool_core::turn::{ModelMessage, Stop};
+use tool_core::turn::{ModelMessage, StopReason};
 use tool_core::{CallResult, ToolCall, Toolset};
 
 #[derive(Deserialize)]
@@ -53,10 +53,10 @@ pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
             Some(FinishReason::Length | FinishReason::ContentFilter)
         ),
         stop: choice.finish_reason.map(|reason| match reason {
-            FinishReason::Stop => Stop::End,
-            FinishReason::Length => Stop::Length,
-            FinishReason::ContentFilter => Stop::Filtered,
-            FinishReason::ToolCalls | FinishReason::FunctionCall => Stop::Calls,
+            FinishReason::Stop => StopReason::End,
+            FinishReason::Length => StopReason::Length,
+            FinishReason::ContentFilter => StopReason::Filtered,
+            FinishReason::ToolCalls | FinishReason::FunctionCall => StopReason::Calls,
         }),
         usage: response.usage.as_ref().map(|usage| Usage {
             input_tokens: usage.prompt_tokens.into(),

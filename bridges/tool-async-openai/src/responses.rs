@@ -5,7 +5,7 @@ use async_openai::types::responses::{
     OutputMessageContent, ReasoningItemContent, Response, Status, SummaryPart, Tool,
 };
 use serde::Deserialize;
-use tool_core::turn::{ModelMessage, Stop};
+use tool_core::turn::{ModelMessage, StopReason};
 use tool_core::{CallResult, ToolCall, Toolset};
 
 #[derive(Deserialize)]
@@ -64,15 +64,15 @@ pub fn message(response: &Response) -> ModelMessage {
 }
 
 /// Why the model stopped. A response that failed or is still in progress has no stop reason, only [`ModelMessage::truncated`].
-fn stop(response: &Response) -> Option<Stop> {
+fn stop(response: &Response) -> Option<StopReason> {
     match response.status {
-        Status::Completed => Some(Stop::End),
+        Status::Completed => Some(StopReason::End),
         Status::Incomplete => {
             let details = response.incomplete_details.as_ref();
             Some(match details.map(|details| &*details.reason) {
-                Some("max_output_tokens") | None => Stop::Length,
-                Some("content_filter") => Stop::Filtered,
-                Some(other) => Stop::Other(other.to_owned()),
+                Some("max_output_tokens") | None => StopReason::Length,
+                Some("content_filter") => StopReason::Filtered,
+                Some(other) => StopReason::Other(other.to_owned()),
             })
         }
         _ => None,

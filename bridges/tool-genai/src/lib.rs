@@ -42,9 +42,9 @@
 //! longer than a double is rounded. Programs that must avoid this use `tool_wire`.
 #![forbid(unsafe_code)]
 
-use genai::chat::{ChatMessage, ChatResponse, StopReason, Tool, ToolResponse};
+use genai::chat::{ChatMessage, ChatResponse, StopReason as GenaiStop, Tool, ToolResponse};
 use serde_json::Value;
-use tool_core::turn::{ModelMessage, Stop};
+use tool_core::turn::{ModelMessage, StopReason};
 use tool_core::{CallResult, Dialect, ToolCall, Toolset};
 
 /// The definitions for a request's `tools`, in the dialect of the model's provider.
@@ -84,14 +84,14 @@ pub fn message(response: &ChatResponse) -> ModelMessage {
         calls: calls.collect(),
         truncated: matches!(
             response.stop_reason,
-            Some(StopReason::MaxTokens(_) | StopReason::ContentFilter(_) | StopReason::Other(_))
+            Some(GenaiStop::MaxTokens(_) | GenaiStop::ContentFilter(_) | GenaiStop::Other(_))
         ),
         stop: response.stop_reason.as_ref().map(|reason| match reason {
-            StopReason::Completed(_) | StopReason::StopSequence(_) => Stop::End,
-            StopReason::ToolCall(_) => Stop::Calls,
-            StopReason::MaxTokens(_) => Stop::Length,
-            StopReason::ContentFilter(_) => Stop::Filtered,
-            StopReason::Other(word) => Stop::Other(word.clone()),
+            GenaiStop::Completed(_) | GenaiStop::StopSequence(_) => StopReason::End,
+            GenaiStop::ToolCall(_) => StopReason::Calls,
+            GenaiStop::MaxTokens(_) => StopReason::Length,
+            GenaiStop::ContentFilter(_) => StopReason::Filtered,
+            GenaiStop::Other(word) => StopReason::Other(word.clone()),
         }),
         ..ModelMessage::default()
     }

@@ -43,7 +43,7 @@ use rig_core::completion::{
 use rig_core::message::{CallId, ToolName, ToolResult, ToolResultContent};
 use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
 use serde_json::Value;
-use tool_core::turn::{ModelMessage, Stop};
+use tool_core::turn::{ModelMessage, StopReason};
 use tool_core::{CallResult, Dialect, ErrorKind, ToolCall, ToolContext, Toolset};
 
 /// The definitions for a request's `tools`, in the dialect of the model's provider: [`Dialect::OpenAi`],
@@ -137,12 +137,12 @@ pub fn message(response: &CompletionResponse) -> ModelMessage {
                 Some(FinishReason::Length | FinishReason::ContentFilter | FinishReason::Other(_))
             ),
         stop: response.finish_reason().map(|reason| match reason {
-            FinishReason::Stop => Stop::End,
-            FinishReason::ToolCalls => Stop::Calls,
-            FinishReason::Length => Stop::Length,
-            FinishReason::ContentFilter => Stop::Filtered,
-            FinishReason::Other(word) => Stop::Other(word.clone()),
-            other => Stop::Other(format!("{other:?}")),
+            FinishReason::Stop => StopReason::End,
+            FinishReason::ToolCalls => StopReason::Calls,
+            FinishReason::Length => StopReason::Length,
+            FinishReason::ContentFilter => StopReason::Filtered,
+            FinishReason::Other(word) => StopReason::Other(word.clone()),
+            other => StopReason::Other(format!("{other:?}")),
         }),
         ..ModelMessage::default()
     };

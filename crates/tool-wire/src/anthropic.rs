@@ -11,7 +11,7 @@ use tool_core::turn::ModelMessage;
 use super::chat::reported;
 use super::json::{Node, Object, arguments_object, as_message, json as raw};
 use super::reply::{Draft, Reading, Reasoning};
-use super::{Delta, Provider, Reply, Stop, WireError};
+use super::{Delta, Provider, Reply, StopReason, WireError};
 
 mod results;
 
@@ -224,12 +224,12 @@ impl Streamed {
         draft.reasoning(self.reasoning);
         draft.used(self.usage);
         draft.close(match self.stop.as_deref() {
-            None => Stop::Cut,
-            Some("end_turn" | "stop_sequence" | "tool_use") => Stop::End,
-            Some("pause_turn") => Stop::Paused,
-            Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
-            Some("refusal") => Stop::Filtered,
-            Some(other) => Stop::Other(other.to_owned()),
+            None => StopReason::Cut,
+            Some("end_turn" | "stop_sequence" | "tool_use") => StopReason::End,
+            Some("pause_turn") => StopReason::Paused,
+            Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
+            Some("refusal") => StopReason::Filtered,
+            Some(other) => StopReason::Other(other.to_owned()),
         })
     }
 }

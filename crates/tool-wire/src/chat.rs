@@ -8,7 +8,7 @@ use tool_core::turn::ModelMessage;
 use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::json::{Node, Object, json};
 use super::reply::{Draft, Reading, Reasoning};
-use super::{Delta, Provider, Reply, Stop, WireError};
+use super::{Delta, Provider, Reply, StopReason, WireError};
 
 const CHAT: Provider = Provider::Chat;
 
@@ -203,12 +203,12 @@ impl Streamed {
         }
         draft.used(self.usage);
         draft.close(match self.finish.as_deref() {
-            None => Stop::Cut,
-            Some("stop") if self.refused => Stop::Filtered,
-            Some("stop" | "tool_calls" | "function_call") => Stop::End,
-            Some("length") => Stop::Length,
-            Some("content_filter") => Stop::Filtered,
-            Some(other) => Stop::Other(other.to_owned()),
+            None => StopReason::Cut,
+            Some("stop") if self.refused => StopReason::Filtered,
+            Some("stop" | "tool_calls" | "function_call") => StopReason::End,
+            Some("length") => StopReason::Length,
+            Some("content_filter") => StopReason::Filtered,
+            Some(other) => StopReason::Other(other.to_owned()),
         })
     }
 }

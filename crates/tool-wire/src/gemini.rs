@@ -12,7 +12,7 @@ use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::chat::reported;
 use super::json::{NO_ARGUMENTS, Node, Object, arguments_object, json as raw};
 use super::reply::{Draft, Reading, Reasoning};
-use super::{Delta, Provider, Reply, Stop, WireError};
+use super::{Delta, Provider, Reply, StopReason, WireError};
 
 const GEMINI: Provider = Provider::Gemini;
 
@@ -166,14 +166,14 @@ impl Streamed {
         }
         self.draft.reasoning(self.reasoning);
         self.draft.close(match self.finish.as_deref() {
-            None => Stop::Cut,
-            Some("STOP") => Stop::End,
-            Some("MAX_TOKENS") => Stop::Length,
+            None => StopReason::Cut,
+            Some("STOP") => StopReason::End,
+            Some("MAX_TOKENS") => StopReason::Length,
             Some(
                 "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "LANGUAGE"
                 | "IMAGE_SAFETY",
-            ) => Stop::Filtered,
-            Some(other) => Stop::Other(other.to_owned()),
+            ) => StopReason::Filtered,
+            Some(other) => StopReason::Other(other.to_owned()),
         })
     }
 }

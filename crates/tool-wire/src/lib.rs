@@ -84,4 +84,4 @@ pub use provider::Provider;
 pub use reply::Reply;
 pub use stream::ReplyStream;
 pub use system::SystemPrompt;
-pub use tool_core::turn::Stop;
+pub use tool_core::turn::StopReason;

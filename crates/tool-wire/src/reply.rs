@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use tool_core::ToolCall;
 use tool_core::store::Usage;
-use tool_core::turn::{ModelMessage, Stop, Written};
+use tool_core::turn::{ModelMessage, StopReason, Written};
 
 use super::{Delta, Provider, WireError};
 
@@ -11,7 +11,7 @@ use super::{Delta, Provider, WireError};
 #[derive(Clone, Debug)]
 pub struct Reply {
     message: ModelMessage,
-    stop: Stop,
+    stop: StopReason,
 }
 
 impl Reply {
@@ -50,7 +50,7 @@ impl Reply {
     }
 
     /// Why the model stopped.
-    pub fn stop(&self) -> &Stop {
+    pub fn stop(&self) -> &StopReason {
         &self.stop
     }
 }
@@ -156,10 +156,12 @@ impl Draft {
         self.usage = usage;
     }
 
-    pub(super) fn close(self, stop: Stop) -> Reply {
+    pub(super) fn close(self, stop: StopReason) -> Reply {
         let stop = match stop {
-            Stop::End | Stop::Calls | Stop::Paused if !self.whole => Stop::Cut,
-            Stop::End if !self.calls.is_empty() => Stop::Calls,
+            StopReason::End | StopReason::Calls | StopReason::Paused if !self.whole => {
+                StopReason::Cut
+            }
+            StopReason::End if !self.calls.is_empty() => StopReason::Calls,
             stop => stop,
         };
         let written = self.written.map(|messages| Written {

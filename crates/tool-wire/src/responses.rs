@@ -9,7 +9,7 @@ use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::chat::reported;
 use super::json::{Node, Object, json};
 use super::reply::{Draft, Reading, Reasoning};
-use super::{Delta, Provider, Reply, Stop, WireError};
+use super::{Delta, Provider, Reply, StopReason, WireError};
 
 const RESPONSES: Provider = Provider::Responses;
 
@@ -47,7 +47,7 @@ pub(super) struct Streamed {
     reasoning: Reasoning,
     /// The part of an item that the latest reasoning belongs to: number of the item, key and number of the part.
     thinking: Option<(u64, &'static str, u64)>,
-    stop: Option<Stop>,
+    stop: Option<StopReason>,
     usage: Option<Usage>,
     refused: bool,
 }
@@ -58,19 +58,19 @@ impl Streamed {
         reported(RESPONSES, response)?;
         let status = response.need("status")?;
         self.stop = Some(match &*status.text()? {
-            "completed" => Stop::End,
+            "completed" => StopReason::End,
             "incomplete" => {
                 let details = response.get("incomplete_details");
                 let details = details.map(|details| details.object()).transpose()?;
                 let reason = details.map(|details| details.text_if_any("reason"));
                 match reason.transpose()?.flatten().as_deref() {
-                    Some("max_output_tokens") | None => Stop::Length,
-                    Some("content_filter") => Stop::Filtered,
-                    Some(other) => Stop::Other(other.to_owned()),
+                    Some("max_output_tokens") | None => StopReason::Length,
+                    Some("content_filter") => StopReason::Filtered,
+                    Some(other) => StopReason::Other(other.to_owned()),
                 }
             }
             // The request was made with `background`, or was cancelled.
-            other => Stop::Other(other.to_owned()),
+            other => StopReason::Other(other.to_owned()),
         });
         self.usage = response.inner("usage").map(|usage| {
             let details = usage.inner("input_tokens_details");
@@ -207,8 +207,8 @@ impl Streamed {
         draft.reasoning(self.reasoning);
         draft.used(self.usage);
         draft.close(match self.stop {
-            None => Stop::Cut,
-            Some(Stop::End) if self.refused => Stop::Filtered,
+            None => StopReason::Cut,
+            Some(StopReason::End) if self.refused => StopReason::Filtered,
             Some(stop) => stop,
         })
     }

@@ -102,7 +102,7 @@ impl ReplyStream {
         Ok(news)
     }
 
-    /// Ends the stream and returns the reply. If the stream ended before the model did, the reply is cut off: [`Stop::Cut`](super::Stop::Cut).
+    /// Ends the stream and returns the reply. If the stream ended before the model did, the reply is cut off: [`StopReason::Cut`](super::StopReason::Cut).
     pub fn finish(mut self) -> Result<Reply, WireError> {
         if let Some(data) = self.sse.rest() {
             // An event that the stream has not ended may be incomplete.

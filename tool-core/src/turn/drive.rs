@@ -6,7 +6,7 @@ use futures::future::{BoxFuture, Either, select};
 
 use super::held::{Halt, Held, Hold};
 use super::thread::{Last, Thread};
-use super::{ModelMessage, Stop, ToolMessage, Turn, TurnError, Turns, thread};
+use super::{ModelMessage, StopReason, ToolMessage, Turn, TurnError, Turns, thread};
 use crate::call::Ticket;
 use crate::context::ToolContext;
 use crate::error::ToolError;
@@ -124,7 +124,7 @@ impl Turns {
     /// drives of one thread only one continues, even in different processes. The other one returns [`Outcome::Busy`] and runs no call and asks
     /// no model. If a process dies, its run is taken over when the [`lease`](Self::lease) ends.
     ///
-    /// If the provider pauses a turn ([`Stop::Paused`]), the message is sent back, which is a step of its own.
+    /// If the provider pauses a turn ([`StopReason::Paused`]), the message is sent back, which is a step of its own.
     ///
     /// Cancellation, deadline and drain end the run before the next request to the model, and also end a request in flight.
     pub async fn drive<M: Model + ?Sized>(
@@ -275,7 +275,7 @@ impl Turns {
 
 /// Whether the provider paused the turn, and continues it when the message is sent back unchanged.
 fn is_paused(message: &ModelMessage) -> bool {
-    message.calls.is_empty() && message.stop == Some(Stop::Paused)
+    message.calls.is_empty() && message.stop == Some(StopReason::Paused)
 }
 
 /// Whether a message ends the run.
@@ -287,8 +287,8 @@ fn is_last(message: &ModelMessage) -> bool {
 fn said(message: &ModelMessage) -> Outcome {
     let text = message.text.clone();
     match &message.stop {
-        Some(Stop::Length) => Outcome::Length(text),
-        Some(Stop::Filtered) => Outcome::Filtered(text),
+        Some(StopReason::Length) => Outcome::Length(text),
+        Some(StopReason::Filtered) => Outcome::Filtered(text),
         Some(stop) if !stop.is_whole() => Outcome::Cut(text),
         _ if message.truncated => Outcome::Cut(text),
         _ => Outcome::Said(text),

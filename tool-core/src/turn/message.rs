@@ -37,7 +37,7 @@ pub struct ModelMessage {
     pub written: Option<Written>,
     /// Why the model stopped; `None` if the provider does not say, and in messages that versions before 0.2 stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Stop>,
+    pub stop: Option<StopReason>,
     /// Tokens that the request used, if the provider reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -46,16 +46,16 @@ pub struct ModelMessage {
 /// Why a model stopped.
 ///
 /// ```
-/// use tool_core::turn::Stop;
+/// use tool_core::turn::StopReason;
 ///
-/// assert_eq!(serde_json::to_string(&Stop::Length)?, r#""length""#);
-/// assert_eq!(serde_json::from_str::<Stop>(r#""a later word""#)?, Stop::Other("a later word".to_owned()));
+/// assert_eq!(serde_json::to_string(&StopReason::Length)?, r#""length""#);
+/// assert_eq!(serde_json::from_str::<StopReason>(r#""a later word""#)?, StopReason::Other("a later word".to_owned()));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
-pub enum Stop {
+pub enum StopReason {
     /// The message is complete.
     End,
     /// The model waits for the results of its calls.
@@ -72,7 +72,7 @@ pub enum Stop {
     Other(String),
 }
 
-impl Stop {
+impl StopReason {
     /// Whether the message is complete. An unknown reason counts as incomplete.
     pub fn is_whole(&self) -> bool {
         matches!(self, Self::End | Self::Calls | Self::Paused)
@@ -92,7 +92,7 @@ impl Stop {
     }
 }
 
-impl From<String> for Stop {
+impl From<String> for StopReason {
     fn from(word: String) -> Self {
         match &*word {
             "end" => Self::End,
@@ -106,10 +106,10 @@ impl From<String> for Stop {
     }
 }
 
-impl From<Stop> for String {
-    fn from(stop: Stop) -> Self {
+impl From<StopReason> for String {
+    fn from(stop: StopReason) -> Self {
         match stop {
-            Stop::Other(word) => word,
+            StopReason::Other(word) => word,
             stop => stop.as_str().to_owned(),
         }
     }

@@ -9,7 +9,7 @@ use tool_core::turn::ModelMessage;
 
 use super::{Answers, Chunk, FinishReason, UiError};
 use crate::json::json;
-use crate::{Delta, Reply, Stop};
+use crate::{Delta, Reply, StopReason};
 
 mod results;
 
@@ -256,9 +256,9 @@ impl Writer {
     /// Shows a whole answer, whether or not it was streamed before.
     pub fn reply(&mut self, reply: &Reply) -> Result<Vec<Chunk>, UiError> {
         self.finish = match reply.stop() {
-            Stop::End | Stop::Calls | Stop::Paused => FinishReason::Stop,
-            Stop::Length => FinishReason::Length,
-            Stop::Filtered => FinishReason::ContentFilter,
+            StopReason::End | StopReason::Calls | StopReason::Paused => FinishReason::Stop,
+            StopReason::Length => FinishReason::Length,
+            StopReason::Filtered => FinishReason::ContentFilter,
             _ => FinishReason::Other,
         };
         self.said(reply.message())

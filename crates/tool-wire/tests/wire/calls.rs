@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tool_core::ToolCall;
-use tool_wire::{Delta, Provider, Stop};
+use tool_wire::{Delta, Provider, StopReason};
 
 use crate::support::{feed, recorded, streamed};
 
@@ -34,7 +34,7 @@ fn a_whole_answer_and_a_streamed_one_have_the_same_calls() {
         for reply in [&whole, &stream] {
             assert_eq!(reply.text(), "Ich sehe nach: ☕", "{provider}");
             assert_eq!(reply.calls(), expected, "{provider}");
-            assert_eq!(reply.stop(), &Stop::Calls, "{provider}");
+            assert_eq!(reply.stop(), &StopReason::Calls, "{provider}");
             assert!(!reply.is_truncated());
         }
     }
@@ -285,14 +285,14 @@ fn provider_run_tools_are_not_calls() {
     ],"stop_reason":"pause_turn"}"#;
     let reply = Provider::Anthropic.reply(body).unwrap();
     assert!(reply.calls().is_empty());
-    assert_eq!(reply.stop(), &Stop::Paused);
+    assert_eq!(reply.stop(), &StopReason::Paused);
     let said = Provider::Anthropic.assistant(reply.message());
     assert!(said[0].get().contains("srvtoolu_1"));
 
     let body = r#"{"status":"completed","output":[{"type":"web_search_call","id":"ws_1","status":"completed"}]}"#;
     let reply = Provider::Responses.reply(body).unwrap();
     assert!(reply.calls().is_empty());
-    assert_eq!(reply.stop(), &Stop::End);
+    assert_eq!(reply.stop(), &StopReason::End);
 
     let body = r#"{"output":{"message":{"content":[{"toolUse":{"toolUseId":"s","name":"x","input":{},"type":"server_tool_use"}}]}},"stopReason":"end_turn"}"#;
     assert!(Provider::Bedrock.reply(body).unwrap().calls().is_empty());

@@ -1,44 +1,44 @@
 //! Answers that were cut off: none of their calls run.
 
 use serde_json::Value;
-use tool_wire::{Provider, Stop};
+use tool_wire::{Provider, StopReason};
 
 use crate::calls::SECOND;
 use crate::support::{recorded, streamed};
 
 /// Each provider's words for a stop, and their meaning.
-fn words(provider: Provider) -> Vec<(&'static str, Stop)> {
-    let other = |word: &str| Stop::Other(word.to_owned());
+fn words(provider: Provider) -> Vec<(&'static str, StopReason)> {
+    let other = |word: &str| StopReason::Other(word.to_owned());
     match provider {
         Provider::Chat => vec![
-            ("length", Stop::Length),
-            ("content_filter", Stop::Filtered),
+            ("length", StopReason::Length),
+            ("content_filter", StopReason::Filtered),
             (
                 "insufficient_system_resource",
                 other("insufficient_system_resource"),
             ),
         ],
         Provider::Responses => vec![
-            ("max_output_tokens", Stop::Length),
-            ("content_filter", Stop::Filtered),
+            ("max_output_tokens", StopReason::Length),
+            ("content_filter", StopReason::Filtered),
             ("something", other("something")),
         ],
         Provider::Anthropic => vec![
-            ("max_tokens", Stop::Length),
-            ("model_context_window_exceeded", Stop::Length),
-            ("refusal", Stop::Filtered),
+            ("max_tokens", StopReason::Length),
+            ("model_context_window_exceeded", StopReason::Length),
+            ("refusal", StopReason::Filtered),
             ("something", other("something")),
         ],
         Provider::Gemini => vec![
-            ("MAX_TOKENS", Stop::Length),
-            ("SAFETY", Stop::Filtered),
-            ("RECITATION", Stop::Filtered),
+            ("MAX_TOKENS", StopReason::Length),
+            ("SAFETY", StopReason::Filtered),
+            ("RECITATION", StopReason::Filtered),
             ("MALFORMED_FUNCTION_CALL", other("MALFORMED_FUNCTION_CALL")),
         ],
         Provider::Bedrock => vec![
-            ("max_tokens", Stop::Length),
-            ("guardrail_intervened", Stop::Filtered),
-            ("content_filtered", Stop::Filtered),
+            ("max_tokens", StopReason::Length),
+            ("guardrail_intervened", StopReason::Filtered),
+            ("content_filtered", StopReason::Filtered),
             ("malformed_tool_use", other("malformed_tool_use")),
         ],
     }
@@ -130,7 +130,7 @@ fn stream_that_ends_early_is_truncated() {
                 continue;
             }
             let reply = streamed(provider, piece).unwrap();
-            assert_eq!(reply.stop(), &Stop::Cut, "{provider} at {at}");
+            assert_eq!(reply.stop(), &StopReason::Cut, "{provider} at {at}");
             assert!(reply.calls().is_empty());
         }
     }

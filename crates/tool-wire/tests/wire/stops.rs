@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, RunCause, RunFilter, Usage, Workspace};
-use tool_core::turn::{ModelMessage, Outcome, Stop, Turns};
+use tool_core::turn::{ModelMessage, Outcome, StopReason, Turns};
 use tool_wire::Provider;
 
 use crate::support::{forecast, recorded, search, streamed};
@@ -123,7 +123,7 @@ fn refusals_are_filtered() {
         "content":[{"type":"refusal","refusal":"No."}]}]}"#;
     for (provider, body) in [(Provider::Chat, chat), (Provider::Responses, responses)] {
         let reply = provider.reply(body).unwrap();
-        assert_eq!((reply.stop(), reply.text()), (&Stop::Filtered, "No."));
+        assert_eq!((reply.stop(), reply.text()), (&StopReason::Filtered, "No."));
     }
 }
 
@@ -165,7 +165,7 @@ fn a_stream_names_its_reason_and_its_tokens() {
             streamed(provider, stream).unwrap(),
         ] {
             let message = reply.message();
-            assert_eq!(message.stop, Some(Stop::Calls), "{provider}");
+            assert_eq!(message.stop, Some(StopReason::Calls), "{provider}");
             assert_eq!(message.stop.as_ref(), Some(reply.stop()));
             let usage = message.usage.unwrap_or_default();
             assert!(
@@ -186,14 +186,14 @@ fn messages_of_older_versions_are_read() {
         r#"{"text":"Rain."}"#
     );
     for stop in [
-        Stop::End,
-        Stop::Calls,
-        Stop::Paused,
-        Stop::Length,
-        Stop::Filtered,
-        Stop::Cut,
+        StopReason::End,
+        StopReason::Calls,
+        StopReason::Paused,
+        StopReason::Length,
+        StopReason::Filtered,
+        StopReason::Cut,
     ] {
         let text = serde_json::to_string(&stop).unwrap();
-        assert_eq!(serde_json::from_str::<Stop>(&text).unwrap(), stop);
+        assert_eq!(serde_json::from_str::<StopReason>(&text).unwrap(), stop);
     }
 }
