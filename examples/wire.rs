@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 use tool_core::prelude::*;
-use tool_wire::{Offer, Provider, Reply};
+use tool_wire::{ModelReply, Offer, Provider};
 
 /// Tells how many days are left until a date.
 #[tool(read_only, example("The end of a year", { "date": "2026-12-31" }))]
@@ -48,7 +48,7 @@ fn post(
     provider: Provider,
     request: &str,
     step: usize,
-) -> Result<Reply, Box<dyn std::error::Error>> {
+) -> Result<ModelReply, Box<dyn std::error::Error>> {
     println!("  request {step}: {} bytes", request.len());
     let mut stream = provider.stream();
     for event in answer(provider, step) {

@@ -6,9 +6,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tool_wire::{Provider, Reply, WireError};
+use tool_wire::{ModelReply, Provider, WireError};
 
-fn streamed(provider: Provider, body: &[u8], piece: usize) -> Result<Reply, WireError> {
+fn streamed(provider: Provider, body: &[u8], piece: usize) -> Result<ModelReply, WireError> {
     let mut stream = provider.stream();
     if provider == Provider::Bedrock {
         for line in String::from_utf8_lossy(body).lines() {
@@ -23,7 +23,7 @@ fn streamed(provider: Provider, body: &[u8], piece: usize) -> Result<Reply, Wire
 }
 
 /// Asserts that a reply can be sent back as JSON.
-fn sound(provider: Provider, reply: &Reply) {
+fn sound(provider: Provider, reply: &ModelReply) {
     if reply.is_truncated() {
         assert!(!reply.stop().is_whole());
     }

@@ -11,7 +11,7 @@ use tool_core::turn::ModelMessage;
 use super::chat::reported;
 use super::json::{Node, Object, arguments_object, as_message, json as raw};
 use super::reply::{Draft, Reading, Reasoning};
-use super::{Delta, Provider, Reply, StopReason, WireError};
+use super::{Delta, ModelReply, Provider, StopReason, WireError};
 
 mod results;
 
@@ -19,7 +19,7 @@ pub(super) use results::{block, results};
 
 const ANTHROPIC: Provider = Provider::Anthropic;
 
-pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     let body = Node::read(ANTHROPIC, body)?.object()?;
     reported(ANTHROPIC, &body)?;
     let mut streamed = Streamed::default();
@@ -203,7 +203,7 @@ impl Streamed {
         Ok(())
     }
 
-    fn close(mut self) -> Reply {
+    fn close(mut self) -> ModelReply {
         self.blocks.sort_by_key(|block| block.index);
         let mut draft = Draft::new(ANTHROPIC);
         let mut content = Vec::new();
@@ -310,7 +310,7 @@ impl Reading for Streamed {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Reply {
+    fn finish(self: Box<Self>) -> ModelReply {
         self.close()
     }
 }

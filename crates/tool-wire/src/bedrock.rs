@@ -8,7 +8,7 @@ use tool_core::turn::ModelMessage;
 
 use super::json::{Node, Object, arguments_object, as_message, json as raw};
 use super::reply::{Draft, Reading, Reasoning};
-use super::{Delta, Provider, Reply, StopReason, WireError};
+use super::{Delta, ModelReply, Provider, StopReason, WireError};
 
 mod results;
 
@@ -16,7 +16,7 @@ pub(super) use results::{block, results};
 
 const BEDROCK: Provider = Provider::Bedrock;
 
-pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     let body = Node::read(BEDROCK, body)?.object()?;
     if !body.has("output")
         && let Some(message) = body.text_if_any("message")?
@@ -203,7 +203,7 @@ impl Streamed {
         Ok(())
     }
 
-    fn close(mut self) -> Reply {
+    fn close(mut self) -> ModelReply {
         self.blocks.sort_by_key(|block| block.index);
         let mut draft = Draft::new(BEDROCK);
         let mut content = Vec::new();
@@ -327,7 +327,7 @@ impl Reading for Streamed {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Reply {
+    fn finish(self: Box<Self>) -> ModelReply {
         self.close()
     }
 }

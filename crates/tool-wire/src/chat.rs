@@ -8,11 +8,11 @@ use tool_core::turn::ModelMessage;
 use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::json::{Node, Object, json};
 use super::reply::{Draft, Reading, Reasoning};
-use super::{Delta, Provider, Reply, StopReason, WireError};
+use super::{Delta, ModelReply, Provider, StopReason, WireError};
 
 const CHAT: Provider = Provider::Chat;
 
-pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     let mut streamed = Streamed::default();
     let body = Node::read(CHAT, body)?.object()?;
     streamed.usage = usage(&body);
@@ -194,7 +194,7 @@ impl Streamed {
         (id.is_empty() || self.calls[at].id == id).then_some(at)
     }
 
-    fn close(self) -> Reply {
+    fn close(self) -> ModelReply {
         let mut draft = Draft::new(CHAT);
         draft.text(&self.text);
         draft.reasoning(self.reasoning);
@@ -234,7 +234,7 @@ impl Reading for Streamed {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Reply {
+    fn finish(self: Box<Self>) -> ModelReply {
         self.close()
     }
 }

@@ -5,7 +5,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delta {
-    /// More of the model's reasoning. All pieces together are [`Reply::reasoning`].
+    /// More of the model's reasoning. All pieces together are [`ModelReply::reasoning`].
     Reasoning(String),
     /// More of the text.
     Text(String),

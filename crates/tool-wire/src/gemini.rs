@@ -12,14 +12,14 @@ use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::chat::reported;
 use super::json::{NO_ARGUMENTS, Node, Object, arguments_object, json as raw};
 use super::reply::{Draft, Reading, Reasoning};
-use super::{Delta, Provider, Reply, StopReason, WireError};
+use super::{Delta, ModelReply, Provider, StopReason, WireError};
 
 const GEMINI: Provider = Provider::Gemini;
 
 /// Prefix of the ids that are made here for calls that have none. They are never sent to the provider.
 const MADE: &str = "gemini_call_";
 
-pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     let mut streamed = Streamed::default();
     streamed.response(&Node::read(GEMINI, body)?.object()?, &mut Vec::new())?;
     Ok(streamed.close())
@@ -156,7 +156,7 @@ impl Streamed {
         id
     }
 
-    fn close(mut self) -> Reply {
+    fn close(mut self) -> ModelReply {
         if !self.parts.is_empty() {
             // The parts hold signatures of thoughts, which must be sent back in the same place.
             self.draft.written(&[raw(&Content {
@@ -183,7 +183,7 @@ impl Reading for Streamed {
         self.response(&Node::read(GEMINI, data)?.object()?, news)
     }
 
-    fn finish(self: Box<Self>) -> Reply {
+    fn finish(self: Box<Self>) -> ModelReply {
         self.close()
     }
 }

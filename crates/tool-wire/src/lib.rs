@@ -48,8 +48,8 @@
 //! # }
 //! ```
 //!
-//! A reply that was cut off says so ([`Reply::is_truncated`]). [`Turns`](tool_core::turn::Turns) take [`Reply::message`] as it is and run none
-//! of its calls. For a loop of your own, [`Reply::calls`] is empty in that case.
+//! A reply that was cut off says so ([`ModelReply::is_truncated`]). [`Turns`](tool_core::turn::Turns) take [`ModelReply::message`] as it is and
+//! run none of its calls. For a loop of your own, [`ModelReply::calls`] is empty in that case.
 
 mod answered;
 mod anthropic;
@@ -81,7 +81,7 @@ pub use delta::Delta;
 pub use error::{OfferError, WireError};
 pub use offer::Offer;
 pub use provider::Provider;
-pub use reply::Reply;
+pub use reply::ModelReply;
 pub use stream::ReplyStream;
 pub use system::SystemPrompt;
 pub use tool_core::turn::StopReason;

@@ -9,12 +9,12 @@ use super::{Delta, Provider, WireError};
 
 /// A model's reply: text, calls, or both.
 #[derive(Clone, Debug)]
-pub struct Reply {
+pub struct ModelReply {
     message: ModelMessage,
     stop: StopReason,
 }
 
-impl Reply {
+impl ModelReply {
     /// The message for [`Turns`](tool_core::turn::Turns): text, calls in order, and whether it was cut off.
     pub fn message(&self) -> &ModelMessage {
         &self.message
@@ -58,7 +58,7 @@ impl Reply {
 /// Reads the events of one provider.
 pub(super) trait Reading: Send {
     fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError>;
-    fn finish(self: Box<Self>) -> Reply;
+    fn finish(self: Box<Self>) -> ModelReply;
 }
 
 /// The reasoning of a reply while it is read: blocks, separated by empty lines.
@@ -156,7 +156,7 @@ impl Draft {
         self.usage = usage;
     }
 
-    pub(super) fn close(self, stop: StopReason) -> Reply {
+    pub(super) fn close(self, stop: StopReason) -> ModelReply {
         let stop = match stop {
             StopReason::End | StopReason::Calls | StopReason::Paused if !self.whole => {
                 StopReason::Cut
@@ -168,7 +168,7 @@ impl Draft {
             provider: self.provider.name().to_owned(),
             messages,
         });
-        Reply {
+        ModelReply {
             message: ModelMessage {
                 text: self.text,
                 reasoning: self.reasoning,

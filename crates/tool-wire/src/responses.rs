@@ -9,11 +9,11 @@ use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
 use super::chat::reported;
 use super::json::{Node, Object, json};
 use super::reply::{Draft, Reading, Reasoning};
-use super::{Delta, Provider, Reply, StopReason, WireError};
+use super::{Delta, ModelReply, Provider, StopReason, WireError};
 
 const RESPONSES: Provider = Provider::Responses;
 
-pub(super) fn reply(body: &str) -> Result<Reply, WireError> {
+pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     let mut streamed = Streamed::default();
     streamed.ended(&Node::read(RESPONSES, body)?.object()?)?;
     Ok(streamed.close())
@@ -176,7 +176,7 @@ impl Streamed {
             .ok_or_else(|| index.wrong("the number of an item that has begun"))
     }
 
-    fn close(mut self) -> Reply {
+    fn close(mut self) -> ModelReply {
         self.items.sort_by_key(|item| item.index);
         let mut draft = Draft::new(RESPONSES);
         let mut written = Vec::new();
@@ -298,7 +298,7 @@ impl Reading for Streamed {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Reply {
+    fn finish(self: Box<Self>) -> ModelReply {
         self.close()
     }
 }

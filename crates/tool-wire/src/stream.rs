@@ -2,13 +2,13 @@
 
 use super::reply::Reading;
 use super::sse::Sse;
-use super::{Delta, Provider, Reply, WireError, anthropic, bedrock, chat, gemini, responses};
+use super::{Delta, ModelReply, Provider, WireError, anthropic, bedrock, chat, gemini, responses};
 
 impl Provider {
     /// Reads a whole answer: the body of the HTTP response.
     ///
     /// Arguments stay the text that the model wrote, so that duplicate keys and long numbers reach the tool's own check.
-    pub fn reply(self, body: &str) -> Result<Reply, WireError> {
+    pub fn reply(self, body: &str) -> Result<ModelReply, WireError> {
         match self {
             Self::Chat => chat::reply(body),
             Self::Responses => responses::reply(body),
@@ -103,7 +103,7 @@ impl ReplyStream {
     }
 
     /// Ends the stream and returns the reply. If the stream ended before the model did, the reply is cut off: [`StopReason::Cut`](super::StopReason::Cut).
-    pub fn finish(mut self) -> Result<Reply, WireError> {
+    pub fn finish(mut self) -> Result<ModelReply, WireError> {
         if let Some(data) = self.sse.rest() {
             // An event that the stream has not ended may be incomplete.
             match self.reading.event(&data, &mut Vec::new()) {

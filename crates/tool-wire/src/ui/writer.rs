@@ -9,7 +9,7 @@ use tool_core::turn::ModelMessage;
 
 use super::{Answers, Chunk, FinishReason, UiError};
 use crate::json::json;
-use crate::{Delta, Reply, StopReason};
+use crate::{Delta, ModelReply, StopReason};
 
 mod results;
 
@@ -254,7 +254,7 @@ impl Writer {
     }
 
     /// Shows a whole answer, whether or not it was streamed before.
-    pub fn reply(&mut self, reply: &Reply) -> Result<Vec<Chunk>, UiError> {
+    pub fn reply(&mut self, reply: &ModelReply) -> Result<Vec<Chunk>, UiError> {
         self.finish = match reply.stop() {
             StopReason::End | StopReason::Calls | StopReason::Paused => FinishReason::Stop,
             StopReason::Length => FinishReason::Length,

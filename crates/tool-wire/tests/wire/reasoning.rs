@@ -6,7 +6,7 @@ use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, Message, ThreadId, ThreadStore};
 use tool_core::turn::{ModelMessage, Turn, Turns};
 use tool_wire::ui::{Chunk, Writer};
-use tool_wire::{Delta, Provider, Reply, WireError};
+use tool_wire::{Delta, ModelReply, Provider, WireError};
 
 /// Looks something up.
 #[tool(read_only)]
@@ -159,12 +159,12 @@ fn bedrock() -> Bodies {
     )
 }
 
-fn whole(provider: Provider) -> Reply {
+fn whole(provider: Provider) -> ModelReply {
     provider.reply(&bodies(provider).0.to_string()).unwrap()
 }
 
 /// Reads the first `most` events of the stream. Returns the reply and the deltas.
-fn streamed(provider: Provider, most: usize) -> (Reply, Vec<Delta>) {
+fn streamed(provider: Provider, most: usize) -> (ModelReply, Vec<Delta>) {
     let (mut stream, mut news) = (provider.stream(), Vec::new());
     for event in bodies(provider).1.iter().take(most) {
         news.extend(stream.event(&event.to_string()).unwrap());

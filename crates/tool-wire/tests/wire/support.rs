@@ -1,7 +1,7 @@
 //! Tools, and recorded answers that call them.
 
 use tool_core::prelude::*;
-use tool_wire::{Provider, Reply, ReplyStream, WireError};
+use tool_wire::{ModelReply, Provider, ReplyStream, WireError};
 
 /// Tells the weather.
 #[tool(
@@ -74,7 +74,7 @@ pub(crate) fn recorded(provider: Provider) -> (&'static str, &'static str) {
 }
 
 /// Reads a streamed body in one piece.
-pub(crate) fn streamed(provider: Provider, body: &str) -> Result<Reply, WireError> {
+pub(crate) fn streamed(provider: Provider, body: &str) -> Result<ModelReply, WireError> {
     let mut stream = provider.stream();
     feed(provider, &mut stream, body)?;
     stream.finish()

@@ -17,7 +17,7 @@ use tool_core::store::MemoryStore;
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, ToolMessage, Turns};
 use tool_core::{Approvals, DynamicTool, Effect, Gate, KeyRing, Rules};
 use tool_wire::ui::{Answers, Chunk, DONE, HEADERS, Writer, user_message};
-use tool_wire::{Delta, Provider, Reply};
+use tool_wire::{Delta, ModelReply, Provider};
 
 #[derive(Debug, Serialize, StrictSchema)]
 struct Step {
@@ -139,7 +139,7 @@ impl Server {
 /// An event of a run.
 enum News {
     Delta(Delta),
-    Reply(Box<Reply>),
+    Reply(Box<ModelReply>),
     Progress(String, Box<serde_json::value::RawValue>),
     Result(Box<ToolMessage>),
     Ended(Box<Outcome>),
