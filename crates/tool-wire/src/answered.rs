@@ -13,7 +13,7 @@ use super::{Provider, SystemPrompt, WireError};
 
 /// The result of a call as the model reads it: from a [`CallResult`] or a turn's [`ToolMessage`].
 #[derive(Clone, Debug)]
-pub struct Answered<'a> {
+pub struct ToolResult<'a> {
     pub(super) id: &'a str,
     pub(super) name: &'a str,
     pub(super) view: View<'a>,
@@ -59,7 +59,7 @@ fn view(output: &ModelOutput) -> View<'_> {
     }
 }
 
-impl<'a> From<&'a CallResult> for Answered<'a> {
+impl<'a> From<&'a CallResult> for ToolResult<'a> {
     fn from(result: &'a CallResult) -> Self {
         let view = match (result.error(), result.model_output(), result.output()) {
             (Some(error), _, _) => View::Text(error.model_text().into()),
@@ -76,7 +76,7 @@ impl<'a> From<&'a CallResult> for Answered<'a> {
     }
 }
 
-impl<'a> From<&'a ToolMessage> for Answered<'a> {
+impl<'a> From<&'a ToolMessage> for ToolResult<'a> {
     fn from(message: &'a ToolMessage) -> Self {
         let view = match (&message.model, &message.output) {
             (Some(output), _) => view(output),
@@ -95,11 +95,11 @@ impl<'a> From<&'a ToolMessage> for Answered<'a> {
 
 /// Messages in a provider's format: the results of calls, a user's message, or a whole thread.
 #[derive(Clone, Debug, Default)]
-pub struct Results {
+pub struct RequestMessages {
     /// Messages (items, contents) of the next request, in order.
     pub messages: Vec<Box<RawValue>>,
     /// Files that the provider does not accept. In place of each one, the model reads a line that names it.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<UnsupportedFile>,
     /// The system messages, if the provider takes them outside the messages. Flatten this into the request.
     pub system: SystemPrompt,
     /// The number of documents in the messages, for Bedrock: no two documents in a request may have the same name.
@@ -108,7 +108,7 @@ pub struct Results {
 
 /// A file that a provider does not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct UnsupportedFile {
     /// The id of the call whose result has the file; `None` for a file in a user's message.
     pub call: Option<String>,
     /// The media type of the file.
@@ -117,7 +117,7 @@ pub struct LeftOut {
     pub why: &'static str,
 }
 
-impl Results {
+impl RequestMessages {
     /// Adds a system message, at the place where the provider takes it.
     pub(super) fn add_system(&mut self, provider: Provider, text: String) {
         match provider {
@@ -138,7 +138,7 @@ impl Results {
         file: &File<'_>,
         why: &'static str,
     ) -> String {
-        self.left_out.push(LeftOut {
+        self.left_out.push(UnsupportedFile {
             call: call.map(str::to_owned),
             media_type: file.media_type.to_owned(),
             why,
@@ -284,9 +284,9 @@ impl File<'_> {
 /// Brings the results of a message's calls into the order of the calls. Fails if a call has no result, or if a result has no call.
 pub(super) fn in_order<'a>(
     message: &ModelMessage,
-    results: impl Iterator<Item = Answered<'a>>,
-) -> Result<Vec<Answered<'a>>, WireError> {
-    let mut open: Vec<Option<Answered<'a>>> = message.calls.iter().map(|_| None).collect();
+    results: impl Iterator<Item = ToolResult<'a>>,
+) -> Result<Vec<ToolResult<'a>>, WireError> {
+    let mut open: Vec<Option<ToolResult<'a>>> = message.calls.iter().map(|_| None).collect();
     for result in results {
         let place = message
             .calls

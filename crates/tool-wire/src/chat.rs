@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use tool_core::store::Usage;
 use tool_core::turn::ModelMessage;
 
-use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use super::answered::{Bytes, File, Piece, RequestMessages, ToolResult, View, piece};
 use super::json::{Node, Object, json};
 use super::reply::{Draft, Reading, Reasoning};
 use super::{Delta, ModelReply, Provider, StopReason, WireError};
@@ -285,7 +285,7 @@ struct Answer<'a> {
 }
 
 /// Writes results as tool messages. These hold only text, so files go into a user message after all results.
-pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
+pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let mut files = Vec::new();
     for result in results {
         let text = match &result.view {

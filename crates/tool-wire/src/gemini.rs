@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tool_core::store::Usage;
 use tool_core::turn::ModelMessage;
 
-use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use super::answered::{Bytes, File, Piece, RequestMessages, ToolResult, View, piece};
 use super::chat::reported;
 use super::json::{NO_ARGUMENTS, Node, Object, arguments_object, json as raw};
 use super::reply::{Draft, Reading, Reasoning};
@@ -269,7 +269,7 @@ enum Output<'a> {
 
 /// Writes results, which may hold only a few types of files. Other files that a user's message may hold go into a user message after all results,
 /// because the message after the calls may hold only results.
-pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
+pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let (mut content, mut behind) = (Vec::new(), Vec::new());
     for result in results {
         let (text, parts) = said(out, result, &mut behind);
@@ -303,7 +303,11 @@ pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
 }
 
 /// The text of a result, and the files inside it. Files that follow all results are added to `behind`.
-fn said(out: &mut Results, result: &Answered<'_>, behind: &mut Vec<Value>) -> (String, Vec<Value>) {
+fn said(
+    out: &mut RequestMessages,
+    result: &ToolResult<'_>,
+    behind: &mut Vec<Value>,
+) -> (String, Vec<Value>) {
     let View::Parts(parts) = &result.view else {
         return (result.view.text().into_owned(), Vec::new());
     };

@@ -8,7 +8,7 @@ use tool_core::__private0::in_reading_order;
 use tool_core::store::{CallPlace, Message, Role};
 use tool_core::turn::{ModelMessage, ToolMessage, UserMessage};
 
-use super::answered::{Answered, Results, View};
+use super::answered::{RequestMessages, ToolResult, View};
 use super::{Provider, WireError, user};
 
 /// The text that the model reads in place of a missing result.
@@ -19,23 +19,24 @@ impl Provider {
     ///
     /// Every call is followed by its result, wherever in the thread the result was stored. A call without a result gets a line that says so,
     /// and a result without its call is left out. System messages are among the messages if the provider takes them there (Chat, Responses);
-    /// else they are in [`Results::system`], which belongs in the same request. [`Results::left_out`] lists each file that the provider does not
-    /// accept, and the model reads a line in its place. With this and [`reply`](Self::reply), one [`Model`](tool_core::turn::Model) serves all providers.
-    pub fn history(self, thread: &[Message]) -> Result<Results, WireError> {
+    /// else they are in [`RequestMessages::system`], which belongs in the same request. [`RequestMessages::left_out`] lists each file that the
+    /// provider does not accept, and the model reads a line in its place. With this and [`reply`](Self::reply), one
+    /// [`Model`](tool_core::turn::Model) serves all providers.
+    pub fn history(self, thread: &[Message]) -> Result<RequestMessages, WireError> {
         history(self, thread)
     }
 }
 
 /// Writes a thread. Every message of the model is followed by the results of its calls, in the order of the calls, wherever in the thread they
 /// were stored. Messages that were stored in between come after the results.
-fn history(provider: Provider, thread: &[Message]) -> Result<Results, WireError> {
+fn history(provider: Provider, thread: &[Message]) -> Result<RequestMessages, WireError> {
     let mut results: HashMap<CallPlace, ToolMessage> = HashMap::new();
     for message in thread {
         if let Some(call) = message.answers {
             results.insert(call, read(provider, message)?);
         }
     }
-    let mut out = Results::default();
+    let mut out = RequestMessages::default();
     for message in in_reading_order(thread) {
         match message.role {
             // Results are written with the message that made their calls. Without that message, no provider accepts them.
@@ -52,13 +53,13 @@ fn history(provider: Provider, thread: &[Message]) -> Result<Results, WireError>
                         position,
                     };
                     results.get(&place).map_or(
-                        Answered {
+                        ToolResult {
                             id: &call.id,
                             name: &call.name,
                             view: View::Text(Cow::Borrowed(NO_RESULT)),
                             is_error: false,
                         },
-                        Answered::from,
+                        ToolResult::from,
                     )
                 });
                 provider.write_results(&answered.collect::<Vec<_>>(), &mut out);

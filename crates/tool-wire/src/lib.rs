@@ -76,7 +76,7 @@ pub mod ui;
 mod user;
 mod write;
 
-pub use answered::{Answered, LeftOut, Results};
+pub use answered::{RequestMessages, ToolResult, UnsupportedFile};
 pub use delta::Delta;
 pub use error::{OfferError, WireError};
 pub use offer::Offer;

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use tool_core::store::Usage;
 use tool_core::turn::ModelMessage;
 
-use super::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use super::answered::{Bytes, File, Piece, RequestMessages, ToolResult, View, piece};
 use super::chat::reported;
 use super::json::{Node, Object, json};
 use super::reply::{Draft, Reading, Reasoning};
@@ -347,7 +347,7 @@ enum Content<'a> {
     Parts(Vec<serde_json::Value>),
 }
 
-pub(super) fn results(results: &[Answered<'_>], out: &mut Results) {
+pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     for result in results {
         let text;
         let output = match &result.view {

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tool_core::Part;
 
-use super::answered::{File, Piece, Results, piece};
+use super::answered::{File, Piece, RequestMessages, piece};
 use super::json::json as raw;
 use super::{Provider, anthropic, bedrock, chat, gemini, responses};
 
@@ -20,7 +20,7 @@ pub(super) fn text(provider: Provider, text: &str) -> Box<RawValue> {
 }
 
 /// Writes a message with any parts.
-pub(super) fn write(provider: Provider, parts: &[Part], out: &mut Results) {
+pub(super) fn write(provider: Provider, parts: &[Part], out: &mut RequestMessages) {
     if let [Part::Text { text: said }] = parts {
         out.messages.push(text(provider, said));
         return;

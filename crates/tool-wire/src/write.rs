@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use tool_core::turn::{ModelMessage, UserMessage};
 
-use super::answered::{self, Answered, Results};
+use super::answered::{self, RequestMessages, ToolResult};
 use super::{Provider, WireError, anthropic, bedrock, chat, gemini, responses, user};
 
 impl Provider {
@@ -29,18 +29,18 @@ impl Provider {
     ///
     /// The messages are in the order of the calls, whatever the order of `results`: each result answers the first open call with its id. Every
     /// call must have a result. A [`CallResult`](tool_core::CallResult) and a turn's [`ToolMessage`](tool_core::turn::ToolMessage) are both accepted.
-    pub fn results<'a, R: Into<Answered<'a>>>(
+    pub fn results<'a, R: Into<ToolResult<'a>>>(
         self,
         message: &ModelMessage,
         results: impl IntoIterator<Item = R>,
-    ) -> Result<Results, WireError> {
+    ) -> Result<RequestMessages, WireError> {
         let results = answered::in_order(message, results.into_iter().map(Into::into))?;
-        let mut out = Results::default();
+        let mut out = RequestMessages::default();
         self.write_results(&results, &mut out);
         Ok(out)
     }
 
-    pub(super) fn write_results(self, results: &[Answered<'_>], out: &mut Results) {
+    pub(super) fn write_results(self, results: &[ToolResult<'_>], out: &mut RequestMessages) {
         match self {
             Self::Chat => chat::results(results, out),
             Self::Responses => responses::results(results, out),
@@ -51,9 +51,9 @@ impl Provider {
     }
 
     /// A system message, for hosts with a loop of their own; [`history`](Self::history) writes it automatically. It is a message or a field of
-    /// the request: [`Results::system`].
-    pub fn system_message(self, text: &str) -> Results {
-        let mut out = Results::default();
+    /// the request: [`RequestMessages::system`].
+    pub fn system_message(self, text: &str) -> RequestMessages {
+        let mut out = RequestMessages::default();
         out.add_system(self, text.to_owned());
         out
     }
@@ -81,8 +81,8 @@ impl Provider {
     /// let sent = Provider::Bedrock.user_message(&message);
     /// assert_eq!(sent.left_out[0].media_type, "image/png");
     /// ```
-    pub fn user_message(self, message: &UserMessage) -> Results {
-        let mut out = Results::default();
+    pub fn user_message(self, message: &UserMessage) -> RequestMessages {
+        let mut out = RequestMessages::default();
         user::write(self, message.parts(), &mut out);
         out
     }

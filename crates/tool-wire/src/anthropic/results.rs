@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use crate::answered::{Bytes, File, Piece, RequestMessages, ToolResult, View, piece};
 use crate::json::{as_message, json as raw};
 
 #[derive(Serialize)]
-struct ToolResult<'a> {
+struct Block<'a> {
     r#type: &'static str,
     tool_use_id: &'a str,
     content: Content<'a>,
@@ -23,7 +23,7 @@ enum Content<'a> {
 }
 
 /// Writes all results into one message, before any other content.
-pub(crate) fn results(results: &[Answered<'_>], out: &mut Results) {
+pub(crate) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let mut content = Vec::new();
     for result in results {
         let text;
@@ -45,7 +45,7 @@ pub(crate) fn results(results: &[Answered<'_>], out: &mut Results) {
                 Content::Text(&text)
             }
         };
-        content.push(raw(&ToolResult {
+        content.push(raw(&Block {
             r#type: "tool_result",
             tool_use_id: result.id,
             content: parts,

@@ -4,18 +4,18 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::answered::{Answered, Bytes, File, Piece, Results, View, piece};
+use crate::answered::{Bytes, File, Piece, RequestMessages, ToolResult, View, piece};
 use crate::json::{as_message, json as raw};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Resulted<'a> {
-    tool_result: ToolResult<'a>,
+    tool_result: Block<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolResult<'a> {
+struct Block<'a> {
     tool_use_id: &'a str,
     content: Vec<Box<RawValue>>,
     status: &'static str,
@@ -26,7 +26,7 @@ struct Json<'a> {
     json: &'a RawValue,
 }
 
-pub(crate) fn results(results: &[Answered<'_>], out: &mut Results) {
+pub(crate) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let mut content = Vec::new();
     for result in results {
         let blocks = match &result.view {
@@ -48,7 +48,7 @@ pub(crate) fn results(results: &[Answered<'_>], out: &mut Results) {
             view => vec![raw(&json!({"text": view.text()}))],
         };
         content.push(raw(&Resulted {
-            tool_result: ToolResult {
+            tool_result: Block {
                 tool_use_id: result.id,
                 content: blocks,
                 status: if result.is_error { "error" } else { "success" },

@@ -6,7 +6,7 @@ use tool_core::store::{MemoryStore, ThreadId, ThreadStore};
 use tool_core::turn::{ModelMessage, Turn, Turns};
 use tool_core::{Audio, File, Image, Part};
 use tool_wire::ui::Writer;
-use tool_wire::{Provider, Results};
+use tool_wire::{Provider, RequestMessages};
 
 /// A PNG image of one red pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
@@ -99,7 +99,7 @@ fn tools() -> Toolset {
     toolset![draw, all_kinds, report, far, rare, large]
 }
 
-async fn results(provider: Provider, name: &str) -> (Vec<Value>, Results) {
+async fn results(provider: Provider, name: &str) -> (Vec<Value>, RequestMessages) {
     let call = ToolCall::new("c-0", name, "{}");
     let result = tools().call(call.clone(), &ToolContext::anonymous()).await;
     assert!(!result.is_error(), "{:?}", result.error());
@@ -113,7 +113,7 @@ async fn results(provider: Provider, name: &str) -> (Vec<Value>, Results) {
     (values, written)
 }
 
-fn left_out(results: &Results) -> Vec<&str> {
+fn left_out(results: &RequestMessages) -> Vec<&str> {
     results
         .left_out
         .iter()

@@ -5,7 +5,7 @@ use tool_core::Part;
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, Message, NewMessage, Role, ThreadId, ThreadStore, Timestamp};
 use tool_core::turn::{MessageError, ModelMessage, Turn, TurnError, Turns, UserMessage};
-use tool_wire::{Provider, Results};
+use tool_wire::{Provider, RequestMessages};
 
 const PNG: &str = "iVBORw0KGgo=";
 const PDF: &str = "JVBERi0xLjQ=";
@@ -24,7 +24,7 @@ async fn stored(store: &MemoryStore, conversation: &str) -> Vec<Message> {
     ThreadStore::read(store, &thread, None).await.unwrap()
 }
 
-fn values(results: &Results) -> Vec<Value> {
+fn values(results: &RequestMessages) -> Vec<Value> {
     let messages = results.messages.iter();
     messages
         .map(|raw| serde_json::from_str(raw.get()).unwrap())

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::turn::ModelMessage;
 use tool_core::{ErrorKind, Part};
-use tool_wire::{Provider, Results, WireError};
+use tool_wire::{Provider, RequestMessages, WireError};
 
 /// Gives a text.
 #[tool]
@@ -101,7 +101,7 @@ async fn run(names: &[&str]) -> (ModelMessage, Vec<CallResult>) {
     (ModelMessage::calls(calls), results)
 }
 
-fn values(results: &Results) -> Vec<Value> {
+fn values(results: &RequestMessages) -> Vec<Value> {
     results
         .messages
         .iter()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, Message, RunFilter, ThreadId, ThreadStore, Workspace};
 use tool_core::turn::{MessageError, Model, ModelMessage, Outcome, Request, TurnError, Turns};
-use tool_wire::{Offer, Provider, Results, SystemPrompt};
+use tool_wire::{Offer, Provider, RequestMessages, SystemPrompt};
 
 fn cx(conversation: &str) -> ToolContext {
     ToolContext::builder()
@@ -38,7 +38,7 @@ struct Body<'a> {
 }
 
 /// The fields of a request other than its messages, and the messages.
-fn request(provider: Provider, history: &Results) -> (Value, Vec<Value>) {
+fn request(provider: Provider, history: &RequestMessages) -> (Value, Vec<Value>) {
     let offer = provider.offer(&toolset![look_up]).unwrap();
     let body = Body {
         model: "a-model",

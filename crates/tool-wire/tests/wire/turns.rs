@@ -205,7 +205,7 @@ async fn model_parts_are_stored_in_the_thread() {
         );
     }
     for provider in Provider::ALL {
-        let text = |results: tool_wire::Results| format!("{:?}", results.messages);
+        let text = |results: tool_wire::RequestMessages| format!("{:?}", results.messages);
         let kept = text(provider.results(&message, &kept).unwrap());
         assert_eq!(
             kept,
