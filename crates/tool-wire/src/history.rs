@@ -8,8 +8,8 @@ use tool_core::__private0::in_reading_order;
 use tool_core::store::{CallPlace, Message, Role};
 use tool_core::turn::{ModelMessage, ToolMessage, UserMessage};
 
-use super::answered::{RequestMessages, ToolResult, View};
-use super::{Provider, WireError, user};
+use super::results::{ToolResult, View};
+use super::{Provider, RequestMessages, WireError, user};
 
 /// The text that the model reads in place of a missing result.
 const NO_RESULT: &str = "[there is no result: the call waits, or was given up]";

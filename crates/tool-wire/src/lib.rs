@@ -51,7 +51,6 @@
 //! A reply that was cut off says so ([`ModelReply::is_truncated`]). [`Turns`](tool_core::turn::Turns) take [`ModelReply::message`] as it is and
 //! run none of its calls. For a loop of your own, [`ModelReply::calls`] is empty in that case.
 
-mod answered;
 mod anthropic;
 mod bedrock;
 mod budget;
@@ -59,14 +58,17 @@ mod chat;
 mod definition;
 mod delta;
 mod error;
+mod file;
 mod gemini;
 mod history;
 mod json;
 mod listed;
+mod messages;
 mod offer;
 mod provider;
 mod reply;
 mod responses;
+mod results;
 mod search;
 mod sse;
 mod stream;
@@ -76,12 +78,13 @@ pub mod ui;
 mod user;
 mod write;
 
-pub use answered::{RequestMessages, ToolResult, UnsupportedFile};
 pub use delta::Delta;
 pub use error::{OfferError, WireError};
+pub use messages::{RequestMessages, UnsupportedFile};
 pub use offer::Offer;
 pub use provider::Provider;
 pub use reply::ModelReply;
+pub use results::ToolResult;
 pub use stream::ReplyStream;
 pub use system::SystemPrompt;
 pub use tool_core::turn::StopReason;

@@ -5,11 +5,12 @@ use serde_json::value::RawValue;
 use tool_core::store::Usage;
 use tool_core::turn::ModelMessage;
 
-use super::answered::{Bytes, File, Piece, RequestMessages, ToolResult, View, piece};
 use super::chat::reported;
+use super::file::{Bytes, File, Piece, piece};
 use super::json::{Node, Object, json};
 use super::reply::{Draft, Reading, Reasoning};
-use super::{Delta, ModelReply, Provider, StopReason, WireError};
+use super::results::{ToolResult, View};
+use super::{Delta, ModelReply, Provider, RequestMessages, StopReason, WireError};
 
 const RESPONSES: Provider = Provider::Responses;
 

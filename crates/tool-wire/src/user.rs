@@ -4,9 +4,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tool_core::Part;
 
-use super::answered::{File, Piece, RequestMessages, piece};
+use super::file::{File, Piece, piece};
 use super::json::json as raw;
-use super::{Provider, anthropic, bedrock, chat, gemini, responses};
+use super::{Provider, RequestMessages, anthropic, bedrock, chat, gemini, responses};
 
 /// Writes a text alone, in the shortest form that the provider accepts.
 pub(super) fn text(provider: Provider, text: &str) -> Box<RawValue> {

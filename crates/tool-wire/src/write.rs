@@ -3,8 +3,10 @@
 use serde_json::value::RawValue;
 use tool_core::turn::{ModelMessage, UserMessage};
 
-use super::answered::{self, RequestMessages, ToolResult};
-use super::{Provider, WireError, anthropic, bedrock, chat, gemini, responses, user};
+use super::results::{self, ToolResult};
+use super::{
+    Provider, RequestMessages, WireError, anthropic, bedrock, chat, gemini, responses, user,
+};
 
 impl Provider {
     /// The model's message as messages (items, contents) of the next request: as this provider wrote it if the message came from this provider,
@@ -34,7 +36,7 @@ impl Provider {
         message: &ModelMessage,
         results: impl IntoIterator<Item = R>,
     ) -> Result<RequestMessages, WireError> {
-        let results = answered::in_order(message, results.into_iter().map(Into::into))?;
+        let results = results::in_order(message, results.into_iter().map(Into::into))?;
         let mut out = RequestMessages::default();
         self.write_results(&results, &mut out);
         Ok(out)

@@ -3,8 +3,10 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::answered::{Bytes, File, Piece, RequestMessages, ToolResult, View, piece};
+use crate::RequestMessages;
+use crate::file::{Bytes, File, Piece, piece};
 use crate::json::{as_message, json as raw};
+use crate::results::{ToolResult, View};
 
 #[derive(Serialize)]
 struct Block<'a> {
