@@ -41,14 +41,14 @@
 //! # }
 //! ```
 
-mod back;
+mod approvals;
 mod chunk;
-mod said;
+mod user;
 mod writer;
 
-pub use back::{Answers, ApprovalResponse};
+pub use approvals::{Answers, ApprovalResponse};
 pub use chunk::{Chunk, FinishReason};
-pub use said::user_message;
+pub use user::user_message;
 pub use writer::Writer;
 
 /// The headers of the HTTP response.

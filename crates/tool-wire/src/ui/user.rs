@@ -5,7 +5,7 @@ use tool_core::Part;
 use tool_core::turn::UserMessage;
 
 use super::UiError;
-use super::back::{last_message, text, wrong};
+use super::approvals::{last_message, text, wrong};
 
 /// Reads the user's message from the request of an interface: the texts and files of the last message, for
 /// [`Turns::say`](tool_core::turn::Turns::say).
