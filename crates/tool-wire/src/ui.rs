@@ -2,8 +2,8 @@
 //! approval requests, results and errors. In the other direction, it reads the users' messages and their answers to approval requests.
 //!
 //! A host answers with [`HEADERS`] and the text of each [`Chunk`], and ends with [`DONE`]. A [`Writer`] makes the chunks from the events of a
-//! turn. [`user_message`] and [`Answers`] read what the interface sends. The stream has the format of versions 5 to 7 of the npm package
-//! `ai`; version 5 does not support approvals.
+//! turn. [`user_message`] and [`ApprovalResponses`] read what the interface sends. The stream has the format of versions 5 to 7 of the npm
+//! package `ai`; version 5 does not support approvals.
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -30,7 +30,7 @@
 //!
 //! send(ui.start(None));
 //! let message = ModelMessage::calls([ToolCall::new("c-1", "add", r#"{"a":1,"b":2}"#)]);
-//! send(ui.said(&message)?);
+//! send(ui.message(&message)?);
 //! for call in message.calls {
 //!     send(ui.result(&tools.call(call, &ToolContext::anonymous()).await)?);
 //! }
@@ -46,7 +46,7 @@ mod chunk;
 mod user;
 mod writer;
 
-pub use approvals::{Answers, ApprovalResponse};
+pub use approvals::{ApprovalResponse, ApprovalResponses};
 pub use chunk::{Chunk, FinishReason};
 pub use user::user_message;
 pub use writer::Writer;
@@ -79,7 +79,7 @@ pub enum UiError {
     },
     /// No call with this id has been shown.
     #[error(
-        "call `{call}` was not shown: give the model's message to `Writer::said` first, or the interface's answers to `Writer::resume`"
+        "call `{call}` was not shown: pass the model's message to `Writer::message` first, or the interface's answers to `Writer::resume`"
     )]
     NoSuchCall {
         /// The id of the call.

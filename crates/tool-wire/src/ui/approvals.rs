@@ -12,7 +12,7 @@ use super::UiError;
 /// Read them from the body that `useChat` posts (an object with `messages`) or from the list of messages itself. Only the last message
 /// counts: the parts of its last step, or the parts of a message with the role `tool`.
 #[derive(Clone, Debug, Default)]
-pub struct Answers {
+pub struct ApprovalResponses {
     message: Option<String>,
     responses: Vec<ApprovalResponse>,
     parts: Vec<Part>,
@@ -46,13 +46,13 @@ pub struct ApprovalResponse {
     pub input: Option<Value>,
 }
 
-impl Answers {
+impl ApprovalResponses {
     /// Reads the answers from the JSON body that an interface has sent.
     ///
     /// ```
-    /// use tool_wire::ui::Answers;
+    /// use tool_wire::ui::ApprovalResponses;
     ///
-    /// let answers = Answers::read(r#"{"id": "chat-1", "messages": [
+    /// let answers = ApprovalResponses::read(r#"{"id": "chat-1", "messages": [
     ///     {"id": "u-1", "role": "user", "parts": [{"type": "text", "text": "Mail Bob."}]},
     ///     {"id": "a-1", "role": "assistant", "parts": [
     ///         {"type": "step-start"},
@@ -214,7 +214,7 @@ impl ApprovalResponse {
     ///
     /// The arguments in the interface must be those of the request. Otherwise the interface has shown the person something different from what
     /// would run, and the error is [`ApprovalError::Tampered`].
-    pub async fn give(
+    pub async fn submit(
         &self,
         workspace: &Workspace,
         approvals: &Approvals,

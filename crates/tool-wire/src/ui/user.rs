@@ -11,8 +11,8 @@ use super::approvals::{last_message, text, wrong};
 /// [`Turns::say`](tool_core::turn::Turns::say).
 ///
 /// The body is what `useChat` posts (an object with `messages`) or the list of messages itself. Returns `None` if the last message is not from
-/// a user: then it answers approval requests, which [`Answers`](super::Answers) reads. Empty texts and an application's own parts
-/// (`data-…`) are left out.
+/// a user: then it answers approval requests, which [`ApprovalResponses`](super::ApprovalResponses) reads. Empty texts and an application's own
+/// parts (`data-…`) are left out.
 ///
 /// ```
 /// use tool_core::Part;

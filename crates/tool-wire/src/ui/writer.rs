@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use tool_core::Toolset;
 use tool_core::turn::ModelMessage;
 
-use super::{Answers, Chunk, FinishReason, UiError};
+use super::{ApprovalResponses, Chunk, FinishReason, UiError};
 use crate::json::json;
 use crate::{Delta, ModelReply, StopReason};
 
@@ -110,7 +110,7 @@ impl Writer {
     }
 
     /// Continues the message that the answers belong to: its open calls get their results in it.
-    pub fn resume(tools: &Toolset, answers: &Answers) -> Self {
+    pub fn resume(tools: &Toolset, answers: &ApprovalResponses) -> Self {
         let mut writer = Self::new(tools);
         for (id, name, input, approved) in answers.open() {
             writer.shown.insert(id.to_owned());
@@ -139,7 +139,8 @@ impl Writer {
         }]
     }
 
-    /// Begins a step: the model is asked, again or for the first time. [`news`](Self::news) and [`said`](Self::said) begin a step if none is open.
+    /// Begins a step: the model is asked, again or for the first time. [`delta`](Self::delta) and [`message`](Self::message) begin a step if
+    /// none is open.
     #[must_use = "send the chunks"]
     pub fn step(&mut self) -> Vec<Chunk> {
         let mut chunks = self.end_step();
@@ -219,7 +220,7 @@ impl Writer {
     }
 
     /// Shows a new piece of a streamed answer.
-    pub fn news(&mut self, delta: &Delta) -> Result<Vec<Chunk>, UiError> {
+    pub fn delta(&mut self, delta: &Delta) -> Result<Vec<Chunk>, UiError> {
         let mut chunks = self.begin_step();
         match delta {
             Delta::Reasoning(piece) => {
@@ -261,12 +262,12 @@ impl Writer {
             StopReason::Filtered => FinishReason::ContentFilter,
             _ => FinishReason::Other,
         };
-        self.said(reply.message())
+        self.message(reply.message())
     }
 
     /// Shows the model's message: the end of a streamed text, or the whole text with the model's reasoning, and its calls. The calls of a
     /// message that was cut off are shown as failed.
-    pub fn said(&mut self, message: &ModelMessage) -> Result<Vec<Chunk>, UiError> {
+    pub fn message(&mut self, message: &ModelMessage) -> Result<Vec<Chunk>, UiError> {
         let mut chunks = self.begin_step();
         let Streamed { text, reasoning } = self.streamed;
         if !text && !reasoning && !message.reasoning.is_empty() {

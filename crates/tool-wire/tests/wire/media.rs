@@ -370,7 +370,7 @@ async fn an_interface_gets_the_file() {
     let call = ToolCall::new("c-0", "draw", "{}");
     let result = tools().call(call.clone(), &ToolContext::anonymous()).await;
     let mut writer = Writer::new(&tools());
-    let _ = writer.said(&ModelMessage::calls([call])).unwrap();
+    let _ = writer.message(&ModelMessage::calls([call])).unwrap();
     let chunks = writer.result(&result).unwrap();
     assert_eq!(
         serde_json::to_value(&chunks).unwrap(),

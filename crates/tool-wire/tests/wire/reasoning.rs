@@ -350,7 +350,7 @@ fn an_interface_shows_reasoning_before_the_answer() {
         let mut ui = Writer::new(&toolset![look_up]);
         let mut chunks = Vec::new();
         for delta in &news {
-            chunks.extend(ui.news(delta).unwrap());
+            chunks.extend(ui.delta(delta).unwrap());
         }
         chunks.extend(ui.reply(&reply).unwrap());
         let streamed = values(&chunks);
@@ -402,7 +402,7 @@ fn an_interface_shows_reasoning_before_the_answer() {
         let mut quiet = Writer::new(&toolset![look_up]).without_reasoning();
         let mut chunks = Vec::new();
         for delta in &news {
-            chunks.extend(quiet.news(delta).unwrap());
+            chunks.extend(quiet.delta(delta).unwrap());
         }
         chunks.extend(quiet.reply(&reply).unwrap());
         let chunks = format!("{:?}", values(&chunks));
@@ -425,13 +425,13 @@ fn an_interface_shows_reasoning_between_texts_in_its_place() {
         Delta::Reasoning("c".to_owned()),
         Delta::Text("d".to_owned()),
     ] {
-        chunks.extend(ui.news(&delta).unwrap());
+        chunks.extend(ui.delta(&delta).unwrap());
     }
     let message = ModelMessage {
         reasoning: "a\n\nc".to_owned(),
         ..ModelMessage::text("bd")
     };
-    chunks.extend(ui.said(&message).unwrap());
+    chunks.extend(ui.message(&message).unwrap());
     assert_eq!(
         values(&chunks),
         [

@@ -6,7 +6,7 @@ use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, ThreadId};
 use tool_core::turn::{ModelMessage, Outcome, StoredMessage, Turn, Turns};
 use tool_core::{ApprovalError, Approvals, DynamicTool, ErrorKind, Gate, KeyRing, Part, Route};
-use tool_wire::ui::{Answers, Chunk, UiError, Writer, user_message};
+use tool_wire::ui::{ApprovalResponses, Chunk, UiError, Writer, user_message};
 use tool_wire::{Delta, Provider};
 
 use crate::support::recorded;
@@ -92,7 +92,7 @@ async fn calls_are_streamed_to_the_interface() {
             text: "}".to_owned(),
         },
     ] {
-        all.extend(ui.news(&delta).unwrap());
+        all.extend(ui.delta(&delta).unwrap());
     }
     let message = ModelMessage {
         text: "I look.".to_owned(),
@@ -105,7 +105,7 @@ async fn calls_are_streamed_to_the_interface() {
             call("c-6", "count", "{"),
         ])
     };
-    all.extend(ui.said(&message).unwrap());
+    all.extend(ui.message(&message).unwrap());
     for call in &message.calls {
         let events: Vec<ToolEvent> = tools.stream(call.clone(), &cx).collect().await;
         for event in &events {
@@ -113,7 +113,7 @@ async fn calls_are_streamed_to_the_interface() {
         }
     }
     all.extend(ui.step());
-    all.extend(ui.said(&ModelMessage::text("All done.")).unwrap());
+    all.extend(ui.message(&ModelMessage::text("All done.")).unwrap());
     all.extend(ui.finish());
     let mut all = values(&all);
     // The protocol does not define the texts of this crate's errors.
@@ -214,17 +214,17 @@ async fn steps_out_of_order_are_refused() {
         id: "c-1".to_owned(),
         name: "count".to_owned(),
     };
-    let _ = ui.news(&begun).unwrap();
+    let _ = ui.delta(&begun).unwrap();
     let early = ui.progress("c-1", &step).unwrap_err();
     assert_eq!(
         early.to_string(),
         "call `c-1` is input-streaming, so it cannot have progress"
     );
     let _ = ui
-        .said(&ModelMessage::calls([call("c-1", "count", "{}")]))
+        .message(&ModelMessage::calls([call("c-1", "count", "{}")]))
         .unwrap();
     let more = ui
-        .news(&Delta::Arguments {
+        .delta(&Delta::Arguments {
             id: "c-1".to_owned(),
             text: "{".to_owned(),
         })
@@ -250,7 +250,7 @@ async fn steps_out_of_order_are_refused() {
     // The same id in a later step is a different call, and gets a name of its own.
     let _ = ui.step();
     let chunks = values(
-        &ui.said(&ModelMessage::calls([call("c-1", "count", "{}")]))
+        &ui.message(&ModelMessage::calls([call("c-1", "count", "{}")]))
             .unwrap(),
     );
     assert_eq!(chunks[0]["toolCallId"], "c-1#2");
@@ -313,7 +313,7 @@ async fn asked(store: &MemoryStore) -> (StoredMessage, Vec<Value>, Vec<String>) 
     ]);
     let mut ui = Writer::new(&tools);
     let mut all = ui.start(None);
-    all.extend(ui.said(&message).unwrap());
+    all.extend(ui.message(&message).unwrap());
     let message = process.turns.record(message, &process.cx).await.unwrap();
     let turn = process
         .turns
@@ -369,11 +369,11 @@ async fn turn_continues_with_the_answers_of_the_interface() {
 
     let process = Process::start(&store);
     let tools = process.tools();
-    let answers = Answers::read(&posted(&tokens, [true, false]).to_string()).unwrap();
+    let answers = ApprovalResponses::read(&posted(&tokens, [true, false]).to_string()).unwrap();
     assert!(answers.is_ready());
     for response in answers.responses() {
         let route = response
-            .give(&"acme".into(), process.approvals(), &tools, "ann")
+            .submit(&"acme".into(), process.approvals(), &tools, "ann")
             .await
             .unwrap();
         assert_eq!(
@@ -385,7 +385,7 @@ async fn turn_continues_with_the_answers_of_the_interface() {
         // Each answer counts once.
         assert!(
             response
-                .give(&"acme".into(), process.approvals(), &tools, "ann")
+                .submit(&"acme".into(), process.approvals(), &tools, "ann")
                 .await
                 .is_err()
         );
@@ -437,17 +437,17 @@ async fn tampered_arguments_are_refused() {
     let mut body = posted(&tokens, [true, true]);
     body["messages"][1]["parts"][1]["input"]["to"] = json!("mallory");
     body["messages"][1]["parts"][2]["approval"]["id"] = json!(tokens[1].replace("ta2.", "ta2.x"));
-    let answers = Answers::read(&body.to_string()).unwrap();
+    let answers = ApprovalResponses::read(&body.to_string()).unwrap();
     let [tampered, forged] = answers.responses() else {
         panic!()
     };
     let error = tampered
-        .give(&"acme".into(), process.approvals(), &tools, "ann")
+        .submit(&"acme".into(), process.approvals(), &tools, "ann")
         .await
         .unwrap_err();
     assert!(matches!(error, ApprovalError::Tampered), "{error}");
     let error = forged
-        .give(&"acme".into(), process.approvals(), &tools, "ann")
+        .submit(&"acme".into(), process.approvals(), &tools, "ann")
         .await
         .unwrap_err();
     assert!(matches!(error, ApprovalError::Invalid), "{error}");
@@ -459,9 +459,9 @@ async fn tampered_arguments_are_refused() {
     // Numbers that an interface formats differently are equal.
     let mut body = posted(&tokens, [true, true]);
     body["messages"][1]["parts"][1]["input"]["size"] = json!(1.0);
-    let answers = Answers::read(&body.to_string()).unwrap();
+    let answers = ApprovalResponses::read(&body.to_string()).unwrap();
     answers.responses()[0]
-        .give(&"acme".into(), process.approvals(), &tools, "ann")
+        .submit(&"acme".into(), process.approvals(), &tools, "ann")
         .await
         .unwrap();
 }
@@ -473,7 +473,9 @@ fn turn_continues_when_every_call_is_answered() {
     let ready = |change: &dyn Fn(&mut Value)| {
         let mut body = posted(&tokens, [true, false]);
         change(&mut body["messages"][1]["parts"]);
-        Answers::read(&body.to_string()).unwrap().is_ready()
+        ApprovalResponses::read(&body.to_string())
+            .unwrap()
+            .is_ready()
     };
     let other = |parts: &mut Value, part: Value| parts[2] = part;
     let call = |state: &str| json!({"type": "dynamic-tool", "toolName": "x", "toolCallId": "c-2", "state": state, "input": {}});
@@ -499,7 +501,11 @@ fn turn_continues_when_every_call_is_answered() {
         &|parts| *parts = json!([{"type": "step-start"}, call("output-available")])
     ));
     let user = json!([{"id": "u", "role": "user", "parts": []}]);
-    assert!(!Answers::read(&user.to_string()).unwrap().is_ready());
+    assert!(
+        !ApprovalResponses::read(&user.to_string())
+            .unwrap()
+            .is_ready()
+    );
 }
 
 #[test]
@@ -509,7 +515,7 @@ fn approval_answers_in_model_message_form_are_accepted() {
         {"type": "tool-approval-response", "approvalId": "theirs", "approved": true, "providerExecuted": true},
         {"type": "tool-result", "toolCallId": "c", "toolName": "x", "output": {"type": "text", "value": "y"}},
     ]}]);
-    let answers = Answers::read(&messages.to_string()).unwrap();
+    let answers = ApprovalResponses::read(&messages.to_string()).unwrap();
     assert!(answers.is_ready());
     let [response] = answers.responses() else {
         panic!()
@@ -553,7 +559,10 @@ fn invalid_interface_messages_are_reported_with_position() {
         ),
     ];
     for (body, expected) in cases {
-        assert_eq!(Answers::read(body).unwrap_err().to_string(), expected);
+        assert_eq!(
+            ApprovalResponses::read(body).unwrap_err().to_string(),
+            expected
+        );
     }
 }
 
@@ -592,7 +601,7 @@ async fn interface_message_with_files_reaches_every_provider() {
         );
     }
 
-    // Answers to approvals are not a user message; a bare list of messages is accepted too.
+    // ApprovalResponses to approvals are not a user message; a bare list of messages is accepted too.
     let answered = json!([{"role": "assistant", "parts": []}]).to_string();
     assert_eq!(user_message(&answered).unwrap(), None);
     assert_eq!(user_message("[]").unwrap(), None);

@@ -16,7 +16,7 @@ use tool_core::prelude::*;
 use tool_core::store::MemoryStore;
 use tool_core::turn::{Model, ModelMessage, Outcome, Request, ToolMessage, Turns};
 use tool_core::{Approvals, DynamicTool, Effect, Gate, KeyRing, Rules};
-use tool_wire::ui::{Answers, Chunk, DONE, HEADERS, Writer, user_message};
+use tool_wire::ui::{ApprovalResponses, Chunk, DONE, HEADERS, Writer, user_message};
 use tool_wire::{Delta, ModelReply, Provider};
 
 #[derive(Debug, Serialize, StrictSchema)]
@@ -230,11 +230,11 @@ async fn chat(State(durable): State<Durable>, body: String, calls: Calls) -> Res
     let cx = cx.with(durable.mailbox.clone()).build();
     let tools = registry.toolset(&cx, &rules).through(&gate);
 
-    let answers = Answers::read(&body).unwrap();
+    let answers = ApprovalResponses::read(&body).unwrap();
     for response in answers.responses() {
         let approvals = gate.approvals().unwrap();
         response
-            .give(&cx.own_workspace(), approvals, &tools, "ann")
+            .submit(&cx.own_workspace(), approvals, &tools, "ann")
             .await
             .unwrap();
     }
@@ -283,7 +283,7 @@ fn shown(
     let start = text(start);
     let news = news.map(move |news| {
         Ok(match news {
-            News::Delta(delta) => text(writer.news(&delta).unwrap()),
+            News::Delta(delta) => text(writer.delta(&delta).unwrap()),
             News::Reply(reply) => text(writer.reply(&reply).unwrap()),
             News::Progress(call, step) => text(writer.progress(&call, &step).unwrap()),
             News::Result(result) => text(writer.stored(&result).unwrap()),
