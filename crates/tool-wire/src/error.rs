@@ -50,13 +50,13 @@ pub enum WireError {
     },
     /// A call has no result. Providers refuse a history with such a call.
     #[error("call `{call}` has no result: give one for every call of the message")]
-    Unanswered {
+    MissingResult {
         /// The id of the call.
         call: String,
     },
     /// A result answers no call of the message.
     #[error("the result of `{call}` answers no call of the message")]
-    Unasked {
+    UnknownCall {
         /// The id in the result.
         call: String,
     },

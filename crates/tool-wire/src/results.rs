@@ -105,14 +105,14 @@ pub(super) fn in_order<'a>(
         match place {
             Some(at) => open[at] = Some(result),
             None => {
-                return Err(WireError::Unasked {
+                return Err(WireError::UnknownCall {
                     call: result.id.to_owned(),
                 });
             }
         }
     }
     let results = message.calls.iter().zip(open).map(|(call, result)| {
-        result.ok_or_else(|| WireError::Unanswered {
+        result.ok_or_else(|| WireError::MissingResult {
             call: call.id.clone(),
         })
     });

@@ -291,7 +291,7 @@ async fn every_call_has_one_result() {
         let missing = provider.results(&message, &results[..1]).unwrap_err();
         assert_eq!(
             missing,
-            WireError::Unanswered {
+            WireError::MissingResult {
                 call: "c-1".to_owned()
             }
         );
@@ -300,7 +300,7 @@ async fn every_call_has_one_result() {
     let twice = Provider::Chat.results(&message, &results).unwrap_err();
     assert_eq!(
         twice,
-        WireError::Unasked {
+        WireError::UnknownCall {
             call: "c-0".to_owned()
         }
     );
