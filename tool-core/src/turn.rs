@@ -157,7 +157,7 @@ pub enum TurnError {
     Message(#[from] MessageError),
     /// The message belongs to a different thread than the context.
     #[error(
-        "the message is of thread {message}, and the context is not: give it that workspace and conversation"
+        "the message belongs to thread {message}, and the context to a different one: build the context with that workspace and conversation"
     )]
     Elsewhere {
         /// The thread of the message.
@@ -311,7 +311,7 @@ impl Turns {
 
     /// Runs the calls of a stored message that have no stored result yet. `cx` has to name the message's conversation.
     ///
-    /// It is a run with a row and a lease, as for [`drive`](Self::drive): [`Turn::Busy`] while another run goes on in the thread.
+    /// It is a run with a row and a lease, as for [`drive`](Self::drive): [`Turn::Busy`] while another run of the thread is active.
     pub async fn run(
         &self,
         tools: &Toolset,
@@ -606,7 +606,7 @@ impl Turn {
     }
 }
 
-/// Calls a callback of the host. A panic in it is logged, because the turn must go on.
+/// Calls a callback of the host. A panic in it is logged, because the turn must continue.
 fn tell(whom: &str, tell: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(tell)) {
         tracing::error!(why = panic_text(&*payload), "{whom} panicked");

@@ -23,7 +23,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     let body = Node::read(ANTHROPIC, body)?.object()?;
     reported(ANTHROPIC, &body)?;
     let mut streamed = Streamed::default();
-    for (index, block) in body.need("content")?.array()?.iter().enumerate() {
+    for (index, block) in body.required("content")?.array()?.iter().enumerate() {
         streamed.begin(index as u64, block, &mut Vec::new())?;
         streamed.blocks[index].whole = true;
     }
@@ -94,14 +94,14 @@ impl Streamed {
         &mut self,
         index: u64,
         node: &Node<'_>,
-        news: &mut Vec<Delta>,
+        deltas: &mut Vec<Delta>,
     ) -> Result<(), WireError> {
         let block = node.object()?;
         let kind = match &*block.text("type")? {
             "text" => {
                 let text = block.text("text")?;
                 if !text.is_empty() {
-                    news.push(Delta::Text(text.clone()));
+                    deltas.push(Delta::Text(text.clone()));
                 }
                 let citations = block.get("citations");
                 let citations = citations.map(|citations| citations.array()).transpose()?;
@@ -113,7 +113,7 @@ impl Streamed {
             }
             "tool_use" => {
                 let (id, name) = (block.text("id")?, block.text("name")?);
-                news.push(Delta::Call {
+                deltas.push(Delta::Call {
                     id: id.clone(),
                     name: name.clone(),
                 });
@@ -127,7 +127,7 @@ impl Streamed {
             "thinking" => {
                 let thinking = block.text_if_any("thinking")?.unwrap_or_default();
                 self.reasoning.end();
-                self.reasoning.more(&thinking, news);
+                self.reasoning.push(&thinking, deltas);
                 Kind::Thinking {
                     thinking,
                     signature: block.text_if_any("signature")?.unwrap_or_default(),
@@ -145,7 +145,7 @@ impl Streamed {
     }
 
     fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
-        let index = event.need("index")?;
+        let index = event.required("index")?;
         let number = index.number()?;
         let open = |block: &&mut Block| block.index == number && !block.whole;
         self.blocks
@@ -154,8 +154,8 @@ impl Streamed {
             .ok_or_else(|| index.wrong("the number of a block that is open"))
     }
 
-    fn delta(&mut self, event: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
-        let node = event.need("delta")?;
+    fn delta(&mut self, event: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
+        let node = event.required("delta")?;
         let delta = node.object()?;
         let kind = delta.text("type")?;
         let block = self.open(event)?;
@@ -163,10 +163,10 @@ impl Streamed {
             ("text_delta", Kind::Text { text, .. }) => {
                 let piece = delta.text("text")?;
                 text.push_str(&piece);
-                news.push(Delta::Text(piece));
+                deltas.push(Delta::Text(piece));
             }
             ("citations_delta", Kind::Text { citations, .. }) => {
-                citations.push(delta.need("citation")?.raw().to_owned());
+                citations.push(delta.required("citation")?.raw().to_owned());
             }
             ("input_json_delta", Kind::Call { id, input, .. }) => {
                 let text = delta.text("partial_json")?;
@@ -179,7 +179,7 @@ impl Streamed {
                 }
                 input.push_str(&text);
                 let id = id.clone();
-                news.push(Delta::Arguments { id, text });
+                deltas.push(Delta::Arguments { id, text });
             }
             ("input_json_delta", Kind::Other(input)) => {
                 input.push_str(&delta.text("partial_json")?);
@@ -187,7 +187,7 @@ impl Streamed {
             ("thinking_delta", Kind::Thinking { thinking, .. }) => {
                 let piece = delta.text("thinking")?;
                 thinking.push_str(&piece);
-                self.reasoning.more(&piece, news);
+                self.reasoning.push(&piece, deltas);
             }
             ("signature_delta", Kind::Thinking { signature, .. }) => {
                 *signature = delta.text("signature")?;
@@ -278,18 +278,18 @@ fn with_input(block: &RawValue, input: &str) -> Box<RawValue> {
 }
 
 impl Reading for Streamed {
-    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+    fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         let event = Node::read(ANTHROPIC, data)?.object()?;
         match &*event.text("type")? {
             "content_block_start" => {
-                let index = event.need("index")?;
+                let index = event.required("index")?;
                 let number = index.number()?;
                 if self.blocks.iter().any(|block| block.index == number) {
                     return Err(index.wrong("the number of a new block"));
                 }
-                self.begin(number, &event.need("content_block")?, news)?;
+                self.begin(number, &event.required("content_block")?, deltas)?;
             }
-            "content_block_delta" => self.delta(&event, news)?,
+            "content_block_delta" => self.delta(&event, deltas)?,
             "content_block_stop" => self.open(&event)?.whole = true,
             "message_start" => {
                 if let Some(message) = event.inner("message") {
@@ -298,7 +298,7 @@ impl Reading for Streamed {
             }
             "message_delta" => {
                 self.used(&event);
-                let delta = event.need("delta")?.object()?;
+                let delta = event.required("delta")?.object()?;
                 if let Some(stop) = delta.text_if_any("stop_reason")? {
                     self.stop = Some(stop);
                 }

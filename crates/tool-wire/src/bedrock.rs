@@ -29,12 +29,16 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
         });
     }
     let mut streamed = Streamed::default();
-    let message = body.need("output")?.object()?.need("message")?.object()?;
-    for (index, block) in message.need("content")?.array()?.iter().enumerate() {
+    let message = body
+        .required("output")?
+        .object()?
+        .required("message")?
+        .object()?;
+    for (index, block) in message.required("content")?.array()?.iter().enumerate() {
         let kind = Kind::whole(&block.object()?)?;
         if let Kind::Thinking { text, .. } = &kind {
             streamed.reasoning.end();
-            streamed.reasoning.more(text, &mut Vec::new());
+            streamed.reasoning.push(text, &mut Vec::new());
         }
         streamed.blocks.push(Block {
             index: index as u64,
@@ -99,12 +103,12 @@ impl Kind {
         let Some(thought) = block.inner("reasoningContent") else {
             return Ok(Self::Other);
         };
-        let Some(said) = thought.inner("reasoningText") else {
+        let Some(reasoning) = thought.inner("reasoningText") else {
             return Ok(Self::Other);
         };
         Ok(Self::Thinking {
-            text: said.text_if_any("text")?.unwrap_or_default(),
-            signature: said.text_if_any("signature")?,
+            text: reasoning.text_if_any("text")?.unwrap_or_default(),
+            signature: reasoning.text_if_any("signature")?,
         })
     }
 
@@ -133,7 +137,7 @@ pub(super) struct Streamed {
 impl Streamed {
     /// The block that an event belongs to. A text block begins without a start event.
     fn open(&mut self, event: &Object<'_>) -> Result<&mut Block, WireError> {
-        let place = event.need("contentBlockIndex")?;
+        let place = event.required("contentBlockIndex")?;
         let index = place.number()?;
         let at = match self.blocks.iter().position(|block| block.index == index) {
             Some(at) if self.blocks[at].whole => {
@@ -153,14 +157,14 @@ impl Streamed {
         Ok(&mut self.blocks[at])
     }
 
-    fn start(&mut self, event: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
-        let start = event.need("start")?.object()?;
+    fn start(&mut self, event: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
+        let start = event.required("start")?.object()?;
         let kind = match start.get("toolUse") {
             None => Kind::Other,
             Some(call) => Kind::call(&call.object()?)?,
         };
         if let Kind::Call { id, name, .. } = &kind {
-            news.push(Delta::Call {
+            deltas.push(Delta::Call {
                 id: id.clone(),
                 name: name.clone(),
             });
@@ -169,8 +173,8 @@ impl Streamed {
         Ok(())
     }
 
-    fn delta(&mut self, event: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
-        let node = event.need("delta")?;
+    fn delta(&mut self, event: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
+        let node = event.required("delta")?;
         let delta = node.object()?;
         let kind = &mut self.open(event)?.kind;
         if let Some(piece) = delta.text_if_any("text")? {
@@ -179,7 +183,7 @@ impl Streamed {
             };
             text.push_str(&piece);
             if !piece.is_empty() {
-                news.push(Delta::Text(piece));
+                deltas.push(Delta::Text(piece));
             }
         } else if let Some(call) = delta.get("toolUse") {
             let text = call.object()?.text("input")?;
@@ -188,7 +192,7 @@ impl Streamed {
                     input.push_str(&text);
                     let id = id.clone();
                     if !text.is_empty() {
-                        news.push(Delta::Arguments { id, text });
+                        deltas.push(Delta::Arguments { id, text });
                     }
                 }
                 Kind::Other => {}
@@ -198,7 +202,7 @@ impl Streamed {
             let thought = thought.object()?;
             think(kind, &thought)?;
             let piece = thought.text_if_any("text")?;
-            self.reasoning.more(&piece.unwrap_or_default(), news);
+            self.reasoning.push(&piece.unwrap_or_default(), deltas);
         }
         Ok(())
     }
@@ -290,14 +294,14 @@ impl Block {
 }
 
 impl Reading for Streamed {
-    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+    fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         let node = Node::read(BEDROCK, data)?;
         let event = node.object()?;
         if let Some(start) = event.get("contentBlockStart") {
-            return self.start(&start.object()?, news);
+            return self.start(&start.object()?, deltas);
         }
         if let Some(delta) = event.get("contentBlockDelta") {
-            return self.delta(&delta.object()?, news);
+            return self.delta(&delta.object()?, deltas);
         }
         if let Some(stop) = event.get("contentBlockStop") {
             self.open(&stop.object()?)?.whole = true;
@@ -314,7 +318,7 @@ impl Reading for Streamed {
         }
         let failed = event.entries().find(|(key, _)| key.ends_with("Exception"));
         if let Some((kind, _)) = failed {
-            let message = event.need(kind)?.object()?.text_if_any("message")?;
+            let message = event.required(kind)?.object()?.text_if_any("message")?;
             return Err(WireError::Reported {
                 provider: BEDROCK,
                 kind: kind.to_owned(),

@@ -19,7 +19,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     streamed.usage = usage(&body);
     let choice = choice(&body, true)?;
     if let Some(choice) = choice {
-        streamed.said(&choice.need("message")?.object()?, &mut Vec::new())?;
+        streamed.message(&choice.required("message")?.object()?, &mut Vec::new())?;
         streamed.finish = choice.text_if_any("finish_reason")?;
     }
     Ok(streamed.close())
@@ -62,7 +62,7 @@ pub(super) fn reported(provider: Provider, body: &Object<'_>) -> Result<(), Wire
 /// Returns the only choice of a response. More than one choice is an error.
 fn choice<'a>(body: &Object<'a>, whole: bool) -> Result<Option<Object<'a>>, WireError> {
     reported(CHAT, body)?;
-    let choices = body.need("choices")?;
+    let choices = body.required("choices")?;
     match &choices.array()?[..] {
         // The last chunk may report only the token usage.
         [] if !whole => Ok(None),
@@ -100,37 +100,37 @@ pub(super) struct Streamed {
 
 impl Streamed {
     /// Reads a message, or a piece of one.
-    fn said(&mut self, said: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+    fn message(&mut self, message: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         // The API has no such key. Servers that have copied the API use one of these two, and some use both for the same text.
         let thought = ["reasoning_content", "reasoning"].into_iter();
-        let thought = thought.filter_map(|key| said.get(key)?.text().ok());
+        let thought = thought.filter_map(|key| message.get(key)?.text().ok());
         if let Some(piece) = thought.into_iter().find(|piece| !piece.is_empty()) {
-            self.reasoning.more(&piece, news);
+            self.reasoning.push(&piece, deltas);
         }
         for key in ["content", "refusal"] {
-            if let Some(text) = said.text_if_any(key)?
+            if let Some(text) = message.text_if_any(key)?
                 && !text.is_empty()
             {
                 self.refused |= key == "refusal";
                 self.reasoning.end();
                 self.text.push_str(&text);
-                news.push(Delta::Text(text));
+                deltas.push(Delta::Text(text));
             }
         }
-        if let Some(call) = said.get("function_call") {
+        if let Some(call) = message.get("function_call") {
             return Err(call.wrong("`tool_calls`, so ask with `tools` and not with `functions`"));
         }
-        let Some(calls) = said.get("tool_calls") else {
+        let Some(calls) = message.get("tool_calls") else {
             return Ok(());
         };
         for call in calls.array()? {
-            self.call(&call.object()?, news)?;
+            self.call(&call.object()?, deltas)?;
         }
         Ok(())
     }
 
     /// Reads a call, or a piece of one.
-    fn call(&mut self, call: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+    fn call(&mut self, call: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         if let Some(kind) = call.get("type")
             && !matches!(&*kind.text()?, "function" | "")
         {
@@ -159,7 +159,7 @@ impl Streamed {
             } else {
                 id
             };
-            news.push(Delta::Call {
+            deltas.push(Delta::Call {
                 id: id.clone(),
                 name: name.clone(),
             });
@@ -176,7 +176,7 @@ impl Streamed {
             && !piece.is_empty()
         {
             call.arguments.push_str(&piece);
-            news.push(Delta::Arguments {
+            deltas.push(Delta::Arguments {
                 id: call.id.clone(),
                 text: piece,
             });
@@ -215,7 +215,7 @@ impl Streamed {
 }
 
 impl Reading for Streamed {
-    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+    fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         if data.trim() == "[DONE]" {
             return Ok(());
         }
@@ -227,7 +227,7 @@ impl Reading for Streamed {
             return Ok(());
         };
         if let Some(delta) = choice.get("delta") {
-            self.said(&delta.object()?, news)?;
+            self.message(&delta.object()?, deltas)?;
         }
         if let Some(finish) = choice.text_if_any("finish_reason")? {
             self.finish = Some(finish);

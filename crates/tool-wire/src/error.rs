@@ -49,13 +49,13 @@ pub enum WireError {
         why: String,
     },
     /// A call has no result. Providers refuse a history with such a call.
-    #[error("call `{call}` has no result: give one for every call of the message")]
+    #[error("call `{call}` has no result: pass a result for every call of the message")]
     MissingResult {
         /// The id of the call.
         call: String,
     },
-    /// A result answers no call of the message.
-    #[error("the result of `{call}` answers no call of the message")]
+    /// A result has an id that no call of the message has.
+    #[error("a result has the id `{call}`, which no call of the message has")]
     UnknownCall {
         /// The id in the result.
         call: String,

@@ -51,7 +51,7 @@ impl Default for Streamed {
 
 impl Streamed {
     /// Reads a whole response; in a stream, each response is a piece of the answer.
-    fn response(&mut self, body: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+    fn response(&mut self, body: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         reported(GEMINI, body)?;
         if self.response.is_none() {
             self.response = body.text_if_any("responseId")?;
@@ -88,7 +88,7 @@ impl Streamed {
             && let Some(parts) = content.object()?.get("parts")
         {
             for part in parts.array()? {
-                self.part(&part, news)?;
+                self.part(&part, deltas)?;
             }
         }
         if let Some(finish) = candidate.text_if_any("finishReason")? {
@@ -97,28 +97,28 @@ impl Streamed {
         Ok(())
     }
 
-    fn part(&mut self, node: &Node<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+    fn part(&mut self, node: &Node<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         let part = node.object()?;
         self.parts.push(node.raw().to_owned());
         if let Some(call) = part.get("functionCall") {
             self.reasoning.end();
-            return self.call(&call.object()?, news);
+            return self.call(&call.object()?, deltas);
         }
-        let thought = part.get("thought").map(|thought| thought.truth());
+        let thought = part.get("thought").map(|thought| thought.boolean());
         let text = part.text_if_any("text")?;
         if thought.transpose()? == Some(true) {
-            self.reasoning.more(&text.unwrap_or_default(), news);
+            self.reasoning.push(&text.unwrap_or_default(), deltas);
         } else if let Some(text) = text
             && !text.is_empty()
         {
             self.reasoning.end();
             self.draft.text(&text);
-            news.push(Delta::Text(text));
+            deltas.push(Delta::Text(text));
         }
         Ok(())
     }
 
-    fn call(&mut self, call: &Object<'_>, news: &mut Vec<Delta>) -> Result<(), WireError> {
+    fn call(&mut self, call: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         for key in ["partialArgs", "willContinue"] {
             if let Some(piece) = call.get(key) {
                 return Err(
@@ -133,11 +133,11 @@ impl Streamed {
         let arguments = arguments
             .map_or(NO_ARGUMENTS, |args| args.raw().get())
             .to_owned();
-        news.push(Delta::Call {
+        deltas.push(Delta::Call {
             id: id.clone(),
             name: name.clone(),
         });
-        news.push(Delta::Arguments {
+        deltas.push(Delta::Arguments {
             id: id.clone(),
             text: arguments.clone(),
         });
@@ -180,8 +180,8 @@ impl Streamed {
 }
 
 impl Reading for Streamed {
-    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
-        self.response(&Node::read(GEMINI, data)?.object()?, news)
+    fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
+        self.response(&Node::read(GEMINI, data)?.object()?, deltas)
     }
 
     fn finish(self: Box<Self>) -> ModelReply {
@@ -248,7 +248,7 @@ struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     name: &'a str,
-    response: Said<'a>,
+    response: Response<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parts: Vec<Value>,
 }
@@ -256,7 +256,7 @@ struct Answer<'a> {
 /// The API requires an object here, and knows these two keys.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Said<'a> {
+enum Response<'a> {
     Output(Output<'a>),
     Error(Output<'a>),
 }
@@ -273,7 +273,7 @@ enum Output<'a> {
 pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let (mut content, mut behind) = (Vec::new(), Vec::new());
     for result in results {
-        let (text, parts) = said(out, result, &mut behind);
+        let (text, parts) = output(out, result, &mut behind);
         let output = match &result.view {
             View::Json(json) => Output::Json(json),
             _ => Output::Text(&text),
@@ -283,9 +283,9 @@ pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
                 id: own(result.id),
                 name: result.name,
                 response: if result.is_error {
-                    Said::Error(output)
+                    Response::Error(output)
                 } else {
-                    Said::Output(output)
+                    Response::Output(output)
                 },
                 parts,
             },
@@ -304,7 +304,7 @@ pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
 }
 
 /// The text of a result, and the files inside it. Files that follow all results are added to `behind`.
-fn said(
+fn output(
     out: &mut RequestMessages,
     result: &ToolResult<'_>,
     behind: &mut Vec<Value>,

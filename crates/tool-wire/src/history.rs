@@ -42,12 +42,12 @@ fn history(provider: Provider, thread: &[Message]) -> Result<RequestMessages, Wi
             // Results are written with the message that made their calls. Without that message, no provider accepts them.
             Role::Tool => {}
             Role::Assistant => {
-                let said: ModelMessage = read(provider, message)?;
-                out.messages.extend(provider.assistant(&said));
-                if said.calls.is_empty() {
+                let written: ModelMessage = read(provider, message)?;
+                out.messages.extend(provider.assistant(&written));
+                if written.calls.is_empty() {
                     continue;
                 }
-                let answered = said.calls.iter().zip(0..).map(|(call, position)| {
+                let answered = written.calls.iter().zip(0..).map(|(call, position)| {
                     let place = CallPlace {
                         message: message.seq,
                         position,
@@ -69,8 +69,8 @@ fn history(provider: Provider, thread: &[Message]) -> Result<RequestMessages, Wi
                 out.add_system(provider, text);
             }
             Role::User => {
-                let said: UserMessage = read(provider, message)?;
-                user::write(provider, said.parts(), &mut out);
+                let written: UserMessage = read(provider, message)?;
+                user::write(provider, written.parts(), &mut out);
             }
         }
     }

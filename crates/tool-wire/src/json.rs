@@ -106,7 +106,7 @@ impl<'a> Node<'a> {
         serde_json::from_str(self.raw.get()).map_err(|_| self.wrong("a whole number"))
     }
 
-    pub(super) fn truth(&self) -> Result<bool, WireError> {
+    pub(super) fn boolean(&self) -> Result<bool, WireError> {
         serde_json::from_str(self.raw.get()).map_err(|_| self.wrong("true or false"))
     }
 
@@ -144,7 +144,7 @@ impl<'a> Object<'a> {
         })
     }
 
-    pub(super) fn need(&self, key: &str) -> Result<Node<'a>, WireError> {
+    pub(super) fn required(&self, key: &str) -> Result<Node<'a>, WireError> {
         self.get(key).ok_or_else(|| {
             let place = self.place.inner(key);
             place.wrong("a value", "none")
@@ -152,7 +152,7 @@ impl<'a> Object<'a> {
     }
 
     pub(super) fn text(&self, key: &str) -> Result<String, WireError> {
-        self.need(key)?.text()
+        self.required(key)?.text()
     }
 
     /// The text of a key; `None` if it is absent or null.

@@ -1,6 +1,6 @@
 //! Provider formats, both ways: tool definitions out, calls in, results out.
 //!
-//! [`Provider`] is the only type that a host's loop needs: it covers the differences between providers. This module sends nothing: a host
+//! [`Provider`] is the only type that a host's loop needs: it covers the differences between providers. The crate sends nothing: a host
 //! uses its own HTTP client and passes in the bytes.
 //!
 //! ```

@@ -34,7 +34,7 @@ pub(super) fn offered(
     tools: &Toolset,
     lenient: &[String],
 ) -> Vec<Listed> {
-    let offered = told(native, tools)
+    let offered = candidates(native, tools)
         .into_iter()
         .filter(|def| !def.definition(provider.dialect()).is_empty());
     let listed = |def: &ToolDef| {
@@ -56,7 +56,7 @@ pub(super) fn offered(
 }
 
 /// The tools of which the list is made.
-fn told<'a>(native: Option<&Native<'a>>, tools: &'a Toolset) -> Vec<&'a ToolDef> {
+fn candidates<'a>(native: Option<&Native<'a>>, tools: &'a Toolset) -> Vec<&'a ToolDef> {
     match native {
         Some(native) => native.tools().collect(),
         None => tools.offered().collect(),
@@ -68,7 +68,7 @@ pub(super) fn left_out(
     native: Option<&Native<'_>>,
     tools: &Toolset,
 ) -> Vec<String> {
-    told(native, tools)
+    candidates(native, tools)
         .into_iter()
         .filter(|def| def.definition(provider.dialect()).is_empty())
         .map(|def| def.wire_name().to_owned())

@@ -169,7 +169,7 @@ impl Offer {
             |listed: &Listed| find(listed.name()).is_some_and(|text| **text != listed.text);
         let search = native.map(Native::entry);
         if search != self.search || self.listed.iter().any(differs) {
-            return self.anew(tools);
+            return self.restarted(tools);
         }
         let (mut gone, mut back) = (Vec::new(), Vec::new());
         let mut next = self.clone();
@@ -192,20 +192,20 @@ impl Offer {
             tool.inline = inline && cached(tool);
         }
         next.keeps = inline || new.is_empty();
-        next.change = next.told(&gone, &back, &new);
+        next.change = next.announce(&gone, &back, &new);
         next.listed.extend(new);
         next.tools = array(next.search, &next.listed);
         next.left_out = left_out(self.provider, native, tools);
         match within(self.provider, &next.listed) {
             Fit::Whole => Ok(next),
             // Tools of the list become non-strict, so the list changes.
-            Fit::Without(_) => self.anew(tools),
+            Fit::Without(_) => self.restarted(tools),
             Fit::Not(error) => Err(error),
         }
     }
 
-    /// Creates a new list, whose bytes differ from those of this one.
-    fn anew(&self, tools: &Toolset) -> Result<Self, OfferError> {
+    /// Creates a new list with the same settings; its bytes differ from the bytes of this list.
+    fn restarted(&self, tools: &Toolset) -> Result<Self, OfferError> {
         let is_there = |name: &&String| tools.tools().any(|def| def.wire_name() == **name);
         let lenient = self.lenient.iter().filter(is_there);
         let lenient = lenient.cloned().collect();
@@ -243,7 +243,13 @@ impl Offer {
         withdrawn.map(Listed::name)
     }
 
-    fn told(&mut self, gone: &[String], back: &[String], new: &[Listed]) -> Option<Box<RawValue>> {
+    /// Returns the message (item) that informs the model of removed, returned and new tools, and adds the headers that it needs.
+    fn announce(
+        &mut self,
+        gone: &[String],
+        back: &[String],
+        new: &[Listed],
+    ) -> Option<Box<RawValue>> {
         let definition = |tool: &Listed| -> Box<RawValue> {
             serde_json::from_str(&tool.text).unwrap_or_else(|_| raw(&json!({})))
         };

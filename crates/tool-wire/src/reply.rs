@@ -57,7 +57,7 @@ impl ModelReply {
 
 /// Reads the events of one provider.
 pub(super) trait Reading: Send {
-    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError>;
+    fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError>;
     fn finish(self: Box<Self>) -> ModelReply;
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Reasoning {
 
 impl Reasoning {
     /// Adds text to the open block, or begins a new block.
-    pub(super) fn more(&mut self, piece: &str, news: &mut Vec<Delta>) {
+    pub(super) fn push(&mut self, piece: &str, deltas: &mut Vec<Delta>) {
         if piece.is_empty() {
             return;
         }
@@ -83,7 +83,7 @@ impl Reasoning {
         let piece = format!("{apart}{piece}");
         self.open = true;
         self.text.push_str(&piece);
-        news.push(Delta::Reasoning(piece));
+        deltas.push(Delta::Reasoning(piece));
     }
 
     /// Ends the open block.

@@ -57,7 +57,7 @@ impl Streamed {
     /// Reads a whole response, from the body or from the last event.
     fn ended(&mut self, response: &Object<'_>) -> Result<(), WireError> {
         reported(RESPONSES, response)?;
-        let status = response.need("status")?;
+        let status = response.required("status")?;
         self.stop = Some(match &*status.text()? {
             "completed" => StopReason::End,
             "incomplete" => {
@@ -98,7 +98,7 @@ impl Streamed {
         index: u64,
         node: &Node<'_>,
         done: bool,
-        news: &mut Vec<Delta>,
+        deltas: &mut Vec<Delta>,
     ) -> Result<(), WireError> {
         let object = node.object()?;
         let mut item = Item {
@@ -122,7 +122,7 @@ impl Streamed {
             "message" => {
                 if let Some(content) = object.get("content") {
                     let refused;
-                    (item.text, refused) = said(&content)?;
+                    (item.text, refused) = text_of(&content)?;
                     self.refused |= refused;
                 }
             }
@@ -132,13 +132,13 @@ impl Streamed {
                     let parts = object.get(key).and_then(|parts| parts.array().ok());
                     for (at, part) in (0..).zip(parts.unwrap_or_default()) {
                         let piece = part.object()?.text_if_any("text")?;
-                        self.think((index, key, at), &piece.unwrap_or_default(), news);
+                        self.think((index, key, at), &piece.unwrap_or_default(), deltas);
                     }
                 }
             }
             "reasoning" => item.reasoned = reasoned,
             "custom_tool_call" => {
-                let kind = object.need("type")?;
+                let kind = object.required("type")?;
                 return Err(kind.wrong("`function_call`, as no other kind of tool was offered"));
             }
             // Tools that the provider runs itself: their items are sent back as they came, like reasoning.
@@ -148,7 +148,7 @@ impl Streamed {
         if known.is_none()
             && let Some(call) = &item.call
         {
-            news.push(Delta::Call {
+            deltas.push(Delta::Call {
                 id: call.id.clone(),
                 name: call.name.clone(),
             });
@@ -161,15 +161,15 @@ impl Streamed {
     }
 
     /// Adds a piece of reasoning in a part of an item. Each part is a block.
-    fn think(&mut self, part: (u64, &'static str, u64), piece: &str, news: &mut Vec<Delta>) {
+    fn think(&mut self, part: (u64, &'static str, u64), piece: &str, deltas: &mut Vec<Delta>) {
         if self.thinking.replace(part) != Some(part) {
             self.reasoning.end();
         }
-        self.reasoning.more(piece, news);
+        self.reasoning.push(piece, deltas);
     }
 
     fn open(&mut self, event: &Object<'_>) -> Result<&mut Item, WireError> {
-        let index = event.need("output_index")?;
+        let index = event.required("output_index")?;
         let number = index.number()?;
         self.items
             .iter_mut()
@@ -216,7 +216,7 @@ impl Streamed {
 }
 
 /// Returns the text of a message's parts, and whether the model refused.
-fn said(content: &Node<'_>) -> Result<(String, bool), WireError> {
+fn text_of(content: &Node<'_>) -> Result<(String, bool), WireError> {
     let (mut text, mut refused) = (String::new(), false);
     for part in content.array()? {
         let part = part.object()?;
@@ -233,21 +233,21 @@ fn said(content: &Node<'_>) -> Result<(String, bool), WireError> {
 }
 
 impl Reading for Streamed {
-    fn event(&mut self, data: &str, news: &mut Vec<Delta>) -> Result<(), WireError> {
+    fn event(&mut self, data: &str, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         if data.trim() == "[DONE]" {
             return Ok(());
         }
         let event = Node::read(RESPONSES, data)?.object()?;
         match &*event.text("type")? {
             kind @ ("response.output_item.added" | "response.output_item.done") => {
-                let index = event.need("output_index")?.number()?;
+                let index = event.required("output_index")?.number()?;
                 let done = kind == "response.output_item.done";
-                self.item(index, &event.need("item")?, done, news)?;
+                self.item(index, &event.required("item")?, done, deltas)?;
             }
             "response.output_text.delta" | "response.refusal.delta" => {
                 let piece = event.text("delta")?;
                 self.open(&event)?.text.push_str(&piece);
-                news.push(Delta::Text(piece));
+                deltas.push(Delta::Text(piece));
             }
             kind @ ("response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
                 let (key, number) = match kind {
@@ -260,28 +260,28 @@ impl Reading for Streamed {
                 if let Ok(item) = self.open(&event) {
                     item.reasoned = true;
                 }
-                self.think((index, key, event.count(number)), &piece, news);
+                self.think((index, key, event.count(number)), &piece, deltas);
             }
             "response.function_call_arguments.delta" => {
                 let text = event.text("delta")?;
-                let index = event.need("output_index")?;
+                let index = event.required("output_index")?;
                 let Some(call) = &mut self.open(&event)?.call else {
                     return Err(index.wrong("the number of a call"));
                 };
                 call.arguments.push_str(&text);
                 let id = call.id.clone();
-                news.push(Delta::Arguments { id, text });
+                deltas.push(Delta::Arguments { id, text });
             }
             "response.function_call_arguments.done" => {
                 let whole = event.text("arguments")?;
-                let index = event.need("output_index")?;
+                let index = event.required("output_index")?;
                 let Some(call) = &mut self.open(&event)?.call else {
                     return Err(index.wrong("the number of a call"));
                 };
                 call.arguments = whole;
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
-                self.ended(&event.need("response")?.object()?)?;
+                self.ended(&event.required("response")?.object()?)?;
             }
             "error" => {
                 reported(RESPONSES, &event)?;
@@ -326,8 +326,8 @@ impl<'a> FunctionCall<'a> {
 pub(super) fn assistant(message: &ModelMessage) -> Vec<Box<RawValue>> {
     let mut items = Vec::new();
     if !message.text.is_empty() || message.calls.is_empty() {
-        let said = serde_json::json!({"role": "assistant", "content": message.text});
-        items.push(json(&said));
+        let text = serde_json::json!({"role": "assistant", "content": message.text});
+        items.push(json(&text));
     }
     let calls = message.calls.iter();
     items.extend(calls.map(|call| json(&FunctionCall::of(&call.id, &call.name, &call.arguments))));

@@ -1,4 +1,4 @@
-//! A provider's answer that arrives piece by piece.
+//! Replies of a provider, whole and streamed.
 
 use super::reply::Reading;
 use super::sse::Sse;
@@ -30,7 +30,7 @@ impl Provider {
 /// use tool_wire::{Delta, Provider};
 ///
 /// let mut stream = Provider::Chat.stream();
-/// let mut news = Vec::new();
+/// let mut deltas = Vec::new();
 /// // As they come from the network, wherever they are cut.
 /// for bytes in [
 ///     r#"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","fun"#,
@@ -38,10 +38,10 @@ impl Provider {
 ///     r#"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}}]}"#,
 ///     "\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n",
 /// ] {
-///     news.extend(stream.feed(bytes.as_bytes())?);
+///     deltas.extend(stream.feed(bytes.as_bytes())?);
 /// }
-/// assert_eq!(news.len(), 3);
-/// assert_eq!(news[2], Delta::Arguments { id: "call_1".to_owned(), text: "1}".to_owned() });
+/// assert_eq!(deltas.len(), 3);
+/// assert_eq!(deltas[2], Delta::Arguments { id: "call_1".to_owned(), text: "1}".to_owned() });
 /// assert_eq!(stream.finish()?.calls()[0].arguments, r#"{"a":1}"#);
 /// # Ok::<(), tool_wire::WireError>(())
 /// ```
@@ -82,24 +82,24 @@ impl ReplyStream {
         };
         if *provider == Provider::Bedrock {
             return Err(wrong(
-                "its frames are binary, let an SDK decode them and give each event as JSON to `ReplyStream::event`",
+                "its frames are binary, let an SDK decode them and pass each event as JSON to `ReplyStream::event`",
             ));
         }
-        let mut news = Vec::new();
+        let mut deltas = Vec::new();
         sse.feed(
             bytes,
-            |data| reading.event(data, &mut news),
+            |data| reading.event(data, &mut deltas),
             || wrong("a line is not UTF-8"),
         )?;
-        Ok(news)
+        Ok(deltas)
     }
 
     /// Takes one event, for hosts that read the stream themselves: the data of a server-sent event, or for Bedrock an event as JSON with its
     /// name, `{"contentBlockDelta":{…}}`. Returns what is new.
     pub fn event(&mut self, data: &str) -> Result<Vec<Delta>, WireError> {
-        let mut news = Vec::new();
-        self.reading.event(data, &mut news)?;
-        Ok(news)
+        let mut deltas = Vec::new();
+        self.reading.event(data, &mut deltas)?;
+        Ok(deltas)
     }
 
     /// Ends the stream and returns the reply. If the stream ended before the model did, the reply is cut off: [`StopReason::Cut`](super::StopReason::Cut).

@@ -21,14 +21,14 @@ pub(super) fn text(provider: Provider, text: &str) -> Box<RawValue> {
 
 /// Writes a message with any parts.
 pub(super) fn write(provider: Provider, parts: &[Part], out: &mut RequestMessages) {
-    if let [Part::Text { text: said }] = parts {
-        out.messages.push(text(provider, said));
+    if let [Part::Text { text: line }] = parts {
+        out.messages.push(text(provider, line));
         return;
     }
     let (mut content, mut has_text) = (Vec::new(), false);
     let documents = out.documents;
     for part in parts {
-        let said = match piece(part) {
+        let line = match piece(part) {
             Piece::Text(text) => text.to_owned(),
             Piece::File(file) => match written(provider, &file, &mut out.documents) {
                 Ok(file) => {
@@ -39,7 +39,7 @@ pub(super) fn write(provider: Provider, parts: &[Part], out: &mut RequestMessage
             },
         };
         has_text = true;
-        content.push(text_part(provider, &said));
+        content.push(text_part(provider, &line));
     }
     // Bedrock refuses a message that has documents and no text.
     if out.documents > documents && !has_text {

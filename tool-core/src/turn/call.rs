@@ -87,7 +87,7 @@ pub(super) async fn withdraw_approvals(
 
 /// Whether a result may be stored. The refusal of a call that another run of its message has begun since the ledger was read may not.
 ///
-/// A run that continues a message does not know which earlier run still goes on, so the ledger closes the key of the call: no such run
+/// A run that continues a message does not know which earlier run is still active, so the ledger closes the key of the call: no such run
 /// can begin the call after the refusal is stored. The first run of a message only checks whether another run has taken it over.
 pub(super) async fn is_final(
     tools: &Toolset,

@@ -120,7 +120,7 @@ impl Turns {
     /// only if there is a message that the model has not read. A failed call is a message like any other: the model reads it and
     /// continues.
     ///
-    /// Each drive is a run with a row in the [`RunStore`](crate::store::RunStore) and a lease, which is renewed while the run goes on. Of two
+    /// Each drive is a run with a row in the [`RunStore`](crate::store::RunStore) and a lease, which is renewed while the run is active. Of two
     /// drives of one thread only one continues, even in different processes. The other one returns [`Outcome::Busy`] and runs no call and asks
     /// no model. If a process dies, its run is taken over when the [`lease`](Self::lease) ends.
     ///

@@ -44,7 +44,7 @@ pub struct UserMessage {
 #[non_exhaustive]
 pub enum MessageError {
     /// The message has no parts.
-    #[error("it has no parts: give at least one text, image or file")]
+    #[error("it has no parts: add at least one text, image or file")]
     Empty,
     /// A system message has no text.
     #[error("its text is empty: write what the model has to know")]
@@ -218,7 +218,7 @@ impl Turns {
     /// If threads and runs are in one database ([`Journal`](crate::store::Journal)), the message is stored in the transaction
     /// that begins the run. That saves one `fsync`, and no other drive of the thread can begin in between.
     ///
-    /// If another run of the thread goes on, the message is stored as well, and the outcome is [`Outcome::Busy`]: that run reads
+    /// If another run of the thread is active, the message is stored as well, and the outcome is [`Outcome::Busy`]: that run reads
     /// the message or is interrupted by it, as set by [`Arrival`]. If a store fails before the run begins, the error is the same as for `say`.
     ///
     /// ```

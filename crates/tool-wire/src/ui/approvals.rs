@@ -121,7 +121,7 @@ impl ApprovalResponses {
             let approval = part
                 .get("approval")
                 .ok_or_else(|| wrong(&place, "an answer"))?;
-            let yes = truth(approval, "approved", &place)?;
+            let yes = boolean(approval, "approved", &place)?;
             approved = Some(yes);
             self.responses.push(ApprovalResponse {
                 approval: text(approval, "id", &place)?,
@@ -155,7 +155,7 @@ impl ApprovalResponses {
                 answers.responses.push(ApprovalResponse {
                     approval: text(part, "approvalId", &place)?,
                     call: None,
-                    approved: truth(part, "approved", &place)?,
+                    approved: boolean(part, "approved", &place)?,
                     reason: reason(part),
                     input: None,
                 });
@@ -293,7 +293,7 @@ pub(super) fn text(of: &Value, key: &str, place: &str) -> Result<String, UiError
     text.map(str::to_owned).ok_or_else(wrong)
 }
 
-fn truth(of: &Value, key: &str, place: &str) -> Result<bool, UiError> {
+fn boolean(of: &Value, key: &str, place: &str) -> Result<bool, UiError> {
     let truth = of.get(key).and_then(Value::as_bool);
     truth.ok_or_else(|| wrong(&format!("{place}/{key}"), "true or false"))
 }

@@ -22,7 +22,7 @@ use super::approvals::{last_message, text, wrong};
 ///     {"type": "text", "text": "What is on this picture?"},
 ///     {"type": "file", "mediaType": "image/png", "filename": "cat.png", "url": "data:image/png;base64,iVBORw0KGgo="}
 /// ]}]}"#;
-/// let message = user_message(body)?.expect("the user has said something");
+/// let message = user_message(body)?.expect("a message of the user");
 /// assert_eq!(message.parts()[1], Part::base64("image/png", "iVBORw0KGgo=").named("cat.png"));
 /// # Ok::<(), tool_wire::ui::UiError>(())
 /// ```
@@ -41,9 +41,9 @@ pub fn user_message(body: &str) -> Result<Option<UserMessage>, UiError> {
         let place = format!("{place}/parts/{at}");
         match &*text(part, "type", &place)? {
             "text" => {
-                let said = text(part, "text", &place)?;
-                if !said.trim().is_empty() {
-                    parts.push(Part::text(said));
+                let content = text(part, "text", &place)?;
+                if !content.trim().is_empty() {
+                    parts.push(Part::text(content));
                 }
             }
             "file" => parts.push(file(part, &place)?),

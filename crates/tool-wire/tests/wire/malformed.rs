@@ -231,7 +231,7 @@ fn misplaced_events_are_reported() {
 
 // Deeply nested arguments are plain text until the tool's own check reads them.
 #[test]
-fn depth_does_not_exhaust_the_stack() {
+fn deeply_nested_arguments_do_not_exhaust_the_stack() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let body = format!(
         r#"{{"content":[{{"type":"tool_use","id":"c","name":"t","input":{deep}}}],"stop_reason":"tool_use"}}"#

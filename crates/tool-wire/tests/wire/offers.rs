@@ -16,7 +16,7 @@ const EXAMPLES: &str = r#"\n\nExamples:\n- Over a weekend: {\"city\":\"Basel\",\
 
 // Every provider's list, with `strict` set and the examples where the provider has a place for them
 #[test]
-fn each_provider_gets_its_shape() {
+fn tools_are_listed_in_the_format_of_each_provider() {
     let tools = toolset![forecast];
     let text = |provider: Provider| fields(&provider.offer(&tools).unwrap());
 

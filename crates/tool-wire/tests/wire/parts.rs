@@ -253,7 +253,7 @@ async fn invalid_part_is_refused_with_a_fix() {
     let none = turns.say(Vec::new(), &cx("t")).await.unwrap_err();
     assert_eq!(
         none.to_string(),
-        "the message was not stored: it has no parts: give at least one text, image or file"
+        "the message was not stored: it has no parts: add at least one text, image or file"
     );
     assert!(turns.say("", &cx("t")).await.is_err());
     assert!(stored(&store, "t").await.is_empty());

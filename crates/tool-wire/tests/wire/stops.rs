@@ -157,7 +157,7 @@ async fn paused_turn_continues_automatically() {
 
 // A7: streamed and whole answers have the same reason and the same tokens
 #[test]
-fn a_stream_names_its_reason_and_its_tokens() {
+fn streamed_reply_has_the_stop_reason_and_usage_of_the_whole_reply() {
     for provider in Provider::ALL {
         let (whole, stream) = recorded(provider);
         for reply in [

@@ -346,7 +346,7 @@ fn posted(tokens: &[String], yes: [bool; 2]) -> Value {
     ]})
 }
 
-// S2-12, S2-13, S2-15, S2-17: calls are requested, answered in the interface, and the same turn goes on in another process
+// S2-12, S2-13, S2-15, S2-17: calls are requested, answered in the interface, and the same turn continues in another process
 #[tokio::test]
 async fn turn_continues_with_the_answers_of_the_interface() {
     let store = MemoryStore::default();
@@ -466,7 +466,7 @@ async fn tampered_arguments_are_refused() {
         .unwrap();
 }
 
-// S2-14: of two waiting calls one is answered, so the turn does not go on; the interface uses the same rule
+// S2-14: of two waiting calls one is answered, so the turn does not continue; the interface uses the same rule
 #[test]
 fn turn_continues_when_every_call_is_answered() {
     let tokens = ["a".to_owned(), "b".to_owned()];
@@ -601,7 +601,7 @@ async fn interface_message_with_files_reaches_every_provider() {
         );
     }
 
-    // ApprovalResponses to approvals are not a user message; a bare list of messages is accepted too.
+    // Answers to approvals are not a user message; a bare list of messages is accepted too.
     let answered = json!([{"role": "assistant", "parts": []}]).to_string();
     assert_eq!(user_message(&answered).unwrap(), None);
     assert_eq!(user_message("[]").unwrap(), None);
