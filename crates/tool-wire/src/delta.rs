@@ -1,11 +1,11 @@
 //! The pieces of a streamed answer.
 
-/// A new piece of a streamed answer, for an interface that shows it as it arrives. Run no call before [`ReplyStream::finish`] has
-/// returned a complete answer.
+/// A new piece of a streamed answer, for an interface that shows it as it arrives. Run no call before
+/// [`ReplyStream::finish`](super::ReplyStream::finish) has returned a complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delta {
-    /// More of the model's reasoning. All pieces together are [`ModelReply::reasoning`].
+    /// More of the model's reasoning. All pieces together are [`ModelReply::reasoning`](super::ModelReply::reasoning).
     Reasoning(String),
     /// More of the text.
     Text(String),

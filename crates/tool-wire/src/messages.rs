@@ -1,4 +1,4 @@
-//! Messages of a request, and the files that they lack.
+//! Messages of a request, and the files that the provider does not accept.
 
 use serde_json::json;
 use serde_json::value::RawValue;

@@ -51,7 +51,7 @@ impl Provider {
     /// most 9,999 tools with Anthropic and 127 with Responses. Beyond that, and with the other providers, `search_tools` and `call_tool`
     /// replace the hidden tools.
     ///
-    /// A tool that is [not strict](ToolDef::non_strict) for the provider is offered as non-strict, like a tool passed to
+    /// A tool that is [not strict](tool_core::ToolDef::non_strict) for the provider is offered as non-strict, like a tool passed to
     /// [`offer_lenient`](Self::offer_lenient). If the strict tools together exceed what Claude accepts, dynamic tools whose host allows it
     /// ([`DynamicTool::non_strict`](tool_core::DynamicTool::non_strict)) are sent as non-strict, those with the most optional parameters and
     /// unions first. [`Offer::non_strict`] names all non-strict tools.
