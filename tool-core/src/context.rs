@@ -52,7 +52,7 @@ pub(crate) use filing::{Behind, Deferred, Filing};
 pub use gated::next_identity;
 #[cfg(feature = "host")]
 pub(crate) use gated::{Gated, TypedOutput};
-pub(crate) use scope::{CallScope, RunningTool};
+pub(crate) use scope::{CallScope, RunningTool, Standing, StandingRules, ToolFacts};
 pub use services::{
     ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState, History,
     OAuth, OAuthToken, Said, Speaker, StatePlace, StateStore, TokenSource,
@@ -243,10 +243,7 @@ impl ToolContext {
     }
 
     /// Creates the context of a call. `open` creates the call's scope from the caller's host.
-    pub(crate) fn enter<T: RunningTool>(
-        &self,
-        open: impl FnOnce(Arc<Host>) -> CallScope<T>,
-    ) -> Self {
+    pub(crate) fn enter(&self, open: impl FnOnce(Arc<Host>) -> CallScope) -> Self {
         let scope = open(Arc::clone(self.host()));
         Self {
             place: Place::Call(Arc::new(scope)),

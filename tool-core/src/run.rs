@@ -1,5 +1,7 @@
 //! The steps of a call from lookup to result: find the tool, admit the call, decide on it, run its body under guard.
 
+#[cfg(feature = "host")]
+use std::borrow::Cow;
 use std::future::Future;
 
 use crate::call::{CallResult, ToolCall, ToolEvent};
@@ -40,7 +42,6 @@ mod refusal;
 #[cfg(feature = "host")]
 mod resume;
 mod searched;
-mod serving;
 #[cfg_attr(
     not(feature = "host"),
     expect(unreachable_pub, reason = "exported with the feature `host`")
@@ -64,8 +65,6 @@ pub(crate) use refusal::refuse;
 use resume::{is_begun, replay};
 #[cfg(feature = "host")]
 use resume::{resume, resume_stream};
-#[cfg(feature = "host")]
-use serving::Serving;
 pub use steps::Permit;
 #[cfg(not(feature = "host"))]
 use steps::Permitted;
@@ -81,9 +80,11 @@ type Progress = Option<Reporter>;
 
 /// The gate that a call passes: the gate of its toolset, else the gate of the outer call. Nested calls of a gated call are gated too.
 #[cfg(feature = "host")]
-fn gate_of<'a>(toolset: &'a Toolset, cx: &'a ToolContext) -> Option<&'a Gate> {
-    let outer = || Serving::of(cx.scope()?).gate.as_ref();
-    toolset.gate().or_else(outer)
+fn gate_of<'a>(toolset: &'a Toolset, cx: &ToolContext) -> Option<Cow<'a, Gate>> {
+    match toolset.gate() {
+        Some(gate) => Some(Cow::Borrowed(gate)),
+        None => Gate::of_scope(cx.scope()?).map(Cow::Owned),
+    }
 }
 
 /// Implements [`Toolset::call`].
@@ -93,7 +94,7 @@ async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) -> CallResult
     }
     #[cfg(feature = "host")]
     if let Some(gate) = gate_of(toolset, cx) {
-        return gated::call(gate, toolset, call, cx, None, gated::Origin::Model).await;
+        return gated::call(&gate, toolset, call, cx, None, gated::Origin::Model).await;
     }
     match permitted(toolset, call, cx, None) {
         Ok((permitted, running)) => {
@@ -133,7 +134,7 @@ fn stream(
     drive::Events::new(move || {
         let (sender, steps) = progress::channel();
         #[cfg(feature = "host")]
-        if let Some(gate) = gate_of(&toolset, &cx).cloned() {
+        if let Some(gate) = gate_of(&toolset, &cx).map(Cow::into_owned) {
             return Ok(events(steps, async move {
                 let origin = gated::Origin::Model;
                 gated::call(&gate, &toolset, call, &cx, Some(sender), origin).await

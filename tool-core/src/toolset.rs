@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tool_schema::__private0::{Spec, toolset_faults};
 
 use crate::args::Repair;
-use crate::context::ToolContext;
+use crate::context::{Standing, ToolContext};
 use crate::error::{ToolError, unknown_tool};
 #[cfg(feature = "host")]
 use crate::gate::Gate;
@@ -16,7 +16,7 @@ use crate::schema::dialect::{Dialect, Dialects};
 use crate::schema::rules::Fault;
 use crate::search::ToolSearch;
 use crate::tool::{Tool, ToolDef};
-use crate::visibility::{Layer, Rules, Standing, View};
+use crate::visibility::{Layer, Rules, View};
 
 #[cfg(feature = "host")]
 mod approvals;
@@ -251,12 +251,9 @@ impl Toolset {
         self.view.as_ref()?.hides(at, self.def(at))
     }
 
-    /// Returns the rules that can still forbid a call of the tool at a position.
-    pub(crate) fn standing(&self, at: usize) -> Standing {
-        match &self.view {
-            None => Standing::None,
-            Some(view) => Standing::live(&self.shelf, view, at),
-        }
+    /// Returns the rules that can still forbid a call of the tool at a position; `None` if the turn has no rules.
+    pub(crate) fn standing(&self, at: usize) -> Option<Standing> {
+        Some(self.view.as_ref()?.standing(at))
     }
 
     /// Returns the policy's decision about a call of the tool at a position; `None` if the rules have no policy. The rules that can apply to
@@ -267,7 +264,7 @@ impl Toolset {
         request: impl FnOnce() -> Request<'r>,
     ) -> Option<Decision> {
         let view = self.view.as_ref()?;
-        view.judge(&self.shelf, at, &request())
+        view.judge(at, &request())
     }
 
     /// Returns the tools whose names were taken by the agent's own tools.

@@ -14,7 +14,6 @@ pub use enablement::{AgentTool, Enablement, Runtime};
 pub(crate) use layer::State;
 pub use layer::{Explanation, Layer};
 pub use rules::Rules;
-pub(crate) use standing::Standing;
 #[cfg(feature = "host")]
 pub use switches::Switches;
 pub(crate) use view::View;

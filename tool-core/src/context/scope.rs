@@ -1,6 +1,8 @@
 //! The state of a running call.
 
+#[cfg(feature = "host")]
 use std::any::Any;
+use std::ops::Deref;
 #[cfg(feature = "otel")]
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
@@ -10,20 +12,18 @@ use tokio::time::Instant;
 
 #[cfg(feature = "host")]
 use super::Gated;
-use super::Host;
 #[cfg(feature = "otel")]
 use super::TraceContext;
 use super::progress::Reporter;
+use super::{Host, ToolContext};
 use crate::call::ToolCall;
 use crate::effect::Effect;
 use crate::need::{SecretNeed, VariableNeed};
 use crate::output::Citation;
 
-/// The tool of a running call, as far as its context asks about it.
-///
-/// A definition of a tool names the context, so the context cannot name the definition. The steps of a call implement this trait for the definition and for
-/// everything else that only they use, and find their type again through `Any`. It is the unsized end of [`CallScope`], so it needs no allocation.
-pub(crate) trait RunningTool: Any + Send + Sync {
+/// The facts of a tool that the context of its running call asks for. A definition of a tool names the context, so the context cannot name the
+/// definition.
+pub(crate) trait ToolFacts: Send + Sync {
     fn name(&self) -> &str;
 
     fn effect(&self) -> Effect;
@@ -38,17 +38,63 @@ pub(crate) trait RunningTool: Any + Send + Sync {
     fn may_run_again(&self) -> bool;
 }
 
+/// The tool of a running call. It shares the definition of the tool, so it needs no allocation.
+pub(crate) enum RunningTool {
+    Static(&'static dyn ToolFacts),
+    Shared(Arc<dyn ToolFacts>),
+}
+
+impl Deref for RunningTool {
+    type Target = dyn ToolFacts;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Static(facts) => *facts,
+            Self::Shared(facts) => &**facts,
+        }
+    }
+}
+
+/// The rules of a turn that can still forbid a call after it was allowed.
+pub(crate) trait StandingRules: Send + Sync {
+    /// Whether a call is still allowed. `at` is the position of its tool in the turn, and `edition` the edition of the policies when the call
+    /// arrived.
+    fn still_allow(&self, at: usize, edition: u64, scope: &CallScope, cx: &ToolContext) -> bool;
+}
+
+/// The rules that can still forbid a call: kill switches, disables and deny rules. Operators can change them while the call is on its way.
+pub(crate) struct Standing {
+    pub(crate) rules: Arc<dyn StandingRules>,
+    pub(crate) at: usize,
+    /// The edition of the policies when the call arrived. The call is judged later than that, so an equal number means an equal
+    /// judgement.
+    pub(crate) edition: u64,
+}
+
+impl Standing {
+    /// Whether the call is still allowed.
+    pub(crate) fn allows(&self, scope: &CallScope, cx: &ToolContext) -> bool {
+        self.rules.still_allow(self.at, self.edition, scope, cx)
+    }
+}
+
 /// The state of one call.
-pub(crate) struct CallScope<T: ?Sized = dyn RunningTool> {
+pub(crate) struct CallScope {
     /// The values of the turn.
     pub(crate) host: Arc<Host>,
     pub(crate) call: ToolCall,
     /// The arguments that the tool reads, if they differ from what the model wrote.
     pub(crate) corrected: Option<String>,
+    /// The rules that can still forbid the call; `None` if the turn has no rules.
+    pub(crate) standing: Option<Standing>,
+    pub(crate) tool: RunningTool,
     pub(crate) deadline: Option<Instant>,
     pub(crate) progress: Option<Reporter>,
     #[cfg(feature = "host")]
     pub(crate) gated: Option<Box<Gated>>,
+    /// The gate that received the call, which nested calls pass, too. Only the gate itself knows its type, because it names the context.
+    #[cfg(feature = "host")]
+    pub(crate) gate: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) citations: Mutex<Vec<Citation>>,
     /// Expected length of the output in bytes, taken from earlier outputs.
     pub(crate) room: usize,
@@ -61,11 +107,9 @@ pub(crate) struct CallScope<T: ?Sized = dyn RunningTool> {
     /// The trace context of the call's own span.
     #[cfg(feature = "otel")]
     pub(crate) trace: OnceLock<TraceContext>,
-    /// The tool, with what the steps of the call keep beside it.
-    pub(crate) tool: T,
 }
 
-impl<T: ?Sized> CallScope<T> {
+impl CallScope {
     /// Returns the arguments as the tool reads them.
     pub(crate) fn arguments(&self) -> &str {
         self.corrected.as_deref().unwrap_or(&self.call.arguments)

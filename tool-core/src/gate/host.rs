@@ -14,7 +14,7 @@ use super::approval::Approvals;
 use super::sweeper::Sweeper;
 use crate::audit::{Audit, AuditBuffer};
 use crate::call::stored;
-use crate::context::ToolContext;
+use crate::context::{CallScope, ToolContext};
 use crate::env;
 use crate::error::ToolError;
 use crate::limits::Limits;
@@ -255,6 +255,17 @@ impl Gate {
     /// Returns a builder. A gate without any settings permits every call of a visible tool.
     pub fn builder() -> GateBuilder {
         GateBuilder::default()
+    }
+
+    /// Returns the gate for the scope of a call, which does not know its type.
+    pub(crate) fn erased(&self) -> Arc<dyn Any + Send + Sync> {
+        Arc::<Inner>::clone(&self.0)
+    }
+
+    /// Returns the gate that the scope of a call keeps.
+    pub(crate) fn of_scope(scope: &CallScope) -> Option<Self> {
+        let gate = Arc::clone(scope.gate.as_ref()?);
+        gate.downcast().ok().map(Self)
     }
 
     /// The approvals, if the gate has any.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::PolicyVerdict;
+use crate::context::{CallScope, ToolContext};
 use crate::decision::DecisionId;
 use crate::tool::ToolDef;
 
@@ -19,6 +20,19 @@ pub struct Request<'a> {
     pub agent: Option<&'a str>,
     /// The arguments as JSON text, as the tool reads them. They are parsed only if a condition needs them.
     pub arguments: &'a str,
+}
+
+impl<'a> Request<'a> {
+    /// The request for a call with an open scope.
+    pub(crate) fn of(tool: &'a ToolDef, scope: &'a CallScope, cx: &'a ToolContext) -> Self {
+        Self {
+            tool,
+            tenant: cx.tenant(),
+            principal: cx.principal(),
+            agent: cx.agent(),
+            arguments: scope.arguments(),
+        }
+    }
 }
 
 /// A policy's decision about a call.

@@ -4,10 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::Prepared;
-use super::serving::Serving;
-use crate::context::{CallScope, ToolContext};
+use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
-use crate::policy::{DecisionId, PolicyVerdict, Request};
+use crate::policy::{DecisionId, PolicyVerdict};
 use crate::tool::{Approval, ToolDef};
 use crate::toolset::Toolset;
 
@@ -98,17 +97,6 @@ impl Judgement {
     }
 }
 
-/// The request that a policy judges for a call.
-pub(super) fn request<'c>(scope: &'c CallScope, cx: &'c ToolContext) -> Request<'c> {
-    Request {
-        tool: &Serving::of(scope).def,
-        tenant: cx.tenant(),
-        principal: cx.principal(),
-        agent: cx.agent(),
-        arguments: scope.arguments(),
-    }
-}
-
 /// Judges a call: first by the policy, then by the tool's own `approval`. A predicate that fails or panics counts as a request for approval.
 ///
 /// `by_effect` is whether a destructive tool with [`Approval::ByEffect`] needs an approval: only a host's gate can ask a person.
@@ -168,16 +156,15 @@ fn wants_approval(prepared: &Prepared, by_effect: impl FnOnce(&ToolDef) -> bool)
 /// Refuses a call that is no longer allowed. Callers run this right before a body begins, after every step that waits.
 #[inline]
 pub(super) fn still_allowed(cx: &ToolContext) -> Result<(), ToolError> {
-    let Some(scope) = cx.scope() else {
-        return Ok(());
-    };
-    let Serving { def, standing, .. } = Serving::of(scope);
-    if standing.allows(def, || request(scope, cx)) {
-        return Ok(());
+    let standing = cx
+        .scope()
+        .and_then(|scope| Some((scope.standing.as_ref()?, scope)));
+    match standing {
+        Some((standing, scope)) if !standing.allows(scope, cx) => Err(ToolError::of(
+            ErrorKind::Denied,
+            "the call is no longer allowed, so it was not run",
+        )
+        .operator("the tool was switched off or denied after the call was allowed")),
+        _ => Ok(()),
     }
-    Err(ToolError::of(
-        ErrorKind::Denied,
-        "the call is no longer allowed, so it was not run",
-    )
-    .operator("the tool was switched off or denied after the call was allowed"))
 }

@@ -1,13 +1,14 @@
 //! Preparing a call: checks of arguments, secrets and variables, and the scope that opens before the body.
 
+#[cfg(feature = "host")]
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::serving::Serving;
 use super::telemetry::{self, CallSpan};
-use super::{Progress, guard, judge};
+use super::{Progress, guard};
 use crate::args::{Admitted, Repair, RepairNote};
 use crate::call::{CallResult, ToolCall};
 #[cfg(feature = "host")]
@@ -15,8 +16,6 @@ use crate::context::Gated;
 use crate::context::{CallScope, ToolContext, misfit};
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
-#[cfg(feature = "host")]
-use crate::gate::Gate;
 use crate::output::{Citation, Output};
 use crate::policy::Request;
 use crate::redact::{Clean, Redactor};
@@ -31,6 +30,7 @@ pub(crate) struct Prepared {
     /// The tool's position on its shelf.
     pub(super) at: usize,
     pub(super) span: CallSpan,
+    pub(super) def: ToolDef,
 }
 
 impl Prepared {
@@ -40,7 +40,7 @@ impl Prepared {
     }
 
     pub(crate) fn tool(&self) -> &ToolDef {
-        &Serving::of(self.cx.served()).def
+        &self.def
     }
 
     /// The tool's position in its toolset.
@@ -59,13 +59,13 @@ impl Prepared {
 
     /// What a policy is asked about the call.
     pub(crate) fn request(&self) -> Request<'_> {
-        judge::request(self.cx.served(), &self.cx)
+        Request::of(&self.def, self.cx.served(), &self.cx)
     }
 
     /// Reports the end of the call to `tracing`, and returns how long the call took.
     pub(super) fn ended(&self, error: Option<&ToolError>) -> Duration {
         let took = env::elapsed(self.since);
-        telemetry::ended(&self.span, error, took, &self.cx);
+        telemetry::ended(&self.span, &self.def, error, took, &self.cx);
         took
     }
 
@@ -80,6 +80,7 @@ impl Prepared {
             since: _,
             at: _,
             span: _,
+            def: _,
         } = self;
         // Usually this is the last holder of the call, so its strings can be moved.
         let labels = match cx.served_mut() {
@@ -242,7 +243,7 @@ pub(super) struct Opening {
     #[cfg(feature = "host")]
     pub(super) gated: Option<Box<Gated>>,
     #[cfg(feature = "host")]
-    pub(super) gate: Option<Gate>,
+    pub(super) gate: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Opens the scope and the span of a call.
@@ -266,10 +267,14 @@ pub(super) fn enter(
         host,
         call: opening.call,
         corrected: opening.corrected,
+        standing: toolset.standing(at),
+        tool: def.running(),
         deadline,
         progress: opening.progress,
         #[cfg(feature = "host")]
         gated: opening.gated,
+        #[cfg(feature = "host")]
+        gate: opening.gate,
         citations: Mutex::default(),
         room: toolset.shelf().room(at),
         ended: AtomicBool::new(false),
@@ -277,12 +282,6 @@ pub(super) fn enter(
         begun: AtomicBool::new(false),
         #[cfg(feature = "otel")]
         trace: std::sync::OnceLock::new(),
-        tool: Serving {
-            def: def.clone(),
-            standing: toolset.standing(at),
-            #[cfg(feature = "host")]
-            gate: opening.gate,
-        },
     });
     Prepared {
         cx,
@@ -290,5 +289,6 @@ pub(super) fn enter(
         since: opening.since,
         at,
         span,
+        def: def.clone(),
     }
 }

@@ -11,7 +11,6 @@ use tracing::field::Empty;
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Span};
 
-use super::serving::Serving;
 #[cfg(feature = "host")]
 use crate::audit::Verdicts;
 use crate::call::ToolCall;
@@ -145,11 +144,17 @@ pub(super) fn result(span: &CallSpan, output: &str) {
 
 /// Reports the end of a call that reached its tool.
 #[inline]
-pub(super) fn ended(span: &CallSpan, error: Option<&ToolError>, took: Duration, cx: &ToolContext) {
+pub(super) fn ended(
+    span: &CallSpan,
+    def: &ToolDef,
+    error: Option<&ToolError>,
+    took: Duration,
+    cx: &ToolContext,
+) {
     if heard() {
         let (redactor, scope) = (cx.redactor(), cx.served());
         let id = redactor.redact(&scope.call.id);
-        tell_end(span, &Serving::of(scope).def, &id, error, took);
+        tell_end(span, def, &id, error, took);
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) async fn invoke<T: Tool>(
     let text = input.to_arguments();
     #[cfg(feature = "host")]
     if let Some(gate) = super::gate_of(toolset, cx) {
-        return through(gate, toolset, input, text, cx).await;
+        return through(&gate, toolset, input, text, cx).await;
     }
     let (permit, running) = match permitted::<T>(toolset, text, cx) {
         Ok(permitted) => permitted,

@@ -14,6 +14,7 @@ use super::exposed::Exposed;
 use super::output::Promise;
 use super::{Approval, Entry, Job, NotBegun, Origin, SecretNeed, Start, Ticket, VariableNeed};
 use crate::args::{self, Admitted, Issue, Repair};
+use crate::context::{RunningTool, ToolFacts};
 use crate::effect::Effect;
 use crate::schema::dialect::{Dialect, Dialects, Hints, ToolExample};
 use crate::schema::{Schema, Text};
@@ -97,6 +98,29 @@ pub(super) enum Own {
     Dynamic(Arc<DynamicDef>),
 }
 
+impl ToolFacts for StaticDef {
+    fn name(&self) -> &str {
+        self.spec.name
+    }
+
+    fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    fn secrets(&self) -> &[SecretNeed] {
+        self.secrets
+    }
+
+    fn variables(&self) -> &[VariableNeed] {
+        self.variables
+    }
+
+    #[cfg(feature = "host")]
+    fn may_run_again(&self) -> bool {
+        self.spec.hints.idempotent || self.only_calls
+    }
+}
+
 impl ToolDef {
     /// Creates the definition of a tool whose facts are known at compile time.
     #[doc(hidden)]
@@ -106,6 +130,16 @@ impl ToolDef {
 
     pub(crate) fn dynamic(def: Arc<DynamicDef>) -> Self {
         Self(Source::Own(Own::Dynamic(def)))
+    }
+
+    /// Returns the tool for the context of a call.
+    #[inline]
+    pub(crate) fn running(&self) -> RunningTool {
+        match &self.0 {
+            Source::Own(Own::Static(def)) => RunningTool::Static(*def),
+            Source::Own(Own::Dynamic(def)) => RunningTool::Shared(Arc::<DynamicDef>::clone(def)),
+            Source::Exposed(exposed) => RunningTool::Shared(Arc::<Exposed>::clone(exposed)),
+        }
     }
 
     fn own(&self) -> &Own {

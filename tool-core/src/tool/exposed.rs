@@ -5,8 +5,10 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::SecretNeed;
 use super::def::{Own, Source, ToolDef};
+use super::{SecretNeed, VariableNeed};
+use crate::context::ToolFacts;
+use crate::effect::Effect;
 use crate::json::Entries;
 use crate::schema::dialect::Dialect;
 
@@ -74,5 +76,40 @@ impl Exposed {
         let whole: String = serde_json::from_str(value.get()).unwrap_or_default();
         let rest = whole.strip_prefix(own).unwrap_or_default();
         Value::from(format!("{description}{rest}")).to_string()
+    }
+}
+
+impl Exposed {
+    fn facts(&self) -> &dyn ToolFacts {
+        match &self.own {
+            Own::Static(def) => *def,
+            Own::Dynamic(def) => &**def,
+        }
+    }
+}
+
+impl ToolFacts for Exposed {
+    fn name(&self) -> &str {
+        self.facts().name()
+    }
+
+    fn effect(&self) -> Effect {
+        self.facts().effect()
+    }
+
+    fn secrets(&self) -> &[SecretNeed] {
+        match &self.secrets {
+            Some(secrets) => secrets,
+            None => self.facts().secrets(),
+        }
+    }
+
+    fn variables(&self) -> &[VariableNeed] {
+        self.facts().variables()
+    }
+
+    #[cfg(feature = "host")]
+    fn may_run_again(&self) -> bool {
+        self.facts().may_run_again()
     }
 }

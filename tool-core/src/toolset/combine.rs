@@ -335,8 +335,8 @@ impl Toolset {
         let live = before.map_or_else(Vec::new, |view| view.live.clone());
         let (tools, codes) = shelve(entries, self.shelf.pruned.clone());
         Self {
+            view: Some(Arc::new(View::new(&tools, codes, absent, None, live))),
             shelf: tools,
-            view: Some(Arc::new(View::new(codes, absent, None, live))),
             search: None,
             ..self
         }
@@ -353,8 +353,8 @@ impl Toolset {
         let pruned = [&*self.shelf.pruned, &*other.shelf.pruned].concat();
         let (tools, codes) = shelve(entries, pruned);
         Self {
+            view: Some(Arc::new(View::new(&tools, codes, absent, None, live))),
             shelf: tools,
-            view: Some(Arc::new(View::new(codes, absent, None, live))),
             search: None,
             // A gate of one of the two is a gate for all calls.
             #[cfg(feature = "host")]

@@ -42,7 +42,7 @@ impl Toolset {
         let side = Shelf::of(beside.into_iter().map(|(def, _)| def).collect());
         let absent = before.map_or_else(BTreeSet::new, |view| view.absent.clone());
         let live = before.map_or_else(Vec::new, |view| view.live.clone());
-        let view = View::new(codes, absent, Some(Arc::new(side)), live);
+        let view = View::new(&self.shelf, codes, absent, Some(Arc::new(side)), live);
         Ok(Self {
             view: Some(Arc::new(view)),
             search: Some(Arc::new(search.clone())),

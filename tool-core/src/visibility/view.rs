@@ -22,6 +22,8 @@ const SPAWNS: &str = "agent";
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) codes: Vec<u8>,
+    /// The registry's tools.
+    base: Arc<Shelf>,
     /// Keys of required secrets that are missing.
     pub(crate) absent: BTreeSet<String>,
     /// Tools that call other agents, sorted by name.
@@ -33,12 +35,14 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn new(
+        base: &Arc<Shelf>,
         codes: Vec<u8>,
         absent: BTreeSet<String>,
         agents: Option<Arc<Shelf>>,
         live: Vec<Live>,
     ) -> Self {
         Self {
+            base: Arc::clone(base),
             codes,
             absent,
             agents,
@@ -47,15 +51,24 @@ impl View {
         }
     }
 
+    /// Returns the tool at a position.
+    pub(crate) fn def(&self, at: usize) -> &ToolDef {
+        let own = &self.base.tools;
+        match &self.agents {
+            Some(agents) if at >= own.len() => &agents.tools[at - own.len()],
+            _ => &own[at],
+        }
+    }
+
     /// Returns the strictest decision of all policies. If several policies ask, each of them may require four eyes.
-    pub(crate) fn judge(&self, base: &Shelf, at: usize, request: &Request<'_>) -> Option<Decision> {
+    pub(crate) fn judge(&self, at: usize, request: &Request<'_>) -> Option<Decision> {
         let decisions = self
             .live
             .iter()
             .zip(&self.compiled)
             .filter_map(|(live, compiled)| {
                 let view = live.policy.as_ref()?;
-                let compiled = compiled.get_or_init(|| base.compiled(&view.state.policy));
+                let compiled = compiled.get_or_init(|| self.base.compiled(&view.state.policy));
                 Some(view.now().decide(compiled.candidates.get(at), request))
             });
         decisions.reduce(|first, second| {
@@ -174,7 +187,7 @@ impl Names<'_> {
 
 impl Rules {
     /// Computes the visible tools of a turn.
-    pub(crate) fn view(&self, base: &Shelf, cx: &ToolContext) -> View {
+    pub(crate) fn view(&self, base: &Arc<Shelf>, cx: &ToolContext) -> View {
         let agents = (!self.agents.is_empty()).then(|| {
             Arc::new(Shelf::of(
                 self.agents.iter().map(|tool| tool.def.clone()).collect(),
@@ -197,7 +210,7 @@ impl Rules {
                 }
             }
         }
-        View::new(marks.0, absent, agents, self.live(cx))
+        View::new(base, marks.0, absent, agents, self.live(cx))
     }
 
     fn marks(&self, names: &Names<'_>, cx: &ToolContext, absent: &mut BTreeSet<String>) -> Marks {

@@ -74,7 +74,7 @@ impl<'t> Arrived for AtGate<'t> {
             progress: self.progress,
             since: self.since,
             gated: Some(self.gated),
-            gate: Some(self.gate.clone()),
+            gate: Some(self.gate.erased()),
         };
         (opening, (self.gate, self.started))
     }

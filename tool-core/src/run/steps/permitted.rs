@@ -13,7 +13,6 @@ use super::{Flight, Ran};
 use crate::call::ToolCall;
 use crate::context::{CallScope, ToolContext};
 use crate::error::ToolError;
-use crate::run::serving::Serving;
 use crate::run::telemetry::CallSpan;
 use crate::run::{guard, judge};
 use crate::tool::{Job, ToolDef};
@@ -21,13 +20,14 @@ use crate::tool::{Job, ToolDef};
 /// The right to run one call, once. It cannot be cloned, and it cannot be created outside of the gate.
 pub struct Permit {
     cx: ToolContext,
+    def: ToolDef,
     span: CallSpan,
 }
 
 impl Permit {
     /// The tool that runs.
     pub fn tool(&self) -> &ToolDef {
-        &Serving::of(self.cx.served()).def
+        &self.def
     }
 
     /// The call, as the model wrote it.
@@ -169,6 +169,7 @@ impl<H: Held> Claimed<H> {
         let prepared = held.prepared();
         let permit = Permit {
             cx: prepared.cx.clone(),
+            def: prepared.def.clone(),
             span: prepared.span.clone(),
         };
         let running = Running {

@@ -13,7 +13,7 @@ use super::super::output::Promise;
 use super::super::{Approval, DecodeError, Job, SecretNeed, Ticket, VariableNeed};
 use super::SchemaCheck;
 use crate::args;
-use crate::context::ToolContext;
+use crate::context::{ToolContext, ToolFacts};
 use crate::effect::{Declared, Effect};
 use crate::schema::dialect::{Dialect, Dialects, Hints};
 use crate::schema::dynamic::DynSchema;
@@ -189,5 +189,28 @@ impl DynamicDef {
             schema.restore(&mut arguments);
         }
         (self.handler)(arguments, cx)
+    }
+}
+
+impl ToolFacts for DynamicDef {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    fn secrets(&self) -> &[SecretNeed] {
+        &self.secrets
+    }
+
+    fn variables(&self) -> &[VariableNeed] {
+        &self.variables
+    }
+
+    #[cfg(feature = "host")]
+    fn may_run_again(&self) -> bool {
+        self.hints.idempotent || self.only_calls
     }
 }
