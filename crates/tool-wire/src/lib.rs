@@ -51,6 +51,8 @@
 //! A reply that was cut off says so ([`ModelReply::is_truncated`]). [`Turns`](tool_core::turn::Turns) take [`ModelReply::message`] as it is and
 //! run none of its calls. For a loop of your own, [`ModelReply::calls`] is empty in that case.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod anthropic;
 mod bedrock;
 mod budget;
