@@ -14,12 +14,10 @@
 mod approval;
 mod audit;
 mod catalogue;
-mod drive;
 mod identity;
 mod journal;
 mod ledger;
 mod maintenance;
-mod messages;
 mod property;
 mod records;
 mod run;

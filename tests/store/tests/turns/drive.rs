@@ -13,7 +13,7 @@ use tool_core::turn::{Arrival, Model, ModelMessage, Outcome, Request, Turn, Turn
 use tool_core::{Approvals, Audit, CancellationToken, Gate, KeyRing, Reply, Toolset};
 
 use crate::both;
-use crate::records::{acme, thread};
+use crate::{acme, thread};
 
 trait Both: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone {}
 impl<T: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone> Both for T {}

@@ -5,7 +5,7 @@ use tool_core::turn::{MessageError, ModelMessage, Turn, TurnError, Turns, UserMe
 use tool_core::{Part, ToolContext, prelude::*};
 
 use crate::both;
-use crate::records::thread;
+use crate::thread;
 
 trait Both: ThreadStore + RunStore + Clone {}
 impl<T: ThreadStore + RunStore + Clone> Both for T {}

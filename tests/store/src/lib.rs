@@ -1,0 +1,1 @@
+//! Empty library: the tests are in `tests/`.
