@@ -137,36 +137,6 @@ async fn a_file_is_kept_and_shared_by_path_and_url() {
     assert!(ApprovalStore::is_durable(&two) && EffectLedger::is_durable(&two));
 }
 
-// B9: a switch that one connection stores is seen by another at once, and after the file is reopened.
-#[tokio::test]
-async fn switches_are_shared_and_survive_a_restart() {
-    let (_folder, file) = folder();
-    let (one, other) = (
-        SqliteStore::open(&file).await.unwrap(),
-        SqliteStore::open(&file).await.unwrap(),
-    );
-    let seen = tool_core::Switches::open(one.clone()).await.unwrap();
-    let set = tool_core::Switches::open(other.clone()).await.unwrap();
-    set.kill("send_mail", Some(&acme()), "olga", Some("spam"))
-        .await
-        .unwrap();
-    seen.refresh().await.unwrap();
-    assert!(seen.is_killed("send_mail", "acme"));
-    assert!(!seen.is_killed("send_mail", "globex"));
-    drop((seen, set));
-    one.close().await;
-    other.close().await;
-    let store = SqliteStore::open(&file).await.unwrap();
-    let again = tool_core::Switches::open(store.clone()).await.unwrap();
-    assert!(again.is_killed("send_mail", "acme"));
-    let [row] = &store.in_force().await.unwrap()[..] else {
-        panic!("one switch");
-    };
-    assert_eq!((&*row.by, row.reason.as_deref()), ("olga", Some("spam")));
-    drop(again);
-    store.close().await;
-}
-
 #[tokio::test]
 async fn in_memory_stores_are_separate_and_not_durable() {
     let one = SqliteStore::in_memory().await.unwrap();

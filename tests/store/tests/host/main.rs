@@ -17,3 +17,4 @@ mod resumed;
 mod steps;
 mod support;
 mod switched_off;
+mod switches;
