@@ -1,7 +1,7 @@
 //! Patches that skip a step of a call, which must not compile, and patches that bring a fixed fault back, which must still apply.
 //!
 //! The head of each file in `tests/patches` says what the patch skips and which compiler error it expects. The compiler checks a copy of `tool-core`,
-//! `tool-macros`, `tool-rules`, `tool-schema` and `tool-wire` below the target folder.
+//! `tool-macros`, `tool-rules`, `tool-schema`, `tool-store` and `tool-wire` below the target folder.
 //!
 //! The head of each file in `tests/world/patches` says which finding the patch brings back, and which plan, invariant and seed of the simulator detect it.
 //! `.ci/slow patches` builds the simulator with each patch; here they are only applied.
@@ -50,6 +50,7 @@ fn restored(copy: &Path) {
     for (krate, parts) in [
         ("crates/tool-rules", &["src"][..]),
         ("crates/tool-schema", &["src"]),
+        ("crates/tool-store", &["src", "migrations"]),
         ("tool-core", &["src"]),
         // A dev-dependency of `tool-core`, which cargo looks up.
         ("crates/tool-wire", &["src"]),
@@ -68,7 +69,7 @@ fn restored(copy: &Path) {
     write(&copy.join("tool-core/build.rs"), &script);
     let manifest = fs::read_to_string(repository.join("Cargo.toml")).expect("a manifest");
     let members =
-        r#"members = ["crates/tool-rules", "crates/tool-schema", "tool-macros", "tool-core", "crates/tool-wire"]"#;
+        r#"members = ["crates/tool-rules", "crates/tool-schema", "crates/tool-store", "tool-macros", "tool-core", "crates/tool-wire"]"#;
     let of_all = manifest
         .lines()
         .find(|line| line.starts_with("members = "))

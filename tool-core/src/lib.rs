@@ -94,10 +94,7 @@ pub mod bounded;
 mod call;
 mod context;
 mod decision;
-mod digest;
 mod effect;
-#[doc(hidden)]
-pub mod env;
 mod error;
 #[cfg(feature = "host")]
 mod gate;
@@ -106,7 +103,6 @@ pub mod hidden;
 pub mod limits;
 mod need;
 mod output;
-mod panics;
 pub mod policy;
 pub mod prelude;
 #[doc(hidden)]
@@ -124,6 +120,10 @@ mod toolset;
 #[cfg(feature = "host")]
 pub mod turn;
 mod visibility;
+
+#[doc(hidden)]
+pub use tool_store::env;
+use tool_store::{digest, panics};
 
 /// Items that the macros' code uses, under a name that has the patch version: code of one version that meets the crate of another does not compile.
 /// There are no promises about what is in it.

@@ -1,16 +1,14 @@
-//! SQLite storage for tool hosts: approvals, effects, audit rows, threads, runs, switches and spilled outputs.
-//!
-//! [`SqliteStore`] implements the store traits of [`tool_core::store`] on one SQLite file. Many tasks and many processes may use the file at
-//! the same time.
+//! The state of tool hosts: the traits of the stores, a store in memory, and one on SQLite (feature `sqlite`).
 //!
 //! ```
-//! use tool_core::store::{AuditFilter, AuditRow, AuditSink, CallId, Scope, ThreadId, Timestamp};
-//! use tool_store::SqliteStore;
-//!
+//! # #[cfg(feature = "sqlite")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("state.db");
+//! use tool_store::{AuditFilter, AuditRow, AuditSink, CallId, Scope, ThreadId, Timestamp};
+//! use tool_store::SqliteStore;
+//!
 //! let store = SqliteStore::open(&path).await?;
 //! let call = CallId::in_thread(&ThreadId::new("acme", "main")?, 4, 0);
 //! store.write(vec![AuditRow::new(call, "call_0", "send_mail", Timestamp::now())]).await?;
@@ -20,11 +18,29 @@
 //! assert_eq!(later.export(Scope::All, &AuditFilter::default()).await?.len(), 1);
 //! # Ok(())
 //! # }
+//! # #[cfg(not(feature = "sqlite"))]
+//! # fn main() {}
 //! ```
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod sqlite;
+// Sample records of the tests name the crate as an outside program does.
+#[cfg(test)]
+extern crate self as tool_store;
 
+#[doc(hidden)]
+pub mod digest;
+#[doc(hidden)]
+pub mod env;
+#[doc(hidden)]
+pub mod panics;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[doc(hidden)]
+pub mod store;
+
+#[cfg(feature = "sqlite")]
 pub use sqlite::{OpenError, SqliteStore};
+#[doc(inline)]
+pub use store::*;

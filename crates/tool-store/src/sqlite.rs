@@ -25,10 +25,10 @@ mod writer;
 
 use std::future::Future;
 
+use crate::store::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePool};
 use sqlx::{QueryBuilder, Sqlite};
-use tool_core::store::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 
 use failure::Failure;
 use queue::{Step, Turn};
@@ -36,7 +36,7 @@ use writer::Writer;
 
 pub use open::OpenError;
 
-/// Implements the store traits of [`tool_core::store`] on one SQLite database.
+/// Implements the store traits on one SQLite database.
 ///
 /// A change runs in a transaction that takes the write lock when it begins (`BEGIN IMMEDIATE`), so rows that it read are unchanged when it writes,
 /// even if other processes use the file. The change is on disk when its future is ready (`synchronous = FULL`, write-ahead log). Within a process,
@@ -56,9 +56,9 @@ pub use open::OpenError;
 /// Do not move, replace or remove them while a program has them open. Clones share the connections. Methods must run within a tokio runtime
 /// whose timer is enabled.
 ///
-/// [`EffectLedger::end`]: tool_core::store::EffectLedger::end
-/// [`RunStore`]: tool_core::store::RunStore
-/// [`EffectLedger::renew`]: tool_core::store::EffectLedger::renew
+/// [`EffectLedger::end`]: crate::store::EffectLedger::end
+/// [`RunStore`]: crate::store::RunStore
+/// [`EffectLedger::renew`]: crate::store::EffectLedger::renew
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     writer: Writer,

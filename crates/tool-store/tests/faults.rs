@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Executor as _};
-use tool_core::store::*;
+use tool_store::*;
 use tool_store::{OpenError, SqliteStore};
 
 const JOB: &str = "TOOL_STORE_TEST_FAULT";

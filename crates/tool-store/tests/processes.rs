@@ -21,8 +21,8 @@ use std::process::{Child, Command, Stdio};
 
 use records::{acme, at, audit, key_of, request, says, thread};
 use tempfile::TempDir;
-use tool_core::store::*;
 use tool_store::SqliteStore;
+use tool_store::*;
 
 const JOB: &str = "TOOL_STORE_TEST_JOB";
 const FILE: &str = "TOOL_STORE_TEST_FILE";

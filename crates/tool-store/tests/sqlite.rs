@@ -23,7 +23,7 @@ use records::{acme, at, audit, intent, key, key_of, message, request, spill, thr
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tempfile::TempDir;
-use tool_core::store::*;
+use tool_store::*;
 use tool_store::{OpenError, SqliteStore};
 
 fn folder() -> (TempDir, PathBuf) {

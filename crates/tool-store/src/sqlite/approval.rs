@@ -1,11 +1,11 @@
 //! Approvals in SQLite.
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Row as _, Sqlite};
-use tool_core::store::{
+use crate::store::{
     Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
     ApprovalStore, CallKey, Scope, StoreError, StoreFuture, Timestamp, Verdict, Workspace,
 };
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Row as _, Sqlite};
 
 use super::columns::Columns;
 use super::{Fault, SqliteStore, narrow, narrow_to_scope, page, step};

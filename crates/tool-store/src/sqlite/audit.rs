@@ -1,11 +1,11 @@
 //! Audit rows in SQLite.
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Sqlite};
-use tool_core::store::{
+use crate::store::{
     AuditFilter, AuditNote, AuditRow, AuditSink, Journal, Scope, StoreError, StoreFuture,
     Timestamp, Workspace,
 };
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::columns::Columns;
 use super::queue::Turn;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreError, StoreFuture};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use tool_core::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreError, StoreFuture};
 
 use super::columns::Columns;
 use super::{Fault, SqliteStore, step};

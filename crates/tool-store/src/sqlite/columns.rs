@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
+use crate::store::{CallId, StoreError, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Row as _, Sqlite, Type};
-use tool_core::store::{CallId, StoreError, Timestamp};
 
 /// A row of a table.
 #[derive(Clone, Copy)]

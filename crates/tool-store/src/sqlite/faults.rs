@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::task::Poll;
 use std::time::Duration;
 
+use crate::store::*;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 use tempfile::TempDir;
-use tool_core::store::*;
 
 use super::SqliteStore;
 

@@ -17,13 +17,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::store::*;
 use futures::future::join_all;
 use futures::poll;
 use records::{intent, key};
 use sqlx::Executor as _;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
-use tool_core::store::*;
 use wal::commits;
 
 use super::{Fault, SqliteStore};

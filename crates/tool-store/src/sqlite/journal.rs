@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::store::{Batch, BatchStore, Batched, EndedEffect, Journal, StoreFuture};
 use sqlx::sqlite::SqliteConnection;
-use tool_core::store::{Batch, BatchStore, Batched, EndedEffect, Journal, StoreFuture};
 
 use super::{Fault, SqliteStore, audit, step};
 

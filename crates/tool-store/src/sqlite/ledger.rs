@@ -1,11 +1,11 @@
 //! The effect ledger in SQLite.
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Sqlite};
-use tool_core::store::{
+use crate::store::{
     AuditRow, Begun, CallKey, EffectClaim, EffectEnd, EffectFilter, EffectLedger, EffectRow,
     EffectState, Ended, Intent, Journal, Resolution, Scope, StoreError, StoreFuture, Timestamp,
 };
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::columns::Columns;
 use super::{Fault, SqliteStore, audit, narrow, narrow_to_scope, page, step};

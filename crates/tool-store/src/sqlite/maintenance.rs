@@ -1,11 +1,11 @@
 //! Erasure and retention in SQLite.
 
+use crate::store::{
+    ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, Timestamp,
+};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sqlx::{QueryBuilder, Row as _, Sqlite};
-use tool_core::store::{
-    ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, Timestamp,
-};
 
 use super::{Fault, SqliteStore, audit, step, switch};
 

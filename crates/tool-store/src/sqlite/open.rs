@@ -5,13 +5,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::env;
+use crate::store::StoreError;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
 use sqlx::{ConnectOptions, Connection, Executor as _, SqlSafeStr};
-use tool_core::env;
-use tool_core::store::StoreError;
 
 use super::failure::{Failure, is_busy};
 use super::watch::Watch;

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use crate::store::StoreError;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
-use tool_core::store::StoreError;
 
 use super::Fault;
 use super::writer::{Inner, group};

@@ -1,11 +1,11 @@
 //! Runs in SQLite.
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Sqlite};
-use tool_core::store::{
+use crate::store::{
     Journal, NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
     RunStop, RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Usage,
 };
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::columns::Columns;
 use super::{Fault, SqliteStore, narrow, narrow_to_scope, step};

@@ -1,10 +1,10 @@
 //! Spilled outputs in SQLite: one row each, with the text in chunks.
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Sqlite};
-use tool_core::store::{
+use crate::store::{
     Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace,
 };
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::columns::Columns;
 use super::{Fault, SqliteStore, narrow_to_scope, step};

@@ -1,11 +1,11 @@
 //! Kill switches, disables and enablement in SQLite.
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{QueryBuilder, Sqlite};
-use tool_core::store::{
+use crate::store::{
     Scope, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore,
     Timestamp, Workspace,
 };
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Sqlite};
 
 use super::columns::Columns;
 use super::{Fault, SqliteStore, narrow, step};

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
-use tool_core::store::{
+use crate::store::{
     ApprovalFilter, ApprovalKind, ApprovalStatus, AuditFilter, AuditRow, AuditSink as _, CallId,
     CallKey, EffectFilter, EffectState, Erasure, RunCursor, RunFilter, RunId, Scope, SwitchFilter,
     SwitchKey, SwitchKind, ThreadId, Timestamp, Workspace,
 };
+use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
 
 use super::{SqliteStore, approval, audit, ledger, maintenance, run, switch};
 

@@ -1,9 +1,9 @@
 //! Threads in SQLite.
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use tool_core::store::{
+use crate::store::{
     CallPlace, Journal, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
 };
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use super::columns::Columns;
 use super::{Fault, SqliteStore, step};

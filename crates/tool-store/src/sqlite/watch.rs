@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tool_core::env;
+use crate::env;
 
 /// The identity of a file, which differs from that of another file with the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

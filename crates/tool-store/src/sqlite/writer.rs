@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use crate::store::StoreError;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool};
 use sqlx::{Connection as _, Executor as _, Sqlite};
 use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
-use tool_core::store::StoreError;
 
 use super::Fault;
 use super::failure::{Failure, is_busy};

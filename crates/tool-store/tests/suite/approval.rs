@@ -1,6 +1,6 @@
 //! Approvals.
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::records::{acme, at, key, named, named_in, request, says};
 use crate::{at_once, both, conflict, missing};

@@ -1,6 +1,6 @@
 //! Audit rows.
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::records::{acme, at, audit, key_of, named, named_in};
 use crate::{at_once, both};

@@ -1,6 +1,6 @@
 //! The catalogue of tools.
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::both;
 

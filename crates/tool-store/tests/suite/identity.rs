@@ -1,6 +1,6 @@
 //! Identities of calls in the effect ledger, and the keys of versions before 0.2.
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::records::{acme, at, audit, end, intent, key, thread};
 use crate::{both, conflict};

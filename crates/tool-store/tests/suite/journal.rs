@@ -1,6 +1,6 @@
 //! Batches: changes of several stores in one transaction.
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::records::{at, audit, end, intent, key, message, thread};
 use crate::{at_once, both, conflict, missing};

@@ -1,6 +1,6 @@
 //! The effect ledger.
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::records::{acme, at, audit, end, intent, key, key_of, named_in};
 use crate::{at_once, both, conflict, missing};

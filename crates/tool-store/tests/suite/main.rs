@@ -36,7 +36,7 @@ macro_rules! both {
 
             #[tokio::test(flavor = "multi_thread")]
             async fn memory() {
-                property(tool_core::store::MemoryStore::default()).await;
+                property(tool_store::MemoryStore::default()).await;
             }
 
             #[tokio::test(flavor = "multi_thread")]
@@ -65,17 +65,17 @@ where
 }
 
 /// Asserts that the store refused with a conflict whose text contains `words`.
-fn conflict<T: std::fmt::Debug>(answer: Result<T, tool_core::store::StoreError>, words: &str) {
+fn conflict<T: std::fmt::Debug>(answer: Result<T, tool_store::StoreError>, words: &str) {
     match answer {
-        Err(tool_core::store::StoreError::Conflict(text)) if text.contains(words) => {}
+        Err(tool_store::StoreError::Conflict(text)) if text.contains(words) => {}
         other => panic!("expected a conflict about `{words}`, got {other:?}"),
     }
 }
 
 /// Asserts that the store reported a missing row.
-fn missing<T: std::fmt::Debug>(answer: Result<T, tool_core::store::StoreError>) {
+fn missing<T: std::fmt::Debug>(answer: Result<T, tool_store::StoreError>) {
     assert!(
-        matches!(answer, Err(tool_core::store::StoreError::Missing(_))),
+        matches!(answer, Err(tool_store::StoreError::Missing(_))),
         "expected a missing row, got {answer:?}"
     );
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::both;
 use crate::records::{acme, at, audit, end, intent, key, key_of, message, request, spill, thread};

@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use tool_core::store::*;
 use tool_store::SqliteStore;
+use tool_store::*;
 
 use crate::records::{at, audit, intent, message, named_in, request, spill};
 

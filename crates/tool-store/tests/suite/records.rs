@@ -1,6 +1,6 @@
 //! Sample records, whose fields the tests override.
 
-use tool_core::store::*;
+use tool_store::*;
 
 pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)

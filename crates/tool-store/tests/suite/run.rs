@@ -1,6 +1,6 @@
 //! Runs of threads.
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::records::{acme, at, thread};
 use crate::{at_once, both};

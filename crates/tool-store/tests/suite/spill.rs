@@ -1,6 +1,6 @@
 //! Spilled outputs.
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::records::{acme, at, spill};
 use crate::{both, conflict};

@@ -1,6 +1,6 @@
 //! Kill switches, disables and enablement rows.
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::records::{acme, at};
 use crate::{at_once, both, conflict};

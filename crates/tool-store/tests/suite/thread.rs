@@ -1,6 +1,6 @@
 //! Threads and their messages.
 
-use tool_core::store::*;
+use tool_store::*;
 
 use crate::records::{message, thread};
 use crate::{at_once, both, conflict};

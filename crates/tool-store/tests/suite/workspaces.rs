@@ -2,8 +2,8 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tool_core::store::*;
 use tool_store::SqliteStore;
+use tool_store::*;
 
 use crate::property::{Step, approvals, audits, effects, said, texts};
 use crate::records::{acme, at, audit, end, intent, message, named_in, request, says, spill};

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 /// Returns the text of a panic.
-pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
+pub fn panic_text(payload: &(dyn Any + Send)) -> &str {
     payload
         .downcast_ref::<&str>()
         .copied()

@@ -10,7 +10,7 @@ use super::{Scope, StoreError, StoreFuture, Timestamp, Workspace, words};
 pub enum SwitchKind {
     /// While the switch is on, calls of the tool are refused. Running calls continue.
     Disable,
-    /// While the switch is on, the tool is among those that [`Enablement`](crate::Enablement) lets a turn see.
+    /// While the switch is on, the tool is among those that `tool_core::Enablement` lets a turn see.
     Enable,
     /// While the switch is on, calls of the tool are refused, and running calls are cancelled.
     Kill,
@@ -96,10 +96,10 @@ impl SwitchFilter {
     }
 }
 
-/// A store of switches for all processes of a host. A host reads it through [`Switches`](crate::Switches).
+/// A store of switches for all processes of a host. A host reads it through `tool_core::Switches`.
 ///
 /// ```
-/// use tool_core::store::*;
+/// use tool_store::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {

@@ -12,15 +12,15 @@ use crate::store::{
     Ended, Intent, Journal, Resolution, Scope, StoreFuture, Timestamp, Workspace,
 };
 
-pub(crate) fn ledger(store: Arc<dyn EffectLedger>) -> Arc<dyn EffectLedger> {
+pub fn ledger(store: Arc<dyn EffectLedger>) -> Arc<dyn EffectLedger> {
     Arc::new(Shield(store))
 }
 
-pub(crate) fn approvals(store: Arc<dyn ApprovalStore>) -> Arc<dyn ApprovalStore> {
+pub fn approvals(store: Arc<dyn ApprovalStore>) -> Arc<dyn ApprovalStore> {
     Arc::new(Shield(store))
 }
 
-pub(crate) fn sink(store: Arc<dyn AuditSink>) -> Arc<dyn AuditSink> {
+pub fn sink(store: Arc<dyn AuditSink>) -> Arc<dyn AuditSink> {
     Arc::new(Shield(store))
 }
 

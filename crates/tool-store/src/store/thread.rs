@@ -35,8 +35,8 @@ pub struct NewMessage {
     /// refuses the message if the thread has a newer one, so that of two runs in one thread only one continues. `None` stores the message
     /// in any case.
     pub follows: Option<u64>,
-    /// The content, as JSON. [`Turns`](crate::turn::Turns) store a string for the system, a [`UserMessage`](crate::turn::UserMessage), a
-    /// [`ModelMessage`](crate::turn::ModelMessage) or a [`ToolMessage`](crate::turn::ToolMessage), depending on the role.
+    /// The content, as JSON. `tool_core::turn::Turns` store a string for the system, a `UserMessage`, a
+    /// `ModelMessage` or a `ToolMessage`, depending on the role.
     pub content: String,
     /// When the message was written.
     pub at: Timestamp,
@@ -126,7 +126,7 @@ impl NewMessage {
 /// A store of the messages of threads.
 ///
 /// ```
-/// use tool_core::store::*;
+/// use tool_store::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {

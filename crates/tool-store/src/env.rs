@@ -143,7 +143,7 @@ pub fn elapsed(since: Instant) -> Duration {
 
 /// Fills the slice with unpredictable bytes, for nonces and keys.
 #[cfg(feature = "host")]
-pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
+pub fn random(bytes: &mut [u8]) -> io::Result<()> {
     match current() {
         None => getrandom::fill(bytes).map_err(|error| io::Error::other(error.to_string())),
         Some(env) => env.random(bytes),
@@ -163,7 +163,7 @@ thread_local! {
 /// Random bytes for names that are not secrets; each call returns different ones. A thread draws them in blocks, because the system call
 /// costs several times what the rest of a call's identity costs. If a process forks and both processes continue, both return the same bytes.
 #[cfg(feature = "host")]
-pub(crate) fn distinct() -> io::Result<[u8; 16]> {
+pub fn distinct() -> io::Result<[u8; 16]> {
     let mut own = [0; 16];
     if let Some(env) = current() {
         env.random(&mut own)?;
@@ -181,7 +181,7 @@ pub(crate) fn distinct() -> io::Result<[u8; 16]> {
 }
 
 /// A number that differs between calls with one counter and between processes. It is a name, not a secret.
-pub(crate) fn unique(count: &AtomicU64) -> u64 {
+pub fn unique(count: &AtomicU64) -> u64 {
     let count = count.fetch_add(1, Ordering::Relaxed);
     match current() {
         None => SEED.hash_one(count),
@@ -190,7 +190,7 @@ pub(crate) fn unique(count: &AtomicU64) -> u64 {
 }
 
 /// A number for this process and one for this call. Together they are a name, not a secret.
-pub(crate) fn serial() -> (u64, u64) {
+pub fn serial() -> (u64, u64) {
     static PROCESS: LazyLock<u64> = LazyLock::new(|| SEED.hash_one(std::process::id()));
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     match current() {
@@ -213,7 +213,7 @@ fn number(env: &dyn Env) -> u64 {
 
 /// Runs a task in the background. Without a runtime, it drops the task and returns false.
 #[cfg(feature = "host")]
-pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) -> bool {
+pub fn spawn(task: impl Future<Output = ()> + Send + 'static) -> bool {
     if let Some(env) = current() {
         env.spawn(Box::pin(task));
         return true;
@@ -229,7 +229,7 @@ pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) -> bool {
 
 /// Runs a task in the background. Without a runtime, it returns the task.
 #[cfg(feature = "host")]
-pub(crate) fn spawn_or_return<T: Future<Output = ()> + Send + 'static>(task: T) -> Result<(), T> {
+pub fn spawn_or_return<T: Future<Output = ()> + Send + 'static>(task: T) -> Result<(), T> {
     if let Some(env) = current() {
         env.spawn(Box::pin(task));
         return Ok(());
@@ -245,7 +245,7 @@ pub(crate) fn spawn_or_return<T: Future<Output = ()> + Send + 'static>(task: T) 
 
 /// Why blocking work returned no output.
 #[cfg(feature = "host")]
-pub(crate) enum Lost {
+pub enum Lost {
     /// The work panicked.
     Panicked(Box<dyn std::any::Any + Send>),
     /// The runtime was shut down before the work began.
@@ -254,7 +254,7 @@ pub(crate) enum Lost {
 
 /// Runs work on a thread where it may block.
 #[cfg(feature = "host")]
-pub(crate) async fn spawn_blocking<R: Send + 'static>(
+pub async fn spawn_blocking<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> Result<R, Lost> {
     if let Some(env) = current() {

@@ -186,7 +186,7 @@ impl ApprovalFilter {
 ///
 /// ```
 /// use std::time::Duration;
-/// use tool_core::store::*;
+/// use tool_store::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {

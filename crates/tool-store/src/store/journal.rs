@@ -79,7 +79,7 @@ pub trait BatchStore: Send + Sync + 'static {
 /// database if their journals are equal.
 ///
 /// ```
-/// use tool_core::store::{EffectLedger, MemoryStore, ThreadStore};
+/// use tool_store::{EffectLedger, MemoryStore, ThreadStore};
 ///
 /// let (one, other) = (MemoryStore::default(), MemoryStore::default());
 /// let ledger = EffectLedger::journal(&one).unwrap();

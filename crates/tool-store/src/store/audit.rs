@@ -35,7 +35,7 @@ pub struct AuditRow {
     pub tool: String,
     /// Hash of the tool's contract.
     pub contract: Option<String>,
-    /// The bits of the tool's [`Effect`](crate::Effect).
+    /// The bits of the tool's `tool_core::Effect`.
     pub effect: u8,
     /// The layer that hid the tool, if one did.
     pub layer: Option<String>,
@@ -47,7 +47,7 @@ pub struct AuditRow {
     pub approval: Option<String>,
     /// The user who gave that approval.
     pub approver: Option<String>,
-    /// `ok`, a word of [`ErrorKind::as_str`](crate::ErrorKind::as_str), or `None` while the call runs.
+    /// `ok`, a word of `tool_core::ErrorKind::as_str`, or `None` while the call runs.
     pub outcome: Option<String>,
     /// The operator's text of the error, redacted.
     pub error: Option<String>,
@@ -155,7 +155,7 @@ pub struct AuditFilter {
     pub call: Option<String>,
     /// Calls of this conversation.
     pub thread: Option<String>,
-    /// Calls with this outcome: `ok`, or a word of [`ErrorKind::as_str`](crate::ErrorKind::as_str).
+    /// Calls with this outcome: `ok`, or a word of `tool_core::ErrorKind::as_str`.
     pub outcome: Option<String>,
     /// Calls with this decision of the policy.
     pub decision: Option<String>,
@@ -199,7 +199,7 @@ impl AuditFilter {
 /// A store of audit rows, one for each call.
 ///
 /// ```
-/// use tool_core::store::*;
+/// use tool_store::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {

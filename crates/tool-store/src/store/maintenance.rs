@@ -39,7 +39,7 @@ pub struct Erased {
 ///
 /// ```
 /// use std::time::Duration;
-/// use tool_core::store::Retention;
+/// use tool_store::Retention;
 ///
 /// let day = Duration::from_secs(24 * 60 * 60);
 /// let retention = Retention { audit: Some(400 * day), threads: Some(90 * day), ..Retention::default() };
@@ -126,7 +126,7 @@ impl Retention {
 /// Erasure and retention for a store that holds all tables.
 ///
 /// ```
-/// use tool_core::store::*;
+/// use tool_store::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {

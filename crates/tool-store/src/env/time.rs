@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use std::time::Duration;
-/// use tool_core::store::Timestamp;
+/// use tool_store::Timestamp;
 ///
 /// let noon = Timestamp::from_millis(43_200_000);
 /// assert_eq!(noon.plus(Duration::from_secs(1)).as_millis(), 43_201_000);

@@ -20,22 +20,22 @@ use super::{
 mod host;
 
 #[cfg(feature = "host")]
-pub(crate) use host::{approvals, ledger, sink};
+pub use host::{approvals, ledger, sink};
 
 /// A store whose panics become [`StoreError::Unavailable`].
-pub(crate) struct Shield<S: ?Sized>(pub(crate) Arc<S>);
+pub struct Shield<S: ?Sized>(pub(crate) Arc<S>);
 
 #[cfg(feature = "host")]
-pub(crate) fn threads(store: Arc<dyn ThreadStore>) -> Arc<dyn ThreadStore> {
+pub fn threads(store: Arc<dyn ThreadStore>) -> Arc<dyn ThreadStore> {
     Arc::new(Shield(store))
 }
 
 #[cfg(feature = "host")]
-pub(crate) fn runs(store: Arc<dyn RunStore>) -> Arc<dyn RunStore> {
+pub fn runs(store: Arc<dyn RunStore>) -> Arc<dyn RunStore> {
     Arc::new(Shield(store))
 }
 
-pub(crate) fn spills(store: Arc<dyn SpillStore>) -> Arc<dyn SpillStore> {
+pub fn spills(store: Arc<dyn SpillStore>) -> Arc<dyn SpillStore> {
     Arc::new(Shield(store))
 }
 
@@ -44,9 +44,7 @@ fn panicked(payload: &(dyn Any + Send)) -> StoreError {
 }
 
 /// Runs a method of a store; a panic becomes [`StoreError::Unavailable`].
-pub(crate) fn shielded<'a, T: Send + 'a>(
-    step: impl FnOnce() -> StoreFuture<'a, T>,
-) -> StoreFuture<'a, T> {
+pub fn shielded<'a, T: Send + 'a>(step: impl FnOnce() -> StoreFuture<'a, T>) -> StoreFuture<'a, T> {
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(done) => Box::pin(async move {
             let done = AssertUnwindSafe(done).catch_unwind().await;

@@ -17,7 +17,7 @@ pub struct CatalogueEntry {
     pub category: String,
     /// Hash of the tool's contract: name, description, schemas, effects.
     pub contract: String,
-    /// The bits of the tool's [`Effect`](crate::Effect).
+    /// The bits of the tool's `tool_core::Effect`.
     pub effect: u8,
 }
 
@@ -35,7 +35,7 @@ pub struct CatalogueChanges {
 /// A store of the catalogue.
 ///
 /// ```
-/// use tool_core::store::*;
+/// use tool_store::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {

@@ -50,7 +50,7 @@ impl SpillPart {
     /// `total` of the returned part to their values in the whole text.
     ///
     /// ```
-    /// use tool_core::store::SpillPart;
+    /// use tool_store::SpillPart;
     ///
     /// let part = SpillPart::of("grün", 3, 1);
     /// assert_eq!((part.text.as_str(), part.from, part.total), ("ü", 2, 5)); // never half a character, never none
@@ -76,7 +76,7 @@ impl SpillPart {
 ///
 /// ```
 /// use std::time::Duration;
-/// use tool_core::store::*;
+/// use tool_store::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {

@@ -10,11 +10,11 @@ use super::{Journal, Scope, StoreFuture, ThreadId, Timestamp, Workspace, words};
 /// The id of a run: its thread and its number there. The store assigns numbers; they grow by 1 and are never reused.
 ///
 /// ```
-/// use tool_core::store::{RunId, ThreadId};
+/// use tool_store::{RunId, ThreadId};
 ///
 /// let run = RunId::new(ThreadId::new("acme", "main")?, 3);
 /// assert_eq!(run.to_string(), "run 3 of thread `main` of workspace `acme`");
-/// # Ok::<(), tool_core::store::StoreError>(())
+/// # Ok::<(), tool_store::StoreError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId {
@@ -94,7 +94,7 @@ pub enum RunCause {
     Draining,
     /// The model or a store failed.
     Failed,
-    /// All calls of the message have their results. Only runs of [`Turns::run`](crate::turn::Turns::run) end with this cause.
+    /// All calls of the message have their results. Only runs of `tool_core::turn::Turns::run` end with this cause.
     Complete,
 }
 
@@ -130,7 +130,7 @@ words!(RunStop { Interrupt = "interrupt", Cancel = "cancel", });
 /// Tokens that model requests used.
 ///
 /// ```
-/// use tool_core::store::Usage;
+/// use tool_store::Usage;
 ///
 /// let mut usage = Usage { input_tokens: 100, output_tokens: 20, cached_tokens: 80 };
 /// usage += usage;
@@ -378,7 +378,7 @@ impl RunFilter {
 ///
 /// ```
 /// use std::time::Duration;
-/// use tool_core::store::*;
+/// use tool_store::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {

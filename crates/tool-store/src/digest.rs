@@ -5,13 +5,13 @@ use sha2::{Digest, Sha256};
 
 mod hex;
 
-pub(crate) use hex::hex_number;
+pub use hex::hex_number;
 #[cfg(feature = "host")]
 use hex::write_hex;
 
 /// SHA-256 over the parts, each prefixed with its length, as lower-case hex.
 #[cfg(feature = "host")]
-pub(crate) fn sha256(parts: &[&str]) -> String {
+pub fn sha256(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_be_bytes());
@@ -22,7 +22,7 @@ pub(crate) fn sha256(parts: &[&str]) -> String {
 
 /// Writes bytes as lower-case hexadecimal digits.
 #[cfg(feature = "host")]
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     let mut digits = vec![0; bytes.len() * 2];
     write_hex(bytes, &mut digits);
     String::from_utf8(digits).unwrap_or_default()

@@ -10,7 +10,7 @@ use super::{StoreError, Timestamp};
 ///
 /// ```
 /// use std::time::Duration;
-/// use tool_core::store::*;
+/// use tool_store::*;
 ///
 /// let now = Timestamp::now();
 /// let text = |text: &str| text.to_owned();

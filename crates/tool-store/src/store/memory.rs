@@ -30,7 +30,7 @@ use super::{StoreError, StoreFuture};
 /// removed only by the methods that remove.
 ///
 /// ```
-/// use tool_core::store::{ApprovalStore, MemoryStore};
+/// use tool_store::{ApprovalStore, MemoryStore};
 ///
 /// let store = MemoryStore::default();
 /// assert!(!ApprovalStore::is_durable(&store));

@@ -226,7 +226,7 @@ impl EffectFilter {
 ///
 /// ```
 /// use std::time::Duration;
-/// use tool_core::store::*;
+/// use tool_store::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {

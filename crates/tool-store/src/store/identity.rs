@@ -12,7 +12,7 @@ use super::StoreError;
 /// The workspace (tenant) that a stored record belongs to.
 ///
 /// ```
-/// use tool_core::store::Workspace;
+/// use tool_store::Workspace;
 ///
 /// assert_eq!(Workspace::new("acme").as_str(), "acme");
 /// assert_eq!(Workspace::single(), Workspace::new(""));
@@ -91,13 +91,13 @@ impl<'a> From<&'a Workspace> for Scope<'a> {
 /// A thread: one conversation of one workspace. Conversations of two workspaces never share a thread, whatever their names.
 ///
 /// ```
-/// use tool_core::store::{ThreadId, Workspace};
+/// use tool_store::{ThreadId, Workspace};
 ///
 /// let acme = ThreadId::new("acme", "main")?;
 /// let globex = ThreadId::new("globex", "main")?;
 /// assert_ne!(acme, globex);
 /// assert!(ThreadId::new("acme", "").is_err());
-/// # Ok::<(), tool_core::store::StoreError>(())
+/// # Ok::<(), tool_store::StoreError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId {
@@ -164,14 +164,14 @@ pub struct CallPlace {
 /// - A call that a tool makes has the identity of the outer call and a number: it is the outer call's first, second, … call.
 ///
 /// ```
-/// use tool_core::store::{CallId, ThreadId};
+/// use tool_store::{CallId, ThreadId};
 ///
 /// let main = ThreadId::new("acme", "main")?;
 /// let first = CallId::in_thread(&main, 4, 0);
 /// assert_eq!(first.key(), CallId::in_thread(&main, 4, 0).key());
 /// assert_ne!(first.key(), CallId::in_thread(&main, 4, 1).key());
 /// assert_eq!(first.nested(0).outer(), Some(first));
-/// # Ok::<(), tool_core::store::StoreError>(())
+/// # Ok::<(), tool_store::StoreError>(())
 /// ```
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -324,7 +324,8 @@ impl CallId {
 
     /// Whether this call is nested in `outer`, directly or through other calls.
     #[cfg(feature = "host")]
-    pub(crate) fn is_within(&self, outer: &Self) -> bool {
+    #[doc(hidden)]
+    pub fn is_within(&self, outer: &Self) -> bool {
         let (own, of) = (&self.0.place, &outer.0.place);
         self.0.workspace == outer.0.workspace
             && own.root == of.root
@@ -355,7 +356,8 @@ impl CallId {
 
     /// Whether the identity is the key of a version before 0.2.
     #[cfg(feature = "host")]
-    pub(crate) fn is_earlier(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_earlier(&self) -> bool {
         matches!(self.0.place.root, Root::Earlier(_))
     }
 
@@ -456,12 +458,12 @@ impl fmt::Debug for CallId {
 /// The key of a call's identity in its workspace.
 ///
 /// ```
-/// use tool_core::store::{CallId, CallKey, ThreadId};
+/// use tool_store::{CallId, CallKey, ThreadId};
 ///
 /// let key = CallId::in_thread(&ThreadId::new("acme", "main")?, 4, 0).key();
 /// assert_eq!(CallKey::new("acme", key.as_str()), key);
 /// assert_ne!(CallKey::new("globex", key.as_str()), key);
-/// # Ok::<(), tool_core::store::StoreError>(())
+/// # Ok::<(), tool_store::StoreError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallKey {
@@ -505,26 +507,22 @@ impl fmt::Display for CallKey {
 
 /// The name of a call in versions before 0.2.
 #[derive(Clone, Debug)]
-#[cfg_attr(
-    not(feature = "host"),
-    allow(dead_code, reason = "only a gate looks for rows")
-)]
-pub(crate) struct EarlierCall {
-    pub(crate) turn: Arc<str>,
+pub struct EarlierCall {
+    pub turn: Arc<str>,
     /// The model's id of the call, after the ids of its outer calls.
-    pub(crate) path: String,
+    pub path: String,
 }
 
 #[cfg(feature = "host")]
 impl EarlierCall {
-    pub(crate) fn nested(&self, number: u32, call: &str) -> Self {
+    pub fn nested(&self, number: u32, call: &str) -> Self {
         Self {
             turn: Arc::clone(&self.turn),
             path: format!("{}/{number}:{call}", self.path),
         }
     }
 
-    pub(crate) fn key(&self, workspace: &Workspace) -> CallKey {
+    pub fn key(&self, workspace: &Workspace) -> CallKey {
         CallKey::earlier(workspace, &self.turn, &self.path)
     }
 }

@@ -1,0 +1,162 @@
+//! Stores for state that outlives a call: traits, their records, and an in-memory implementation.
+//!
+//! | trait | keeps |
+//! |---|---|
+//! | [`ApprovalStore`] | approval requests for calls and plans, and their answers |
+//! | [`EffectLedger`] | which effects were begun and how they ended |
+//! | [`AuditSink`] | one row for each call |
+//! | [`ThreadStore`] | the messages of a thread |
+//! | [`RunStore`] | the driver of each thread, and how each run ended |
+//! | [`SpillStore`] | outputs too long for a model |
+//! | [`SwitchStore`] | kill switches, disables and enablement rows |
+//!
+//! [`Maintenance`] covers erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
+//!
+//! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data; a durable store is in a separate crate. Each
+//! method is one transaction: it happens completely or not at all, even among many tasks and, if
+//! [`is_durable`](ApprovalStore::is_durable), among many processes. The caller passes in the time, so that a store has no clock of its
+//! own and a test needs none.
+//!
+//! A record belongs to one workspace, and every method takes the part of the store in which it acts: a [`Workspace`], a [`ThreadId`] or a
+//! [`CallKey`], which contain their workspace, or a [`Scope`].
+//!
+//! A future does nothing before it is polled. A future that is dropped half way either changed nothing or did all that its method documents.
+
+#[cfg(feature = "host")]
+mod answer;
+#[cfg(feature = "host")]
+mod approval;
+#[cfg(feature = "host")]
+mod audit;
+mod catalogue;
+#[cfg(feature = "host")]
+mod claim;
+mod identity;
+#[cfg(feature = "host")]
+mod journal;
+#[cfg(feature = "host")]
+mod ledger;
+#[cfg(feature = "host")]
+mod maintenance;
+mod memory;
+#[cfg(feature = "host")]
+mod run;
+#[doc(hidden)]
+pub mod shield;
+mod spill;
+#[cfg(feature = "host")]
+mod switch;
+mod thread;
+
+use std::error::Error;
+
+use futures::future::BoxFuture;
+
+#[doc(inline)]
+pub use crate::env::Timestamp;
+#[cfg(feature = "host")]
+pub use approval::{
+    Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
+    ApprovalStore, Verdict,
+};
+#[cfg(feature = "host")]
+pub use audit::{AuditFilter, AuditNote, AuditRow, AuditSink};
+pub use catalogue::{Catalogue, CatalogueChanges, CatalogueEntry};
+#[cfg(feature = "host")]
+pub use claim::EffectClaim;
+#[doc(hidden)]
+pub use identity::EarlierCall;
+pub use identity::{CallId, CallKey, CallPlace, Scope, ThreadId, Workspace};
+#[cfg(feature = "host")]
+pub use journal::{Batch, BatchStore, Batched, EndedEffect, EndedRun, Journal};
+#[cfg(feature = "host")]
+pub use ledger::{
+    Begun, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState, Ended, Intent, Resolution,
+};
+#[cfg(feature = "host")]
+pub use maintenance::{Erased, Erasure, Maintenance, Purged, Retention};
+pub use memory::MemoryStore;
+#[cfg(feature = "host")]
+pub use run::{
+    NewRun, RunBegun, RunCause, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
+    RunStop, RunStore, Usage,
+};
+pub use spill::{Spill, SpillPart, SpillStore};
+#[cfg(feature = "host")]
+pub use switch::{Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore};
+pub use thread::{Message, NewMessage, Role, ThreadStore};
+
+/// The future that a store's methods return.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// Why a store did not do what was requested.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A stored row forbids the change. Nothing was changed, except what the method's documentation names.
+    #[error("conflict: {0}")]
+    Conflict(String),
+    /// The row does not exist.
+    #[error("missing: {0}")]
+    Missing(String),
+    /// The store could not be reached or could not write. The same call may succeed later.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(Box<dyn Error + Send + Sync>),
+    /// A row cannot be read back. An operator has to look at it; a retry does not help.
+    #[error("the store contains a value that this program cannot read: {0}")]
+    Corrupt(String),
+}
+
+/// All stores that a host needs, in one object: the seven traits together.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tool_store::{MemoryStore, Store};
+///
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+/// # let _ = store;
+/// ```
+#[cfg(feature = "host")]
+pub trait Store:
+    ApprovalStore + EffectLedger + AuditSink + ThreadStore + RunStore + SpillStore + SwitchStore
+{
+}
+
+#[cfg(feature = "host")]
+impl<
+    T: ApprovalStore + EffectLedger + AuditSink + ThreadStore + RunStore + SpillStore + SwitchStore,
+> Store for T
+{
+}
+
+/// Defines the words that stores write for the variants of a plain enum.
+macro_rules! words {
+    ($name:ident { $($variant:ident = $word:literal,)+ }) => {
+        impl $name {
+            /// Every value, in the order of the definition.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The value as the word that stores write.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+
+            /// The value of a stored word; `None` for a word that this program does not know.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+use words;
