@@ -25,10 +25,6 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// Sample records of the tests name the crate as an outside program does.
-#[cfg(test)]
-extern crate self as tool_store;
-
 #[doc(hidden)]
 pub mod digest;
 #[doc(hidden)]
@@ -39,6 +35,8 @@ pub mod panics;
 mod sqlite;
 #[doc(hidden)]
 pub mod store;
+#[cfg(feature = "suite")]
+pub mod suite;
 
 #[cfg(feature = "sqlite")]
 pub use sqlite::{OpenError, SqliteStore};

@@ -20,6 +20,8 @@ mod switch;
 #[cfg(test)]
 mod tests;
 mod thread;
+#[cfg(test)]
+mod wal;
 mod watch;
 mod writer;
 

@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Executor as _};
+use tool_store::suite::records;
 use tool_store::*;
 use tool_store::{OpenError, SqliteStore};
 
@@ -205,10 +206,6 @@ async fn read_only_file_system(folder: &Path) {
     store.write(vec![row("later", 10)]).await.unwrap();
     assert_eq!(ids(&store).await, ["before", "later"]);
 }
-
-#[path = "suite/records.rs"]
-#[allow(dead_code, reason = "each program takes the records that it needs")]
-mod records;
 
 /// Runs a job in a child process, and panics with its output if it fails.
 fn in_child(job: &str, mounts: bool) {

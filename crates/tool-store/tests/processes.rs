@@ -10,18 +10,14 @@
     reason = "tests read the real clock and spawn their own tasks"
 )]
 
-#[path = "suite/records.rs"]
-#[allow(dead_code, reason = "each program takes the records that it needs")]
-mod records;
-
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use records::{acme, at, audit, key_of, request, says, thread};
 use tempfile::TempDir;
 use tool_store::SqliteStore;
+use tool_store::suite::records::{self, acme, at, audit, key_of, request, says, thread};
 use tool_store::*;
 
 const JOB: &str = "TOOL_STORE_TEST_JOB";

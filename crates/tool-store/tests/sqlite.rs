@@ -10,19 +10,17 @@
     reason = "tests read the real clock and spawn their own tasks"
 )]
 
-#[path = "suite/records.rs"]
-#[allow(dead_code, reason = "each program takes the records that it needs")]
-mod records;
-
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::{Context, Waker};
 
-use records::{acme, at, audit, intent, key, key_of, message, request, spill, thread};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tempfile::TempDir;
+use tool_store::suite::records::{
+    acme, at, audit, intent, key, key_of, message, request, spill, thread,
+};
 use tool_store::*;
 use tool_store::{OpenError, SqliteStore};
 

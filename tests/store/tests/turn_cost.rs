@@ -6,7 +6,7 @@
     reason = "a test fails by panicking, and spawns its own tasks"
 )]
 
-#[path = "../../../crates/tool-store/tests/suite/wal.rs"]
+#[path = "../../../crates/tool-store/src/sqlite/wal.rs"]
 mod wal;
 
 use std::path::PathBuf;

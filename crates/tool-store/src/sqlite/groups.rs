@@ -7,12 +7,6 @@
     reason = "a test fails by panicking, and has tasks of its own"
 )]
 
-#[path = "../../tests/suite/records.rs"]
-#[allow(dead_code, reason = "each program takes the records that it needs")]
-mod records;
-#[path = "../../tests/suite/wal.rs"]
-mod wal;
-
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,13 +14,13 @@ use std::time::Duration;
 use crate::store::*;
 use futures::future::join_all;
 use futures::poll;
-use records::{intent, key};
 use sqlx::Executor as _;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
-use wal::commits;
 
+use super::wal::commits;
 use super::{Fault, SqliteStore};
+use crate::suite::records::{self, intent, key};
 
 async fn store() -> (TempDir, PathBuf, SqliteStore) {
     let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
 //! Approvals.
 
-use tool_store::*;
+use crate::*;
 
-use crate::records::{acme, at, key, named, named_in, request, says};
-use crate::{at_once, both, conflict, missing};
+use super::records::{acme, at, key, named, named_in, request, says};
+use super::{at_once, conflict, missing, tests};
 
 async fn status(store: &impl ApprovalStore, id: &str) -> ApprovalStatus {
     store.get(&acme(), id).await.unwrap().unwrap().status
@@ -14,7 +14,9 @@ async fn ids(store: &impl ApprovalStore, filter: &ApprovalFilter) -> Vec<String>
     rows.into_iter().map(|row| row.request.id).collect()
 }
 
-both! {
+tests! {
+    ($) __suite_approval in approval for Store;
+
     #[test]
     async fn a_request_is_stored_once_and_whole(store: impl ApprovalStore) {
         let full = ApprovalRequest { parent: Some("outer".into()), four_eyes: true, ..request("a") };

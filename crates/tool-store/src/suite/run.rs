@@ -1,9 +1,9 @@
 //! Runs of threads.
 
-use tool_store::*;
+use crate::*;
 
-use crate::records::{acme, at, thread};
-use crate::{at_once, both};
+use super::records::{acme, at, thread};
+use super::{at_once, tests};
 
 /// A run of a conversation of `acme`, with a lease of 100 ms.
 fn new(conversation: &str, owner: &str, now: i64) -> NewRun {
@@ -48,7 +48,9 @@ fn progress(steps: u32) -> RunProgress {
     RunProgress { steps, usage }
 }
 
-both! {
+tests! {
+    ($) __suite_run in run for Store;
+
     // A3: a second drive of a thread is busy, and the store numbers the runs
     #[test]
     async fn a_thread_has_one_running_run(store: impl RunStore) {

@@ -1,16 +1,18 @@
 //! Audit rows.
 
-use tool_store::*;
+use crate::*;
 
-use crate::records::{acme, at, audit, key_of, named, named_in};
-use crate::{at_once, both};
+use super::records::{acme, at, audit, key_of, named, named_in};
+use super::{at_once, tests};
 
 async fn ids(store: &impl AuditSink, filter: &AuditFilter) -> Vec<String> {
     let rows = store.export(Scope::All, filter).await.unwrap();
     rows.iter().map(key_of).collect()
 }
 
-both! {
+tests! {
+    ($) __suite_audit in audit for Store;
+
     #[test]
     async fn rows_round_trip(store: impl AuditSink) {
         let bare = AuditRow::new(named("b"), "", "", at(101));

@@ -1,9 +1,9 @@
 //! Identities of calls in the effect ledger, and the keys of versions before 0.2.
 
-use tool_store::*;
+use crate::*;
 
-use crate::records::{acme, at, audit, end, intent, key, thread};
-use crate::{both, conflict};
+use super::records::{acme, at, audit, end, intent, key, thread};
+use super::{conflict, tests};
 
 /// An intent as a version before 0.2 stored it: its key is a hash, and it names no agent.
 fn old(name: &str) -> Intent {
@@ -42,7 +42,9 @@ async fn all(store: &impl EffectLedger) -> Vec<EffectRow> {
     store.list(Scope::All, None).await.unwrap()
 }
 
-both! {
+tests! {
+    ($) __suite_identity in identity for Store;
+
     // A1: calls that differ in workspace, conversation, message, position or number are different effects.
     #[test]
     async fn different_calls_do_not_conflict(store: impl EffectLedger + AuditSink) {

@@ -1,9 +1,9 @@
 //! Batches: changes of several stores in one transaction.
 
-use tool_store::*;
+use crate::*;
 
-use crate::records::{at, audit, end, intent, key, message, thread};
-use crate::{at_once, both, conflict, missing};
+use super::records::{at, audit, end, intent, key, message, thread};
+use super::{at_once, conflict, missing, tests};
 
 trait Parts: BatchStore + EffectLedger + AuditSink + ThreadStore + RunStore + Clone {}
 impl<S: BatchStore + EffectLedger + AuditSink + ThreadStore + RunStore + Clone> Parts for S {}
@@ -59,7 +59,9 @@ async fn held(store: &impl Parts, name: &str, run: &RunId) -> (EffectState, usiz
     (effect.state, rows.unwrap().len(), messages.len(), done)
 }
 
-both! {
+tests! {
+    ($) __suite_journal in journal for BatchStore;
+
     // B11: a batch has the same effect as the single writes
     #[test]
     async fn batch_writes_every_part(store: impl Parts) {

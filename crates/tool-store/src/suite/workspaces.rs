@@ -1,13 +1,12 @@
 //! Isolation of workspaces: no method reads or changes a record of another workspace.
 
+use crate::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tool_store::SqliteStore;
-use tool_store::*;
 
-use crate::property::{Step, approvals, audits, effects, said, texts};
-use crate::records::{acme, at, audit, end, intent, message, named_in, request, says, spill};
-use crate::{both, conflict, missing};
+use super::property::{Step, approvals, audits, effects, said, texts};
+use super::records::{acme, at, audit, end, intent, message, named_in, request, says, spill};
+use super::{conflict, missing, tests};
 
 fn umbrella() -> Workspace {
     Workspace::new("umbrella")
@@ -125,22 +124,20 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![approvals(), effects(), audits(), texts()]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+tests! {
+    ($) __suite_isolation in workspaces for Store;
 
     // A2: workspaces with equal ids and names are isolated.
     #[test]
-    fn workspaces_are_isolated(fill in vec(step(), 1..80), attack in vec(step(), 1..80)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            apart(&MemoryStore::default(), &fill, &attack).await?;
-            apart(&SqliteStore::in_memory().await.unwrap(), &fill, &attack).await
-        })?;
+    fn workspaces_are_isolated(opener) {
+        opener.hold(&(vec(step(), 1..80), vec(step(), 1..80)), async |store, (fill, attack)| {
+            apart(store, &fill, &attack).await
+        });
     }
 }
 
 /// Stores one record of each kind in a workspace. Ids of approvals and spills get a prefix, because they are unique in the store.
-async fn fill(store: &impl Store, own: &Workspace, prefix: &str) {
+pub(super) async fn fill(store: &impl Store, own: &Workspace, prefix: &str) {
     for id in ["pending", "approved"] {
         let id = format!("{prefix}{id}");
         let request = ApprovalRequest {
@@ -184,7 +181,7 @@ async fn fill(store: &impl Store, own: &Workspace, prefix: &str) {
 }
 
 /// The records that `fill` has stored, as a workspace sees them.
-async fn seen(
+pub(super) async fn seen(
     store: &impl Store,
     own: &Workspace,
     handle: &str,
@@ -204,7 +201,9 @@ async fn seen(
     )
 }
 
-both! {
+tests! {
+    ($) __suite_workspaces in workspaces for Store;
+
     // A2: no method of any trait reads, answers, spends, withdraws, lists, erases or expires a record of another workspace.
     #[test]
     async fn no_method_reaches_a_different_workspace(store: impl Store) {

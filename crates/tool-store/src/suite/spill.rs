@@ -1,9 +1,9 @@
 //! Spilled outputs.
 
-use tool_store::*;
+use crate::*;
 
-use crate::records::{acme, at, spill};
-use crate::{both, conflict};
+use super::records::{acme, at, spill};
+use super::{conflict, tests};
 
 async fn part(store: &impl SpillStore, handle: &str, from: u64, most: u64) -> SpillPart {
     store
@@ -37,7 +37,9 @@ fn promised(text: &str, from: u64, most: u64) -> SpillPart {
     }
 }
 
-both! {
+tests! {
+    ($) __suite_spill in spill for Store;
+
     // M17: a part consists of whole characters, wherever the read begins.
     #[test]
     async fn parts_are_cut_at_character_boundaries(store: impl SpillStore) {

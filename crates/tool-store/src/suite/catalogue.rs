@@ -1,8 +1,8 @@
 //! The catalogue of tools.
 
-use tool_store::*;
+use crate::*;
 
-use crate::both;
+use super::tests;
 
 fn entry(name: &str, contract: &str) -> CatalogueEntry {
     CatalogueEntry {
@@ -15,7 +15,9 @@ fn entry(name: &str, contract: &str) -> CatalogueEntry {
     }
 }
 
-both! {
+tests! {
+    ($) __suite_catalogue in catalogue for Catalogue;
+
     #[test]
     async fn sync_reports_its_changes(store: impl Catalogue) {
         let added = store.sync(vec![entry("look", "1"), entry("act", "1")]).await.unwrap();

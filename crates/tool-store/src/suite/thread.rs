@@ -1,16 +1,18 @@
 //! Threads and their messages.
 
-use tool_store::*;
+use crate::*;
 
-use crate::records::{message, thread};
-use crate::{at_once, both, conflict};
+use super::records::{message, thread};
+use super::{at_once, conflict, tests};
 
 async fn sequence(store: &impl ThreadStore, conversation: &str) -> Vec<u64> {
     let messages = store.read(&thread(conversation), None).await.unwrap();
     messages.into_iter().map(|message| message.seq).collect()
 }
 
-both! {
+tests! {
+    ($) __suite_thread in thread for Store;
+
     #[test]
     async fn messages_round_trip_in_order(store: impl ThreadStore) {
         let said = [

@@ -1,17 +1,17 @@
-//! Property test: the memory store and the SQLite store give the same answers to random operations.
+//! Property test: a store gives the same answers to random operations as the one in memory.
 
+use crate::*;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use tool_store::SqliteStore;
-use tool_store::*;
 
-use crate::records::{at, audit, intent, message, named_in, request, spill};
+use super::records::{at, audit, intent, message, named_in, request, spill};
+use super::tests;
 
 /// One call of a store. Names and times come from small sets, so that steps affect the same records.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a few dozen steps live at once")]
-pub(crate) enum Step {
+pub(super) enum Step {
     Open(ApprovalRequest),
     Get(Workspace, String),
     Answer(Workspace, String, Answer),
@@ -48,7 +48,7 @@ fn scope(within: &Within) -> Scope<'_> {
 }
 
 /// Runs a step. Returns the store's answer as text, for comparison.
-pub(crate) async fn said(store: &(impl Store + ?Sized), step: Step) -> String {
+pub(super) async fn said(store: &(impl Store + ?Sized), step: Step) -> String {
     fn text<T: std::fmt::Debug>(answer: Result<T, StoreError>) -> String {
         if let Err(error @ (StoreError::Unavailable(_) | StoreError::Corrupt(_))) = &answer {
             panic!("{error}");
@@ -176,7 +176,7 @@ fn answer() -> impl Strategy<Value = Answer> + Clone {
     })
 }
 
-pub(crate) fn approvals() -> impl Strategy<Value = Step> {
+pub(super) fn approvals() -> impl Strategy<Value = Step> {
     let filter = (
         (
             option::weighted(0.2, user()),
@@ -242,7 +242,7 @@ pub(crate) fn approvals() -> impl Strategy<Value = Step> {
     ]
 }
 
-pub(crate) fn effects() -> impl Strategy<Value = Step> {
+pub(super) fn effects() -> impl Strategy<Value = Step> {
     let owner = || one_of(&["run-1", "run-1", "run-2"]);
     let earlier = option::weighted(0.3, id());
     let begun = (identity(), earlier, tool(), owner(), time(), time());
@@ -305,7 +305,7 @@ fn row() -> impl Strategy<Value = AuditRow> + Clone {
     )
 }
 
-pub(crate) fn audits() -> impl Strategy<Value = Step> {
+pub(super) fn audits() -> impl Strategy<Value = Step> {
     let filter = (
         option::of(user()),
         option::of(tool()),
@@ -334,7 +334,7 @@ pub(crate) fn audits() -> impl Strategy<Value = Step> {
     ]
 }
 
-pub(crate) fn texts() -> impl Strategy<Value = Step> {
+pub(super) fn texts() -> impl Strategy<Value = Step> {
     let said = (thread(), word(Role::ALL), option::of((0..3_u64, 0..2_u32)));
     let said = said.prop_map(|(thread, role, answers)| NewMessage {
         thread,
@@ -365,42 +365,36 @@ pub(crate) fn texts() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Runs the steps on both stores, then compares all their records.
-fn agree(steps: Vec<Step>) -> Result<(), TestCaseError> {
+/// Runs the steps on a store and on the one in memory, then compares all their records.
+async fn agree(store: &impl Store, steps: Vec<Step>) -> Result<(), TestCaseError> {
     let everything = [
         Step::List(None, ApprovalFilter::default()),
         Step::Effects(None, None),
         Step::Export(None, AuditFilter::default()),
     ];
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        let memory = MemoryStore::default();
-        let sqlite = SqliteStore::in_memory().await.unwrap();
-        for step in steps.into_iter().chain(everything) {
-            let answer = said(&memory, step.clone()).await;
-            prop_assert_eq!(said(&sqlite, step.clone()).await, answer, "{:?}", step);
-        }
-        Ok(())
-    })
+    let memory = MemoryStore::default();
+    for step in steps.into_iter().chain(everything) {
+        let answer = said(&memory, step.clone()).await;
+        prop_assert_eq!(said(store, step.clone()).await, answer, "{:?}", step);
+    }
+    Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+tests! {
+    ($) __suite_property in property for Store;
 
     #[test]
-    fn stores_agree_on_approvals(steps in vec(approvals(), 1..60)) {
-        agree(steps)?;
+    fn stores_agree_on_approvals(opener) {
+        opener.hold(&vec(approvals(), 1..60), agree);
     }
 
     #[test]
-    fn stores_agree_on_effects(steps in vec(effects(), 1..60)) {
-        agree(steps)?;
+    fn stores_agree_on_effects(opener) {
+        opener.hold(&vec(effects(), 1..60), agree);
     }
 
     #[test]
-    fn stores_agree_on_audits_and_texts(steps in vec(prop_oneof![audits(), texts()], 1..60)) {
-        agree(steps)?;
+    fn stores_agree_on_audits_and_texts(opener) {
+        opener.hold(&vec(prop_oneof![audits(), texts()], 1..60), agree);
     }
 }

@@ -1,8 +1,8 @@
 //! Sample records, whose fields the tests override.
 
-use tool_store::*;
+use crate::*;
 
-pub(crate) fn at(millis: i64) -> Timestamp {
+pub fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
@@ -10,38 +10,38 @@ fn text(text: &str) -> String {
     text.to_owned()
 }
 
-pub(crate) fn acme() -> Workspace {
+pub fn acme() -> Workspace {
     Workspace::new("acme")
 }
 
 /// A conversation of `acme`.
-pub(crate) fn thread(conversation: &str) -> ThreadId {
+pub fn thread(conversation: &str) -> ThreadId {
     ThreadId::new("acme", conversation).unwrap()
 }
 
 /// An identity with the given name as its key: a call outside of a thread, in `acme`.
-pub(crate) fn named(name: &str) -> CallId {
+pub fn named(name: &str) -> CallId {
     named_in("acme", name)
 }
 
 /// [`named`], in another workspace.
-pub(crate) fn named_in(workspace: &str, name: &str) -> CallId {
+pub fn named_in(workspace: &str, name: &str) -> CallId {
     let column = serde_json::json!({ "alone": name }).to_string();
     CallId::from_column(workspace, &column).unwrap()
 }
 
 /// The key of [`named`].
-pub(crate) fn key(name: &str) -> CallKey {
+pub fn key(name: &str) -> CallKey {
     CallKey::new("acme", name)
 }
 
 /// The key of an audit row, as text.
-pub(crate) fn key_of(row: &AuditRow) -> String {
+pub fn key_of(row: &AuditRow) -> String {
     row.identity.key().as_str().to_owned()
 }
 
 /// An approval request created at 100 that expires at 1000.
-pub(crate) fn request(id: &str) -> ApprovalRequest {
+pub fn request(id: &str) -> ApprovalRequest {
     ApprovalRequest {
         id: text(id),
         kind: ApprovalKind::Call,
@@ -65,7 +65,7 @@ pub(crate) fn request(id: &str) -> ApprovalRequest {
 }
 
 /// An answer given at 200 by `eve`.
-pub(crate) fn says(verdict: Verdict) -> Answer {
+pub fn says(verdict: Verdict) -> Answer {
     Answer {
         verdict,
         approver: text("eve"),
@@ -75,7 +75,7 @@ pub(crate) fn says(verdict: Verdict) -> Answer {
 }
 
 /// An intent begun at 100 by `run-1`, with a lease until 500.
-pub(crate) fn intent(key: &str) -> Intent {
+pub fn intent(key: &str) -> Intent {
     Intent {
         identity: named(key),
         earlier: None,
@@ -92,7 +92,7 @@ pub(crate) fn intent(key: &str) -> Intent {
     }
 }
 
-pub(crate) fn end(state: EffectState, millis: i64) -> EffectEnd {
+pub fn end(state: EffectState, millis: i64) -> EffectEnd {
     EffectEnd {
         state,
         result: Some(format!(r#""{state}""#)),
@@ -102,7 +102,7 @@ pub(crate) fn end(state: EffectState, millis: i64) -> EffectEnd {
 }
 
 /// An audit row with every column set. The outcome is not final, so that the row can be replaced.
-pub(crate) fn audit(id: &str) -> AuditRow {
+pub fn audit(id: &str) -> AuditRow {
     AuditRow {
         identity: named(id),
         call: format!("call of {id}"),
@@ -137,7 +137,7 @@ pub(crate) fn audit(id: &str) -> AuditRow {
 }
 
 /// A message in a conversation of `acme`; a tool's message answers the call at this position of message 1.
-pub(crate) fn message(conversation: &str, role: Role, position: Option<u32>) -> NewMessage {
+pub fn message(conversation: &str, role: Role, position: Option<u32>) -> NewMessage {
     NewMessage {
         thread: thread(conversation),
         role,
@@ -152,7 +152,7 @@ pub(crate) fn message(conversation: &str, role: Role, position: Option<u32>) -> 
 }
 
 /// A spilled output of `ann` at `acme` that expires at 1000.
-pub(crate) fn spill(handle: &str, content: &str) -> Spill {
+pub fn spill(handle: &str, content: &str) -> Spill {
     Spill {
         handle: text(handle),
         workspace: acme(),

@@ -1,9 +1,9 @@
 //! Kill switches, disables and enablement rows.
 
-use tool_store::*;
+use crate::*;
 
-use crate::records::{acme, at};
-use crate::{at_once, both, conflict};
+use super::records::{acme, at};
+use super::{at_once, conflict, tests};
 
 fn switch(workspace: Option<&str>, kind: SwitchKind, tool: &str) -> Switch {
     let source = match kind {
@@ -39,7 +39,9 @@ async fn all(store: &impl SwitchStore) -> Vec<Switch> {
     store.switches(Scope::All, &filter).await.unwrap()
 }
 
-both! {
+tests! {
+    ($) __suite_switch in switch for Store;
+
     // B9: a switch is a row with who, when and why, even after it was turned off.
     #[test]
     async fn switch_records_its_operator(store: impl SwitchStore) {

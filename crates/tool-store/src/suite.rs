@@ -1,0 +1,304 @@
+//! The conformance suite: what every store must do, as tests that a store of your own can run.
+//!
+//! [`conformance!`](crate::conformance) adds the tests to a test program. It takes a name for the module of the tests and an [`Opener`], which has
+//! two closures: the first creates a place for a new store, such as a folder or a database with a name of its own, and the second opens the store
+//! at that place. The suite opens most places once. It opens a place twice where it tests what a second process sees.
+//!
+//! ```
+//! # mod program {
+//! // tests/suite.rs
+//! use tool_store::MemoryStore;
+//! use tool_store::suite::Opener;
+//!
+//! tool_store::conformance!(
+//!     memory,
+//!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
+//!     [BatchStore, Catalogue, Maintenance]
+//! );
+//! # }
+//! ```
+//!
+//! `cargo test --test suite` then runs tests such as `memory::ledger::a_key_is_begun_once`. The tests need no runtime of their own. Put the crate
+//! into `[dev-dependencies]` with the feature `suite`.
+//!
+//! # Which traits
+//!
+//! | traits | | tests |
+//! |---|---|---|
+//! | those of [`Store`], and `Clone` | required | `approval`, `audit`, `identity`, `ledger`, `paging`, `property`, `run`, `spill`, `switch`, `thread`, `two_processes`, `workspaces` |
+//! | [`Maintenance`] | optional | `maintenance` |
+//! | [`BatchStore`], and the method `journal` of the required traits | optional | `journal` |
+//! | [`Catalogue`] | optional | `catalogue` |
+//!
+//! The optional traits of a store are named in the brackets at the end; without brackets, only the required ones are tested. A clone must be the same
+//! store, because a host gives one to its approvals, its ledger and its audit.
+//!
+//! # What the tests compare
+//!
+//! - Refusals by the kind of the [`StoreError`] and words of its text. Both follow if a store applies the state transitions of this crate:
+//!   [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`] and [`RunRow`], and [`SpillPart::of`].
+//! - The answers to random operations with those of [`MemoryStore`]. [`Opener::cases`] sets the number of their sequences for a store that is slow.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    clippy::needless_pass_by_value,
+    clippy::wildcard_imports,
+    reason = "a test fails by panicking, its helpers take what a call returned, and it uses many records"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the real clock and spawn their own tasks"
+)]
+
+use std::fmt::Debug;
+use std::rc::Rc;
+
+use futures::future::LocalBoxFuture;
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::StoreError;
+#[cfg(doc)]
+use crate::{
+    ApprovalRow, BatchStore, Catalogue, EffectClaim, Maintenance, MemoryStore, RunRow, SpillPart,
+    Store,
+};
+
+#[doc(hidden)]
+pub mod approval;
+#[doc(hidden)]
+pub mod audit;
+#[doc(hidden)]
+pub mod catalogue;
+#[doc(hidden)]
+pub mod identity;
+#[doc(hidden)]
+pub mod journal;
+#[doc(hidden)]
+pub mod ledger;
+#[doc(hidden)]
+pub mod maintenance;
+#[doc(hidden)]
+pub mod paging;
+#[doc(hidden)]
+pub mod property;
+#[doc(hidden)]
+pub mod records;
+#[doc(hidden)]
+pub mod run;
+#[doc(hidden)]
+pub mod spill;
+#[doc(hidden)]
+pub mod switch;
+#[doc(hidden)]
+pub mod thread;
+#[doc(hidden)]
+pub mod two_processes;
+#[doc(hidden)]
+pub mod workspaces;
+
+/// How the suite opens the stores of a backend.
+pub struct Opener<S> {
+    create: Box<dyn Fn() -> LocalBoxFuture<'static, Place<S>>>,
+    cases: u32,
+}
+
+/// A place at which a store can be opened more than once.
+struct Place<S>(Box<dyn Fn() -> LocalBoxFuture<'static, S>>);
+
+impl<S: 'static> Opener<S> {
+    /// Creates an opener from a closure that creates a place for a new, empty store, and a closure that opens the store at a place. A place that
+    /// is opened again is the same store, as a second process sees it. The place is dropped after the test, within the test's tokio runtime.
+    pub fn new<P: 'static>(
+        create: impl AsyncFn() -> P + 'static,
+        open: impl AsyncFn(&P) -> S + 'static,
+    ) -> Self {
+        let (create, open) = (Rc::new(create), Rc::new(open));
+        let create = move || -> LocalBoxFuture<'static, Place<S>> {
+            let (create, open) = (Rc::clone(&create), Rc::clone(&open));
+            Box::pin(async move {
+                let place = Rc::new(create().await);
+                Place(Box::new(move || {
+                    let (place, open) = (Rc::clone(&place), Rc::clone(&open));
+                    Box::pin(async move { open(&place).await })
+                }))
+            })
+        };
+        Self {
+            create: Box::new(create),
+            cases: 192,
+        }
+    }
+
+    /// The number of random sequences of operations for each property; 192 by default. Each sequence has its own store.
+    #[must_use]
+    pub fn cases(self, cases: u32) -> Self {
+        Self { cases, ..self }
+    }
+
+    /// Runs a test on a new store.
+    fn test(&self, test: impl AsyncFnOnce(&Place<S>)) {
+        let runtime = runtime(&mut Builder::new_multi_thread());
+        runtime.block_on(async {
+            let place = (self.create)().await;
+            test(&place).await;
+        });
+    }
+
+    /// Tests a property on random values, each on a new store.
+    fn hold<T: Debug>(
+        &self,
+        values: &impl Strategy<Value = T>,
+        property: impl AsyncFn(&S, T) -> Result<(), TestCaseError>,
+    ) {
+        let runtime = runtime(&mut Builder::new_current_thread());
+        let config = Config {
+            cases: self.cases,
+            failure_persistence: None,
+            ..Config::default()
+        };
+        let held = TestRunner::new(config).run(values, |value| {
+            runtime.block_on(async {
+                let place = (self.create)().await;
+                property(&place.open().await, value).await
+            })
+        });
+        if let Err(error) = held {
+            panic!("{error}");
+        }
+    }
+}
+
+impl<S> Place<S> {
+    async fn open(&self) -> S {
+        (self.0)().await
+    }
+}
+
+impl<S> Debug for Opener<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opener")
+            .field("cases", &self.cases)
+            .finish_non_exhaustive()
+    }
+}
+
+fn runtime(builder: &mut Builder) -> Runtime {
+    builder.enable_all().build().unwrap()
+}
+
+/// Adds the conformance suite to a test program: the [`suite`](crate::suite) describes it.
+///
+/// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
+/// store implements: `BatchStore`, `Catalogue`, `Maintenance`.
+#[macro_export]
+macro_rules! conformance {
+    (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
+    (@ Catalogue $opener:expr) => { $crate::conformance! { @ catalogue [__suite_catalogue] $opener } };
+    (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
+    (@ $module:ident [$($list:ident)+] $opener:expr) => {
+        mod $module {
+            #[allow(unused_imports, reason = "the opener may name what is around the macro")]
+            use super::*;
+
+            $($crate::$list! { $opener })+
+        }
+    };
+    ($name:ident, $opener:expr $(, [$($optional:ident),* $(,)?])? $(,)?) => {
+        // Checks the types also where no tests are compiled.
+        const _: fn() = || {
+            let _ = $opener;
+        };
+
+        mod $name {
+            #[allow(unused_imports, reason = "the opener may name what is around the macro")]
+            use super::*;
+
+            $crate::conformance! { @ approval [__suite_approval] $opener }
+            $crate::conformance! { @ audit [__suite_audit] $opener }
+            $crate::conformance! { @ identity [__suite_identity] $opener }
+            $crate::conformance! { @ ledger [__suite_ledger] $opener }
+            $crate::conformance! { @ paging [__suite_paging] $opener }
+            $crate::conformance! { @ property [__suite_property] $opener }
+            $crate::conformance! { @ run [__suite_run] $opener }
+            $crate::conformance! { @ spill [__suite_spill] $opener }
+            $crate::conformance! { @ switch [__suite_switch] $opener }
+            $crate::conformance! { @ thread [__suite_thread] $opener }
+            $crate::conformance! { @ two_processes [__suite_two_processes] $opener }
+            $crate::conformance! { @ workspaces [__suite_workspaces __suite_isolation] $opener }
+            $($($crate::conformance! { @ $optional $opener })*)?
+        }
+    };
+}
+
+/// Defines tests of stores as functions, and a macro with the name `$list` that adds them to a program. A test takes a store, or the opener.
+macro_rules! tests {
+    (($d:tt) $list:ident in $module:ident for $bound:ident; $(
+        $(#[doc = $doc:literal])* #[test] async fn $name:ident($store:ident: $of:ty) $body:block
+    )+) => {
+        $(
+            $(#[doc = $doc])*
+            pub fn $name<S: Store + Clone + $bound>(opener: &super::Opener<S>) {
+                async fn test($store: $of) $body
+                opener.test(async |place| test(place.open().await).await);
+            }
+        )+
+        super::tests! { @ ($d) $list in $module: $($name)+ }
+    };
+    (($d:tt) $list:ident in $module:ident for $bound:ident; $(
+        $(#[doc = $doc:literal])* #[test] fn $name:ident($opener:ident) $body:block
+    )+) => {
+        $(
+            $(#[doc = $doc])*
+            pub fn $name<S: Store + Clone + $bound>($opener: &super::Opener<S>) $body
+        )+
+        super::tests! { @ ($d) $list in $module: $($name)+ }
+    };
+    (@ ($d:tt) $list:ident in $module:ident: $($name:ident)+) => {
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $list {
+            ($d opener:expr) => {
+                $(
+                    #[test]
+                    fn $name() {
+                        $d crate::suite::$module::$name(&$d opener);
+                    }
+                )+
+            };
+        }
+    };
+}
+use tests;
+
+/// Runs `work` in 32 parallel tasks, and returns their results.
+async fn at_once<T: Send + 'static, F>(work: impl Fn(u32) -> F) -> Vec<T>
+where
+    F: Future<Output = T> + Send + 'static,
+{
+    let tasks: Vec<_> = (0..32).map(|task| tokio::spawn(work(task))).collect();
+    let mut said = Vec::new();
+    for task in tasks {
+        said.push(task.await.unwrap());
+    }
+    said
+}
+
+/// Asserts that the store refused with a conflict whose text contains `words`.
+fn conflict<T: Debug>(answer: Result<T, StoreError>, words: &str) {
+    match answer {
+        Err(StoreError::Conflict(text)) if text.contains(words) => {}
+        other => panic!("expected a conflict about `{words}`, got {other:?}"),
+    }
+}
+
+/// Asserts that the store reported a missing row.
+fn missing<T: Debug>(answer: Result<T, StoreError>) {
+    assert!(
+        matches!(answer, Err(StoreError::Missing(_))),
+        "expected a missing row, got {answer:?}"
+    );
+}
