@@ -56,7 +56,7 @@ use futures::future::BoxFuture;
 pub use crate::env::Timestamp;
 #[cfg(feature = "host")]
 pub use approval::{
-    Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
+    ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
     ApprovalStore, Verdict,
 };
 #[cfg(feature = "host")]

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tool_core::store::{
-    Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter, AuditRow,
-    AuditSink, Batch, BatchStore, Batched, Begun, CallKey, EffectEnd, EffectFilter, EffectLedger,
-    EffectRow, EffectState, Ended, Intent, Journal, Maintenance, MemoryStore, Message, NewMessage,
-    NewRun, Resolution, Role, RunBegun, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunStop,
-    RunStore, Scope, Spill, SpillPart, SpillStore, Store, StoreError, StoreFuture, Switch,
-    SwitchFilter, SwitchKind, SwitchStore, ThreadId, ThreadStore, Timestamp, Workspace,
+    ApprovalAnswer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter,
+    AuditRow, AuditSink, Batch, BatchStore, Batched, Begun, CallKey, EffectEnd, EffectFilter,
+    EffectLedger, EffectRow, EffectState, Ended, Intent, Journal, Maintenance, MemoryStore,
+    Message, NewMessage, NewRun, Resolution, Role, RunBegun, RunEnd, RunFilter, RunId, RunProgress,
+    RunRow, RunStop, RunStore, Scope, Spill, SpillPart, SpillStore, Store, StoreError, StoreFuture,
+    Switch, SwitchFilter, SwitchKind, SwitchStore, ThreadId, ThreadStore, Timestamp, Workspace,
 };
 use tool_core::turn::ModelMessage;
 use tool_store::SqliteStore;
@@ -273,7 +273,7 @@ impl ApprovalStore for HostStore {
         &'a self,
         workspace: &'a Workspace,
         id: &'a str,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow> {
         let (workspace, id) = (workspace.clone(), id.to_owned());
         self.op("approval.answer", |store| {
@@ -330,7 +330,7 @@ impl ApprovalStore for HostStore {
         &'a self,
         workspace: &'a Workspace,
         filter: &'a ApprovalFilter,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, u64> {
         let (workspace, filter) = (workspace.clone(), filter.clone());
         self.op("approval.deny_all", |store| {

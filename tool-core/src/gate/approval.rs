@@ -9,8 +9,8 @@ use crate::call::Ticket;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::store::{
-    Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStore, CallId,
-    Scope, StoreError, ThreadId, Timestamp, Verdict, Workspace,
+    ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStore,
+    CallId, Scope, StoreError, ThreadId, Timestamp, Verdict, Workspace,
 };
 
 mod builder;
@@ -359,7 +359,7 @@ impl Approvals {
         approver: &str,
         reason: Option<&str>,
     ) -> Result<u64, ApprovalError> {
-        let answer = Answer {
+        let answer = ApprovalAnswer {
             verdict: Verdict::Deny,
             approver: approver.to_owned(),
             reason: reason.map(str::to_owned),

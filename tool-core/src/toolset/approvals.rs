@@ -5,7 +5,8 @@ use crate::args::{Issue, Repair};
 use crate::error::ToolError;
 use crate::gate::approval::{ApprovalError, Approvals, Reply, Route, plan_text};
 use crate::store::{
-    Answer, ApprovalKind, ApprovalRequest, ApprovalRow, ThreadId, Timestamp, Verdict, Workspace,
+    ApprovalAnswer, ApprovalKind, ApprovalRequest, ApprovalRow, ThreadId, Timestamp, Verdict,
+    Workspace,
 };
 
 impl Approvals {
@@ -61,7 +62,7 @@ impl Approvals {
             Reply::Deny => Verdict::Deny,
             Reply::Edit(arguments) => Verdict::Edit(edited(tools, &row.request, &arguments)?),
         };
-        let answer = Answer {
+        let answer = ApprovalAnswer {
             verdict,
             approver: approver.to_owned(),
             reason: reason.map(str::to_owned),

@@ -581,7 +581,7 @@ async fn outer_call_reports_the_approval_of_its_nested_call() {
 async fn durable_approval_store_requires_keys() {
     use futures::future::BoxFuture;
     use tool_core::store::{
-        Answer, ApprovalRequest, ApprovalRow, ApprovalStore, StoreError, Timestamp,
+        ApprovalAnswer, ApprovalRequest, ApprovalRow, ApprovalStore, StoreError, Timestamp,
     };
     type Fut<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
@@ -605,7 +605,7 @@ async fn durable_approval_store_requires_keys() {
             &'a self,
             workspace: &'a Workspace,
             id: &'a str,
-            answer: Answer,
+            answer: ApprovalAnswer,
         ) -> Fut<'a, ApprovalRow> {
             self.0.answer(workspace, id, answer)
         }
@@ -640,7 +640,7 @@ async fn durable_approval_store_requires_keys() {
             &'a self,
             workspace: &'a Workspace,
             filter: &'a ApprovalFilter,
-            answer: Answer,
+            answer: ApprovalAnswer,
         ) -> Fut<'a, u64> {
             self.0.deny_all(workspace, filter, answer)
         }

@@ -104,7 +104,7 @@ impl ApprovalStore for Stuck {
         &'a self,
         workspace: &'a Workspace,
         id: &'a str,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow> {
         self.store.answer(workspace, id, answer)
     }
@@ -139,7 +139,7 @@ impl ApprovalStore for Stuck {
         &'a self,
         workspace: &'a Workspace,
         filter: &'a ApprovalFilter,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, u64> {
         self.store.deny_all(workspace, filter, answer)
     }

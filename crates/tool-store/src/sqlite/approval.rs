@@ -1,7 +1,7 @@
 //! Approvals in SQLite.
 
 use crate::store::{
-    Answer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
+    ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
     ApprovalStore, CallKey, Scope, StoreError, StoreFuture, Timestamp, Verdict, Workspace,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
@@ -112,13 +112,13 @@ fn last_of_path(path: &str) -> &str {
     ids.next().unwrap_or(path)
 }
 
-fn answer(columns: Columns<'_>) -> Result<Option<Answer>, StoreError> {
+fn answer(columns: Columns<'_>) -> Result<Option<ApprovalAnswer>, StoreError> {
     if columns.maybe::<&str>("verdict")?.is_none() {
         return Ok(None);
     }
     let edited: Option<String> = columns.maybe("edited")?;
     let verdict = columns.word("verdict", |word| Verdict::from_columns(word, edited))?;
-    Ok(Some(Answer {
+    Ok(Some(ApprovalAnswer {
         verdict,
         approver: columns.get("approver")?,
         reason: columns.maybe("answer_reason")?,
@@ -243,7 +243,7 @@ impl SqliteStore {
         &self,
         workspace: &Workspace,
         filter: &ApprovalFilter,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> Result<u64, Fault> {
         answer.only_denies()?;
         let at = answer.at.as_millis();
@@ -303,7 +303,7 @@ impl ApprovalStore for SqliteStore {
         &'a self,
         workspace: &'a Workspace,
         id: &'a str,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow> {
         step(self.settle(workspace, id, move |row| row.answer(answer)))
     }
@@ -364,7 +364,7 @@ impl ApprovalStore for SqliteStore {
         &'a self,
         workspace: &'a Workspace,
         filter: &'a ApprovalFilter,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, u64> {
         step(self.deny_requests(workspace, filter, answer))
     }

@@ -1,6 +1,6 @@
 //! State transitions of approval requests.
 
-use super::approval::{Answer, ApprovalRequest, ApprovalRow, ApprovalStatus, Verdict};
+use super::approval::{ApprovalAnswer, ApprovalRequest, ApprovalRow, ApprovalStatus, Verdict};
 use super::{StoreError, Timestamp};
 
 /// What [`ApprovalStore`](super::ApprovalStore) promises about one request, without a store.
@@ -22,7 +22,7 @@ use super::{StoreError, Timestamp};
 ///     created: now, expires: now.plus(Duration::from_secs(3600)), parent: None,
 /// });
 ///
-/// let yes = |approver: &str| Answer { verdict: Verdict::Approve, approver: approver.to_owned(), reason: None, at: now };
+/// let yes = |approver: &str| ApprovalAnswer { verdict: Verdict::Approve, approver: approver.to_owned(), reason: None, at: now };
 /// assert!(matches!(row.answer(yes("ann")), Err(StoreError::Conflict(_)))); // her own request
 /// row.answer(yes("eve"))?;
 /// assert_eq!(row.status, ApprovalStatus::Approved);
@@ -57,7 +57,7 @@ impl ApprovalRow {
     /// Fails with `Conflict` if the request is not pending, if the approver has no name, if the request requires four eyes and the approver is
     /// the requester, and if `answer.at` is not before its expiry. In the last case the request is now
     /// [`Expired`](ApprovalStatus::Expired), and the store must save this although it is an error.
-    pub fn answer(&mut self, answer: Answer) -> Result<(), StoreError> {
+    pub fn answer(&mut self, answer: ApprovalAnswer) -> Result<(), StoreError> {
         self.pending()?;
         if self.expire(answer.at) {
             return self.pending();
@@ -164,7 +164,7 @@ impl ApprovalStatus {
     }
 }
 
-impl Answer {
+impl ApprovalAnswer {
     fn is_nameless(&self) -> bool {
         self.approver.trim().is_empty()
     }

@@ -71,7 +71,7 @@ pub enum Verdict {
 
 /// An approver's answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ApprovalAnswer {
     /// Whether the approver approves, edits or denies.
     pub verdict: Verdict,
     /// The user who answers.
@@ -126,7 +126,7 @@ pub struct ApprovalRow {
     /// The person who is to answer.
     pub assignee: Option<String>,
     /// The answer, once there is one.
-    pub answer: Option<Answer>,
+    pub answer: Option<ApprovalAnswer>,
 }
 
 /// A filter for requests: a request must match every field that is set.
@@ -201,7 +201,7 @@ impl ApprovalFilter {
 ///     created: now, expires: now.plus(Duration::from_secs(3600)), parent: None,
 /// }).await?;
 ///
-/// let yes = |approver: &str| Answer { verdict: Verdict::Approve, approver: approver.to_owned(), reason: None, at: now };
+/// let yes = |approver: &str| ApprovalAnswer { verdict: Verdict::Approve, approver: approver.to_owned(), reason: None, at: now };
 /// let acme = main.workspace();
 /// assert!(matches!(store.answer(acme, "a1", yes("ann")).await, Err(StoreError::Conflict(_)))); // her own request
 /// assert_eq!(store.answer(acme, "a1", yes("eve")).await?.status, ApprovalStatus::Approved);
@@ -235,7 +235,7 @@ pub trait ApprovalStore: Send + Sync + 'static {
         &'a self,
         workspace: &'a Workspace,
         id: &'a str,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow>;
 
     /// Uses up an approval. Returns true exactly once, over all tasks and processes: if the request is approved, the nonce matches, and `now` is
@@ -277,7 +277,7 @@ pub trait ApprovalStore: Send + Sync + 'static {
         &'a self,
         workspace: &'a Workspace,
         filter: &'a ApprovalFilter,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, u64>;
 
     /// Marks every pending or approved request of a scope whose time has passed as expired, and returns their number.

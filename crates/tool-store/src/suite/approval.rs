@@ -61,7 +61,7 @@ tests! {
             let store = store.clone();
             async move {
                 let verdict = if task % 2 == 0 { Verdict::Approve } else { Verdict::Deny };
-                let answer = Answer { approver: format!("approver {task}"), ..says(verdict) };
+                let answer = ApprovalAnswer { approver: format!("approver {task}"), ..says(verdict) };
                 store.answer(&acme(), "a", answer).await
             }
         }).await;
@@ -75,8 +75,8 @@ tests! {
     async fn late_answer_is_refused(store: impl ApprovalStore) {
         store.open(request("a")).await.unwrap();
         store.open(request("b")).await.unwrap();
-        let last = Answer { at: at(999), ..says(Verdict::Approve) };
-        let late = Answer { at: at(1000), ..says(Verdict::Approve) };
+        let last = ApprovalAnswer { at: at(999), ..says(Verdict::Approve) };
+        let late = ApprovalAnswer { at: at(1000), ..says(Verdict::Approve) };
         assert_eq!(store.answer(&acme(), "a", last).await.unwrap().status, ApprovalStatus::Approved);
         conflict(store.answer(&acme(), "b", late).await, "expired");
         let row = store.get(&acme(), "b").await.unwrap().unwrap();
@@ -88,7 +88,7 @@ tests! {
     async fn four_eyes_approval_needs_a_second_person(store: impl ApprovalStore) {
         store.open(ApprovalRequest { four_eyes: true, ..request("a") }).await.unwrap();
         store.open(request("b")).await.unwrap();
-        let own = Answer { approver: "ann".into(), ..says(Verdict::Approve) };
+        let own = ApprovalAnswer { approver: "ann".into(), ..says(Verdict::Approve) };
         conflict(store.answer(&acme(), "a", own.clone()).await, "four eyes");
         assert_eq!(status(&store, "a").await, ApprovalStatus::Pending);
         assert_eq!(store.answer(&acme(), "a", says(Verdict::Approve)).await.unwrap().status, ApprovalStatus::Approved);
@@ -102,14 +102,14 @@ tests! {
         store.open(ApprovalRequest { four_eyes: true, principal: String::new(), ..request("b") }).await.unwrap();
         for verdict in [Verdict::Approve, Verdict::Edit("{}".into()), Verdict::Deny] {
             for name in ["", " "] {
-                let nameless = Answer { approver: name.into(), ..says(verdict.clone()) };
+                let nameless = ApprovalAnswer { approver: name.into(), ..says(verdict.clone()) };
                 for id in ["a", "b"] {
                     conflict(store.answer(&acme(), id, nameless.clone()).await, "without a name");
                 }
             }
         }
         for name in ["", " "] {
-            let nameless = Answer { approver: name.into(), ..says(Verdict::Deny) };
+            let nameless = ApprovalAnswer { approver: name.into(), ..says(Verdict::Deny) };
             let all = ApprovalFilter::default();
             conflict(store.deny_all(&acme(), &all, nameless).await, "without a name");
         }

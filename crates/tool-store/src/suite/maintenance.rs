@@ -14,8 +14,8 @@ fn in_thread(name: &str, conversation: &str) -> Intent {
     }
 }
 
-fn answered(verdict: Verdict) -> Answer {
-    Answer {
+fn answered(verdict: Verdict) -> ApprovalAnswer {
+    ApprovalAnswer {
         verdict,
         approver: "eve".to_owned(),
         reason: Some("because".to_owned()),
@@ -112,7 +112,7 @@ tests! {
         let mut blank = spent;
         ApprovalRequest::BLANK.clone_into(&mut blank.request.arguments);
         blank.request.reason = None;
-        blank.answer = Some(Answer { reason: None, ..answered(Verdict::Edit(ApprovalRequest::BLANK.to_owned())) });
+        blank.answer = Some(ApprovalAnswer { reason: None, ..answered(Verdict::Edit(ApprovalRequest::BLANK.to_owned())) });
         assert_eq!(approval(&store, "a").await, blank);
         // A pending approval is withdrawn.
         let mut withdrawn = open;

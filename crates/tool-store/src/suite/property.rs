@@ -14,12 +14,12 @@ use super::tests;
 pub(super) enum Step {
     Open(ApprovalRequest),
     Get(Workspace, String),
-    Answer(Workspace, String, Answer),
+    Answer(Workspace, String, ApprovalAnswer),
     Spend(Workspace, String, String, Timestamp),
     Withdraw(Workspace, String),
     Assign(Workspace, String, Option<String>),
     List(Within, ApprovalFilter),
-    DenyAll(Workspace, ApprovalFilter, Answer),
+    DenyAll(Workspace, ApprovalFilter, ApprovalAnswer),
     ExpireApprovals(Within, Timestamp),
     Begin(Intent, Option<AuditRow>),
     Renew(CallKey, String, Timestamp),
@@ -155,7 +155,7 @@ fn word<T: Copy + std::fmt::Debug + 'static>(
     proptest::sample::select(all)
 }
 
-fn answer() -> impl Strategy<Value = Answer> + Clone {
+fn answer() -> impl Strategy<Value = ApprovalAnswer> + Clone {
     let verdict = prop_oneof![
         2 => Just(Verdict::Approve),
         1 => Just(Verdict::Edit("{}".into())),
@@ -168,7 +168,7 @@ fn answer() -> impl Strategy<Value = Answer> + Clone {
         option::of(Just("why".to_owned())),
         time(),
     );
-    answer.prop_map(|(verdict, approver, reason, at)| Answer {
+    answer.prop_map(|(verdict, approver, reason, at)| ApprovalAnswer {
         verdict,
         approver,
         reason,

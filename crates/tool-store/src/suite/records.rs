@@ -65,8 +65,8 @@ pub fn request(id: &str) -> ApprovalRequest {
 }
 
 /// An answer given at 200 by `eve`.
-pub fn says(verdict: Verdict) -> Answer {
-    Answer {
+pub fn says(verdict: Verdict) -> ApprovalAnswer {
+    ApprovalAnswer {
         verdict,
         approver: text("eve"),
         reason: Some(text("fine")),

@@ -219,7 +219,7 @@ tests! {
                 missing(store.answer(&own, id, says(verdict)).await);
             }
             // An answer that is too late would change the row in its own workspace.
-            missing(store.answer(&own, id, Answer { at: at(9000), ..says(Verdict::Approve) }).await);
+            missing(store.answer(&own, id, ApprovalAnswer { at: at(9000), ..says(Verdict::Approve) }).await);
             assert!(!store.spend(&own, id, "nonce", at(300)).await.unwrap());
             assert!(!store.withdraw(&own, id).await.unwrap());
             missing(store.assign(&own, id, Some("eve".into())).await);

@@ -38,7 +38,7 @@ impl ApprovalStore for Deadly {
         &'a self,
         own: &'a Workspace,
         id: &'a str,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow> {
         around("approval.answer", self.0.answer(own, id, answer))
     }
@@ -73,7 +73,7 @@ impl ApprovalStore for Deadly {
         &'a self,
         own: &'a Workspace,
         filter: &'a ApprovalFilter,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, u64> {
         around("approval.deny_all", self.0.deny_all(own, filter, answer))
     }

@@ -1,8 +1,8 @@
 //! Typed states of an approval: a transition that a state does not allow does not compile.
 
 use crate::store::{
-    Answer, ApprovalRequest, ApprovalRow, ApprovalStatus, ApprovalStore, StoreError, Timestamp,
-    Verdict,
+    ApprovalAnswer, ApprovalRequest, ApprovalRow, ApprovalStatus, ApprovalStore, StoreError,
+    Timestamp, Verdict,
 };
 
 /// An approval in the state `S`. A transition consumes it and returns the next state.
@@ -17,13 +17,13 @@ pub(crate) struct Approval<S> {
 pub(crate) struct Asked;
 /// The call was approved, and the approval was not used yet.
 #[derive(Debug)]
-pub(crate) struct Granted(Answer);
+pub(crate) struct Granted(ApprovalAnswer);
 /// The call was denied.
 #[derive(Debug)]
-pub(crate) struct Refused(Answer);
+pub(crate) struct Refused(ApprovalAnswer);
 /// The approval was used and cannot be used again.
 #[derive(Debug)]
-pub(crate) struct Spent(Answer);
+pub(crate) struct Spent(ApprovalAnswer);
 /// The approval has expired or was withdrawn; the text says which.
 #[derive(Debug)]
 pub(crate) struct Over(pub(super) &'static str);
@@ -128,7 +128,7 @@ impl Grant {
     }
 }
 
-fn granted<'a>(request: &'a ApprovalRequest, answer: &'a Answer) -> &'a str {
+fn granted<'a>(request: &'a ApprovalRequest, answer: &'a ApprovalAnswer) -> &'a str {
     match &answer.verdict {
         Verdict::Edit(arguments) => arguments,
         Verdict::Approve | Verdict::Deny => &request.arguments,

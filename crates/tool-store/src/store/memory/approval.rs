@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use super::{MemoryStore, count, limited};
 use crate::store::{
-    Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStatus, ApprovalStore, Scope,
-    StoreError, StoreFuture, Timestamp, Workspace,
+    ApprovalAnswer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStatus, ApprovalStore,
+    Scope, StoreError, StoreFuture, Timestamp, Workspace,
 };
 
 #[derive(Default)]
@@ -107,7 +107,7 @@ impl Approvals {
         &mut self,
         workspace: &Workspace,
         filter: &ApprovalFilter,
-        answer: &Answer,
+        answer: &ApprovalAnswer,
     ) -> Result<u64, StoreError> {
         answer.only_denies()?;
         let pending = ApprovalFilter {
@@ -168,7 +168,7 @@ impl ApprovalStore for MemoryStore {
         &'a self,
         workspace: &'a Workspace,
         id: &'a str,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow> {
         self.step(move |tables| {
             tables
@@ -226,7 +226,7 @@ impl ApprovalStore for MemoryStore {
         &'a self,
         workspace: &'a Workspace,
         filter: &'a ApprovalFilter,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, u64> {
         self.step(move |tables| tables.approvals.deny_all(workspace, filter, &answer))
     }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::{Shield, shielded};
 use crate::store::{
-    Answer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter, AuditRow,
-    AuditSink, Begun, CallKey, EffectEnd, EffectFilter, EffectLedger, EffectRow, EffectState,
-    Ended, Intent, Journal, Resolution, Scope, StoreFuture, Timestamp, Workspace,
+    ApprovalAnswer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter,
+    AuditRow, AuditSink, Begun, CallKey, EffectEnd, EffectFilter, EffectLedger, EffectRow,
+    EffectState, Ended, Intent, Journal, Resolution, Scope, StoreFuture, Timestamp, Workspace,
 };
 
 pub fn ledger(store: Arc<dyn EffectLedger>) -> Arc<dyn EffectLedger> {
@@ -127,7 +127,7 @@ impl ApprovalStore for Shield<dyn ApprovalStore> {
         &'a self,
         workspace: &'a Workspace,
         id: &'a str,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, ApprovalRow> {
         shielded(|| self.0.answer(workspace, id, answer))
     }
@@ -167,7 +167,7 @@ impl ApprovalStore for Shield<dyn ApprovalStore> {
         &'a self,
         workspace: &'a Workspace,
         filter: &'a ApprovalFilter,
-        answer: Answer,
+        answer: ApprovalAnswer,
     ) -> StoreFuture<'a, u64> {
         shielded(|| self.0.deny_all(workspace, filter, answer))
     }
