@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 use world::generate;
 use world::plan::Plan;
 use world::run::{Report, StoreKind, run};
@@ -26,7 +26,7 @@ enum Command {
         seeds: String,
         /// The store that hosts share.
         #[arg(long, value_enum, default_value_t)]
-        store: Kind,
+        store: StoreKind,
         /// Writes the first failing plan of each invariant into this folder.
         #[arg(long)]
         keep: Option<PathBuf>,
@@ -61,7 +61,7 @@ enum Command {
         file: PathBuf,
         /// The store that hosts share; the one that the plan needs, where none is given.
         #[arg(long, value_enum)]
-        store: Option<Kind>,
+        store: Option<StoreKind>,
         /// Prints only what does not hold.
         #[arg(long)]
         quiet: bool,
@@ -78,7 +78,7 @@ enum Command {
         matching: String,
         /// The store that hosts share; the one that the plan needs, where none is given.
         #[arg(long, value_enum)]
-        store: Option<Kind>,
+        store: Option<StoreKind>,
     },
     /// Prints the hash of the trace of each seed.
     Hashes {
@@ -94,22 +94,6 @@ enum Command {
         #[arg(long)]
         unique_names: bool,
     },
-}
-
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum Kind {
-    #[default]
-    Memory,
-    Sqlite,
-}
-
-impl From<Kind> for StoreKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Memory => Self::Memory,
-            Kind::Sqlite => Self::Sqlite,
-        }
-    }
 }
 
 fn main() -> ExitCode {
@@ -148,7 +132,7 @@ fn obey(command: Command) -> Result<bool, String> {
                 generate::plan
             };
             let search = Search {
-                kind: store.into(),
+                kind: store,
                 plan,
                 matching,
                 only,
@@ -204,9 +188,9 @@ fn obey(command: Command) -> Result<bool, String> {
 }
 
 /// Returns the store from the command line, or the one that a kept plan needs.
-fn store_of(plan: &Plan, asked: Option<Kind>) -> StoreKind {
+fn store_of(plan: &Plan, asked: Option<StoreKind>) -> StoreKind {
     let needed = plan.expect.as_ref().map(|expect| expect.store);
-    asked.map_or(needed.unwrap_or_default(), StoreKind::from)
+    asked.or(needed).unwrap_or_default()
 }
 
 fn read(file: &Path) -> Result<Plan, String> {

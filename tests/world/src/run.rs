@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tool_core::CancellationToken;
 
@@ -14,29 +13,8 @@ use crate::host::{Drive, End, Host, hidden};
 use crate::plan::{Plan, Run, Who};
 use crate::process::{Machine, Process, ProcessEnv};
 use crate::store::Shared;
+pub use crate::store::StoreKind;
 use crate::{check, settle};
-
-/// The store that the hosts share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StoreKind {
-    /// The store in memory.
-    #[default]
-    Memory,
-    /// A SQLite database.
-    Sqlite,
-}
-
-impl StoreKind {
-    /// Returns whether it is the store in memory.
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde passes a reference"
-    )]
-    pub(crate) fn is_memory(&self) -> bool {
-        *self == Self::Memory
-    }
-}
 
 /// The result of a run.
 #[derive(Clone, Debug)]
@@ -75,20 +53,7 @@ impl Report {
 ///
 /// If a host or a store cannot be created.
 pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
-    let second = match kind {
-        StoreKind::Memory => None,
-        StoreKind::Sqlite => Some(
-            tokio::runtime::Builder::new_multi_thread()
-                .worker_threads(1)
-                .enable_all()
-                .build()
-                .map_err(|error| error.to_string())?,
-        ),
-    };
-    let shared = match &second {
-        None => Shared::memory(plan.settings.apart)?,
-        Some(runtime) => Shared::sqlite(runtime, plan.settings.apart)?,
-    };
+    let shared = Shared::open(kind, plan.settings.apart)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Runtime;
 use tool_core::store::{
     ApprovalAnswer, ApprovalFilter, ApprovalRequest, ApprovalRow, ApprovalStore, AuditFilter,
     AuditRow, AuditSink, Batch, BatchStore, Batched, Begun, CallKey, EffectEnd, EffectFilter,
@@ -50,51 +53,80 @@ impl Part {
     }
 }
 
+/// The store that the hosts share. A new store is a variant here and a line in [`Shared::open`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum StoreKind {
+    /// The store in memory.
+    #[default]
+    Memory,
+    /// A SQLite database.
+    Sqlite,
+}
+
+impl StoreKind {
+    /// Returns whether it is the store in memory.
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes a reference"
+    )]
+    pub(crate) fn is_memory(&self) -> bool {
+        *self == Self::Memory
+    }
+}
+
 /// The stores that all hosts of a run share: one database, or one for each part.
 #[derive(Clone)]
 pub struct Shared {
     parts: [Arc<dyn Whole>; 3],
-    /// The runtime with real time that SQLite uses. The simulation's thread blocks on each operation.
-    sqlite: Option<tokio::runtime::Handle>,
-}
-
-/// Opens one store for all parts, or one for each.
-fn parts<T: Whole + 'static>(
-    apart: bool,
-    open: impl Fn() -> Result<T, String>,
-) -> Result<[Arc<dyn Whole>; 3], String> {
-    let work: Arc<dyn Whole> = Arc::new(open()?);
-    if apart {
-        return Ok([work, Arc::new(open()?), Arc::new(open()?)]);
-    }
-    Ok([Arc::clone(&work), Arc::clone(&work), work])
+    /// The runtime with real time of a database. The simulation's thread blocks on each operation.
+    runtime: Option<Arc<Runtime>>,
 }
 
 impl Shared {
-    /// Opens stores in memory.
-    pub fn memory(apart: bool) -> Result<Self, String> {
-        Ok(Self {
-            parts: parts(apart, || Ok(MemoryStore::default()))?,
-            sqlite: None,
-        })
+    /// Opens one store for all parts, or one for each if they are `apart`.
+    pub fn open(kind: StoreKind, apart: bool) -> Result<Self, String> {
+        match kind {
+            StoreKind::Memory => Self::opened(None, apart, || Ok(MemoryStore::default())),
+            StoreKind::Sqlite => Self::database(apart, SqliteStore::in_memory),
+        }
     }
 
-    /// Opens SQLite databases in memory.
-    pub fn sqlite(runtime: &tokio::runtime::Runtime, apart: bool) -> Result<Self, String> {
-        let open = || {
+    /// Opens databases on a runtime of their own, whose time is real.
+    fn database<T, F, E>(apart: bool, open: impl Fn() -> F + Sync) -> Result<Self, String>
+    where
+        T: Whole + 'static,
+        F: Future<Output = Result<T, E>>,
+        E: ToString,
+    {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        let runtime = Arc::new(runtime);
+        let opened = || {
             let opened = std::thread::scope(|scope| {
-                let open = scope.spawn(|| runtime.block_on(SqliteStore::in_memory()));
-                open.join()
+                let open = || runtime.block_on(open()).map_err(|error| error.to_string());
+                scope.spawn(open).join()
             });
-            match opened {
-                Ok(opened) => opened.map_err(|error| error.to_string()),
-                Err(_) => Err("opening SQLite panicked".to_owned()),
-            }
+            opened.unwrap_or_else(|_| Err("opening the database panicked".to_owned()))
         };
-        Ok(Self {
-            parts: parts(apart, open)?,
-            sqlite: Some(runtime.handle().clone()),
-        })
+        Self::opened(Some(Arc::clone(&runtime)), apart, opened)
+    }
+
+    fn opened<T: Whole + 'static>(
+        runtime: Option<Arc<Runtime>>,
+        apart: bool,
+        open: impl Fn() -> Result<T, String>,
+    ) -> Result<Self, String> {
+        let work: Arc<dyn Whole> = Arc::new(open()?);
+        let parts = if apart {
+            [work, Arc::new(open()?), Arc::new(open()?)]
+        } else {
+            [Arc::clone(&work), Arc::clone(&work), work]
+        };
+        Ok(Self { parts, runtime })
     }
 
     /// Runs one operation to its end, without faults.
@@ -104,14 +136,14 @@ impl Shared {
         call: impl FnOnce(Arc<dyn Whole>) -> BoxFuture<'static, Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
         let operation = call(Arc::clone(&self.parts[part as usize]));
-        match &self.sqlite {
+        match &self.runtime {
             None => operation.await,
             Some(runtime) => {
                 let (sender, done) = std::sync::mpsc::sync_channel(1);
                 runtime.spawn(async move {
                     let _ = sender.send(operation.await);
                 });
-                let gone = || StoreError::Corrupt("SQLite's task panicked".to_owned());
+                let gone = || StoreError::Corrupt("the database's task panicked".to_owned());
                 done.recv().map_err(|_| gone())?
             }
         }

@@ -12,7 +12,7 @@ use tool_core::store::*;
 use tool_core::turn::{Arrival, Model, ModelMessage, Outcome, Request, Turn, TurnError, Turns};
 use tool_core::{Approvals, Audit, CancellationToken, Gate, KeyRing, Reply, Toolset};
 
-use crate::both;
+use crate::each_store;
 use crate::{acme, thread};
 
 trait Both: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone {}
@@ -237,7 +237,7 @@ impl AuditSink for Away {
     }
 }
 
-both! {
+each_store! {
     // A3: a second drive of a thread runs neither calls nor model requests
     #[test]
     async fn a_second_drive_is_busy(store: impl Both) {

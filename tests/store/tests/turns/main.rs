@@ -11,30 +11,32 @@ mod messages;
 
 use tool_core::store::{ThreadId, Workspace};
 
-/// Turns each test into two: `memory` and `sqlite`.
-macro_rules! both {
+/// Turns each test into one for each store. A new store gets a line here.
+macro_rules! each_store {
     ($($(#[doc = $doc:literal])* #[test] async fn $name:ident($store:ident: $bound:ty) $body:block)+) => {
         $($(#[doc = $doc])* mod $name {
             use super::*;
 
             async fn property($store: $bound) $body
 
-            #[tokio::test(flavor = "multi_thread")]
-            async fn memory() {
-                property(tool_core::store::MemoryStore::default()).await;
-            }
-
-            #[tokio::test(flavor = "multi_thread")]
-            async fn sqlite() {
-                let folder = tempfile::tempdir().unwrap();
-                let store = tool_store::SqliteStore::open(folder.path().join("state.db")).await.unwrap();
-                property(store.clone()).await;
-                store.close().await;
-            }
+            crate::on! { memory, _folder, tool_core::store::MemoryStore::default() }
+            crate::on! { sqlite, folder, tool_store::SqliteStore::open(folder.path().join("state.db")).await.unwrap() }
         })+
     };
 }
-use both;
+use each_store;
+
+/// Runs a test on a store, which may use an empty folder.
+macro_rules! on {
+    ($name:ident, $folder:ident, $store:expr) => {
+        #[tokio::test(flavor = "multi_thread")]
+        async fn $name() {
+            let $folder = tempfile::tempdir().unwrap();
+            property($store).await;
+        }
+    };
+}
+use on;
 
 fn acme() -> Workspace {
     Workspace::new("acme")

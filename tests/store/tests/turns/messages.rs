@@ -4,7 +4,7 @@ use tool_core::store::*;
 use tool_core::turn::{MessageError, ModelMessage, Turn, TurnError, Turns, UserMessage};
 use tool_core::{Part, ToolContext, prelude::*};
 
-use crate::both;
+use crate::each_store;
 use crate::thread;
 
 trait Both: ThreadStore + RunStore + Clone {}
@@ -40,7 +40,7 @@ async fn contents(store: &impl Both, conversation: &str) -> Vec<(Role, String)> 
         .collect()
 }
 
-both! {
+each_store! {
     // A14: system messages, parts of users and of results, and reasoning are read back unchanged, each in its own conversation
     #[test]
     async fn system_messages_parts_and_reasoning_round_trip(store: impl Both) {
