@@ -1,6 +1,7 @@
-//! Stores for state that outlives a call: traits, their records, and an in-memory implementation.
+//! Stores for state that outlives a call: the traits, their records and the store in memory of [`tool_store`], whose page lists what each trait
+//! keeps.
 //!
-//! `tool-store` defines them.
+//! `tool_store::SqliteStore` (feature `sqlite` of `tool-store`) is a durable store.
 
 #[doc(inline)]
 pub use tool_store::store::*;

@@ -1,14 +1,13 @@
-//! The state of tool hosts: the traits of the stores, a store in memory, and one on SQLite (feature `sqlite`).
+//! The state of hosts that run tools for language models: the traits of the stores, a store in memory, and one on SQLite.
 //!
 //! ```
-//! # #[cfg(feature = "sqlite")]
+//! use tool_store::SqliteStore;
+//! use tool_store::{AuditFilter, AuditRow, AuditSink, CallId, Scope, ThreadId, Timestamp};
+//!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("state.db");
-//! use tool_store::{AuditFilter, AuditRow, AuditSink, CallId, Scope, ThreadId, Timestamp};
-//! use tool_store::SqliteStore;
-//!
 //! let store = SqliteStore::open(&path).await?;
 //! let call = CallId::in_thread(&ThreadId::new("acme", "main")?, 4, 0);
 //! store.write(vec![AuditRow::new(call, "call_0", "send_mail", Timestamp::now())]).await?;
@@ -18,10 +17,52 @@
 //! assert_eq!(later.export(Scope::All, &AuditFilter::default()).await?.len(), 1);
 //! # Ok(())
 //! # }
-//! # #[cfg(not(feature = "sqlite"))]
-//! # fn main() {}
 //! ```
+//!
+//! `tool_core::store` re-exports the traits, the records and [`MemoryStore`].
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `host` | what a gate stores: approvals, effects, audit rows, runs and switches. A store needs it, and the other features enable it |
+//! | `sqlite` | [`SqliteStore`] |
+//! | `suite` | [`suite`], the tests that a store must pass |
+//!
+//! No feature is on by default: a crate of tools needs none of them.
+//!
+//! # The traits
+//!
+//! | trait | keeps |
+//! |---|---|
+//! | [`ApprovalStore`] | approval requests for calls and plans, and their answers |
+//! | [`EffectLedger`] | which effects were begun and how they ended |
+//! | [`AuditSink`] | one row for each call |
+//! | [`ThreadStore`] | the messages of a thread |
+//! | [`RunStore`] | the driver of each thread, and how each run ended |
+//! | [`SpillStore`] | outputs too long for a model |
+//! | [`SwitchStore`] | kill switches, disables and enablement rows |
+//!
+//! [`Maintenance`] covers erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
+//!
+//! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data, and [`SqliteStore`] for all other hosts. To write
+//! a store of your own, implement the traits and run [`suite`] on it. Each method is one transaction: it happens completely or not at all, even
+//! among many tasks and, if [`is_durable`](ApprovalStore::is_durable), among many processes. The caller passes in the time, so that a store
+//! has no clock of its own and a test needs none.
+//!
+//! A record belongs to one workspace, and every method takes the part of the store in which it acts: a [`Workspace`], a [`ThreadId`] or a
+//! [`CallKey`], which contain their workspace, or a [`Scope`].
+//!
+//! A future does nothing before it is polled. A future that is dropped half way either changed nothing or did all that its method documents.
 
+#![cfg_attr(feature = "sqlite", doc = "\n[`SqliteStore`]: crate::SqliteStore")]
+#![cfg_attr(
+    not(feature = "sqlite"),
+    doc = "\n[`SqliteStore`]: https://docs.rs/tool-store/latest/tool_store/struct.SqliteStore.html"
+)]
+#![cfg_attr(feature = "suite", doc = "\n[`suite`]: crate::suite")]
+#![cfg_attr(
+    not(feature = "suite"),
+    doc = "\n[`suite`]: https://docs.rs/tool-store/latest/tool_store/suite/index.html"
+)]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,26 +1,4 @@
-//! Stores for state that outlives a call: traits, their records, and an in-memory implementation.
-//!
-//! | trait | keeps |
-//! |---|---|
-//! | [`ApprovalStore`] | approval requests for calls and plans, and their answers |
-//! | [`EffectLedger`] | which effects were begun and how they ended |
-//! | [`AuditSink`] | one row for each call |
-//! | [`ThreadStore`] | the messages of a thread |
-//! | [`RunStore`] | the driver of each thread, and how each run ended |
-//! | [`SpillStore`] | outputs too long for a model |
-//! | [`SwitchStore`] | kill switches, disables and enablement rows |
-//!
-//! [`Maintenance`] covers erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
-//!
-//! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data; a durable store is in a separate crate. Each
-//! method is one transaction: it happens completely or not at all, even among many tasks and, if
-//! [`is_durable`](ApprovalStore::is_durable), among many processes. The caller passes in the time, so that a store has no clock of its
-//! own and a test needs none.
-//!
-//! A record belongs to one workspace, and every method takes the part of the store in which it acts: a [`Workspace`], a [`ThreadId`] or a
-//! [`CallKey`], which contain their workspace, or a [`Scope`].
-//!
-//! A future does nothing before it is polled. A future that is dropped half way either changed nothing or did all that its method documents.
+//! The traits of the stores, their records, the state transitions that every store shares, and the store in memory.
 
 #[cfg(feature = "host")]
 mod answer;
