@@ -13,6 +13,7 @@ macro_rules! guide {
         #[doc = "[rules.md]: crate::guides::rules"]
         #[doc = "[telemetry.md]: crate::guides::telemetry"]
         #[doc = "[threat-model.md]: crate::guides::threat_model"]
+        #[doc = "[tool-author.md]: crate::guides::authors"]
         #[doc = "[versions.md]: crate::guides::versions"]
         #[doc = ""]
         #[doc = include_str!(concat!("../docs/", $file))]
