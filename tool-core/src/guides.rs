@@ -10,6 +10,7 @@ macro_rules! guide {
         #[doc = "[cli.md]: crate::guides::command_line"]
         #[doc = "[host.md]: crate::guides::hosts"]
         #[doc = "[mcp.md]: crate::guides::mcp"]
+        #[doc = "[operator.md]: crate::guides::operators"]
         #[doc = "[rules.md]: crate::guides::rules"]
         #[doc = "[telemetry.md]: crate::guides::telemetry"]
         #[doc = "[threat-model.md]: crate::guides::threat_model"]
