@@ -38,7 +38,7 @@ async fn add(
 #[tool]
 async fn greet(
     cx: &ToolContext,
-    /// Whom.
+    /// The name of the person.
     name: String,
 ) -> Result<String, ToolError> {
     Ok(format!(

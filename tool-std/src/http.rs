@@ -46,7 +46,7 @@
 //! # Ok::<(), tool_std::http::DomainError>(())
 //! ```
 //!
-//! # What is defended and what is not
+//! # Defended and undefended threats
 //!
 //! [`Guard`] describes where requests may go. Every redirect is a new request that passes the guard, and a secret is sent to its own origin only.
 //! There is no proxy: environment variables that name one are not read. There are no cookies and no cache, and each request has its own connection.

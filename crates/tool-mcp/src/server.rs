@@ -70,7 +70,7 @@ pub type McpServer = Composed<NoHandler>;
 /// let server = McpServer::builder(registry)
 ///     .name("letters")
 ///     .version("1.0.0")
-///     .context(|caller| ToolContext::builder().user(caller.subject().unwrap_or("nobody")).build())
+///     .context(|caller| ToolContext::builder().user(caller.subject().unwrap_or("anonymous")).build())
 ///     .build();
 /// # let _ = server;
 /// # Ok(())

@@ -483,7 +483,7 @@ impl At<'_> {
         });
         let switched =
             |tool: &str| self.facts.switched.contains(tool) || self.facts.hooked.contains(tool);
-        // A nested call does not run either if the tool that makes it, or one that is called before it, was switched off or ended by a hook.
+        // A nested call does not run either if its outer tool, or a tool that the outer tool calls before, was switched off or ended by a hook.
         let mut outer = NAMES
             .iter()
             .filter(|outer| relayed_by(outer).contains(&self.tool()));

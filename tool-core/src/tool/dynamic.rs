@@ -222,7 +222,7 @@ impl DynamicTool {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), tool_core::RegistryError> {
     /// let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
-    /// let whoami = DynamicTool::factory("whoami", "Says for whom it was made.", schema, |cx: &ToolContext| {
+    /// let whoami = DynamicTool::factory("whoami", "Returns the tenant for which it was created.", schema, |cx: &ToolContext| {
     ///     let (tenant, has_key) = (cx.workspace().unwrap_or_default().to_owned(), cx.secret("key").is_some());
     ///     Ok(move |_: Value| async move { format!("{tenant} {has_key}") })
     /// })

@@ -75,8 +75,8 @@ impl<'a> Home<'a> {
         WorkspacePath::relative(real).map_err(ToolError::shown)
     }
 
-    /// Opens the parent folder of a file that is to be written. No link is followed on the way, so the folder that is checked is the one that is
-    /// written to. With `make`, missing folders are created.
+    /// Opens the parent folder of a file to write. No link is followed on the way, so the file is written in the folder that was checked. With
+    /// `make`, missing folders are created.
     pub(super) fn slot<'p>(
         &self,
         path: &'p WorkspacePath,
@@ -231,7 +231,7 @@ pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
 
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
-    // Opening a pipe must not wait for its other end; what is not a regular file is refused afterwards.
+    // Opening a pipe must not wait for its other end. Everything except regular files is refused afterwards.
     options.read(true).nonblock(true);
     options
 }

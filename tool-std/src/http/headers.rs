@@ -18,8 +18,8 @@ pub struct Field {
     pub value: String,
 }
 
-/// Headers that are never sent for a model: those of the connection (RFC 9110, 7.6.1), those that state for whom or from where a request is made,
-/// those that override the method, and those that metadata services of clouds require.
+/// Headers that are never sent for a model: headers of the connection (RFC 9110, 7.6.1), headers that state the user or the origin of a
+/// request, headers that override the method, and headers that metadata services of clouds require.
 const NEVER: [&str; 27] = [
     "host",
     "connection",
@@ -53,7 +53,7 @@ const NEVER: [&str; 27] = [
 /// Prefixes of headers that are never sent for a model.
 const NEVER_BEGIN: [&str; 3] = ["x-forwarded-", "x-aws-ec2-metadata-", "x-google-metadata-"];
 
-/// Headers that are kept for another origin: they describe the body and the accepted response, and identify nobody.
+/// Headers that are kept for a different origin: they describe the body and the accepted response, and do not identify the user.
 const HARMLESS: [HeaderName; 5] = [
     header::ACCEPT,
     header::ACCEPT_LANGUAGE,
@@ -85,7 +85,7 @@ const TOLD: [&str; 16] = [
 /// Maximum number of headers in a result.
 const MOST_TOLD: usize = 50;
 
-/// The headers to send for a model, and the names of those that are left out. `injected` is the header that carries the secret.
+/// The headers to send for a model, and the names of the headers that are left out. `injected` is the header that carries the secret.
 pub(super) fn wanted(
     fields: &[Field],
     injected: Option<&HeaderName>,

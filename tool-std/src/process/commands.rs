@@ -169,7 +169,8 @@ impl Commands {
     }
 }
 
-/// Whether this is a shell with `-c`, alone or among other letters. Arguments after the first one that is not an option belong to a script.
+/// Whether this is a shell with `-c`, alone or among other letters. From the first argument that is not an option, the arguments belong
+/// to a script.
 fn takes_a_line(program: &str, args: &[String]) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str);
     let Some(name) = name.filter(|name| SHELLS.contains(name)) else {

@@ -11,7 +11,7 @@ pub struct Plain {
 pub fn greet(
     /// Name.
     whom: Option<Plain>,
-    /// Who else.
+    /// The second name.
     other: Plain,
 ) -> Result<String, ToolError> {
     Ok(format!("{} {}", other.name, whom.map_or_else(String::new, |whom| whom.name)))

@@ -1,4 +1,4 @@
-//! The states of an approval cannot be named outside, and an answer is no permit.
+//! The states of an approval cannot be named outside of the crate, and an answer is not a permit.
 
 use tool_core::store::{Answer, ApprovalRow};
 use tool_core::{Approvals, Permit};

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// A shelf.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Shelf {
-    /// What stands on it.
+    /// The books on the shelf.
     pub books: Vec<Book>,
 }
 

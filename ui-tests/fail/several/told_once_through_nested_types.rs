@@ -12,7 +12,7 @@ pub struct Outer {
     pub inner: Vec<Inner>,
 }
 
-/// Takes what is told at its own field already.
+/// Takes a type whose fault is reported at its own field already.
 #[tool]
 pub fn take(
     /// All of it.

@@ -8,9 +8,9 @@ pub mod menu {
     #[derive(Debug, Serialize, Deserialize, StrictSchema)]
     #[schema(json_schema)]
     pub struct Node {
-        /// What stands there.
+        /// The text of the entry.
         pub label: String,
-        /// What opens below.
+        /// The entries of the submenu.
         pub below: Vec<Node>,
     }
 }

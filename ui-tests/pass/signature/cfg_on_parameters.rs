@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// Greets.
 #[tool]
 pub fn greet(
-    /// Whom.
+    /// The name of the person.
     name: String,
     /// Absent here.
     #[cfg(any())]

@@ -1,4 +1,4 @@
-//! Secrets and headers in requests: where the secret is sent, and what is not forwarded.
+//! Secrets and headers in requests: where the secret is sent, and which headers are not forwarded.
 
 use serde_json::{Value, json};
 use tool_core::ErrorKind;

@@ -78,7 +78,7 @@ pub(crate) async fn memory_of_all_processes_together_is_limited_case() -> Ran {
     Ok(())
 }
 
-// A host that runs as `nobody`: its namespaces are inside a user namespace, and mechanisms that need privileges are absent.
+// A host that runs as an unprivileged user: its namespaces are inside a user namespace, and mechanisms that need privileges are absent.
 pub(crate) async fn unprivileged_host_restricts_its_commands_case() -> Ran {
     let report = commands().isolation().report().await.unwrap();
     let landlock = !report.item("files").unwrap().mechanism.starts_with("none");

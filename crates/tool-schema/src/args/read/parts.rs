@@ -653,7 +653,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The index of the input field with this name. Tries the one that is expected next first.
+/// The index of the input field with this name. First compares the name with the field at `expected`, because keys mostly come in order.
 fn place(fields: &[schema::Field], expected: usize, name: &str) -> Option<usize> {
     let known = |field: &schema::Field| field.name == name && field.input;
     if fields.get(expected).is_some_and(known) {

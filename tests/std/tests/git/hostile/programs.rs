@@ -288,7 +288,7 @@ async fn nested_repository_is_not_read() {
     fs::write(sub.join("file"), "x").unwrap();
     target.world.git(&sub, &["add", "."]);
     target.world.git(&sub, &["commit", "-qm", "x"]);
-    // One nested repository that the commit contains, and one that is untracked.
+    // The commit contains the first nested repository; the second is untracked.
     target.world.git(clone, &["add", "sub"]);
     target.world.git(clone, &["commit", "-qm", "Take in"]);
     copy(&sub, &clone.join("loose"));
