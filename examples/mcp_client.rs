@@ -16,7 +16,7 @@ use tool_mcp::rmcp::transport::TokioChildProcess;
 /// Finds a word in the notes. Use it before you say what they hold.
 #[tool(read_only)]
 fn find(
-    /// The word.
+    /// The word to search for.
     word: String,
 ) -> Vec<String> {
     let notes = ["tea at four", "buy milk and tea"];
@@ -24,7 +24,7 @@ fn find(
     found.map(ToString::to_string).collect()
 }
 
-/// Removes every note.
+/// Removes every note of the host.
 #[tool(destructive)]
 fn clear() -> String {
     "removed".to_owned()

@@ -34,7 +34,7 @@ pub fn write_note(
     notes: &Writes<Notes>,
     /// Title of the note.
     title: String,
-    /// Its text.
+    /// The text of the note.
     text: String,
 ) -> Result<(), ToolError> {
     notes

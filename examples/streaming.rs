@@ -10,14 +10,14 @@ use tool_core::prelude::*;
 /// How far an import is.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Progress {
-    /// Rows read.
+    /// The number of rows that were read.
     pub rows: u32,
 }
 
 /// What an import did.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Imported {
-    /// Rows in all.
+    /// The number of rows in the file.
     pub rows: u32,
     /// Rows that were left out, with the reason.
     pub skipped: Vec<String>,

@@ -7,10 +7,10 @@ use tool_core::prelude::*;
 /// A point on a map.
 #[derive(Debug, Clone, PartialEq, Serialize, StrictSchema)]
 pub struct Point {
-    /// Degrees north.
+    /// The latitude in degrees north.
     #[schema(range = -90.0..=90.0)]
     pub lat: f64,
-    /// Degrees east.
+    /// The longitude in degrees east.
     #[schema(range = -180.0..=180.0)]
     pub lon: f64,
 }
@@ -18,9 +18,9 @@ pub struct Point {
 /// Measures the way between two points, in kilometres.
 #[tool(example({ "from": { "lat": 60.39, "lon": 5.32 }, "to": { "lat": 59.91, "lon": 10.75 } }))]
 pub fn distance(
-    /// Where it begins.
+    /// The point where the distance begins.
     from: Point,
-    /// Where it ends.
+    /// The point where the distance ends.
     to: Point,
 ) -> Result<f64, ToolError> {
     let [a, b] = [&from, &to].map(|point| (point.lat.to_radians(), point.lon.to_radians()));

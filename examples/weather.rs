@@ -8,9 +8,9 @@ use tool_core::prelude::*;
 #[derive(Debug, Clone, Copy, PartialEq, StrictSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// Degrees Celsius.
+    /// The unit is degrees Celsius.
     Celsius,
-    /// Degrees Fahrenheit.
+    /// The unit is degrees Fahrenheit.
     Fahrenheit,
 }
 

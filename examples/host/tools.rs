@@ -35,7 +35,7 @@ pub(crate) fn remove_invoice(
 /// Changes the account that customers pay to.
 #[tool(destructive)]
 pub(crate) fn change_account(
-    /// The new account.
+    /// The IBAN of the new account.
     iban: String,
 ) -> String {
     iban

@@ -67,7 +67,7 @@ impl<T, const N: usize> Bounded<T, N> {
         &self.value
     }
 
-    /// Returns the value.
+    /// Returns the value without its limits.
     pub fn into_inner(self) -> T {
         self.value
     }

@@ -13,7 +13,7 @@ pub(crate) enum Cause {
     Matched(u16),
     /// A condition could not be evaluated: the numbers of the rule and of its condition.
     Failed(u16, u16),
-    /// No rule matched.
+    /// No rule matched, so the default of the policy applied.
     Default,
     /// The tool's kill switch is on.
     Killed,

@@ -31,7 +31,7 @@ impl Effect {
     pub const DESTROY: Self = Self(1 << 2);
     /// Reaches beyond the host: the network, other people.
     pub const EXTERNAL: Self = Self(1 << 3);
-    /// All effects together.
+    /// All effects of a tool together.
     pub const ALL: Self = Self(0b1111);
 
     const NAMES: [(Self, &'static str); 4] = [
@@ -109,7 +109,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// No effect words.
+    /// The tool declares no effects.
     pub const NONE: Self = Self {
         read_only: false,
         destructive: false,

@@ -29,11 +29,11 @@ pub enum ErrorKind {
     Pending,
     /// The tool itself failed.
     Failed,
-    /// The deadline passed.
+    /// The deadline of the call passed.
     TimedOut,
     /// The turn was cancelled.
     Cancelled,
-    /// The tool panicked.
+    /// The body of the tool panicked.
     Panicked,
     /// A limit on calls was exceeded.
     RateLimited,

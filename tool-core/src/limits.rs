@@ -135,7 +135,7 @@ pub enum LimitError {
     TooShort(usize),
 }
 
-/// Builds [`Limits`].
+/// Builds [`Limits`] from single limits.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct LimitsBuilder {

@@ -22,7 +22,7 @@ pub struct SecretNeed {
 /// How an operator enters a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SecretKind {
-    /// As hidden text.
+    /// The user types a text, which the host hides.
     Text,
     /// As one of these choices, which are shown in clear.
     Select(Cow<'static, [Cow<'static, str>]>),

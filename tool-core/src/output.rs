@@ -113,7 +113,7 @@ impl<E: Into<ToolError>> Failure for E {
 
 /// The value that a tool fn returned.
 pub enum Returned<T> {
-    /// The output itself.
+    /// The output itself, without steps.
     Value(T),
     /// A stream of steps that ends with the output.
     Stream(BoxStream<'static, Result<Step<T>, ToolError>>),
@@ -123,7 +123,7 @@ pub enum Returned<T> {
 pub enum Step<T> {
     /// A progress step for the client.
     Progress(Box<RawValue>),
-    /// The final output.
+    /// The output, after the last step.
     Final(T),
 }
 

@@ -121,7 +121,7 @@ fn permitted(
     Ok((permit.with(body), running))
 }
 
-/// Implements [`Toolset::stream`].
+/// Starts one call and returns its events, for [`Toolset::stream`].
 #[expect(
     clippy::result_large_err,
     reason = "a result is moved once, a box would cost it an allocation"

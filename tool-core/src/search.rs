@@ -80,7 +80,7 @@ pub struct ToolSearch {
 /// A tool that matches a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
-    /// The matching tool.
+    /// The tool that matches the query.
     pub tool: &'a ToolDef,
     /// Relevance, above zero; comparable within one search only.
     pub score: f32,

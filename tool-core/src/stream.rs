@@ -128,7 +128,7 @@ impl<P, T> OutputSlot<P, T> {
         unreachable!("only called behind `if false`")
     }
 
-    /// Stores the output.
+    /// Stores the final value of the stream.
     pub fn set(&self, output: T) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
     }

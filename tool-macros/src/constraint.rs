@@ -76,7 +76,7 @@ impl AuditForm {
         }
     }
 
-    /// Generates `.audited(AuditForm::Preview)`.
+    /// Generates the call `.audited(AuditForm::Preview)`.
     pub(crate) fn call(&self, paths: &Paths) -> TokenStream {
         let private = paths.private();
         let variant = format_ident!("{}", self.variant);
@@ -90,7 +90,7 @@ impl ToTokens for AuditForm {
     }
 }
 
-/// Reads `= value`.
+/// Reads the value of an option: `= value`.
 pub(crate) fn value_of<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
     input.parse::<Token![=]>()?;
     input.parse()

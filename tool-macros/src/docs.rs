@@ -17,7 +17,7 @@ use crate::texts;
 /// A description; empty if there is no doc comment.
 #[derive(Clone, Default)]
 pub(crate) struct Doc {
-    /// The plain text.
+    /// The text before it is escaped for JSON.
     pub(crate) raw: String,
     /// The text as the content of a JSON string.
     pub(crate) escaped: String,

@@ -39,7 +39,7 @@ pub(crate) struct Number {
     pub(crate) text: String,
 }
 
-/// A number's value.
+/// The value of a number, for comparisons.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Size {
     Integer(i128),

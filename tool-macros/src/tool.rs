@@ -13,7 +13,7 @@ use crate::errors::Errors;
 use crate::texts::tool as texts;
 use crate::tool::parse::Parsed;
 
-/// Expands `#[tool(attr)] item`.
+/// Expands the attribute `#[tool(attr)]` on an item.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let written = match parse::parse(attr.clone(), item.clone(), &errors) {

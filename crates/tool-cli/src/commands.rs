@@ -26,7 +26,7 @@ mod supply;
 #[cfg(feature = "cargo")]
 pub(crate) use lock::ROOT as LOCK_ROOT;
 
-/// Runs a command.
+/// Runs the command of a parsed command line.
 pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<Exit, Failure> {
     match command {
         Command::List(words) => list::run(cli, &words, screen),

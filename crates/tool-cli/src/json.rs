@@ -14,7 +14,7 @@ pub enum Json {
     Flag(bool),
     /// A number with its original spelling.
     Number(String),
-    /// A string, unescaped.
+    /// A string, with its escapes decoded.
     Text(String),
     /// An array of values.
     List(Vec<Json>),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 /// The exit codes of every command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// The command succeeded.
+    /// The command succeeded, with code 0.
     Ok,
     /// The tool failed, or a check found something.
     Failed,

@@ -22,7 +22,7 @@ impl Table {
         }
     }
 
-    /// Right-aligns these columns.
+    /// Aligns the cells of these columns to the right.
     #[cfg(any(feature = "tokens", test))]
     pub(crate) fn right(mut self, columns: impl IntoIterator<Item = usize>) -> Self {
         self.right.extend(columns);

@@ -28,7 +28,7 @@ pub enum OfferError {
     Toolset(ToolsetError),
 }
 
-/// Arguments of `run_code`.
+/// The arguments of the tool `run_code`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RunCode {
@@ -36,7 +36,7 @@ struct RunCode {
     timeout_ms: Option<u64>,
 }
 
-/// Arguments of `describe_api`.
+/// The arguments of the tool `describe_api`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DescribeApi {

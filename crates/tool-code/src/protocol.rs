@@ -25,7 +25,7 @@ pub(crate) enum ToEngine {
         /// The output, or why there is none.
         outcome: Outcome,
     },
-    /// Terminates the run.
+    /// The engine must end the run.
     Terminate {
         /// The reason, which the model reads.
         reason: String,
@@ -50,7 +50,7 @@ pub(crate) struct Program {
 pub(crate) enum Outcome {
     /// The JSON text of the output.
     Output(String),
-    /// The call failed.
+    /// The error of a call that failed.
     Failed { kind: String, message: String },
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Outcome {
 pub(crate) enum ToHost {
     /// The code was compiled and starts.
     Started,
-    /// Calls a tool.
+    /// Requests the call of a tool.
     Call {
         /// The id of the call; ids count up from zero.
         id: u64,
@@ -69,16 +69,16 @@ pub(crate) enum ToHost {
         /// The arguments as JSON text.
         arguments: String,
     },
-    /// A log line.
+    /// A line that the code has logged.
     Log {
-        /// The log level.
+        /// The log level of the line.
         level: Level,
         /// The text of the line.
         text: String,
     },
     /// A value of `report(value)`.
     Report {
-        /// The reported value.
+        /// The value that the code has reported.
         value: Box<RawValue>,
     },
     /// The end of the run; no message follows.

@@ -28,7 +28,7 @@ pub enum IsolateError {
     Refused {
         /// The program as the caller named it.
         program: String,
-        /// The system's error.
+        /// The error of the operating system.
         reason: String,
     },
     /// A mechanism that the host requires is not in force.

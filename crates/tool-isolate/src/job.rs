@@ -76,13 +76,13 @@ impl Job {
         }
     }
 
-    /// Adds an argument.
+    /// Adds one argument for the program.
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
         self.args.push(arg.into());
         self
     }
 
-    /// Adds arguments.
+    /// Adds several arguments for the program.
     pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
@@ -96,7 +96,7 @@ impl Job {
         self
     }
 
-    /// Sets environment variables.
+    /// Sets several environment variables of the program.
     pub fn envs<N: Into<OsString>, V: Into<OsString>>(
         self,
         vars: impl IntoIterator<Item = (N, V)>,
@@ -237,7 +237,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Sets no limits.
+    /// Creates limits that restrict nothing.
     pub fn none() -> Self {
         Self {
             memory: None,

@@ -41,9 +41,9 @@ pub(super) enum Hold {
 /// An output stream of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
+    /// The standard output of the program.
     Stdout,
-    /// Standard error.
+    /// The standard error of the program.
     Stderr,
 }
 

@@ -246,7 +246,7 @@ pub fn spawn_or_return<T: Future<Output = ()> + Send + 'static>(task: T) -> Resu
 /// Why blocking work returned no output.
 #[cfg(feature = "host")]
 pub enum Lost {
-    /// The work panicked.
+    /// The work ended with a panic; this is its payload.
     Panicked(Box<dyn std::any::Any + Send>),
     /// The runtime was shut down before the work began.
     Dropped,

@@ -1,4 +1,4 @@
-//! Panic payloads.
+//! Converts panic payloads to texts.
 
 use std::any::Any;
 

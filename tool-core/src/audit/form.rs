@@ -159,7 +159,7 @@ fn by_length(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Writes `{"what":count}`.
+/// Writes the object `{"what":count}` in place of a value.
 fn counted(out: &mut String, what: &str, count: usize) {
     out.push_str("{\"");
     out.push_str(what);

@@ -220,7 +220,7 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Builds the context.
+    /// Builds the context from these settings.
     pub fn build(self) -> ToolContext {
         let Self(mut host, shared) = self;
         // `secrets` leaves out the ones that are too short, so `add` does not fail.

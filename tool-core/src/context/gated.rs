@@ -21,7 +21,7 @@ const NOTES: usize = 100;
 pub(crate) struct TypedOutput(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
 
 impl TypedOutput {
-    /// Stores the value.
+    /// Stores the output of the latest attempt.
     pub(crate) fn put(&self, output: Box<dyn Any + Send>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
     }

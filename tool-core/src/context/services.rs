@@ -28,11 +28,11 @@ pub struct Attachment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AttachmentKind {
-    /// An image file.
+    /// The attachment is an image.
     Image,
-    /// An audio file.
+    /// The attachment is an audio file.
     Audio,
-    /// Any other file.
+    /// The attachment is a file of any other type.
     File,
 }
 

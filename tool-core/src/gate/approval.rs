@@ -81,10 +81,10 @@ pub enum ApprovalError {
     Store(#[from] StoreError),
 }
 
-/// An approver's decision.
+/// The decision of an approver on a pending call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Run the call.
+    /// Run the call with the requested arguments.
     Approve,
     /// Run the call with these arguments instead (JSON text).
     Edit(String),

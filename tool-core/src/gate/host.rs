@@ -210,7 +210,7 @@ impl GateBuilder {
         self
     }
 
-    /// Builds the gate.
+    /// Builds the gate from these settings.
     pub fn build(self) -> Gate {
         let lease = self.lease.unwrap_or(LEASE).max(Duration::from_millis(30));
         let owner = self.owner;
@@ -278,7 +278,7 @@ impl Gate {
         self.0.ledger.as_ref().map(|ledger| &*ledger.store)
     }
 
-    /// The audit.
+    /// Returns the audit of the gate.
     pub fn audit(&self) -> &Audit {
         &self.0.audit
     }

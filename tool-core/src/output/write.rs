@@ -81,7 +81,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes `{"variant":`.
+    /// Begins the object `{"variant":` of an externally tagged enum.
     fn variant(&mut self, variant: &str) {
         self.out.push('{');
         quote(self.out, variant);

@@ -1,4 +1,4 @@
-//! Policy decisions.
+//! The request that a policy decides on, and its decision.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::tool::ToolDef;
 /// A call that a policy judges.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// The called tool.
+    /// The tool that is called.
     pub tool: &'a ToolDef,
     /// The tenant; empty if there is none.
     pub tenant: &'a str,
     /// The user on whose behalf the tool is called; empty if there is none.
     pub principal: &'a str,
-    /// The calling agent.
+    /// The agent that makes the call.
     pub agent: Option<&'a str>,
     /// The arguments as JSON text, as the tool reads them. They are parsed only if a condition needs them.
     pub arguments: &'a str,

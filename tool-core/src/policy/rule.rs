@@ -261,17 +261,17 @@ impl Rule {
         self
     }
 
-    /// The rule's name.
+    /// Returns the name of the rule.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The rule's verdict.
+    /// Returns the verdict of the rule.
     pub fn verdict(&self) -> PolicyVerdict {
         self.verdict
     }
 
-    /// The rule's reason.
+    /// Returns the reason that the rule states.
     pub fn why(&self) -> Option<&str> {
         self.reason.as_deref()
     }

@@ -104,7 +104,7 @@ pub struct ShadowReport {
 pub struct Difference {
     /// Name of the called tool.
     pub tool: String,
-    /// The calling tenant.
+    /// The tenant of the caller.
     pub tenant: String,
     /// The decision of the policy in force.
     pub decided: Decision,

@@ -61,7 +61,7 @@ impl<E: Into<ToolError>> Answer for Result<bool, E> {
 pub struct PredicateOf<T, F>(F, PhantomData<fn() -> T>);
 
 impl<T, F> PredicateOf<T, F> {
-    /// Wraps a fn.
+    /// Wraps the fn that decides on an approval.
     pub fn of(asks: F) -> Self {
         Self(asks, PhantomData)
     }

@@ -23,7 +23,7 @@ use crate::tool::{Entry, Job, NotBegun, Start, Ticket, Tool, start};
 
 /// The type itself, as a projection: rustc underlines a projection as a whole, but only one token of a name.
 pub trait Same {
-    /// The type itself.
+    /// Always the type `Self` itself.
     type Type: ?Sized;
 }
 
@@ -78,7 +78,7 @@ pub fn can_read<T: Readable<Via>, Via>() {}
 pub struct PartsOf<P>(PhantomData<fn() -> P>);
 
 impl<P: Parts> PartsOf<P> {
-    /// Reads the arguments.
+    /// Reads the arguments of a call.
     #[inline]
     pub fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<P::Values, Unfit> {
         reader.fields::<P>(node, true)
@@ -99,7 +99,7 @@ impl<P> NoParts for PartsOf<P> {}
 pub struct FieldOf<F>(PhantomData<fn() -> F>);
 
 impl<F: Field> FieldOf<F> {
-    /// Reads the argument.
+    /// Reads the only argument of a call.
     #[inline]
     pub fn read(reader: &mut Reader<'_>, node: Node<'_>) -> Result<F::Value, Unfit> {
         F::read(reader, node)
@@ -123,7 +123,7 @@ impl<T: Decode> DecodeOf<T> {
     /// The constant `ASKS` of the type's [`Decode`].
     pub const ASKS: Option<bool> = Some(T::ASKS);
 
-    /// Reads a value.
+    /// Reads a value of the type.
     pub fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<T, Unfit> {
         T::decode(reader, node)
     }
@@ -180,7 +180,7 @@ impl<T: Send> Sent for T {}
 pub struct SentOf<T>(PhantomData<fn() -> T>);
 
 impl<T: StrictSchema> SentOf<T> {
-    /// Requires `Send`.
+    /// Requires that the type is `Send`.
     pub fn ask()
     where
         T: Sent,
@@ -190,7 +190,7 @@ impl<T: StrictSchema> SentOf<T> {
 
 /// Fallback for a type without a schema.
 pub trait NotAsked {
-    /// Requires nothing.
+    /// Does nothing, and requires nothing of the type.
     fn ask();
 }
 
@@ -367,7 +367,7 @@ impl<T> NoReturn<T> for ReturnOf<T> {
 
 /// [`StreamOf`] as a projection of the item; see [`Same`].
 pub trait Streamed {
-    /// The type `StreamOf<Self>`.
+    /// The type `StreamOf<Self>`, as a projection.
     type Type;
 }
 

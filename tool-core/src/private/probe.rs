@@ -146,7 +146,7 @@ impl<T> StoredOutput<T> {
 }
 
 impl<T: serde::de::DeserializeOwned> StoredOutput<T> {
-    /// Deserializes the output.
+    /// Deserializes the output from its stored JSON text.
     pub fn read(&self, text: &str) -> Option<serde_json::Result<T>> {
         Some(serde_json::from_str(text))
     }

@@ -13,7 +13,7 @@ enum Next {
     Item(usize),
     /// The text ends before it is clear whether an item follows.
     Cut,
-    /// No item follows.
+    /// The list has no further item.
     No,
 }
 

@@ -24,7 +24,7 @@ use super::{SharedRedactor, StreamRedactor};
 /// ```
 #[derive(Debug)]
 pub struct RedactingWriter<W: Write> {
-    /// `None` after [`finish`](Self::finish).
+    /// The wrapped writer; `None` after [`finish`](Self::finish).
     inner: Option<W>,
     shared: SharedRedactor,
     stream: StreamRedactor,

@@ -23,7 +23,7 @@ pub(crate) struct Facts {
 pub(crate) struct Kind {
     pub(crate) category: String,
     pub(crate) harness: bool,
-    /// Positions in [`Facts::secrets`].
+    /// The positions of the required secrets in [`Facts::secrets`].
     pub(crate) secrets: Vec<usize>,
 }
 

@@ -10,7 +10,7 @@ use crate::gate::Gate;
 use crate::store::ApprovalRequest;
 use crate::toolset::Toolset;
 
-/// Implements [`Toolset::resume`].
+/// Runs an approved call to its end, for [`Toolset::resume`].
 pub(crate) async fn resume(
     toolset: &Toolset,
     token: &str,
@@ -93,7 +93,7 @@ pub(super) fn answered(call: ToolCall, cx: &ToolContext, before: claim::Before) 
     result
 }
 
-/// Implements [`Toolset::resume_stream`].
+/// Starts an approved call and returns its events, for [`Toolset::resume_stream`].
 pub(crate) fn resume_stream(
     toolset: Toolset,
     token: String,

@@ -17,7 +17,7 @@ use crate::gate::Gate;
 use crate::tool::{self, Tool};
 use crate::toolset::Toolset;
 
-/// Implements [`Toolset::invoke`].
+/// Runs a call with typed arguments, for [`Toolset::invoke`].
 pub(crate) async fn invoke<T: Tool>(
     toolset: &Toolset,
     input: T,

@@ -1,4 +1,4 @@
-//! Deterministic pseudo-random numbers.
+//! A deterministic generator of pseudo-random numbers.
 
 /// A `SplitMix64` generator, so that a test that fails once fails always.
 #[derive(Clone, Debug)]

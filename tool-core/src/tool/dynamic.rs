@@ -317,13 +317,13 @@ impl DynamicTool {
         self
     }
 
-    /// Sets the category.
+    /// Sets the category in lists of tools.
     pub fn category(mut self, category: impl Into<String>) -> Self {
         self.def.category = category.into();
         self
     }
 
-    /// Adds a tag.
+    /// Adds a tag, by which the tool can be found.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         self.def.tags.push(tag.into());
         self

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::DecodeError;
 
-/// Deserializes the arguments.
+/// Deserializes the arguments of a tool that was created at run time.
 pub(super) fn read<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {
     // A type that holds a `Value` keeps every digit this way, so this is tried first, although serde's buffers may lose numbers. The error of
     // the second try says where serde refuses the text.

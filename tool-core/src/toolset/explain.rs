@@ -92,7 +92,7 @@ impl Toolset {
 /// A tool in an operator's list.
 #[derive(Clone, Debug)]
 pub struct Available<'a> {
-    /// The tool's definition.
+    /// The definition of the tool.
     pub tool: &'a ToolDef,
     /// The layer that hides the tool; `None` if the turn has it.
     pub layer: Option<Layer>,

@@ -222,7 +222,7 @@ pub(crate) struct Marker {
     pub(crate) ident: Ident,
     /// The name of the enclosing type.
     pub(crate) name: String,
-    /// The enclosing type.
+    /// The type that encloses this one.
     pub(crate) target: TokenStream,
 }
 

@@ -184,7 +184,7 @@ fn text(text: Option<&LitStr>, paths: &Paths) -> TokenStream {
     }))
 }
 
-/// Generates an `Option`.
+/// Generates the expression `Some(…)` or `None`.
 pub(super) fn option(value: Option<impl ToTokens>) -> TokenStream {
     match value {
         None => quote!(::core::option::Option::None),

@@ -20,7 +20,7 @@ pub enum Shape {
     WholeChoice(Vec<i64>),
     /// A number, with or without a fraction.
     Number,
-    /// A boolean.
+    /// A boolean: `true` or `false`.
     Flag,
     /// A list with items of this shape.
     List(Box<Shape>),

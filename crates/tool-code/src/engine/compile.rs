@@ -13,7 +13,7 @@ use oxc_transformer::{TransformOptions, Transformer};
 
 use crate::outcome::CodeError;
 
-/// A compiled module.
+/// A module that was compiled to JavaScript.
 pub(crate) struct Compiled {
     pub(crate) script: String,
     pub(crate) places: Places,

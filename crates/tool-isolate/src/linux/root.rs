@@ -31,7 +31,7 @@ const LINKS: usize = 40;
 
 /// Why there is no separate root.
 pub(super) enum Failed {
-    /// Nothing was changed.
+    /// The change failed before it had an effect.
     Before(io::Error),
     /// The root was changed, but it is incomplete.
     Half(io::Error),

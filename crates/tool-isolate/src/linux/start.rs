@@ -22,7 +22,7 @@ use crate::mechanism::Mechanism;
 use crate::wire::MODE;
 use crate::wire::{Failure, Held, InForce, Spec};
 
-/// A running job.
+/// A job that has been started.
 pub(super) struct Started {
     pub(super) job: Pid,
     pub(super) held: InForce,

@@ -150,7 +150,7 @@ impl McpServerBuilder {
         self
     }
 
-    /// Builds the server.
+    /// Builds the server from these settings.
     pub fn build(self) -> McpServer {
         let core = Core {
             tools: RwLock::new(self.tools),

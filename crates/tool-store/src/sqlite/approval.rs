@@ -1,4 +1,4 @@
-//! Approvals in SQLite.
+//! The table of approvals in SQLite.
 
 use crate::store::{
     ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,

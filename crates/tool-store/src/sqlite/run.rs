@@ -1,4 +1,4 @@
-//! Runs in SQLite.
+//! The table of runs in SQLite.
 
 use crate::store::{
     Journal, NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,

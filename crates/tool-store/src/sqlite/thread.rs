@@ -1,4 +1,4 @@
-//! Threads in SQLite.
+//! The tables of threads in SQLite.
 
 use crate::store::{
     CallPlace, Journal, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,

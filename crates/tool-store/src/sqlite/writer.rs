@@ -261,7 +261,7 @@ async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Ar
     }
 }
 
-/// Yields once.
+/// Lets the runtime poll other tasks once.
 async fn breathe() {
     let mut waited = false;
     poll_fn(|cx| {

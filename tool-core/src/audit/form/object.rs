@@ -83,7 +83,7 @@ pub(super) fn keys(
     Ok(())
 }
 
-/// Writes `"key":`.
+/// Writes a key and a colon: `"key":`.
 fn write_key(key: &str, out: &mut String) {
     quote(out, key);
     out.push(':');

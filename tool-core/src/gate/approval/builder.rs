@@ -1,4 +1,4 @@
-//! Builder of [`Approvals`].
+//! The builder of [`Approvals`], with its keys, its expiry and its store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ const WAIT: Duration = Duration::from_hours(24);
 /// Default limit of open approvals per conversation.
 const MOST_OPEN: u32 = 50;
 
-/// Builder of [`Approvals`].
+/// Builds [`Approvals`] from a store, keys and an expiry.
 #[must_use]
 pub struct ApprovalsBuilder {
     store: Arc<dyn ApprovalStore>,

@@ -1,4 +1,4 @@
-//! Signed approval tokens.
+//! Approval tokens, which are authenticated with HMAC-SHA256.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

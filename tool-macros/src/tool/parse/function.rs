@@ -335,7 +335,7 @@ impl Function {
             .find_map(own_type)
     }
 
-    /// The named parameters.
+    /// Returns the parameters that have names.
     pub(crate) fn named(&self) -> impl Iterator<Item = &Named> {
         self.params.iter().filter_map(|param| match param {
             Param::Named(named) => Some(named),

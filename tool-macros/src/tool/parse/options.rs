@@ -32,7 +32,7 @@ macro_rules! options {
         /// The names of the options.
         pub(super) const WORDS: &[&str] = &[$($option),+];
 
-        /// The parsed options.
+        /// The options of one `#[tool(…)]`, as parsed.
         #[derive(Default)]
         pub(crate) struct Options {
             $($(#[$doc])+ pub(crate) $field: $ty,)+
@@ -147,7 +147,7 @@ trait Slot {
     fn put(&mut self, word: &Ident, value: Self::Value) -> syn::Result<()>;
 }
 
-/// At most once.
+/// An option that may occur at most once.
 impl<T> Slot for Option<T> {
     type Value = T;
 

@@ -63,7 +63,7 @@ pub(super) fn text(input: ParseStream<'_>) -> syn::Result<LitStr> {
     Ok(text)
 }
 
-/// Reads `= "camelCase"`.
+/// Reads a naming convention: `= "camelCase"`.
 pub(super) fn case(input: ParseStream<'_>) -> syn::Result<Case> {
     let text: LitStr = value_of(input)?;
     let value = text.value();

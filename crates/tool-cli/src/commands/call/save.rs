@@ -34,7 +34,7 @@ pub(super) fn prepare(folder: &Path) -> Result<(), Failure> {
 /// The outcome for one file.
 #[derive(Serialize)]
 pub(super) struct Saved {
-    /// The intended name.
+    /// The name that the file should have.
     name: String,
     /// The path that was written.
     path: Option<String>,

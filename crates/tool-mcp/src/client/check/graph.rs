@@ -20,7 +20,7 @@ const DEEPEST_HERE: usize = 32;
 /// Maximum number of steps for a single value without children.
 const MOST_HERE: u64 = 100_000;
 
-/// One subschema.
+/// A subschema and the subschemas that it refers to.
 #[derive(Debug, Default)]
 pub(super) struct Node {
     /// Subschemas that apply to the same value.

@@ -33,7 +33,7 @@ struct Builder<'a> {
     targets: HashSet<usize>,
     /// Schemas that a reference leads to and that are not yet read.
     waiting: Vec<(&'a Value, usize, String)>,
-    /// Schemas by `$anchor`.
+    /// The subschemas that have an `$anchor`, by its name.
     anchors: HashMap<&'a str, &'a Value>,
 }
 

@@ -151,7 +151,7 @@ impl Run {
     }
 }
 
-/// One `tools/call` request.
+/// A `tools/call` request whose tool may ask its user.
 pub(crate) struct Asking<'a> {
     pub(crate) parking: &'a Parking,
     pub(crate) tools: &'a Toolset,

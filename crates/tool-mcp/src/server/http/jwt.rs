@@ -48,7 +48,7 @@ pub enum JwtConfigError {
     /// The URL of the keys is not usable.
     #[error("`{url}` cannot be used for the issuer's keys: {reason}")]
     Url {
-        /// The configured URL.
+        /// The URL that was configured.
         url: String,
         /// What is wrong with it.
         reason: String,

@@ -6,23 +6,23 @@ use jsonwebtoken::Algorithm;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JwtAlgorithm {
-    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    /// `RS256`: RSASSA-PKCS1-v1_5 with SHA-256.
     Rs256,
-    /// RSASSA-PKCS1-v1_5 with SHA-384.
+    /// `RS384`: RSASSA-PKCS1-v1_5 with SHA-384.
     Rs384,
-    /// RSASSA-PKCS1-v1_5 with SHA-512.
+    /// `RS512`: RSASSA-PKCS1-v1_5 with SHA-512.
     Rs512,
-    /// RSASSA-PSS with SHA-256.
+    /// `PS256`: RSASSA-PSS with SHA-256.
     Ps256,
-    /// RSASSA-PSS with SHA-384.
+    /// `PS384`: RSASSA-PSS with SHA-384.
     Ps384,
-    /// RSASSA-PSS with SHA-512.
+    /// `PS512`: RSASSA-PSS with SHA-512.
     Ps512,
     /// ECDSA on P-256 with SHA-256.
     Es256,
     /// ECDSA on P-384 with SHA-384.
     Es384,
-    /// Ed25519.
+    /// `EdDSA`: signatures with the curve Ed25519.
     EdDsa,
 }
 
