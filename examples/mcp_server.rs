@@ -8,22 +8,22 @@ use tool_core::Gate;
 use tool_core::prelude::*;
 use tool_mcp::{HttpOptions, McpServer};
 
-/// A word and how often it is there.
+/// A word and the number of its occurrences.
 #[derive(Debug, Serialize, StrictSchema)]
 struct Count {
-    /// The word, in small letters.
+    /// The word in lower case.
     word: String,
-    /// How often it is there.
+    /// The number of occurrences of the word.
     times: u64,
 }
 
 /// Counts how often a word is in a text. Use it instead of counting yourself.
 #[tool(read_only, title = "Count a word", example("A short text", { "text": "to be or not to be", "word": "be" }))]
 fn count_word(
-    /// The text.
+    /// The text to search in.
     #[arg(length = 0..=100_000)]
     text: String,
-    /// The word.
+    /// The word to count.
     word: String,
 ) -> Count {
     let word = word.to_lowercase();
@@ -35,7 +35,7 @@ fn count_word(
     }
 }
 
-/// The progress of reading chapters.
+/// The progress of `read_chapters`.
 #[derive(Serialize)]
 struct Read {
     progress: usize,
@@ -43,10 +43,10 @@ struct Read {
     message: String,
 }
 
-/// Reads chapters one after the other, and says meanwhile how far it is.
+/// Reads chapters one after the other, and reports the progress.
 #[tool(read_only)]
 fn read_chapters(
-    /// How many.
+    /// The number of chapters to read.
     #[arg(range = 1..=20)]
     chapters: usize,
 ) -> ToolStream<Read, String> {

@@ -161,7 +161,7 @@ async fn main() -> Result<(), Error> {
             println!("waiting: {} {} ({why})", ticket.tool, ticket.arguments);
         }
     }
-    // Another user's conversation goes on meanwhile. The model gives its calls the same ids.
+    // Another user's conversation continues meanwhile. The model gives its calls the same ids.
     let cy = host.begin("cy", "thread-2").await?;
     if let Outcome::Said(text) = host.respond("How many invoices are unpaid?", &cy).await? {
         println!("model: {text}");

@@ -406,7 +406,7 @@ macro_rules! toolset {
     }};
 }
 
-/// The current state of a tool whose call was put to a person.
+/// The current state of a tool whose call waits for a person.
 #[cfg(feature = "host")]
 pub(crate) enum Approved<'t> {
     /// The tool has the contract that the approver saw.

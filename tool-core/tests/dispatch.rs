@@ -286,7 +286,7 @@ async fn errors_have_a_model_text_and_an_operator_text() {
     assert!(error.operator_text().contains(&error.audit_id().unwrap()));
 }
 
-// S0-23, S1-68: a panic becomes a result, only the operator reads its message, and the process goes on.
+// S0-23, S1-68: a panic becomes a result, only the operator reads its message, and the process continues.
 #[tokio::test]
 async fn panics_are_results() {
     for (name, arguments, secret) in [

@@ -13,26 +13,26 @@ pub(crate) mod cargo;
 /// How results are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// Text for people to read.
     #[default]
     Human,
-    /// For programs, in the shapes of `docs/cli.md`.
+    /// JSON for programs, in the forms of `docs/cli.md`.
     Json,
 }
 
-/// Whether there is colour.
+/// Whether the output has colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set.
+    /// The output has colours on a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
-    /// Always.
+    /// The output always has colours.
     Always,
-    /// Never.
+    /// The output never has colours.
     Never,
 }
 
-/// Lists, calls, checks, locks and measures tools.
+/// Lists, calls, checks, locks and serves tools.
 ///
 /// Exit codes: 0 success, 1 a tool or a check failed, 2 wrong use, 3 the call was not allowed, 130 interrupted.
 #[derive(Debug, Parser)]
@@ -44,10 +44,10 @@ pub(crate) struct Words {
     pub(crate) command: Command,
 }
 
-/// What holds for every command.
+/// The options that every command has.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Look {
-    /// How results are written.
+    /// The format of the output.
     #[arg(
         long,
         global = true,
@@ -56,7 +56,7 @@ pub(crate) struct Look {
         help_heading = "Output"
     )]
     pub(crate) format: Format,
-    /// Whether there is colour.
+    /// Whether the output has colours.
     #[arg(
         long,
         global = true,
@@ -67,7 +67,7 @@ pub(crate) struct Look {
     pub(crate) color: Color,
 }
 
-/// What to do.
+/// The command to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(List),
@@ -83,12 +83,12 @@ pub(crate) enum Command {
     Completions(Completions),
 }
 
-/// Lists the tools, and says why one is hidden.
+/// Lists the tools, with the reason if a tool is hidden.
 ///
-/// A tool is hidden by the host's rules or because a secret that it needs is missing; `call` refuses it as well.
+/// A tool is hidden by the host's rules, or because a secret that it needs is missing. `call` refuses hidden tools.
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Only tools whose name, category or tags hold this.
+    /// Lists only tools whose name, category or tags contain this text.
     pub(crate) filter: Option<String>,
     #[command(flatten)]
     pub(crate) supply: Supply,
@@ -97,15 +97,15 @@ pub(crate) struct List {
 /// Prints the definition of a tool for a provider.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
-    /// The tool; all of them as the list that goes into a request where none is named.
+    /// The tool; if none is named, all tools are printed as the list of a request.
     pub(crate) name: Option<String>,
-    /// The provider whose format is printed.
+    /// The provider for which the definition is printed.
     #[arg(long, short, default_value = "json_schema", value_parser = dialects())]
     pub(crate) dialect: Dialect,
-    /// The whole definition instead of the schema of its arguments.
+    /// Prints the whole definition instead of the schema of the arguments.
     #[arg(long)]
     pub(crate) definition: bool,
-    /// The schema of the output instead of that of its arguments.
+    /// Prints the schema of the output instead of the schema of the arguments.
     #[arg(long, conflicts_with = "definition", requires = "name")]
     pub(crate) output: bool,
 }
@@ -119,8 +119,8 @@ pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
 
 /// Calls a tool.
 ///
-/// Flags after the name are the tool's arguments, made from its schema: `call search_docs --query serde --limit 3`. Options of `call`
-/// itself may be written there too, if no argument has the same name. `call NAME --help` shows the arguments.
+/// Flags after the name are the tool's arguments, as in its schema: `call search_docs --query serde --limit 3`. Options of `call`
+/// can be written there too, unless an argument has the same name. `call NAME --help` shows the arguments.
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,
@@ -135,37 +135,37 @@ pub(crate) struct Call {
     pub(crate) tool: Option<Named>,
 }
 
-/// A tool and what follows its name.
+/// The name of a tool and its arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Named {
-    /// The name and its arguments, read by the tool's schema.
+    /// The name of the tool, and the arguments that its schema describes.
     #[command(external_subcommand)]
     Tool(Vec<OsString>),
 }
 
-/// Options of a call.
+/// The options of the command `call`.
 #[derive(Clone, Debug, Default, Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is one word of the command line"
 )]
 pub(crate) struct How {
-    /// The arguments as JSON: the text itself, `@FILE`, or `-` for the standard input.
+    /// The arguments as JSON: the text itself, `@FILE`, or `-` for standard input.
     #[arg(long, value_name = "JSON")]
     pub(crate) json: Option<String>,
-    /// Approves the call where it has to be approved, without asking.
+    /// Approves the call without asking, if it needs an approval.
     #[arg(long)]
     pub(crate) approve: bool,
-    /// Denies the call where it has to be approved, without asking.
+    /// Denies the call without asking, if it needs an approval.
     #[arg(long, conflicts_with = "approve")]
     pub(crate) deny: bool,
-    /// Takes arguments exactly as the schema has them, without repair.
+    /// Accepts only arguments that fit the schema, without repair.
     #[arg(long)]
     pub(crate) no_repair: bool,
-    /// Prints what the model reads instead of the whole output, or of the whole error.
+    /// Prints the text that the model reads, instead of the whole output or error.
     #[arg(long)]
     pub(crate) model: bool,
-    /// Writes the files of the result (images, audio and others) into this folder, and overwrites none.
+    /// Writes the files of the result (images, audio and others) into this folder, without overwriting existing files.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) save: Option<PathBuf>,
     #[command(flatten)]
@@ -189,123 +189,123 @@ impl How {
     }
 }
 
-/// Options that may stand after the name of a tool.
+/// Options that may be written after the name of a tool.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Later {
     #[command(flatten)]
     pub(crate) how: How,
-    /// How results are written.
+    /// The format of the output.
     #[arg(long, value_enum, help_heading = "Output")]
     pub(crate) format: Option<Format>,
-    /// Whether there is colour.
+    /// Whether the output has colours.
     #[arg(long, value_enum, help_heading = "Output")]
     pub(crate) color: Option<Color>,
 }
 
-/// Secrets and variables, and who calls.
+/// Secrets, variables, and the caller's user and workspace.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Supply {
-    /// Where a secret comes from: `KEY=env:VARIABLE` or `KEY=file:PATH`. Without it, `TOOL_SECRET_KEY` of the environment.
+    /// The source of a secret: `KEY=env:VARIABLE` or `KEY=file:PATH`. By default, the environment variable `TOOL_SECRET_KEY`.
     #[arg(long = "secret", value_name = "KEY=SOURCE", help_heading = "Supply")]
     pub(crate) secrets: Vec<String>,
-    /// A variable: `NAME=VALUE`. Without it, `TOOL_VARIABLE_NAME` of the environment.
+    /// A variable: `NAME=VALUE`. By default, the environment variable `TOOL_VARIABLE_NAME`.
     #[arg(long = "variable", value_name = "NAME=VALUE", help_heading = "Supply")]
     pub(crate) variables: Vec<String>,
-    /// The user on whose behalf; `USER` of the environment where nothing is said.
+    /// The user who makes the call. By default, the environment variable `USER`.
     #[arg(long, help_heading = "Supply")]
     pub(crate) user: Option<String>,
-    /// The workspace (tenant).
+    /// The workspace (tenant) of the call.
     #[arg(long, help_heading = "Supply")]
     pub(crate) workspace: Option<String>,
 }
 
-/// Says what each provider thinks of each tool: its verdict on the schema as it is sent, budgets, missing or long texts.
+/// Checks whether each provider accepts each tool as it is sent, and reports exceeded limits and missing or long texts.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 no error (with `--strict` no warning either), 1 otherwise, 2 there is no such tool."
 )]
 pub(crate) struct Check {
-    /// The tools; all where none is named, and then what one request with all of them would meet as well.
+    /// The tools to check. By default all tools, and also one request with all of them.
     pub(crate) names: Vec<String>,
-    /// Fails on warnings too.
+    /// Fails if there are warnings, too.
     #[arg(long)]
     pub(crate) strict: bool,
 }
 
-/// Writes what the tools promise into a file, to be committed.
+/// Writes the contracts of the tools to a file, which you commit.
 ///
-/// `diff` compares the tools with it.
+/// `diff` compares the tools with this file.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 written, 2 the file cannot be written.")]
 pub(crate) struct Lock {
-    /// The file; `tools.lock` at the root of the workspace, or here, where nothing is said.
+    /// The file. By default `tools.lock` at the root of the workspace (`cargo tool`) or in the current folder (other programs).
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
 }
 
-/// Says what changed since `lock`, and whom each change breaks.
+/// Lists the changes since `lock`, and whether each change breaks callers or voids approvals.
 ///
-/// A change breaks callers where a call that was right before is not taken any more, or where what comes back is not what was promised.
-/// It voids approvals where it changes the contract that an approval is bound to: they have to be asked for again.
+/// A change breaks callers if a call that was valid before is refused now, or if the output does not have the form that the lock states.
+/// A change voids approvals if it changes the contract to which approvals are bound: pending approvals must be requested again.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 nothing changed (with `--breaking`: nothing that breaks callers; with `--approvals`: nor voids \
-approvals), 1 something did, 2 the file is not there or cannot be read."
+    after_help = "Exit codes: 0 nothing changed (with `--breaking`: nothing that breaks callers; with `--approvals`: nothing that \
+breaks callers or voids approvals), 1 something changed, 2 the file does not exist or cannot be read."
 )]
 pub(crate) struct Diff {
-    /// The file; `tools.lock` at the root of the workspace, or here, where nothing is said.
+    /// The file. By default `tools.lock` at the root of the workspace (`cargo tool`) or in the current folder (other programs).
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
-    /// Fails only where a change breaks callers.
+    /// Fails only if a change breaks callers.
     #[arg(long, conflicts_with = "approvals")]
     pub(crate) breaking: bool,
-    /// Fails only where a change breaks callers or voids approvals that wait.
+    /// Fails only if a change breaks callers or voids pending approvals.
     #[arg(long)]
     pub(crate) approvals: bool,
 }
 
 /// Counts the tokens of each definition, for each provider.
 ///
-/// Counted are the very bytes that go into a request, by o200k, the tokenizer of GPT models. Other providers publish none, so their
-/// figures are estimates. What a provider adds when it puts definitions before a model is not known and not counted.
+/// The tokenizer o200k of OpenAI's models counts the definitions byte for byte as a request contains them. Other providers do not publish
+/// a tokenizer, so their figures are estimates. Text that a provider adds to the definitions is not known and not counted.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 within the limits, 1 above one, 2 there is no such tool.")]
 pub(crate) struct Budget {
-    /// The tools; all where none is named.
+    /// The tools to count. By default all tools.
     pub(crate) names: Vec<String>,
-    /// Only this provider.
+    /// Counts only for this provider.
     #[arg(long, short, value_parser = dialects())]
     pub(crate) dialect: Option<Dialect>,
-    /// Most tokens that one definition may have, for any provider that is counted.
+    /// The maximum number of tokens of one definition, for each provider that is counted.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) limit: Option<usize>,
-    /// Most tokens that all definitions may have together, for any provider that is counted.
+    /// The maximum number of tokens of all definitions together, for each provider that is counted.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) total_limit: Option<usize>,
 }
 
-/// Serves the tools over the Model Context Protocol, over the standard input and output where no address is given.
+/// Serves the tools over the Model Context Protocol (MCP), on standard input and output or over HTTP.
 ///
-/// A call that a person has to approve is asked about through the client, where the client can ask its user, and refused elsewhere.
+/// A call that needs an approval is refused, unless `--approve-by-client` is given and the client can ask its user.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 the client or Ctrl-C ended it, 1 the session broke, 2 the address cannot be served."
+    after_help = "Exit codes: 0 the client or Ctrl-C ended the server, 1 the session failed, 2 the address cannot be served."
 )]
 pub(crate) struct Serve {
     /// Serves HTTP at this address, such as `127.0.0.1:8080`, under `/mcp`.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) http: Option<String>,
-    /// Lets in requests for this host beside those for this machine.
+    /// Accepts requests for this host, in addition to those for this machine.
     #[arg(long = "host", value_name = "NAME", requires = "http")]
     pub(crate) hosts: Vec<String>,
-    /// Lets in web pages of this origin beside those of this machine.
+    /// Accepts requests of web pages of this origin, in addition to those of this machine.
     #[arg(long = "origin", value_name = "ORIGIN", requires = "http")]
     pub(crate) origins: Vec<String>,
-    /// Asks the client's user about each call that has to be approved. Only for clients with a person in front of them: nothing keeps a
-    /// program from answering. Without it, and for clients that cannot ask, such calls are refused.
+    /// Asks the client's user about each call that needs an approval. Use it only for clients with a person in front of them, because a
+    /// client program could answer in the person's place. Without it, and for clients that cannot ask, such calls are refused.
     #[arg(long)]
     pub(crate) approve_by_client: bool,
-    /// Takes arguments exactly as the schema has them, without repair.
+    /// Accepts only arguments that fit the schema, without repair.
     #[arg(long)]
     pub(crate) no_repair: bool,
     #[command(flatten)]
@@ -314,59 +314,59 @@ pub(crate) struct Serve {
 
 /// Writes typed Rust tools from definitions in JSON.
 ///
-/// Taken are the tools of a request to a provider, the answer of an MCP server to `tools/list`, and a JSON Schema of arguments. Each
-/// becomes a fn with types of its own, whose body is yours to write.
+/// The definitions are the tools of a request to a provider, the answer of an MCP server to `tools/list`, or a JSON Schema of arguments.
+/// Each definition becomes a fn with its own types. You write the body.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 all are typed, 1 some cannot be and are left out, 2 there is no definition in the file."
+    after_help = "Exit codes: 0 all definitions are typed, 1 some cannot be typed and are left out, 2 the file has no definition."
 )]
 pub(crate) struct Import {
-    /// The file, or `-` for the standard input.
+    /// The file with the definitions, or `-` for standard input.
     #[arg(required_unless_present = "mcp")]
     pub(crate) file: Option<PathBuf>,
-    /// Starts an MCP server with this command, and takes its tools: the program and its arguments, between blanks.
+    /// Starts an MCP server with this command (a program and its arguments, separated by blanks) and reads its tools.
     #[arg(long, value_name = "COMMAND", conflicts_with = "file")]
     pub(crate) mcp: Option<String>,
-    /// Where the source goes; the standard output where nothing is said.
+    /// The file to which the source is written. By default, it is written to standard output.
     #[arg(long, short, value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
-    /// Writes over a file that is there.
+    /// Overwrites an existing file.
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
-    /// The tool's name, for a JSON Schema without a title; the file's name where nothing is said.
+    /// The name of the tool, for a JSON Schema without a title. By default, the name of the file.
     #[arg(long)]
     pub(crate) name: Option<String>,
 }
 
-/// Makes a crate of tools: it compiles, its tests pass, and it has these commands.
+/// Creates a crate of tools that compiles, with tests that pass and a program with these commands.
 #[derive(Debug, Args)]
 #[command(
     after_help = "One of --tool-path and --tool-git is required until the crates are published.
-Exit codes: 0 made, 2 the folder exists, the name is invalid, or the source of `tool-core` is missing."
+Exit codes: 0 created, 2 the folder exists, the name is invalid, or the source of `tool-core` is missing."
 )]
 pub(crate) struct New {
-    /// The folder to make.
+    /// The folder to create.
     pub(crate) path: PathBuf,
-    /// The package's name; that of the folder where nothing is said.
+    /// The name of the package. By default, the name of the folder.
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// A folder with `tool-core` and `tool-cli` in it, to depend on them by path.
+    /// A checkout of the repository of `tool-core`, on which the crate depends by path.
     #[arg(long, value_name = "PATH")]
     pub(crate) tool_path: Option<PathBuf>,
-    /// A git repository with `tool-core` and `tool-cli` in it, to depend on them by its address.
+    /// The URL of the git repository of `tool-core`, on which the crate depends.
     #[arg(long, value_name = "URL", conflicts_with = "tool_path")]
     pub(crate) tool_git: Option<String>,
 }
 
-/// Prints the completions of a shell.
+/// Prints a completion script for a shell.
 ///
-/// The shell asks the program, so commands, names of tools, their flags and the values of enums are offered as they are now. Bash and zsh:
-/// `source <(PROGRAM completions bash)`; fish: `PROGRAM completions fish | source`. After another version of the program is installed, source
-/// it again. The script of `cargo tool` completes `cargo tool …` and `cargo-tool …` with the tools of the program that it built last; zsh needs
-/// the completion of cargo itself for that, elvish and PowerShell complete `cargo-tool …` only.
+/// The script runs the program for each completion, so commands, names of tools, their flags and the values of enums are up to date. Bash
+/// and zsh: `source <(PROGRAM completions bash)`; fish: `PROGRAM completions fish | source`. Source it again after you have installed a
+/// different version of the program. The script of `cargo tool` completes `cargo tool …` and `cargo-tool …` with the tools of the program
+/// that it built last. For that, zsh needs cargo's own completions; elvish and PowerShell complete only `cargo-tool …`.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell.
+    /// The shell for which the script is.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

@@ -22,7 +22,7 @@ struct Place {
     people: Option<u32>,
 }
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Sure {
     /// Whether.

@@ -51,7 +51,7 @@ pub use open::OpenError;
 /// before the change has begun is not made.
 ///
 /// A change that fails because of a full disk, an I/O error, a lock or a missing file is rolled back, and its error is
-/// [`StoreError::Unavailable`]. If necessary, the next change reopens the file, so that the store works again as soon as the fault is gone. A
+/// [`StoreError::Unavailable`]. If necessary, the next change reopens the file, so that the store works again as soon as the fault has been removed. A
 /// missing file is never created again: a new file would not know which effects were begun.
 ///
 /// The file, its `-wal` and its `-shm` belong together and must be on a local disk: SQLite's locks do not work over network file systems.

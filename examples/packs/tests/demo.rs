@@ -164,7 +164,7 @@ async fn greeting_is_logged_only_after_approval() {
     assert_eq!(host.waiting().await.len(), 1);
     assert_eq!(host.heard.lines(), [r#"{"logged":true}"#]);
 
-    // The process restarts, and the same turn goes on with a denial.
+    // The process restarts, and the same turn continues with a denial.
     let host = Host::start(&file).await;
     assert_eq!(host.waiting().await.len(), 1);
     let no = host.answer(sun, Reply::Deny, Some("the sun is too hot"));

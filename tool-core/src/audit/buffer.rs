@@ -180,7 +180,7 @@ impl AuditBuffer {
                 let _ = tokio::time::timeout(WAIT, inner.full.notified()).await;
                 let mut flushed = inner.flush().await;
                 if flushed.is_err() && !inner.failing.load(Ordering::Relaxed) {
-                    // Many errors of a database are gone a moment later, and no row is dropped before the retry.
+                    // Many errors of a database do not occur again a moment later, and no row is dropped before the retry.
                     tokio::time::sleep(AGAIN).await;
                     flushed = inner.flush().await;
                 }

@@ -27,7 +27,7 @@ pub(crate) struct Filing {
 /// Ready when the results of the preceding calls are stored; an error if they cannot be stored.
 pub(crate) type Behind = Shared<oneshot::Receiver<()>>;
 
-/// The write of a read-only call's end, which its turn polls. If it is dropped unfinished, it goes on in the background.
+/// The write of a read-only call's end, which its turn polls. If it is dropped before it has ended, it continues in the background.
 pub(crate) struct Deferred(Option<BoxFuture<'static, ()>>);
 
 impl Future for Deferred {

@@ -32,7 +32,7 @@ impl TraceContext {
     /// Creates a trace context from the values of the headers.
     ///
     /// A `tracestate` that is longer than 512 characters or has characters other than visible ASCII is left out, as the standard allows:
-    /// the trace goes on without it.
+    /// the trace continues without it.
     ///
     /// # Errors
     ///

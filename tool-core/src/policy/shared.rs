@@ -353,7 +353,7 @@ impl SharedPolicy {
                 .await
                 .is_err()
             {
-                // The sender is gone, so no switch can change any more.
+                // The sender was dropped, so no switch can change any more.
                 std::future::pending::<()>().await;
             }
         }

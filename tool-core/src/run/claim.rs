@@ -134,7 +134,7 @@ async fn own_row(
 }
 
 /// Whether a row belongs to this call. In a turn, the row at the same place of the thread belongs to this call for every user and agent, because
-/// everybody who continues the conversation reads the result. A call outside a turn matches only rows of its own user and agent.
+/// every caller that continues the conversation reads the result. A call outside a turn matches only rows of its own user and agent.
 fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> bool {
     let intent = &row.intent;
     if intent.identity.is_earlier() {

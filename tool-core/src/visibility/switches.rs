@@ -311,7 +311,7 @@ impl Switches {
                 return;
             }
             if changes.changed().await.is_err() {
-                // The sender is gone, so no switch can change any more.
+                // The sender was dropped, so no switch can change any more.
                 return std::future::pending().await;
             }
         }

@@ -291,7 +291,7 @@ async fn an_approved_call_with_a_duration_runs() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-// S2-17: a denial reaches the model with its reason, and the turn goes on.
+// S2-17: a denial reaches the model with its reason, and the turn continues.
 #[tokio::test]
 async fn a_denial_reaches_the_model_with_its_reason() {
     let host = Host::new();
@@ -400,7 +400,7 @@ async fn a_plan_is_answered_and_nothing_runs_again() {
     assert_eq!(kind(&result), Some(ErrorKind::Denied));
 }
 
-// S2-14, S2-15: a turn goes on only when every call is answered, and is resumed under its id.
+// S2-14, S2-15: a turn continues only when every call is answered, and is resumed under its id.
 #[tokio::test]
 async fn turn_resumes_when_every_approval_is_answered() {
     let host = Host::new();

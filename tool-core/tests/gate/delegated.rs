@@ -76,7 +76,7 @@ async fn delegated(stop: impl AsyncFnOnce(&Turns, &CancellationToken)) -> CallRe
         .expect("the call goes on although its run was cancelled")
 }
 
-// A8: cancelling a run that a tool drives ends the run's current call, and the tool's own call goes on.
+// A8: cancelling a run that a tool drives ends the run's current call, and the tool's own call continues.
 #[tokio::test]
 async fn cancelled_run_of_a_tool_ends_its_calls() {
     let result = delegated(async |turns, _| {

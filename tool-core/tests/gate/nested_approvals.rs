@@ -193,7 +193,7 @@ async fn outer_calls_continue(reply: &Reply, to: [&str; 2]) -> Vec<World> {
     worlds
 }
 
-// A4: a tool that calls tools goes on after each nested approval
+// A4: a tool that calls tools continues after each nested approval
 #[tokio::test]
 async fn outer_call_continues_after_each_nested_approval() {
     for world in outer_calls_continue(&Reply::Approve, ["bob", "eve"]).await {
@@ -208,7 +208,7 @@ async fn outer_call_continues_after_each_nested_approval() {
     }
 }
 
-// A4: a nested call that the approver edits runs with those arguments, and the outer call goes on with its result
+// A4: a nested call that the approver edits runs with those arguments, and the outer call continues with its result
 #[tokio::test]
 async fn outer_call_continues_after_an_edited_nested_call() {
     let edit = Reply::Edit(r#"{"to":"zoe"}"#.to_owned());

@@ -514,7 +514,7 @@ async fn refused_outer_call_withdraws_nested_approvals() {
     }
 }
 
-// A4: an outer call that waits goes on for another user or agent of the conversation, and repeats nothing
+// A4: an outer call that waits continues for another user or agent of the conversation, and repeats nothing
 #[tokio::test]
 async fn waiting_outer_call_continues_for_other_users() {
     for (user, agent) in [("bob", "clerk"), ("ann", "scribe")] {
@@ -584,7 +584,7 @@ async fn failed_outer_call_withdraws_nested_approvals() {
     assert_eq!(open, []);
 }
 
-/// Sends a mail if a person agrees, and goes on without it where there is no such tool.
+/// Sends a mail if a person agrees, and continues without it where there is no such tool.
 #[tool]
 async fn send_or_skip(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
     let mail = send_mail {

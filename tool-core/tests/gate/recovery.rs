@@ -67,7 +67,7 @@ async fn only(host: &Host) -> EffectRow {
     row
 }
 
-// S2-15, S2-16: the turn goes on with the arguments that the approver wrote.
+// S2-15, S2-16: the turn continues with the arguments that the approver wrote.
 #[tokio::test]
 async fn turn_continues_with_edited_arguments() {
     let host = Host::new();

@@ -64,7 +64,7 @@ fn cx() -> ToolContext {
         .build()
 }
 
-// B5: a panic of a thread store is an error of the turn, and the next drive goes on
+// B5: a panic of a thread store is an error of the turn, and the next drive continues
 #[tokio::test]
 async fn panic_of_a_thread_store_is_an_error() {
     let panics = Panics::default();

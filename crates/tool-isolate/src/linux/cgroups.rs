@@ -184,7 +184,7 @@ impl Cgroups {
         left.count() == 0
     }
 
-    /// Removes the cgroups as soon as their killed processes are gone.
+    /// Removes the cgroups as soon as their killed processes have ended.
     pub(super) fn clear(&self) {
         let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
         while !self.remove() && began.elapsed() < CLEAR {
@@ -193,7 +193,7 @@ impl Cgroups {
         }
     }
 
-    /// The cgroups of a job whose supervisor is gone.
+    /// The cgroups of a job whose supervisor has ended.
     pub(super) fn left_behind(name: impl AsRef<Path>) -> Self {
         let name = name.as_ref();
         let places = Places::read();

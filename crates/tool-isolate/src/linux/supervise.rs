@@ -1,4 +1,4 @@
-//! The supervisor process: starts one job, and exits when all of the job's processes are gone.
+//! The supervisor process: starts one job, and exits when all of the job's processes have ended.
 
 use std::fs;
 use std::io::{self, IoSliceMut, Write as _};

@@ -173,7 +173,7 @@ async fn future_file_times_do_not_keep_a_clone() {
     assert!(world.path("seed/README.md").exists());
 }
 
-// S1-84, S1-88: a token is removed once its repository is gone.
+// S1-84, S1-88: a token is removed once its repository was removed.
 #[tokio::test]
 async fn token_is_removed_with_its_repository() {
     let (world, clock) = (World::new(), Clock::new());

@@ -257,7 +257,7 @@ async fn token_is_valid_in_every_process_with_its_key() {
     assert_eq!(World::of(folder).effects().len(), 1);
 }
 
-// S2-15: the turn that requested the approval goes on in another process, under the same id.
+// S2-15: the turn that requested the approval continues in another process, under the same id.
 #[tokio::test]
 async fn turn_continues_in_a_different_process() {
     let folder = tempfile::tempdir().unwrap();

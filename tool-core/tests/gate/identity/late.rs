@@ -38,7 +38,7 @@ impl Model for Paired {
     }
 }
 
-// A3: of two requests that drive one thread at once, only one goes on, so the call pays once
+// A3: of two requests that drive one thread at once, only one continues, so the call pays once
 #[tokio::test]
 async fn only_one_of_two_concurrent_runs_of_a_thread_continues() {
     let host = Host::new();
@@ -171,7 +171,7 @@ async fn late_result_of_another_process_is_stored_once() {
     }
 }
 
-// A3: a call of an older message that was never finished is shown with a placeholder, and the run goes on
+// A3: a call of an older message that was never finished is shown with a placeholder, and the run continues
 #[tokio::test]
 async fn abandoned_call_is_sent_with_a_placeholder() {
     let host = Host::new();
