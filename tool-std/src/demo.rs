@@ -17,14 +17,14 @@ use std::time::Duration;
 
 use tool_core::prelude::*;
 
-/// What `log_hello_world` did.
+/// The result of `log_hello_world`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Logged {
-    /// That the line was written.
+    /// Whether the line was written.
     pub logged: bool,
 }
 
-/// Writes a greeting to the log of the host. It changes nothing else and always waits for an approval: use it to see one asked for.
+/// Writes a greeting to the log of the host. It changes nothing else and always needs an approval. Use it to test approvals.
 #[tool(
     category = "demo",
     approval,
@@ -32,7 +32,7 @@ pub struct Logged {
     example("A greeting of one's own", { "message": "Hello, moon" }),
 )]
 pub fn log_hello_world(
-    /// What to write.
+    /// The text to write.
     #[arg(default = "Hello, world", length = 1..=200)]
     message: String,
 ) -> Logged {
@@ -40,14 +40,14 @@ pub fn log_hello_world(
     Logged { logged: true }
 }
 
-/// A number that `slow_count` came to.
+/// A number that `slow_count` has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Counted {
-    /// The number.
+    /// The number that was reached.
     pub count: u32,
 }
 
-/// Counts up to a number and says each one on the way. It does nothing else: use it to see progress, a deadline or a cancellation.
+/// Counts up to a number and reports each number as progress. It does nothing else. Use it to test progress, deadlines and cancellation.
 #[tool(
     category = "demo",
     read_only,
@@ -56,7 +56,7 @@ pub struct Counted {
     example("Three seconds", { "to": 3 }),
 )]
 pub fn slow_count(
-    /// The last number.
+    /// The number to count to.
     #[arg(default = 3, range = 1..=1000)]
     to: u32,
     /// How long to wait before each number, in milliseconds.

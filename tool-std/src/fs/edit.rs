@@ -13,18 +13,18 @@ use crate::workspace::{WorkspacePath, Writer};
 /// A file that was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Edited {
-    /// The file, from the workspace on.
+    /// The path of the file, relative to the workspace.
     pub path: String,
-    /// Its bytes now.
+    /// The size of the file in bytes after the edit.
     pub size_bytes: u64,
-    /// How many times the text was replaced.
+    /// The number of replacements.
     pub replacements: u64,
     /// Number of the line in which the first replacement begins.
     pub line: u64,
 }
 
-/// Replaces exact text in a file of the workspace, in one step. `old_text` has to be in the file exactly once, unless `replace_all` is
-/// true: copy it with its white space from `read_file`, with as many lines around it as make it unique.
+/// Replaces exact text in a file of the workspace, atomically. `old_text` must occur exactly once in the file, unless `replace_all` is true.
+/// Copy it with its white space from `read_file`, with enough lines around it to make it unique.
 #[tool(
     category = "files",
     example("One line", { "path": "src/main.rs", "old_text": "let retries = 3;", "new_text": "let retries = 5;" }),
@@ -34,14 +34,14 @@ pub fn edit_file(
     cx: &ToolContext,
     writer: &Writer,
     limits: &Limits,
-    /// The file, from the workspace on.
+    /// The path of the file, relative to the workspace.
     path: String,
     /// The text to replace, exactly as it is in the file.
     #[arg(length = 1..=1_000_000)]
     old_text: String,
     /// The replacement text; empty to delete the old text.
     new_text: String,
-    /// Replace the text wherever it is, not only once.
+    /// Replace every occurrence of the text, instead of exactly one.
     #[arg(default = false)]
     replace_all: bool,
 ) -> Result<Edited, ToolError> {

@@ -8,23 +8,23 @@ use super::open::Home;
 use super::walk::{RuleCount, Walk};
 use crate::workspace::{Reader, WorkspacePath};
 
-/// Files by their names.
+/// The files whose names match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Found {
-    /// Their paths from the workspace on, sorted.
+    /// The paths of the files, relative to the workspace, sorted.
     pub paths: Vec<String>,
-    /// How many there are.
+    /// The number of paths in this result.
     pub total: u64,
-    /// Whether there are more: behind these, or among files that were not looked at.
+    /// Whether there are more: after these, or among files that were not searched.
     pub truncated: bool,
-    /// Where to go on: the `offset` of the next call.
+    /// The `offset` of the next call, to continue.
     pub next_offset: Option<u64>,
-    /// What to do where not every file was looked at.
+    /// What to do if not every file was searched.
     pub note: Option<String>,
 }
 
-/// Finds files of the workspace by their names. What `.gitignore` and `.ignore` leave out and names that begin with a dot are not
-/// looked at, unless said; `.git` never is. Use `search_files` to find files by what is in them.
+/// Finds files of the workspace by name. Skips files that `.gitignore` or `.ignore` exclude and names that begin with a dot, unless an
+/// argument includes them, and always skips `.git`. Use `search_files` to search the contents of files.
 #[tool(
     category = "files",
     example("Every file of a kind", { "pattern": "*.rs" }),
@@ -38,22 +38,22 @@ pub fn find_files(
     cx: &ToolContext,
     reader: &Reader,
     limits: &Limits,
-    /// A glob: `*` and `?` within a name, `**` for any folders, `[ab]`, `{a,b}`. Without a `/` it is about names in any folder.
+    /// A glob: `*` and `?` within a name, `**` for any folders, `[ab]`, `{a,b}`. A glob without `/` matches names in any folder.
     #[arg(length = 1..=1000)]
     pattern: String,
-    /// The folder to look in, from the workspace on, or absolute and inside the workspace.
+    /// The folder to search, relative to the workspace, or absolute and inside the workspace.
     #[arg(default = ".")]
     path: String,
-    /// Take names that begin with a dot.
+    /// Include names that begin with a dot.
     #[arg(default = false)]
     hidden: bool,
-    /// Take what `.gitignore` and `.ignore` leave out.
+    /// Include files that `.gitignore` or `.ignore` exclude.
     #[arg(default = false)]
     ignored: bool,
-    /// How many paths to return.
+    /// The maximum number of paths to return.
     #[arg(default = 200, range = 1..=1000)]
     limit: u32,
-    /// How many paths to leave out: `next_offset` of the result before.
+    /// The number of paths to skip: `next_offset` of the previous result.
     #[arg(default = 0)]
     offset: u64,
 ) -> Result<Found, ToolError> {

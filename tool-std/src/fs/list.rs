@@ -9,48 +9,48 @@ use crate::workspace::{Facts, Kind, Reader};
 /// The entries of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Listing {
-    /// The folder, from the workspace on.
+    /// The path of the folder, relative to the workspace.
     pub path: String,
     /// Folders first, then everything else, each by name.
     pub entries: Vec<Entry>,
-    /// How many entries the folder has.
+    /// The number of entries of the folder.
     pub total_entries: u64,
-    /// Whether there are more behind these.
+    /// Whether there are more entries after these.
     pub truncated: bool,
-    /// Where to go on: the `offset` of the next call.
+    /// The `offset` of the next call, to continue.
     pub next_offset: Option<u64>,
 }
 
 /// One entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Entry {
-    /// Its name.
+    /// The name of the entry.
     pub name: String,
-    /// What it is.
+    /// The kind of the entry.
     #[serde(rename = "type")]
     pub kind: EntryKind,
-    /// Bytes of a file.
+    /// The size in bytes, if it is a file.
     pub size_bytes: Option<u64>,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, StrictSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum EntryKind {
-    /// A folder.
+    /// The entry is a folder.
     Directory,
-    /// A regular file.
+    /// The entry is a regular file.
     File,
-    /// A symbolic link.
+    /// The entry is a symbolic link.
     Link,
-    /// A pipe, a socket or a device.
+    /// The entry is a pipe, a socket or a device.
     Other,
 }
 
-/// Lists what is in a folder of the workspace, folders first. Names that begin with a dot are left out unless `hidden` is true. A
-/// result has at most 200 entries; `next_offset` is the `offset` to go on with. Use `find_files` to look into the folders below.
+/// Lists the entries of a folder of the workspace, folders first. Names that begin with a dot are left out unless `hidden` is true. A
+/// result has at most 200 entries; to continue, pass `next_offset` as `offset`. Use `find_files` to search the folders below.
 #[tool(
     category = "files",
     example("The workspace itself", { "path": "." }),
@@ -59,13 +59,13 @@ pub enum EntryKind {
 pub fn list_directory(
     reader: &Reader,
     limits: &Limits,
-    /// The folder, from the workspace on, or absolute and inside the workspace.
+    /// The folder, relative to the workspace, or absolute and inside the workspace.
     #[arg(default = ".")]
     path: String,
-    /// Take names that begin with a dot.
+    /// Include names that begin with a dot.
     #[arg(default = false)]
     hidden: bool,
-    /// How many entries to leave out: `next_offset` of the result before.
+    /// The number of entries to skip: `next_offset` of the previous result.
     #[arg(default = 0)]
     offset: u64,
 ) -> Result<Listing, ToolError> {

@@ -7,29 +7,29 @@ use super::open::{self, Home};
 use super::text::{Text, Unreadable};
 use crate::workspace::{Reader, Workspace, WorkspacePath};
 
-/// Text of a file.
+/// The text of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct FileText {
-    /// The file, from the workspace on.
+    /// The path of the file, relative to the workspace.
     pub path: String,
-    /// Its text, or the part of it that this result holds.
+    /// The text of the file, or the part that this result contains.
     pub content: String,
-    /// Bytes of the whole file.
+    /// The size of the whole file in bytes.
     pub size_bytes: u64,
-    /// Lines of the whole file.
+    /// The number of lines of the whole file.
     pub lines: u64,
-    /// Number of the line that `content` begins in.
+    /// The number of the line in which `content` begins.
     pub start_line: u64,
-    /// Number of the line that `content` ends in.
+    /// The number of the line in which `content` ends.
     pub end_line: u64,
-    /// Whether something that was asked for is missing.
+    /// Whether a part of the requested text is missing.
     pub truncated: bool,
-    /// Where the file goes on after `content`: the `offset` of the next call.
+    /// The `offset` of the next call, to continue after `content`.
     pub next_offset: Option<u64>,
 }
 
-/// Reads a text file of the workspace: from its beginning, from an offset, or its last lines. A result has at most 500 lines and
-/// 512 KiB of a file of up to 16 GiB; `next_offset` is the `offset` to go on with. Use `read_file_parts` for lines whose numbers are known.
+/// Reads a text file of the workspace: from its beginning, from an offset, or its last lines. A result has at most 500 lines and 512 KiB
+/// of a file of up to 16 GiB; to continue, pass `next_offset` as `offset`. Use `read_file_parts` for lines whose numbers are known.
 #[tool(
     category = "files",
     example("A whole file", { "path": "src/main.rs" }),
@@ -40,12 +40,12 @@ pub fn read_file(
     cx: &ToolContext,
     reader: &Reader,
     limits: &Limits,
-    /// The file, from the workspace on, or absolute and inside the workspace.
+    /// The path of the file, relative to the workspace, or absolute and inside the workspace.
     path: String,
-    /// Only this many lines at the end.
+    /// Return only this number of lines at the end.
     #[arg(range = 1..=1_000_000)]
     tail: Option<u32>,
-    /// Where to begin, in bytes: `next_offset` of the result before.
+    /// The position in bytes at which to begin: `next_offset` of the previous result.
     #[arg(default = 0)]
     offset: u64,
 ) -> Result<FileText, ToolError> {
@@ -158,42 +158,42 @@ fn newlines_within(content: &str) -> u64 {
     memchr::memchr_iter(b'\n', inner.as_bytes()).count() as u64
 }
 
-/// Some lines of a file, to be read.
+/// A range of lines to read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Part {
-    /// The file, from the workspace on, or absolute and inside the workspace.
+    /// The path of the file, relative to the workspace, or absolute and inside the workspace.
     pub path: String,
     /// The first line, counted from 1.
     #[schema(range = 1..=4_294_967_295)]
     pub start_line: u64,
-    /// The last line, which is read as well.
+    /// The last line to read, inclusive.
     #[schema(range = 1..=4_294_967_295)]
     pub end_line: u64,
 }
 
-/// Some lines of a file.
+/// A range of lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct PartText {
-    /// The file, from the workspace on.
+    /// The path of the file, relative to the workspace.
     pub path: String,
-    /// The first line that `text` holds; 0 for an empty file.
+    /// The number of the first line in `text`; 0 for an empty file.
     pub start: u64,
-    /// The last line that `text` holds; 0 for an empty file.
+    /// The number of the last line in `text`; 0 for an empty file.
     pub end: u64,
-    /// Lines of the whole file.
+    /// The number of lines of the whole file.
     pub total_lines: u64,
     /// The lines, each with its line end.
     pub text: String,
-    /// The file does not have all the lines that were asked for: `start` and `end` are the nearest that it has.
+    /// The file does not have all requested lines: `start` and `end` are the nearest lines that it has.
     pub clamped: bool,
-    /// The lines were too many or too long for one result: ask for those behind `end`.
+    /// The lines were too many or too long for one result: request the lines after `end`.
     pub truncated: bool,
 }
 
-/// Parts of files.
+/// The requested parts of files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct PartTexts {
-    /// The parts, in the order in which they were asked for.
+    /// The parts, in the order of the request.
     pub parts: Vec<PartText>,
 }
 

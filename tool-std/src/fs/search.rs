@@ -21,45 +21,46 @@ use crate::workspace::Reader;
 /// characters, a repeated `(?i)\pL`, compiles in 80 ms; with the library's limits of 100 MB and 1 GB it took 40 s and 1.6 GB.
 const COMPILED: usize = 2 << 20;
 
-/// Lines that match.
+/// The lines that match the pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Matches {
-    /// The files that have some, by path.
+    /// The files with matching lines, by path.
     pub files: Vec<FileMatches>,
-    /// How many matching lines this result holds.
+    /// The number of matching lines in this result.
     pub matches: u64,
-    /// Whether there are more: behind these, or in files that were not looked at.
+    /// Whether there are more: after these, or in files that were not searched.
     pub truncated: bool,
-    /// Where to go on: the `offset` of the next call.
+    /// The `offset` of the next call, to continue.
     pub next_offset: Option<u64>,
-    /// Files that could not be read: with a second name, on another file system, without permission, or with a line that is too long.
+    /// The number of files that could not be read: files with several hard links, on a different file system, without permission, or with a
+    /// line that is too long.
     pub skipped: u64,
-    /// What to do where not every file was looked at.
+    /// What to do if not every file was searched.
     pub note: Option<String>,
 }
 
-/// The lines of one file that match.
+/// The matching lines of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct FileMatches {
-    /// The file, from the workspace on.
+    /// The path of the file, relative to the workspace.
     pub path: String,
-    /// The lines, and those around them that were asked for.
+    /// The matching lines and the requested lines around them.
     pub lines: Vec<Line>,
 }
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Line {
-    /// Its number, counted from 1.
+    /// The number of the line, counted from 1.
     pub line: u64,
-    /// Its text without its end; of a long line the first 500 bytes and `…`.
+    /// The text of the line without its line end; if it is long, the first 500 bytes and `…`.
     pub text: String,
-    /// Whether it matches; a line around a match does not.
+    /// Whether the line matches. It is false for the lines around a match.
     pub matched: bool,
 }
 
-/// Finds lines in the text files of the workspace by a regular expression. What `.gitignore` and `.ignore` leave out and names that
-/// begin with a dot are not looked at, unless said; `.git` and binary files never are.
+/// Finds lines in the text files of the workspace by a regular expression. Skips files that `.gitignore` or `.ignore` exclude and names that
+/// begin with a dot, unless an argument includes them, and always skips `.git` and binary files.
 #[tool(
     category = "files",
     example("Where something is defined", { "pattern": "fn\\s+resolve", "glob": "*.rs" }),
@@ -73,34 +74,34 @@ pub fn search_files(
     cx: &ToolContext,
     reader: &Reader,
     limits: &Limits,
-    /// A regular expression in Rust's syntax, about one line.
+    /// A regular expression in Rust's syntax, which is matched with each line.
     #[arg(length = 1..=1_000)]
     pattern: String,
-    /// The folder or file to look in, from the workspace on, or absolute and inside the workspace.
+    /// The folder or file to search, relative to the workspace, or absolute and inside the workspace.
     #[arg(default = ".")]
     path: String,
-    /// Only files that this glob matches, as in `find_files`.
+    /// Search only files that match this glob, as in `find_files`.
     #[arg(length = 1..=1000)]
     glob: Option<String>,
-    /// Take the pattern as plain text.
+    /// Search for the pattern as plain text.
     #[arg(default = false)]
     literal: bool,
-    /// Take capital and small letters as the same.
+    /// Ignore the difference between upper and lower case.
     #[arg(default = false)]
     ignore_case: bool,
-    /// How many lines to return before and after each match.
+    /// The number of lines to return before and after each match.
     #[arg(default = 0, range = 0..=10)]
     context: u32,
-    /// Take names that begin with a dot.
+    /// Include names that begin with a dot.
     #[arg(default = false)]
     hidden: bool,
-    /// Take what `.gitignore` and `.ignore` leave out.
+    /// Include files that `.gitignore` or `.ignore` exclude.
     #[arg(default = false)]
     ignored: bool,
-    /// How many matching lines to return.
+    /// The maximum number of matching lines to return.
     #[arg(default = 100, range = 1..=1000)]
     limit: u32,
-    /// How many matching lines to leave out: `next_offset` of the result before.
+    /// The number of matching lines to skip: `next_offset` of the previous result.
     #[arg(default = 0, range = 0..=100_000)]
     offset: u64,
 ) -> Result<Matches, ToolError> {

@@ -12,16 +12,16 @@ use crate::workspace::{Facts, Replace, WorkspacePath, Writer, replace};
 /// A file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Written {
-    /// The file, from the workspace on.
+    /// The path of the file, relative to the workspace.
     pub path: String,
-    /// Its bytes.
+    /// The size of the file in bytes.
     pub size_bytes: u64,
-    /// Whether there was none of this name before.
+    /// Whether the file is new.
     pub created: bool,
 }
 
-/// Writes a text file of the workspace, whole, and makes the folders that it needs. A file that is there is replaced in one step, unless
-/// `overwrite` is false. Use `edit_file` to change a part of a file.
+/// Writes a whole text file of the workspace, and creates missing folders. An existing file is replaced atomically, unless `overwrite` is
+/// false. Use `edit_file` to change a part of a file.
 #[tool(
     category = "files",
     destructive,
@@ -31,11 +31,11 @@ pub struct Written {
 pub fn write_file(
     writer: &Writer,
     limits: &Limits,
-    /// The file, from the workspace on.
+    /// The path of the file, relative to the workspace.
     path: String,
-    /// All of its text.
+    /// The whole text of the file.
     content: String,
-    /// Replace a file that is there.
+    /// Replace the file if it exists.
     #[arg(default = true)]
     overwrite: bool,
 ) -> Result<Written, ToolError> {

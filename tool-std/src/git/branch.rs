@@ -12,26 +12,26 @@ use crate::Excerpt;
 /// Maximum number of branches in a result.
 const MOST: usize = 200;
 
-/// What to do with branches.
+/// The action on branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchAction {
-    /// Name them.
+    /// List all of the branches.
     List,
-    /// Make a new one and check it out.
+    /// Create a branch and check it out.
     Create,
     /// Check out an existing branch.
     Switch,
-    /// Remove one whose commits are in another.
+    /// Delete a branch whose commits are in a different branch.
     Delete,
 }
 
-/// A branch.
+/// One branch of the repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Branch {
-    /// Its name, at most 300 characters of it; one of the server begins with `origin/`.
+    /// The name of the branch, at most 300 characters. The name of a branch of the server begins with `origin/`.
     pub name: Excerpt<300>,
-    /// Its last commit, in short.
+    /// The short hash of its last commit.
     pub commit: String,
 }
 
@@ -40,14 +40,14 @@ pub struct Branch {
 pub struct Branches {
     /// The current branch; null if a single commit is checked out.
     pub current: Option<Excerpt<300>>,
-    /// All of them, at most 200.
+    /// All branches, at most 200.
     pub branches: Vec<Branch>,
-    /// Whether there are more.
+    /// Whether there are more branches.
     pub truncated: bool,
 }
 
-/// Lists, makes, checks out or removes branches of a cloned repository. Changes that are not committed move along or, where they would be lost, keep the
-/// action from happening.
+/// Lists, creates, checks out or deletes branches of a cloned repository. Changes that are not committed are kept; if an action would lose
+/// them, it fails.
 #[tool(
     category = "git",
     example("All branches", { "path": ".repos/rust-lang/log-1f0c9a3e", "action": "list" }),
@@ -58,13 +58,13 @@ pub struct Branches {
 )]
 pub async fn git_branch(
     git: &Writer,
-    /// The repository: the `path` that `git_clone` returned, or a path from the workspace on.
+    /// The repository: the `path` that `git_clone` returned, or a path relative to the workspace.
     path: String,
-    /// What to do.
+    /// The action to perform.
     action: BranchAction,
-    /// The branch; not for `list`.
+    /// The name of the branch; not for `list`.
     name: Option<String>,
-    /// Where a new branch begins: a hash, a branch, a tag or `HEAD`; null for what is checked out. Only for `create`.
+    /// The commit at which a new branch begins: a hash, a branch, a tag or `HEAD`; null for the current commit. Only for `create`.
     from: Option<String>,
 ) -> Result<Branches, ToolError> {
     let wanted = |name: &Option<String>| match name {

@@ -18,36 +18,36 @@ use super::sweep::{REPOSITORIES, removed, sweep};
 use crate::Excerpt;
 use crate::workspace::{Workspace, enter};
 
-/// What a clone has in it.
+/// The contents of a clone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CloneStatus {
-    /// Files of its last commit.
+    /// The clone has the files of its last commit.
     Cloned,
-    /// Nothing: the repository has no commit yet.
+    /// The clone is empty, because the repository has no commit yet.
     Empty,
 }
 
 /// A repository that was cloned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Cloned {
-    /// Its folder, absolute. Files in it are read by this path.
+    /// The absolute path of the clone. Use it to read the files of the clone.
     pub path: String,
-    /// The branch that is checked out; nothing where it is a tag.
+    /// The current branch; null if a tag is checked out.
     pub branch: Option<Excerpt<300>>,
-    /// The commit that is checked out, in short; nothing where there is none.
+    /// The short hash of the current commit; null if there is none.
     pub commit: Option<String>,
-    /// Whether there is anything in it.
+    /// Whether the clone has files.
     pub status: CloneStatus,
-    /// How long it took, in milliseconds.
+    /// The duration of the clone in milliseconds.
     pub duration_ms: u64,
     /// Older clones of this conversation that were removed, because they were unused for two hours.
     pub removed: Vec<String>,
 }
 
-/// Clones a repository of the host's git server into the workspace and returns the absolute path of the clone: the last commit of one
-/// branch, without history. Private repositories need the host's token. Clones that no tool used and nothing changed for two hours are removed, with
-/// the work in them that was not pushed.
+/// Clones a repository of the host's git server into the workspace, and returns the absolute path of the clone. The clone has the last commit
+/// of one branch, without history. Private repositories need the host's token. Older clones that were not used or changed for two hours are
+/// deleted, together with commits that were not pushed.
 #[tool(
     category = "git",
     example("The default branch", { "repo": "rust-lang/log" }),

@@ -16,17 +16,17 @@ const MOST_LEFT_OUT: usize = 100;
 /// A commit that was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Committed {
-    /// Its hash, in short.
+    /// The short hash of the commit.
     pub commit: String,
-    /// The branch it is on; nothing where none is checked out.
+    /// The current branch; null if no branch is checked out.
     pub branch: Option<Excerpt<300>>,
-    /// How many files it changes.
+    /// The number of files that the commit changes.
     pub files: u64,
-    /// Repositories inside this one, which are left out: the first 100.
+    /// Repositories inside this repository, which are not committed: the first 100.
     pub left_out: Vec<Excerpt<300>>,
 }
 
-/// Commits changes of a cloned repository: all of them, new files included, or only those below some paths. Nothing is pushed.
+/// Commits changes of a cloned repository: all changes, including new files, or only changes below some paths. It does not push.
 #[tool(
     category = "git",
     example("Everything", { "path": ".repos/rust-lang/log-1f0c9a3e", "message": "Fix the typo in the readme" }),
@@ -34,12 +34,12 @@ pub struct Committed {
 )]
 pub async fn git_commit(
     git: &Writer,
-    /// The repository: the `path` that `git_clone` returned, or a path from the workspace on.
+    /// The repository: the `path` that `git_clone` returned, or a path relative to the workspace.
     path: String,
-    /// The message: a line that says what the commit does, and perhaps an empty line and more.
+    /// The commit message: a line that says what the commit does, and optionally an empty line and details.
     #[arg(length = 1..=20_000)]
     message: String,
-    /// Only these files and folders, from the repository on; null for every change.
+    /// Commit only these files and folders, relative to the repository; null for every change.
     #[arg(min_items = 1, max_items = 100)]
     paths: Option<Vec<String>>,
 ) -> Result<Committed, ToolError> {

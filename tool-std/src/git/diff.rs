@@ -7,19 +7,19 @@ use super::handle::Reader;
 use super::name;
 use super::repository::Repository;
 
-/// What changed, as text.
+/// The difference as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Diff {
-    /// The difference in git's unified format; empty where there is none.
+    /// The difference in git's unified format; empty if there is none.
     pub diff: String,
-    /// Bytes of the whole difference.
+    /// The size of the whole difference in bytes.
     pub bytes: u64,
-    /// Whether `diff` is only its beginning: ask for one path at a time.
+    /// Whether `diff` is only the beginning of the difference: then request one path at a time.
     pub truncated: bool,
 }
 
-/// Shows what changed in a cloned repository: in the working tree (the default), in what is staged, or between two commits. Files that git does not know
-/// yet are in `git_status`, not here.
+/// Shows the changes in a cloned repository: in the working tree (default), in the index, or between two commits. `git_status` shows
+/// untracked files; this tool does not.
 #[tool(
     category = "git",
     example("What is not staged", { "path": ".repos/rust-lang/log-1f0c9a3e" }),
@@ -29,19 +29,19 @@ pub struct Diff {
 )]
 pub async fn git_diff(
     git: &Reader,
-    /// The repository: the `path` that `git_clone` returned, or a path from the workspace on.
+    /// The repository: the `path` that `git_clone` returned, or a path relative to the workspace.
     path: String,
-    /// What is staged, against `from` or the last commit.
+    /// Compare the index with `from` or with the last commit.
     #[arg(default = false)]
     staged: bool,
-    /// The commit to compare with: a hash, a branch, a tag or `HEAD`, perhaps with `~2` behind it.
+    /// The commit to compare with: a hash, a branch, a tag or `HEAD`, optionally followed by `~2`.
     from: Option<String>,
     /// The commit to compare; null for the working tree. Needs `from`.
     to: Option<String>,
-    /// Only these files and folders, from the repository on.
+    /// Compare only these files and folders, relative to the repository.
     #[arg(max_items = 100)]
     paths: Option<Vec<String>>,
-    /// Most bytes of `diff`.
+    /// The maximum number of bytes of `diff`.
     #[arg(default = 65536, range = 1..=1_000_000)]
     max_bytes: u32,
 ) -> Result<Diff, ToolError> {

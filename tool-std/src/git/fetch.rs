@@ -13,21 +13,21 @@ use super::session::{Session, helper, recorded, short};
 /// The reference of the fetched commit in the private repository.
 const FETCHED: &str = "refs/fetched";
 
-/// What a fetch brought.
+/// The result of a fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Fetched {
-    /// The branch as this repository has it now: `origin/…`.
+    /// The name of the fetched branch in this repository: `origin/…`.
     pub branch: String,
-    /// Its last commit before, in short; nothing where it was not known.
+    /// The short hash of its last commit before the fetch; null if the branch is new here.
     pub before: Option<String>,
-    /// Its last commit now, in short.
+    /// The short hash of its last commit after the fetch.
     pub commit: String,
-    /// Whether the two differ.
+    /// Whether the last commit has changed.
     pub updated: bool,
 }
 
-/// Fetches a branch of a repository that `git_clone` made from the server, as `origin/…`. What is checked out stays as it is: use `git_branch` to make a branch
-/// from what was fetched.
+/// Fetches a branch from the server into a repository that `git_clone` cloned, as `origin/…`. The working tree does not change. Use
+/// `git_branch` to create a branch from the fetched branch.
 #[tool(
     category = "git",
     example("The branch that is checked out", { "path": ".repos/rust-lang/log-1f0c9a3e" }),

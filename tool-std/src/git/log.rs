@@ -8,33 +8,34 @@ use super::name;
 use super::repository::Repository;
 use crate::Excerpt;
 
-/// A commit.
+/// One commit of the repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Commit {
-    /// Its hash.
+    /// The hash of the commit.
     pub commit: String,
-    /// The name of its author, at most 200 characters of it.
+    /// The name of the author, at most 200 characters.
     pub author: Excerpt<200>,
-    /// The e-mail address of its author, at most 200 characters of it.
+    /// The e-mail address of the author, at most 200 characters.
     pub email: Excerpt<200>,
-    /// When, in ISO 8601.
+    /// The time of the commit, in ISO 8601.
     pub date: String,
-    /// The first line of its message, at most 500 characters.
+    /// The first line of the message, at most 500 characters.
     pub subject: Excerpt<500>,
-    /// The rest of its message, at most 2,000 characters.
+    /// The rest of the message, at most 2,000 characters.
     pub body: Excerpt<2_000>,
 }
 
 /// Commits, the newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Log {
-    /// The commits.
+    /// The commits, newest first.
     pub commits: Vec<Commit>,
-    /// Whether there are more.
+    /// Whether there are more commits.
     pub truncated: bool,
 }
 
-/// Lists commits of a cloned repository, the newest first. A clone by `git_clone` has only the last commit and what was committed or fetched since.
+/// Lists commits of a cloned repository, the newest first. A clone by `git_clone` has only the last commit, and commits that were made or
+/// fetched since.
 #[tool(
     category = "git",
     example("The last commits", { "path": ".repos/rust-lang/log-1f0c9a3e" }),
@@ -42,14 +43,14 @@ pub struct Log {
 )]
 pub async fn git_log(
     git: &Reader,
-    /// The repository: the `path` that `git_clone` returned, or a path from the workspace on.
+    /// The repository: the `path` that `git_clone` returned, or a path relative to the workspace.
     path: String,
-    /// Where to begin: a hash, a branch, a tag or `HEAD`, perhaps with `~2` behind it; null for `HEAD`.
+    /// The commit to begin with: a hash, a branch, a tag or `HEAD`, optionally followed by `~2`; null for `HEAD`.
     revision: Option<String>,
-    /// How many commits.
+    /// The maximum number of commits.
     #[arg(default = 20, range = 1..=200)]
     limit: u32,
-    /// Only commits that changed these files and folders, from the repository on.
+    /// List only commits that changed these files and folders, relative to the repository.
     #[arg(max_items = 100)]
     paths: Option<Vec<String>>,
 ) -> Result<Log, ToolError> {

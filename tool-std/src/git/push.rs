@@ -8,31 +8,31 @@ use super::private;
 use super::repository::Repository;
 use super::session::{Output, Session, failed, helper, recorded, short};
 
-/// What a push did on the server.
+/// The effect of a push on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PushStatus {
-    /// The branch is new there.
+    /// The branch is new on the server.
     Created,
-    /// The branch has more commits there.
+    /// The branch has new commits on the server.
     Updated,
-    /// The server had all of it.
+    /// The server had all commits already.
     UpToDate,
 }
 
 /// A branch that was pushed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Pushed {
-    /// The branch.
+    /// The name of the branch.
     pub branch: String,
-    /// Its last commit, in short.
+    /// The short hash of its last commit.
     pub commit: String,
-    /// What became of it on the server.
+    /// The effect on the branch of the server.
     pub status: PushStatus,
 }
 
-/// Pushes a branch of a repository that `git_clone` made to the branch of the same name on its server. It always waits for an approval, and never overwrites
-/// commits that only the server has: fetch those first.
+/// Pushes a branch of a repository that `git_clone` cloned to the branch of the same name on the server. It always needs an approval, and
+/// never overwrites commits that only the server has: fetch these commits first.
 #[tool(
     category = "git",
     approval,

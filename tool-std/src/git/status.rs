@@ -13,63 +13,64 @@ const MOST: usize = 500;
 /// Maximum number of bytes of their paths.
 const MOST_BYTES: usize = 64 << 10;
 
-/// What became of a file, in the index or in the working tree.
+/// The state of a file, in the index or in the working tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
-    /// Nothing.
+    /// The file is unchanged.
     Unchanged,
-    /// It is new.
+    /// The file is new.
     Added,
-    /// The content changed.
+    /// The content has changed.
     Modified,
     /// The file was deleted.
     Deleted,
-    /// It has another name.
+    /// The file was renamed.
     Renamed,
-    /// It is a copy of another.
+    /// The file is a copy of a different file.
     Copied,
-    /// It is a link that was a file, or the other way round.
+    /// The type changed, between a file and a link.
     TypeChanged,
     /// Two sides of a merge differ.
     Unmerged,
-    /// Git does not know it.
+    /// Git does not track the file.
     Untracked,
 }
 
 /// A file that differs from the last commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct FileChange {
-    /// Its path in the repository; a folder that is new as a whole ends with `/`.
+    /// The path of the file in the repository. The path of a folder with only new files ends with `/`.
     pub path: String,
-    /// The path it had before.
+    /// The path before the file was renamed.
     pub from: Option<String>,
-    /// What the next commit has of it.
+    /// The state in the index, for the next commit.
     pub staged: FileState,
-    /// What the working tree has beyond that.
+    /// The state in the working tree, compared with the index.
     pub unstaged: FileState,
 }
 
-/// Where a repository stands.
+/// The status of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Status {
-    /// The branch that is checked out; nothing where a single commit is.
+    /// The current branch; null if a single commit is checked out.
     pub branch: Option<Excerpt<300>>,
-    /// The last commit; nothing where there is none.
+    /// The last commit; null if there is none.
     pub commit: Option<String>,
-    /// The branch on the server that this one follows.
+    /// The upstream: the branch on the server that the current branch tracks.
     pub upstream: Option<Excerpt<300>>,
-    /// Commits that the upstream does not have.
+    /// The number of commits that only the current branch has.
     pub ahead: Option<u64>,
-    /// Commits that only the upstream has.
+    /// The number of commits that only the upstream has.
     pub behind: Option<u64>,
     /// The files that differ: at most 500, and at most 64 KiB of paths.
     pub changes: Vec<FileChange>,
-    /// Whether there are more.
+    /// Whether there are more files.
     pub truncated: bool,
 }
 
-/// Says which branch of a cloned repository is checked out, how far it is from its upstream, and which files differ from the last commit.
+/// Returns the current branch of a cloned repository, the numbers of commits ahead of and behind its upstream, and the files that differ from
+/// the last commit.
 #[tool(
     category = "git",
     example("A clone", { "path": ".repos/rust-lang/log-1f0c9a3e" }),
@@ -77,7 +78,7 @@ pub struct Status {
 )]
 pub async fn git_status(
     git: &Reader,
-    /// The repository: the `path` that `git_clone` returned, or a path from the workspace on.
+    /// The repository: the `path` that `git_clone` returned, or a path relative to the workspace.
     path: String,
 ) -> Result<Status, ToolError> {
     let session = git.begin();

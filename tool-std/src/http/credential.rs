@@ -7,15 +7,15 @@ use url::Url;
 
 use super::names::{DomainError, Domains, plain};
 
-/// How the host's secret travels.
+/// How the host's secret is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuthStyle {
-    /// As `Authorization: Bearer …`.
+    /// In the header `Authorization: Bearer …`.
     Bearer,
-    /// As a header of its own, `X-API-Key` where the host says nothing else.
+    /// In a separate header, by default `X-API-Key`.
     ApiKey,
-    /// Not at all.
+    /// The secret is not sent.
     None,
 }
 

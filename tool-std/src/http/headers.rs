@@ -10,10 +10,10 @@ use crate::Excerpt;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, StrictSchema)]
 #[schema(json_schema)]
 pub struct Field {
-    /// Its name.
+    /// The name of the field.
     #[schema(length = 1..=128)]
     pub name: String,
-    /// Its value.
+    /// The value of the field.
     #[schema(length = 0..=8192)]
     pub value: String,
 }

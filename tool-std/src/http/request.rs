@@ -12,21 +12,21 @@ use url::Url;
 use super::body::{decode, media_type};
 use super::follow::Secret;
 
-/// What a request does.
+/// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, StrictSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Method {
-    /// Reads.
+    /// `GET`: reads the resource.
     Get,
-    /// Reads the headers alone.
+    /// `HEAD`: reads only the headers.
     Head,
-    /// Sends something new.
+    /// `POST`: sends data, for example to create a resource.
     Post,
-    /// Replaces.
+    /// `PUT`: replaces the resource.
     Put,
-    /// Changes a part.
+    /// `PATCH`: changes a part of the resource.
     Patch,
-    /// Removes.
+    /// `DELETE`: deletes the resource.
     Delete,
 }
 

@@ -17,31 +17,31 @@ use super::{
     AuthStyle, Credential, Field, Http, HttpRead, HttpWrite, Method, Refusal, Request, Response,
 };
 
-/// What a server answered.
+/// The response of a server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answered {
-    /// Status, such as 200.
+    /// The status code, such as 200.
     pub status: u16,
-    /// Where the answer came from, behind all redirects.
+    /// The URL of the response, after all redirects.
     pub url: String,
-    /// Some of its headers.
+    /// Some headers of the response.
     pub headers: Vec<Field>,
-    /// The body: JSON where it is JSON, else text; null where there is none or it is neither.
+    /// The body: JSON if it is JSON, otherwise text; null if there is no body or it is neither.
     #[schemars(schema_with = "any_json")]
     pub body: Option<Box<RawValue>>,
-    /// There is more of the body than is shown.
+    /// Whether the body is longer than shown.
     pub truncated: bool,
-    /// How long it took, in milliseconds.
+    /// The duration of the request in milliseconds.
     pub duration_ms: u64,
-    /// How long to wait before the next try, in seconds.
+    /// The time to wait before a retry, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", default)]
     pub retry_after_seconds: Option<u64>,
-    /// Headers of the call that were not sent, because they are not the caller's to set.
+    /// Headers of the call that were not sent, because the caller may not set them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub headers_not_sent: Vec<String>,
-    /// What else there is to know.
+    /// A note about the response.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", default)]
     pub note: Option<String>,
@@ -52,8 +52,8 @@ fn any_json(_: &mut SchemaGenerator) -> Schema {
     json_schema!({})
 }
 
-/// Reads a URL over HTTP and gives status, headers and body as they are. It changes nothing. For an API or a file; for a page that people
-/// read, `fetch_webpage` gives its text.
+/// Reads a URL over HTTP and returns status, headers and body unchanged. It does not change anything. Use it for an API or a file; for the
+/// text of a web page, use `fetch_webpage`.
 #[tool(
     category = "web",
     example("An API, with a parameter", { "url": "https://api.example.com/v1/items", "query": [{ "name": "page", "value": "2" }] }),
@@ -70,18 +70,18 @@ pub async fn http_get(
     /// The whole URL, `https://…` or `http://…`, of a host on the internet.
     #[arg(length = 1..=4096)]
     url: String,
-    /// Headers to send.
+    /// The headers to send.
     #[arg(default = [], max_items = 50)]
     headers: Vec<Field>,
     /// Parameters to add to the URL's query; they are encoded for you.
     #[arg(default = [], max_items = 100)]
     query: Vec<Field>,
-    /// How to send the host's key for this API; you neither know nor need the key itself.
+    /// How to send the host's key for this API. You do not need to know the key.
     auth_style: Option<AuthStyle>,
-    /// Most characters of the body to give. The host's own limit holds as well.
+    /// The maximum number of characters of the body to return. The host's limit applies too.
     #[arg(range = 0..=10_000_000)]
     max_body_size: Option<u32>,
-    /// Longest time to wait, in milliseconds. The host's own limit holds as well.
+    /// The timeout in milliseconds. The host's limit applies too.
     #[arg(range = 1..=600_000)]
     timeout_ms: Option<u32>,
 ) -> Result<Answered, ToolError> {
@@ -98,7 +98,7 @@ pub async fn http_get(
     asked.send(&http.0, key.as_ref()).await
 }
 
-/// Sends an HTTP request that may change something at its receiver, and gives status, headers and body of the answer. To read only, use
+/// Sends an HTTP request that may change data of the server, and returns status, headers and body of the response. To read only, use
 /// `http_get`.
 #[tool(
     category = "web",
@@ -118,23 +118,23 @@ pub async fn http_request(
     /// The whole URL, `https://…` or `http://…`, of a host on the internet.
     #[arg(length = 1..=4096)]
     url: String,
-    /// What to do.
+    /// The method of the request.
     method: Method,
-    /// Body to send, for POST, PUT, PATCH and DELETE: JSON text, or whatever a header `content-type` says.
+    /// The body to send, for POST, PUT, PATCH and DELETE: JSON text, or text of the type in the header `content-type`.
     #[arg(length = 0..=1_000_000)]
     body: Option<String>,
-    /// Headers to send.
+    /// The headers to send.
     #[arg(default = [], max_items = 50)]
     headers: Vec<Field>,
     /// Parameters to add to the URL's query; they are encoded for you.
     #[arg(default = [], max_items = 100)]
     query: Vec<Field>,
-    /// How to send the host's key for this API; you neither know nor need the key itself.
+    /// How to send the host's key for this API. You do not need to know the key.
     auth_style: Option<AuthStyle>,
-    /// Most characters of the body to give. The host's own limit holds as well.
+    /// The maximum number of characters of the body to return. The host's limit applies too.
     #[arg(range = 0..=10_000_000)]
     max_body_size: Option<u32>,
-    /// Longest time to wait, in milliseconds. The host's own limit holds as well.
+    /// The timeout in milliseconds. The host's limit applies too.
     #[arg(range = 1..=600_000)]
     timeout_ms: Option<u32>,
 ) -> Result<Answered, ToolError> {

@@ -14,9 +14,9 @@ use crate::workspace::Writer;
 /// Output of a command while it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Progress {
-    /// Where it was written.
+    /// The stream of the output.
     pub stream: OutputStream,
-    /// One or more lines.
+    /// One or more lines of output.
     pub text: String,
 }
 
@@ -24,9 +24,9 @@ pub struct Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputStream {
-    /// Standard output.
+    /// The standard output of the program.
     Stdout,
-    /// Standard error.
+    /// The standard error of the program.
     Stderr,
 }
 
@@ -34,42 +34,42 @@ pub enum OutputStream {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// It came to its own end.
+    /// The program ended by itself.
     Exited,
-    /// A signal killed it.
+    /// A signal killed the program.
     Killed,
-    /// Its time was over.
+    /// The timeout passed.
     TimedOut,
-    /// It wrote more than it may.
+    /// The output limit was exceeded.
     TooMuchOutput,
-    /// It needed more memory than it may have.
+    /// The memory limit was exceeded.
     OutOfMemory,
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct CommandResult {
-    /// How it ended.
+    /// How the command ended.
     pub ended: Ending,
-    /// Its exit code; 128 and the signal's number where one killed it, 124 where its time was over.
+    /// The exit code; 128 plus the signal's number if a signal killed the program, 124 if the timeout passed.
     pub exit_code: i32,
-    /// What has to be said about the end, where it was not its own.
+    /// A note about the end, if the program did not end by itself.
     pub note: Option<String>,
-    /// Head and tail of standard output; a line between them says how much is left out.
+    /// The beginning and end of standard output, with a line between them that says how much is left out.
     pub stdout: String,
-    /// Head and tail of standard error.
+    /// The beginning and end of standard error.
     pub stderr: String,
-    /// How many bytes it wrote to standard output.
+    /// The number of bytes that were written to standard output.
     pub stdout_bytes: u64,
-    /// How many bytes it wrote to standard error.
+    /// The number of bytes that were written to standard error.
     pub stderr_bytes: u64,
-    /// How long it ran.
+    /// The duration of the command.
     pub duration_ms: u64,
 }
 
-/// Runs a program with its arguments in the workspace and waits for its end. Write the program and each argument as an item of its own:
-/// nothing is expanded, split or quoted, and there is no shell unless the host allows one; then a command of one item is a line for it.
-/// The program sees the workspace and the system's programs, nothing else; whatever it starts ends with it.
+/// Runs a program with its arguments in the workspace and waits for its end. Write the program and each argument as a separate item:
+/// nothing is expanded, split or quoted, and there is no shell. If the host allows a shell, a command of one item is a line for the shell.
+/// The program can use only the workspace and the system's programs. All processes that it starts end with it.
 #[tool(
     category = "process",
     example("Tests of a project", { "command": ["cargo", "test", "--offline"], "cwd": "service", "timeout_seconds": 300 }),
@@ -81,12 +81,12 @@ pub fn run_command(
     /// The program and its arguments.
     #[arg(min_items = 1, max_items = 1000)]
     command: Vec<String>,
-    /// The folder to run in, from the workspace on.
+    /// The folder to run in, relative to the workspace.
     #[arg(default = ".")]
     cwd: String,
-    /// What the program reads from standard input.
+    /// The text that the program reads from standard input.
     stdin: Option<String>,
-    /// After this many seconds it is killed. The host may allow less.
+    /// The timeout in seconds, after which the program is killed. The host may set a shorter one.
     #[arg(default = 60, range = 1..=3600)]
     timeout_seconds: u32,
 ) -> ToolStream<Progress, CommandResult> {

@@ -22,45 +22,45 @@ const READERS: usize = 8;
 /// How many characters of links a page may always have, even if `max_chars` is smaller.
 const LINKS: usize = 1_000;
 
-/// What a page says.
+/// The text of a web page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Page {
-    /// Where it is, behind all redirects.
+    /// The URL of the page, after all redirects.
     pub url: String,
-    /// Its title, at most 300 characters of it.
+    /// The title of the page, at most 300 characters.
     pub title: Option<Excerpt<300>>,
-    /// Its main text, as Markdown.
+    /// The main text of the page, as Markdown.
     pub markdown: String,
-    /// The links in its main text, each once: the first 100, and no more than 1,000 characters of them, or `max_chars` where that is more.
+    /// The links in the main text, each once: the first 100, with at most 1,000 characters in total, or `max_chars` if that is more.
     pub links: Vec<Link>,
-    /// There is more of it than is here.
+    /// Whether the page has more text than this.
     pub truncated: bool,
-    /// How to cite it.
+    /// The citation of the page.
     pub citation: PageCitation,
 }
 
 /// A link of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct Link {
-    /// What it says, at most 200 characters of it.
+    /// The text of the link, at most 200 characters.
     pub text: Excerpt<200>,
-    /// Where it leads.
+    /// The URL of the link.
     pub url: String,
 }
 
-/// Where a text comes from.
+/// The source of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, StrictSchema)]
 pub struct PageCitation {
-    /// What sort of source: `web`.
+    /// The kind of the source: `web`.
     pub source: String,
-    /// The page's URL.
+    /// The URL of the page.
     pub source_id: String,
-    /// When it was read, as ISO 8601 text.
+    /// The time at which the page was read, in ISO 8601.
     pub retrieved_at: String,
 }
 
-/// Reads one web page and gives its main text as Markdown, without navigation and advertising, with its links. Use it for pages that
-/// people read; for an API or a file use `http_get`.
+/// Reads one web page and returns its main text as Markdown, with its links and without navigation and advertising. For an API or a file, use
+/// `http_get`.
 #[tool(
     category = "web",
     example("A page", { "url": "https://example.com/blog/post" }),
@@ -72,7 +72,7 @@ pub async fn fetch_webpage(
     /// The whole URL, `https://…` or `http://…`, of a page on the internet.
     #[arg(length = 1..=4096)]
     url: String,
-    /// Most characters of the text to give.
+    /// The maximum number of characters of the text to return.
     #[arg(default = 20000, range = 100..=200000)]
     max_chars: u32,
 ) -> Result<Page, ToolError> {

@@ -34,9 +34,9 @@ pub struct SearchQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Depth {
-    /// Fast.
+    /// A fast search with short excerpts.
     Basic,
-    /// Slower, with more of each page.
+    /// A slower search with more text of each page.
     Advanced,
 }
 
@@ -110,33 +110,33 @@ pub trait SearchProvider: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Vec<SearchHit>, ToolError>>;
 }
 
-/// What a search engine found.
+/// The results of a search engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 pub struct SearchResults {
-    /// What was searched for.
+    /// The query that was searched.
     pub query: String,
-    /// The engine that was asked.
+    /// The name of the search engine.
     pub provider: String,
     /// The pages, best first.
     pub results: Vec<SearchResult>,
 }
 
-/// One page that was found.
+/// One page of the results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 pub struct SearchResult {
-    /// Its place, 1 is the best.
+    /// The rank of the page; 1 is the best.
     pub rank: u32,
-    /// Its title, at most 300 characters of it.
+    /// The title of the page, at most 300 characters.
     pub title: Excerpt<300>,
-    /// Where it is.
+    /// The URL of the page.
     pub url: String,
-    /// A part of its text, at most 2,000 characters.
+    /// A part of the text of the page, at most 2,000 characters.
     pub snippet: Excerpt<2_000>,
-    /// How well it fits, where the engine says it.
+    /// How well the page matches the query, if the engine reports that.
     pub score: Option<f64>,
 }
 
-/// Searches the web and gives pages with title, URL and a part of their text, best first. Read a page with `fetch_webpage` before you
+/// Searches the web and returns pages with title, URL and a part of their text, best first. Read a page with `fetch_webpage` before you
 /// rely on it.
 #[tool(
     category = "web",
@@ -158,13 +158,13 @@ pub async fn search_web(
     /// Name of the search engine: tavily, serpapi, brave, searxng or duckduckgo.
     #[variable("SEARCH_PROVIDER")]
     provider: Option<String>,
-    /// What to search for, as one would type it into a search engine.
+    /// The query, as for a search engine.
     #[arg(length = 1..=400)]
     query: String,
-    /// Most results to give.
+    /// The maximum number of results to return.
     #[arg(default = 5, range = 1..=20)]
     limit: u32,
-    /// How thorough the search is; not every engine knows a difference.
+    /// How thorough the search is. Not every engine supports a difference.
     depth: Option<Depth>,
 ) -> Result<SearchResults, ToolError> {
     let Some((engine, meant)) = search.chosen(provider.as_deref()) else {
