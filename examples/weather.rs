@@ -14,7 +14,7 @@ pub enum Unit {
     Fahrenheit,
 }
 
-/// Tells today's temperature in a city. Use it whenever the weather comes up.
+/// Returns today's temperature in a city. Use it for questions about the weather.
 #[tool]
 pub fn weather(
     /// The city, in English.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use tool_core::prelude::*;
 use tool_wire::{ModelReply, Offer, Provider};
 
-/// Tells how many days are left until a date.
+/// Returns the number of days until a date.
 #[tool(read_only, example("The end of a year", { "date": "2026-12-31" }))]
 pub fn days_until(
     /// The date, as in 2026-12-31.

@@ -31,7 +31,7 @@ struct Hit {
     text: String,
 }
 
-/// Gives all hits.
+/// Returns all of the hits.
 #[tool(read_only)]
 fn hits(page: &Page) -> Bounded<Vec<Hit>, 64> {
     vec![Hit {
@@ -40,13 +40,13 @@ fn hits(page: &Page) -> Bounded<Vec<Hit>, 64> {
     .into()
 }
 
-/// Gives a page as text.
+/// Returns a page as text.
 #[tool(read_only)]
 async fn page(page: &Page) -> Result<Bounded<String, 16>, ToolError> {
     Ok(page.0.clone().into())
 }
 
-/// Gives a page of which the caller says how much is shown.
+/// Returns a page, of which the caller limits the visible part.
 #[tool(read_only)]
 fn some_page(
     page: &Page,
@@ -56,7 +56,7 @@ fn some_page(
     Bounded::at_most(page.0.clone(), shown as usize)
 }
 
-/// Gives a page in the end.
+/// Returns a page after its progress.
 #[tool(read_only)]
 fn slow_page(#[context] page: Page) -> ToolStream<u32, Bounded<String, 16>> {
     tool_stream! {

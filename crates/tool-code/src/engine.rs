@@ -46,7 +46,7 @@ pub(crate) enum Stop {
     Gone = 3,
 }
 
-/// Tells the run from other threads that it has to stop.
+/// Requests the end of the run, from other threads.
 #[derive(Clone)]
 pub(crate) struct Signal {
     flag: Arc<AtomicU8>,

@@ -132,7 +132,7 @@ impl FromContext for Served {
     }
 }
 
-/// Tells clients that tools have changed.
+/// Notifies clients that tools have changed.
 #[tool(read_only)]
 async fn test_trigger_tool_change(server: &Served) -> Result<String, ToolError> {
     if let Some(tell) = server.tools.get() {
@@ -141,7 +141,7 @@ async fn test_trigger_tool_change(server: &Served) -> Result<String, ToolError> 
     Ok("Tool list change triggered".to_owned())
 }
 
-/// Tells clients that prompts have changed.
+/// Notifies clients that prompts have changed.
 #[tool(read_only)]
 async fn test_trigger_prompt_change(server: &Served) -> Result<String, ToolError> {
     if let Some(tell) = server.prompts.get() {

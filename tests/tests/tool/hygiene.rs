@@ -4,12 +4,12 @@ use tool_core::prelude::*;
 
 use crate::{answer, schema};
 
-/// Has names that need a mark in Rust.
+/// Has parameters whose names are keywords in Rust.
 #[tool]
 fn r#match(
     /// A type.
     r#type: String,
-    /// A value of the name of what the macro writes.
+    /// A value with a name that the macro generates.
     cx: u32,
     /// Another.
     map: u32,
@@ -72,7 +72,7 @@ tools! {
         #[arg(default = 1)]
         b: u32
     ) -> u32 { a + b }
-    /// Gives nothing.
+    /// Returns nothing to the model.
     made_nothing() -> () {}
 }
 
@@ -92,7 +92,7 @@ fn tool_may_be_declared_in_a_function_body() {
     /// Adds one, locally.
     #[tool]
     fn local_add(
-        /// To what.
+        /// The number to add to.
         to: u32,
     ) -> u32 {
         to + 1
@@ -130,12 +130,12 @@ fn one_use_imports_the_fn_and_its_arguments() {
     );
 }
 
-/// Is on its way out.
+/// A tool that is deprecated.
 #[deprecated(note = "use `greet`")]
 #[tool]
 pub fn old_greet() {}
 
-/// Takes what is on its way out.
+/// Takes arguments of deprecated types.
 #[allow(deprecated, reason = "the test is about this warning")]
 #[tool]
 fn takes_old(
@@ -159,7 +159,7 @@ fn deprecated_items_warn_only_where_the_user_names_them() {
     assert_eq!(answer("takes_old", r#"{"old":{"value":1}}"#), "1");
 }
 
-/// Stands under an attribute macro's work.
+/// A tool below a different attribute macro.
 #[tool]
 #[must_use]
 #[inline]

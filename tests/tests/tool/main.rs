@@ -61,7 +61,7 @@ fn greet(
     format!("hello {name}")
 }
 
-/// Tells the time of the tests.
+/// Returns the time of the tests.
 #[tool]
 async fn now() -> Result<u32, ToolError> {
     Ok(12)

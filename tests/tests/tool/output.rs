@@ -78,7 +78,7 @@ pub struct Plain {
     pub all: u32,
 }
 
-/// Tells plainly, with an error of its own.
+/// Returns a type without a schema, and fails with an error of `std`.
 #[tool]
 async fn tell_plainly() -> Result<Plain, std::io::Error> {
     Ok(Plain { all: 3 })

@@ -212,7 +212,7 @@ fn cfg_applies_to_parameters() {
     assert_eq!(input.there, 2);
 }
 
-/// Takes what lints would not like.
+/// Takes arguments that lints would warn about.
 #[tool]
 fn lints_on_parameters(
     /// Unused.

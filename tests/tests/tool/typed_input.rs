@@ -106,7 +106,7 @@ pub struct Bare {
     pub value: u32,
 }
 
-/// Takes what can only be read.
+/// Takes a type that implements only `Deserialize`.
 #[tool]
 async fn take_bare(
     /// A value.

@@ -146,7 +146,7 @@ fn other_users(random: &mut Random, runs: &mut [Run]) {
     }
 }
 
-/// Lets users drive a run and press stop at once, at a time when most calls have begun.
+/// Lets users drive a run and request its stop at the same time, when most calls have begun.
 fn stopped_drives(
     random: &mut Random,
     settings: &Settings,

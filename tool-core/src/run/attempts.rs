@@ -47,7 +47,7 @@ pub(super) async fn runs<P: Pause>(
             Some(Ok(())) => {}
         }
     }
-    // What was switched off while a row was written does not run.
+    // A tool that was switched off while a row was written does not run.
     if running.is_recorded() {
         let reread = {
             let reread = toolset.reread_switches(running.is_claimed());

@@ -366,7 +366,7 @@ impl Claim {
         });
     }
 
-    /// Gives back the claim of a call that cannot begin, so that its next dispatch can take it.
+    /// Releases the claim of a call that cannot begin, so that its next dispatch can take it.
     pub(super) async fn give_back(self) {
         let end = EffectEnd {
             state: EffectState::Failed,
@@ -391,7 +391,7 @@ impl Claim {
             Some(_) if cx.has_returned() => EffectState::Succeeded,
             Some(_) if released => EffectState::Failed,
             Some(_) if cx.was_cut() => EffectState::Ambiguous,
-            // What the body did before it asked for the nested call is done.
+            // The effects of the body before it requested the nested call have happened.
             Some(ErrorKind::Pending) => EffectState::Ambiguous,
             Some(_) if result.unsettled().is_some() => EffectState::Ambiguous,
             Some(_) => EffectState::Failed,

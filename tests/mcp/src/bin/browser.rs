@@ -37,7 +37,7 @@ fn steps() -> ToolStream<String, u64> {
     }
 }
 
-/// Tells clients that the tools have changed.
+/// Notifies clients that the tools have changed.
 #[tool(read_only)]
 async fn change() -> Result<String, ToolError> {
     if let Some(server) = SERVER.get() {

@@ -56,7 +56,7 @@ impl Permit {
         self,
         body: Body<impl Future<Output = Result<R, ToolError>> + Send>,
     ) -> Outcome<R> {
-        /// Tells blocking code that its caller no longer waits, also when the run is dropped.
+        /// Signals to blocking code that its caller no longer waits, also when the run is dropped.
         struct Ended<'a>(&'a CallScope);
         impl Drop for Ended<'_> {
             fn drop(&mut self) {
