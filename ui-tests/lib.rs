@@ -25,7 +25,7 @@ pub struct Told {
 pub struct Run {
     /// The messages, ordered by file and line.
     pub told: Vec<Told>,
-    /// Binaries by name.
+    /// The field `executables` of `Run`: binaries by name.
     pub executables: Vec<(String, PathBuf)>,
     /// Whether cargo exited with success.
     pub success: bool,

@@ -2,25 +2,25 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Job {
-    /// How long.
+    /// The field `wait` of `Job`.
     #[schema(as = String)]
     pub wait: std::time::Duration,
-    /// A time.
+    /// The field `pause` of `Job`: a time.
     #[schema(as = std::time::Duration)]
     pub pause: u64,
-    /// How many.
+    /// The field `many` of `Job`.
     #[schema(as = u32)]
     pub many: u8,
     /// How many, in range.
     #[schema(as = u32, range = 0..=255)]
     pub few: u8,
-    /// A letter.
+    /// The field `letter` of `Job`.
     #[schema(as = String)]
     pub letter: char,
-    /// A point.
+    /// The field `point` of `Job`.
     #[schema(as = Vec<f64>)]
     pub point: [f64; 2],
-    /// A place.
+    /// The field `place` of `Job`.
     #[schema(as = Half)]
     pub place: Whole,
     /// A text that is written by another.
@@ -31,15 +31,15 @@ pub struct Job {
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Whole {
-    /// North.
+    /// The field `north` of `Whole`.
     pub north: f64,
-    /// East.
+    /// The field `east` of `Whole`.
     pub east: f64,
 }
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Half {
-    /// North.
+    /// The field `north` of `Half`.
     pub north: f64,
 }
 

@@ -2,13 +2,13 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Order {
-    /// How many.
+    /// The field `many` of `Order`.
     #[schema(as = Option<f64>)]
     pub many: Option<u32>,
-    /// Where to.
+    /// The field `to` of `Order`: where to.
     #[schema(as = String)]
     pub to: String,
-    /// Which ones.
+    /// The field `ids` of `Order`: which ones.
     #[schema(as = Vec<String>)]
     pub ids: std::collections::BTreeSet<u64>,
 }

@@ -2,17 +2,17 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page<T> {
-    /// Items.
+    /// The field `items` of `Page`.
     pub items: Vec<T>,
-    /// Which.
+    /// The field `number` of `Page`.
     #[schema(as = String)]
     pub number: u32,
 }
 
-/// Reads a page.
+/// Reads a page, for this test.
 #[tool]
 pub fn read(
-    /// The page.
+    /// The argument `page` of the tool.
     page: Page<String>,
 ) -> u32 {
     page.number

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Order {
-    /// Where to.
+    /// The field `to` of `Order`: where to.
     #[schema(as = Option<String>)]
     pub to: String,
 }

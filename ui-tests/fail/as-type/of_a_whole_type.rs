@@ -16,7 +16,7 @@ impl From<u32> for Ticks {
 #[derive(Debug, Deserialize, StrictSchema)]
 #[schema(as = String)]
 pub struct Point {
-    /// North.
+    /// The field `north` of `Point`.
     pub north: f64,
 }
 

@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 fn count(
-    /// How many.
+    /// The argument `many` of the tool.
     #[arg(as = String)]
     many: u32,
 ) -> u32 {

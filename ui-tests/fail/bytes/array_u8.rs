@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Upload {
-    /// Its hash.
+    /// The field `hash` of `Upload`.
     pub hash: [u8; 32],
 }
 

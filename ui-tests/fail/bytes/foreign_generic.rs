@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Uploads.
+/// The tool `upload` of this test.
 #[tool]
 pub fn upload(
-    /// The parts.
+    /// The argument `parts` of the tool.
     parts: ui_foreign::Page<Vec<u8>>,
 ) -> Result<usize, ToolError> {
     Ok(parts.items.len())

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// How many.
+    /// The field `many` of `Query`.
     #[schema(range = 0.5..=5.5)]
     pub many: u32,
 }

@@ -2,17 +2,17 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Limited<T> {
-    /// The value.
+    /// The field `value` of `Limited`.
     pub value: T,
-    /// How many.
+    /// The field `many` of `Limited`.
     #[schema(length = 1..=5)]
     pub many: u32,
 }
 
-/// Takes one.
+/// Takes one, for this test.
 #[tool]
 pub fn take(
-    /// It.
+    /// The argument `limited` of the tool: it.
     limited: Limited<String>,
 ) -> Result<String, ToolError> {
     Ok(limited.value)

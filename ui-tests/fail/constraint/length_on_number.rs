@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// What.
+    /// The field `number` of `Query`.
     #[schema(length = 1..=5)]
     pub number: Option<u32>,
 }

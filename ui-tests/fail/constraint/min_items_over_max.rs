@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// Words.
+    /// The field `words` of `Query`.
     #[schema(min_items = 5, max_items = 2)]
     pub words: Vec<String>,
 }

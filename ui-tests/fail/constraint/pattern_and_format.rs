@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Day {
-    /// A day.
+    /// The field `day` of `Day`.
     #[schema(format = "date", pattern = "^2026")]
     pub day: String,
 }

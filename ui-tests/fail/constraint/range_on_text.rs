@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// What.
+    /// The field `text` of `Query`.
     #[schema(range = 1..=5)]
     pub text: String,
 }

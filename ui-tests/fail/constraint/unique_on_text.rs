@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// A name.
+    /// The argument `name` of the tool.
     #[arg(unique, max_items = 3)]
     name: String,
 ) -> Result<String, ToolError> {

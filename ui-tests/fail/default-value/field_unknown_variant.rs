@@ -9,7 +9,7 @@ pub enum Lang {
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Filter {
-    /// Language.
+    /// The field `lang` of `Filter`.
     #[schema(default = "cobol")]
     pub lang: Lang,
 }

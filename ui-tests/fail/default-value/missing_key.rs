@@ -1,18 +1,18 @@
 use tool_core::prelude::*;
 
-/// A filter.
+/// The record `Filter` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Filter {
-    /// Language.
+    /// The field `lang` of `Filter`.
     pub lang: String,
-    /// Tags.
+    /// The field `tags` of `Filter`.
     pub tags: Vec<String>,
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// Narrow it.
+    /// The argument `filter` of the tool: narrow it.
     #[arg(default = { "lang": "rust" })]
     filter: Filter,
 ) -> Result<String, ToolError> {

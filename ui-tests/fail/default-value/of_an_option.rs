@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Searches.
+/// Searches the index for pages.
 #[tool]
 pub fn search(
-    /// How many.
+    /// The argument `n` of the tool.
     #[arg(default = 3)]
     n: Option<u32>,
 ) -> Result<u32, ToolError> {

@@ -6,7 +6,7 @@ fn ten() -> u8 {
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// How many.
+    /// The field `limit` of `Query`.
     #[serde(default = "ten")]
     pub limit: u8,
 }

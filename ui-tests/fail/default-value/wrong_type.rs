@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// How many.
+    /// The argument `limit` of the tool.
     #[arg(default = "ten")]
     limit: u32,
 ) -> Result<u32, ToolError> {

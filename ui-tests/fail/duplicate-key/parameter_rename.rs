@@ -1,11 +1,11 @@
 use tool_core::prelude::*;
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// How many.
+    /// The argument `limit` of the tool.
     limit: u8,
-    /// How many.
+    /// The argument `max` of the tool.
     #[arg(rename = "limit")]
     max: u8,
 ) -> Result<u8, ToolError> {

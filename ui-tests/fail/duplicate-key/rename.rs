@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// How many.
+    /// The field `max` of `Query`.
     #[serde(rename = "limit")]
     pub max: u8,
-    /// How many.
+    /// The field `limit` of `Query`.
     pub limit: u8,
 }
 

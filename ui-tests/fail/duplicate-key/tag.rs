@@ -3,12 +3,12 @@ use tool_core::prelude::*;
 #[derive(Debug, StrictSchema)]
 #[serde(tag = "kind")]
 pub enum Shape {
-    /// A circle.
+    /// The variant `Circle` of `Shape`.
     Circle {
-        /// Its kind.
+        /// The field `kind` of `Circle`.
         kind: String,
     },
-    /// Nothing.
+    /// The variant `Nothing` of `Shape`.
     Nothing,
 }
 

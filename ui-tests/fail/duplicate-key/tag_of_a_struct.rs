@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// A circle.
+/// The record `Circle` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Circle {
     /// Which kind of circle.
@@ -10,9 +10,9 @@ pub struct Circle {
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind")]
 pub enum Shape {
-    /// Nothing.
+    /// The variant `Nothing` of `Shape`.
     Nothing,
-    /// A circle.
+    /// The variant `Circle` of `Shape`.
     Circle(Circle),
 }
 

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool(read_only, destructive)]
 pub fn read() -> Result<(), ToolError> {
     Ok(())

@@ -1,7 +1,7 @@
 use tool_core::Effect;
 use tool_core::prelude::*;
 
-/// A store.
+/// The record `Store` of this test.
 #[derive(Clone)]
 pub struct Store;
 
@@ -13,11 +13,11 @@ impl FromContext for Store {
     }
 }
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool(read_only)]
 pub fn read(
     store: &Store,
-    /// What.
+    /// The argument `key` of the tool.
     key: String,
 ) -> Result<String, ToolError> {
     let _ = store;

@@ -7,11 +7,11 @@ use tool_core::{Effect, Uses};
 struct Store;
 tool_core::host_value!(Store, Effect::WRITE);
 
-/// Saves a number.
+/// Saves a number, for this test.
 #[tool]
 fn save(
     #[context] store: Store,
-    /// The number.
+    /// The argument `n` of the tool.
     n: i32,
 ) -> i32 {
     let _ = store;

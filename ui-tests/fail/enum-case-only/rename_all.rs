@@ -3,14 +3,14 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind")]
 pub enum Step {
-    /// Up.
+    /// The variant `Up` of `Step`.
     Up {
-        /// How far.
+        /// The field `far` of `Up`.
         far: u8,
     },
-    /// Up, loudly.
+    /// The variant `UP` of `Step`: up, loudly.
     UP {
-        /// How far.
+        /// The field `far` of `UP`.
         far: u8,
     },
 }

@@ -4,7 +4,7 @@ fn load() -> Result<u32, Box<dyn std::error::Error>> {
     Err("no file".into())
 }
 
-/// Reads a number.
+/// Reads a number, for this test.
 #[tool(read_only)]
 pub async fn read() -> Result<u32, ToolError> {
     Ok(load()?)

@@ -2,16 +2,16 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Hit {
-    /// Its title.
+    /// The field `title` of `Hit`.
     pub title: String,
-    /// Its score.
+    /// The field `score` of `Hit`.
     pub score: f64,
 }
 
-/// Finds.
+/// Finds the pages that match.
 #[tool(example("One", { "text": "a" } => [{ "title": "a" }]))]
 pub fn find(
-    /// What.
+    /// The argument `text` of the tool.
     text: String,
 ) -> Result<Vec<Hit>, ToolError> {
     Ok(vec![Hit { title: text, score: 1.0 }])

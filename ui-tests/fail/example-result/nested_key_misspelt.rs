@@ -2,20 +2,20 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Place {
-    /// The city.
+    /// The field `city` of `Place`.
     pub city: String,
 }
 
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Hit {
-    /// Where.
+    /// The field `place` of `Hit`.
     pub place: Place,
 }
 
-/// Finds.
+/// Finds the pages that match.
 #[tool(example("One", { "text": "a" } => { "place": { "town": "Bonn" } }))]
 pub fn find(
-    /// What.
+    /// The argument `text` of the tool.
     text: String,
 ) -> Result<Hit, ToolError> {
     Ok(Hit { place: Place { city: text } })

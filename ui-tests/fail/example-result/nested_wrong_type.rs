@@ -2,24 +2,24 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Place {
-    /// The city.
+    /// The field `city` of `Place`.
     pub city: String,
-    /// The house.
+    /// The field `house` of `Place`.
     pub house: u16,
 }
 
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Hit {
-    /// Its title.
+    /// The field `title` of `Hit`.
     pub title: String,
-    /// Where.
+    /// The field `place` of `Hit`.
     pub place: Place,
 }
 
-/// Finds.
+/// Finds the pages that match.
 #[tool(example("One", { "text": "a" } => [{ "title": "a", "place": { "city": "Bonn", "house": "1a" } }]))]
 pub fn find(
-    /// What.
+    /// The argument `text` of the tool.
     text: String,
 ) -> Result<Vec<Hit>, ToolError> {
     drop(text);

@@ -1,14 +1,14 @@
 use tool_core::prelude::*;
 
-/// Arguments.
+/// The record `Args` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Args {
-    /// A name.
+    /// The field `name` of `Args`.
     #[schema(length = 1..=5)]
     pub name: String,
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool(example("Too long", { "name": "Wolfgang" }))]
 pub fn greet(#[args] args: Args) -> Result<String, ToolError> {
     Ok(args.name)

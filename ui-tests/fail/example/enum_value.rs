@@ -7,10 +7,10 @@ pub enum Lang {
     Go,
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool(example("Cobol", { "langs": ["rust", "cobol"] }))]
 pub fn list(
-    /// Languages.
+    /// The argument `langs` of the tool: languages.
     langs: Vec<Lang>,
 ) -> Result<usize, ToolError> {
     Ok(langs.len())

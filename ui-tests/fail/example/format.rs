@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Lists.
+/// Lists all of the entries.
 #[tool(example("Yesterday", { "day": "2026-02-30" }))]
 pub fn list(
-    /// A day.
+    /// The argument `day` of the tool.
     #[arg(format = "date")]
     day: String,
 ) -> Result<String, ToolError> {

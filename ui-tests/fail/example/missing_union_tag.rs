@@ -1,28 +1,28 @@
 use tool_core::prelude::*;
 
-/// A shape.
+/// The enum `Shape` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Shape {
-    /// A circle.
+    /// The variant `Circle` of `Shape`.
     Circle {
-        /// Its radius.
+        /// The field `radius` of `Circle`.
         radius: f64,
     },
-    /// A square.
+    /// The variant `Square` of `Shape`.
     Square {
-        /// Its side.
+        /// The field `side` of `Square`.
         side: f64,
     },
 }
 
-/// Draws.
+/// Draws the shape on a page.
 #[tool(
     example("Round", { "shapes": [{ "kind": "circle", "radius": 1.5 }] }),
     example("Without its kind", { "shapes": [{ "radius": 1.5 }] }),
 )]
 pub fn draw(
-    /// Shapes.
+    /// The argument `shapes` of the tool.
     shapes: Vec<Shape>,
 ) -> Result<usize, ToolError> {
     Ok(shapes.len())

@@ -2,14 +2,14 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Filter {
-    /// Language.
+    /// The field `lang` of `Filter`.
     pub lang: String,
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool(example("Rust", { "filter": { "language": "rust" } }))]
 pub fn list(
-    /// Narrow it.
+    /// The argument `filter` of the tool: narrow it.
     filter: Filter,
 ) -> Result<String, ToolError> {
     Ok(filter.lang)

@@ -2,16 +2,16 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Filter {
-    /// Language.
+    /// The field `lang` of `Filter`.
     pub lang: String,
-    /// Tags.
+    /// The field `tags` of `Filter`.
     pub tags: Vec<String>,
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool(example("Rust", { "filter": { "lang": "rust" } }))]
 pub fn list(
-    /// Narrow it.
+    /// The argument `filter` of the tool: narrow it.
     filter: Filter,
 ) -> Result<String, ToolError> {
     Ok(filter.lang)

@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Lists.
+/// Lists all of the entries.
 #[tool(example("Upper", { "code": "ABC" }))]
 pub fn list(
-    /// A code.
+    /// The argument `code` of the tool.
     #[arg(pattern = "^[a-z]+$")]
     code: String,
 ) -> Result<String, ToolError> {

@@ -5,9 +5,9 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Value {
-    /// A text.
+    /// The variant `Text` of `Value`.
     Text(String),
-    /// A number.
+    /// The variant `Number` of `Value`.
     Number(f64),
 }
 

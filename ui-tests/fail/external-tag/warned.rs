@@ -5,12 +5,12 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// A circle.
+    /// The variant `Circle` of `Shape`.
     Circle {
-        /// Its radius.
+        /// The field `radius` of `Circle`.
         radius: f64,
     },
-    /// Nothing.
+    /// The variant `Nothing` of `Shape`.
     Nothing,
 }
 

@@ -6,7 +6,7 @@ use tool_core::{Effect, host_value};
 pub struct Tracker;
 host_value!(Tracker, Effect::READ);
 
-/// Tracks.
+/// The tool `track` of this test.
 #[tool]
 pub fn track(tracker: Tracker) -> Result<(), ToolError> {
     drop(tracker);

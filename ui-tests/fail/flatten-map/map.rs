@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page {
-    /// Its title.
+    /// The field `title` of `Page`.
     pub title: String,
-    /// Everything else.
+    /// The field `rest` of `Page`: everything else.
     #[serde(flatten)]
     pub rest: HashMap<String, String>,
 }

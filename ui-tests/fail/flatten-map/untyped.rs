@@ -2,9 +2,9 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page {
-    /// Its title.
+    /// The field `title` of `Page`.
     pub title: String,
-    /// Everything else.
+    /// The field `rest` of `Page`: everything else.
     #[serde(flatten)]
     pub rest: serde_json::Value,
 }

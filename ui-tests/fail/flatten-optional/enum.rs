@@ -1,26 +1,26 @@
 use tool_core::prelude::*;
 
-/// A shape.
+/// The enum `Shape` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind")]
 pub enum Shape {
-    /// A circle.
+    /// The variant `Circle` of `Shape`.
     Circle {
-        /// Its radius.
+        /// The field `radius` of `Circle`.
         radius: f64,
     },
-    /// A square.
+    /// The variant `Square` of `Shape`.
     Square {
-        /// Its side.
+        /// The field `side` of `Square`.
         side: f64,
     },
 }
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Drawing {
-    /// Its title.
+    /// The field `title` of `Drawing`.
     pub title: String,
-    /// What to draw.
+    /// The field `shape` of `Drawing`: what to draw.
     #[serde(flatten)]
     pub shape: Option<Shape>,
 }

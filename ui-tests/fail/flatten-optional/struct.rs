@@ -2,13 +2,13 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page {
-    /// How many.
+    /// The field `limit` of `Page`.
     pub limit: u8,
 }
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// Which page.
+    /// The field `page` of `Query`: which page.
     #[serde(flatten)]
     pub page: Option<Page>,
 }

@@ -2,9 +2,9 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page {
-    /// Its title.
+    /// The field `title` of `Page`.
     pub title: String,
-    /// Its lines.
+    /// The field `lines` of `Page`.
     #[serde(flatten)]
     pub lines: Vec<String>,
 }

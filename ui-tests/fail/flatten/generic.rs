@@ -2,9 +2,9 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page<T> {
-    /// Its title.
+    /// The field `title` of `Page`.
     pub title: String,
-    /// What else.
+    /// The field `rest` of `Page`: what else.
     #[serde(flatten)]
     pub rest: T,
 }

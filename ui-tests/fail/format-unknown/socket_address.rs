@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Connects.
+/// The tool `connect` of this test.
 #[tool]
 pub fn connect(
-    /// Where.
+    /// The argument `address` of the tool.
     address: std::net::SocketAddr,
 ) -> Result<(), ToolError> {
     let _ = address;

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Contact {
-    /// A number.
+    /// The field `phone` of `Contact`.
     #[schema(format = "phone")]
     pub phone: String,
 }

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Hooks {
-    /// Where to call.
+    /// The field `callbacks` of `Hooks`: where to call.
     pub callbacks: Vec<Box<url::Url>>,
 }
 

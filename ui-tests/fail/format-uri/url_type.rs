@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Calls back.
+/// Calls back, for this test.
 #[tool]
 pub fn call_back(
-    /// Where to call.
+    /// The argument `callback` of the tool: where to call.
     callback: url::Url,
 ) -> Result<(), ToolError> {
     drop(callback);

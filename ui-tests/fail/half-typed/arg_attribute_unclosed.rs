@@ -1,7 +1,7 @@
 use tool_core::prelude::*;
 use tool_core::toolset;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
     /// How often.

@@ -1,10 +1,10 @@
 use tool_core::prelude::*;
 use tool_core::toolset;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// How often.
+    /// The argument `often` of the tool.
     #[arg(rang)]
     often: u8,
 ) -> Result<String, ToolError> {

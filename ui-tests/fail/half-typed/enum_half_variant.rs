@@ -3,19 +3,19 @@ use tool_core::prelude::*;
 #[derive(Debug, StrictSchema)]
 #[serde(tag = "kind")]
 pub enum Filter {
-    /// One.
+    /// The variant `One` of `Filter`.
     One {
         /// Language.
         lang
     },
-    /// Two.
+    /// The variant `Two` of `Filter`.
     Two,
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// Narrow it.
+    /// The argument `filter` of the tool: narrow it.
     filter: Filter,
 ) -> Result<(), ToolError> {
     drop(filter);

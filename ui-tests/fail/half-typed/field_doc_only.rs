@@ -5,10 +5,10 @@ pub struct Filter {
     /// Language.
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// Narrow it.
+    /// The argument `filter` of the tool: narrow it.
     filter: Filter,
 ) -> Result<(), ToolError> {
     drop(filter);

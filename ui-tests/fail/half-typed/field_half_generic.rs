@@ -6,10 +6,10 @@ pub struct Filter {
     pub lang: Vec<
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// Narrow it.
+    /// The argument `filter` of the tool: narrow it.
     filter: Filter,
 ) -> Result<(), ToolError> {
     drop(filter);

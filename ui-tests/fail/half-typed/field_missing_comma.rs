@@ -2,16 +2,16 @@ use tool_core::prelude::*;
 
 #[derive(Debug, StrictSchema)]
 pub struct Filter {
-    /// Language.
+    /// The field `lang` of `Filter`.
     pub lang: String
     /// How many.
     pub many: u8,
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// Narrow it.
+    /// The argument `filter` of the tool: narrow it.
     filter: Filter,
 ) -> Result<(), ToolError> {
     drop(filter);

@@ -4,14 +4,14 @@ use tool_core::prelude::*;
 pub struct Filter {
     /// Language.
     pub lang: ,
-    /// How many.
+    /// The field `many` of `Filter`.
     pub many: u8,
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// Narrow it.
+    /// The argument `filter` of the tool: narrow it.
     filter: Filter,
 ) -> Result<(), ToolError> {
     drop(filter);

@@ -1,12 +1,12 @@
 use tool_core::prelude::*;
 use tool_core::toolset;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: ,
-    /// How often.
+    /// The argument `often` of the tool.
     often: u8,
 ) -> Result<String, ToolError> {
     Ok(String::new())

@@ -1,10 +1,10 @@
 use tool_core::prelude::*;
 use tool_core::toolset;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: String,
 ) -> Result<String, {
     Ok(whom)

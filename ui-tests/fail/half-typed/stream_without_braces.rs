@@ -1,10 +1,10 @@
 use tool_core::prelude::*;
 use tool_core::tool_stream;
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn count(
-    /// How far.
+    /// The argument `to` of the tool.
     to: u32,
 ) -> ToolStream<u32, String> {
     tool_stream!

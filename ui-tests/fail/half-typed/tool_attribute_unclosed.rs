@@ -4,7 +4,7 @@ use tool_core::toolset;
 /// Greets.
 #[tool(name = 
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: String,
 ) -> Result<String, ToolError> {
     Ok(whom)

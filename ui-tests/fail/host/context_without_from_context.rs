@@ -1,14 +1,14 @@
 use tool_core::prelude::*;
 
-/// An index.
+/// The record `Index` of this test.
 #[derive(Clone)]
 pub struct Index;
 
-/// Searches.
+/// Searches the index for pages.
 #[tool]
 pub async fn search(
     #[context] index: Index,
-    /// What.
+    /// The argument `query` of the tool.
     query: String,
 ) -> Result<String, ToolError> {
     drop(index);

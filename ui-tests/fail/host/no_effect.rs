@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// An index.
+/// The record `Index` of this test.
 #[derive(Clone)]
 pub struct Index;
 

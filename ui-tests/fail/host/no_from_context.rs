@@ -1,13 +1,13 @@
 use tool_core::prelude::*;
 
-/// An index.
+/// The record `Index` of this test.
 pub struct Index;
 
-/// Searches.
+/// Searches the index for pages.
 #[tool]
 pub fn search(
     index: &Index,
-    /// What.
+    /// The argument `query` of the tool.
     query: String,
 ) -> Result<String, ToolError> {
     let _ = index;

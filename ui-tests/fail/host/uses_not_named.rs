@@ -3,12 +3,12 @@
 use tool_core::prelude::*;
 use tool_core::Uses;
 
-/// Adds two numbers.
+/// Adds two numbers to a sum.
 #[tool(read_only)]
 fn add(
-    /// The first.
+    /// The argument `a` of the tool.
     a: i32,
-    /// The second.
+    /// The argument `b` of the tool.
     b: i32,
 ) -> i64 {
     i64::from(a) + i64::from(b)
@@ -17,25 +17,25 @@ fn add(
 /// Takes one number from another.
 #[tool(read_only)]
 fn subtract(
-    /// The first.
+    /// The argument `a` of the tool.
     a: i32,
-    /// The second.
+    /// The argument `b` of the tool.
     b: i32,
 ) -> i64 {
     i64::from(a) - i64::from(b)
 }
 
-/// Says nothing.
+/// Says nothing, for this test.
 #[tool(read_only)]
 fn nothing() -> u8 {
     0
 }
 
-/// Doubles a number.
+/// Doubles a number, for this test.
 #[tool]
 async fn double(
     #[context] uses: Uses<(add, nothing)>,
-    /// The number.
+    /// The argument `n` of the tool.
     n: i32,
 ) -> Result<i64, ToolError> {
     uses.invoke(subtract { a: n, b: n }).await

@@ -2,10 +2,10 @@
 
 use tool_core::prelude::*;
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn count(
-    /// How many.
+    /// The argument `many` of the tool.
     many: u128,
 ) -> Result<(), ToolError> {
     let _ = many;

@@ -2,23 +2,23 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Nest<T> {
-    /// Further in.
+    /// The field `inner` of `Nest`: further in.
     pub inner: T,
 }
 
-/// The innermost.
+/// The record `Leaf` of this test: the innermost.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Leaf {
-    /// A name.
+    /// The field `name` of `Leaf`.
     pub name: String,
 }
 
-/// Digs.
+/// Digs down to the given depth.
 #[tool]
 pub fn dig(
-    /// How often.
+    /// The argument `often` of the tool.
     often: u8,
-    /// Where to dig.
+    /// The argument `here` of the tool: where to dig.
     here: Vec<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Leaf>>>>>>>>>>,
 ) -> Result<usize, ToolError> {
     drop(often);

@@ -2,22 +2,22 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Nest<T> {
-    /// Further in.
+    /// The field `inner` of `Nest`: further in.
     pub inner: T,
 }
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Leaf {
-    /// A name.
+    /// The field `name` of `Leaf`.
     pub name: String,
 }
 
 type Deep = Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Leaf>>>>>>>>>;
 
-/// Digs.
+/// Digs down to the given depth.
 #[tool]
 pub fn dig(
-    /// Where to dig.
+    /// The argument `here` of the tool: where to dig.
     here: Deep,
 ) -> Result<(), ToolError> {
     drop(here);

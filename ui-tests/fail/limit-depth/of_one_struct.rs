@@ -2,25 +2,25 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Nest<T> {
-    /// Further in.
+    /// The field `inner` of `Nest`: further in.
     pub inner: T,
 }
 
-/// The innermost.
+/// The record `Leaf` of this test: the innermost.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Leaf {
-    /// A name.
+    /// The field `name` of `Leaf`.
     pub name: String,
 }
 
-/// All arguments.
+/// The record `Args` of this test: all arguments.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Args {
-    /// Where to dig.
+    /// The field `here` of `Args`: where to dig.
     pub here: Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Leaf>>>>>>>>>,
 }
 
-/// Digs.
+/// Digs down to the given depth.
 #[tool]
 pub fn dig(#[args] args: Args) -> Result<(), ToolError> {
     drop(args);

@@ -1,43 +1,43 @@
 use tool_core::prelude::*;
 
-/// Many choices.
+/// The record `Many` of this test: many choices.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Many {
-    /// One.
+    /// The field `a` of `Many`.
     pub a: Option<u8>,
-    /// One.
+    /// The field `b` of `Many`.
     pub b: Option<u8>,
-    /// One.
+    /// The field `c` of `Many`.
     pub c: Option<u8>,
-    /// One.
+    /// The field `d` of `Many`.
     pub d: Option<u8>,
-    /// One.
+    /// The field `e` of `Many`.
     pub e: Option<u8>,
-    /// One.
+    /// The field `f` of `Many`.
     pub f: Option<u8>,
-    /// One.
+    /// The field `g` of `Many`.
     pub g: Option<u8>,
-    /// One.
+    /// The field `h` of `Many`.
     pub h: Option<u8>,
-    /// One.
+    /// The field `i` of `Many`.
     pub i: Option<u8>,
 }
 
-/// One.
+/// The tool `one` of this test.
 #[tool]
 pub fn one(#[args] many: Many) -> Result<(), ToolError> {
     drop(many);
     Ok(())
 }
 
-/// Two.
+/// The tool `two` of this test.
 #[tool]
 pub fn two(#[args] many: Many) -> Result<(), ToolError> {
     drop(many);
     Ok(())
 }
 
-/// Three.
+/// The tool `three` of this test.
 #[tool]
 pub fn three(#[args] many: Many) -> Result<(), ToolError> {
     drop(many);

@@ -1,36 +1,36 @@
 use tool_core::prelude::*;
 
-/// Too many choices.
+/// The record `Many` of this test: too many choices.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Many {
-    /// One.
+    /// The field `a` of `Many`.
     pub a: Option<u8>,
-    /// One.
+    /// The field `b` of `Many`.
     pub b: Option<u8>,
-    /// One.
+    /// The field `c` of `Many`.
     pub c: Option<u8>,
-    /// One.
+    /// The field `d` of `Many`.
     pub d: Option<u8>,
-    /// One.
+    /// The field `e` of `Many`.
     pub e: Option<u8>,
-    /// One.
+    /// The field `f` of `Many`.
     pub f: Option<u8>,
-    /// One.
+    /// The field `g` of `Many`.
     pub g: Option<u8>,
-    /// One.
+    /// The field `h` of `Many`.
     pub h: Option<u8>,
-    /// One.
+    /// The field `i` of `Many`.
     pub i: Option<u8>,
 }
 
 /// Asks for too much.
 #[tool]
 pub fn ask(
-    /// First.
+    /// The argument `first` of the tool.
     first: Many,
-    /// Second.
+    /// The argument `second` of the tool.
     second: Many,
-    /// Third.
+    /// The argument `third` of the tool.
     third: Many,
 ) -> Result<(), ToolError> {
     drop((first, second, third));

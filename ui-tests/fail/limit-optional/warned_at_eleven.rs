@@ -2,29 +2,29 @@
 
 use tool_core::prelude::*;
 
-/// Many choices.
+/// The record `Many` of this test: many choices.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Many {
-    /// One.
+    /// The field `a` of `Many`.
     pub a: Option<u8>,
-    /// One.
+    /// The field `b` of `Many`.
     pub b: Option<u8>,
-    /// One.
+    /// The field `c` of `Many`.
     pub c: Option<u8>,
-    /// One.
+    /// The field `d` of `Many`.
     pub d: Option<u8>,
-    /// One.
+    /// The field `e` of `Many`.
     pub e: Option<u8>,
-    /// One.
+    /// The field `f` of `Many`.
     pub f: Option<u8>,
 }
 
-/// Asks for much.
+/// Asks for much, for this test.
 #[tool]
 pub fn ask(
-    /// First.
+    /// The argument `first` of the tool.
     first: Many,
-    /// Second.
+    /// The argument `second` of the tool.
     second: Many,
 ) -> Result<(), ToolError> {
     drop((first, second));

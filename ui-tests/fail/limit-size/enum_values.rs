@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 macro_rules! letters {
     ($($name:ident)*) => {
-        /// 32 values.
+        /// The enum `Letters` of this test: 32 values.
         #[derive(Debug, Deserialize, StrictSchema)]
         pub enum Letters {
             $($name,)*
@@ -12,37 +12,37 @@ macro_rules! letters {
 
 letters!(A0 A1 A2 A3 A4 A5 A6 A7 B0 B1 B2 B3 B4 B5 B6 B7 C0 C1 C2 C3 C4 C5 C6 C7 D0 D1 D2 D3 D4 D5 D6 D7);
 
-/// 256 values.
+/// The record `Eight` of this test: 256 values.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Eight {
-    /// One.
+    /// The field `a` of `Eight`.
     pub a: Letters,
-    /// One.
+    /// The field `b` of `Eight`.
     pub b: Letters,
-    /// One.
+    /// The field `c` of `Eight`.
     pub c: Letters,
-    /// One.
+    /// The field `d` of `Eight`.
     pub d: Letters,
-    /// One.
+    /// The field `e` of `Eight`.
     pub e: Letters,
-    /// One.
+    /// The field `f` of `Eight`.
     pub f: Letters,
-    /// One.
+    /// The field `g` of `Eight`.
     pub g: Letters,
-    /// One.
+    /// The field `h` of `Eight`.
     pub h: Letters,
 }
 
-/// Spells.
+/// The tool `spell` of this test.
 #[tool]
 pub fn spell(
-    /// First.
+    /// The argument `first` of the tool.
     first: Eight,
-    /// Second.
+    /// The argument `second` of the tool.
     second: Eight,
-    /// Third.
+    /// The argument `third` of the tool.
     third: Eight,
-    /// Fourth.
+    /// The argument `fourth` of the tool.
     fourth: Eight,
 ) -> Result<(), ToolError> {
     drop((first, second, third, fourth));

@@ -1,34 +1,34 @@
 use tool_core::prelude::*;
 
-/// Ten of them.
+/// The record `Ten` of this test: ten of them.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Ten<T> {
-    /// One.
+    /// The field `a` of `Ten`.
     pub a: T,
-    /// One.
+    /// The field `b` of `Ten`.
     pub b: T,
-    /// One.
+    /// The field `c` of `Ten`.
     pub c: T,
-    /// One.
+    /// The field `d` of `Ten`.
     pub d: T,
-    /// One.
+    /// The field `e` of `Ten`.
     pub e: T,
-    /// One.
+    /// The field `f` of `Ten`.
     pub f: T,
-    /// One.
+    /// The field `g` of `Ten`.
     pub g: T,
-    /// One.
+    /// The field `h` of `Ten`.
     pub h: T,
-    /// One.
+    /// The field `i` of `Ten`.
     pub i: T,
-    /// One.
+    /// The field `j` of `Ten`.
     pub j: T,
 }
 
-/// Measures.
+/// Measures all of the values.
 #[tool]
 pub fn measure(
-    /// Ten thousand numbers.
+    /// The argument `numbers` of the tool: ten thousand numbers.
     numbers: Ten<Ten<Ten<Ten<f64>>>>,
 ) -> Result<(), ToolError> {
     drop(numbers);

@@ -1,44 +1,44 @@
 use tool_core::prelude::*;
 
-/// A shape.
+/// The enum `Shape` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Shape {
-    /// A circle.
+    /// The variant `Circle` of `Shape`.
     Circle {
-        /// Its radius.
+        /// The field `radius` of `Circle`.
         radius: f64,
     },
-    /// A square.
+    /// The variant `Square` of `Shape`.
     Square {
-        /// Its side.
+        /// The field `side` of `Square`.
         side: f64,
     },
 }
 
-/// Four shapes.
+/// The record `Four` of this test: four shapes.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Four {
-    /// One.
+    /// The field `a` of `Four`.
     pub a: Shape,
-    /// One.
+    /// The field `b` of `Four`.
     pub b: Shape,
-    /// One.
+    /// The field `c` of `Four`.
     pub c: Shape,
-    /// One.
+    /// The field `d` of `Four`.
     pub d: Shape,
 }
 
-/// Draws.
+/// Draws the shape on a page.
 #[tool]
 pub fn draw(
-    /// First.
+    /// The argument `first` of the tool.
     first: Four,
-    /// Second.
+    /// The argument `second` of the tool.
     second: Four,
-    /// Third.
+    /// The argument `third` of the tool.
     third: Four,
-    /// Fourth.
+    /// The argument `fourth` of the tool.
     fourth: Four,
 ) -> Result<(), ToolError> {
     drop((first, second, third, fourth));

@@ -4,29 +4,29 @@ use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, StrictSchema)]
 pub struct Point {
-    /// North.
+    /// The field `north` of `Point`.
     pub north: i32,
 }
 
-/// Gives a map.
+/// Gives a map, for this test.
 #[tool]
 pub fn alone() -> HashMap<(u8, u8), u8> {
     HashMap::new()
 }
 
-/// Gives a map.
+/// Gives a map, for this test.
 #[tool]
 pub fn in_a_result() -> Result<BTreeMap<Vec<u8>, u8>, ToolError> {
     Ok(BTreeMap::new())
 }
 
-/// Gives a map.
+/// Gives a map, for this test.
 #[tool]
 pub fn in_a_list() -> Vec<Option<HashMap<Point, u8>>> {
     Vec::new()
 }
 
-/// Gives a map.
+/// Gives a map, for this test.
 #[tool]
 pub fn as_a_value() -> Result<HashMap<String, Vec<BTreeMap<[u8; 2], u8>>>, ToolError> {
     Ok(HashMap::new())

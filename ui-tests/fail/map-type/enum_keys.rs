@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use tool_core::prelude::*;
 
-/// A language.
+/// The enum `Lang` of this test.
 #[derive(Debug, PartialEq, Eq, Hash, Deserialize, StrictSchema)]
 pub enum Lang {
     Rust,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use tool_core::prelude::*;
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn count(
     /// How many of each.

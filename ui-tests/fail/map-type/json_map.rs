@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Stores.
+/// Stores the values under their names.
 #[tool]
 pub fn store(
-    /// What.
+    /// The argument `record` of the tool.
     record: serde_json::Map<String, serde_json::Value>,
 ) -> Result<usize, ToolError> {
     Ok(record.len())

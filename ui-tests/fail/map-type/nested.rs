@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page {
-    /// Tags.
+    /// The field `tags` of `Page`.
     pub tags: Vec<BTreeMap<String, u8>>,
 }
 
-/// Tags a page.
+/// Tags a page, for this test.
 #[tool]
 pub fn tag(
-    /// The page.
+    /// The argument `page` of the tool.
     page: Page,
 ) -> Result<usize, ToolError> {
     Ok(page.tags.len())

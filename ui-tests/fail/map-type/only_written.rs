@@ -9,10 +9,10 @@ pub struct Labels {
     pub all: HashMap<String, String>,
 }
 
-/// Counts labels.
+/// Counts labels, for this test.
 #[tool]
 pub fn count(
-    /// The labels.
+    /// The argument `labels` of the tool.
     labels: Labels,
 ) -> Result<usize, ToolError> {
     Ok(labels.all.len())

@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 use std::collections::HashMap;
 
-/// Tags a page.
+/// Tags a page, for this test.
 #[tool]
 pub fn tag(
-    /// Tags.
+    /// The argument `tags` of the tool.
     tags: HashMap<String, String>,
 ) -> Result<usize, ToolError> {
     Ok(tags.len())

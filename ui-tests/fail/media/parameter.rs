@@ -1,10 +1,10 @@
 use tool_core::prelude::*;
 use tool_core::Image;
 
-/// Describes an image.
+/// Describes an image, for this test.
 #[tool]
 pub fn describe(
-    /// The image.
+    /// The argument `image` of the tool.
     image: Image,
 ) -> String {
     format!("{image:?}")

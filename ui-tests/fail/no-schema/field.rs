@@ -3,13 +3,13 @@ use tool_core::prelude::*;
 /// A type of the host.
 #[derive(Debug, Deserialize)]
 pub struct Plain {
-    /// A name.
+    /// The field `name` of `Plain`.
     pub name: String,
 }
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// Name.
+    /// The field `whom` of `Query`.
     pub whom: Vec<Plain>,
 }
 

@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub async fn greet(
-    /// How.
+    /// The argument `how` of the tool.
     how: fn(&str) -> String,
 ) -> Result<String, ToolError> {
     Ok(how("you"))

@@ -3,14 +3,14 @@ use tool_core::prelude::*;
 /// A type of the host.
 #[derive(Debug, Deserialize)]
 pub struct Plain {
-    /// A name.
+    /// The field `name` of `Plain`.
     pub name: String,
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: ui_foreign::Page<Plain>,
 ) -> Result<usize, ToolError> {
     Ok(whom.items.len())

@@ -6,10 +6,10 @@ use tool_core::{Effect, host_value};
 pub struct Tracker;
 host_value!(Tracker, Effect::READ);
 
-/// Tracks.
+/// The tool `track` of this test.
 #[tool]
 pub fn track(
-    /// Where to look.
+    /// The argument `tracker` of the tool: where to look.
     tracker: Tracker,
 ) -> Result<(), ToolError> {
     drop(tracker);

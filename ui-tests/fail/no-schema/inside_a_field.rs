@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// A page.
+/// The record `Page` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page<T> {
     /// What is on it.
@@ -11,19 +11,19 @@ pub struct Page<T> {
 #[derive(Debug, Deserialize)]
 pub struct Plain;
 
-/// Two pages.
+/// The record `Book` of this test: two pages.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Book {
-    /// The first.
+    /// The field `first` of `Book`.
     pub first: Option<Page<Plain>>,
-    /// The second.
+    /// The field `second` of `Book`.
     pub second: Page<String>,
 }
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool]
 pub fn read(
-    /// Which.
+    /// The argument `book` of the tool.
     book: Book,
 ) -> Result<(), ToolError> {
     drop(book);

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// A page.
+/// The record `Page` of this test.
 #[derive(Debug, Deserialize, Serialize, StrictSchema)]
 pub struct Page<T> {
     /// What is on it.
@@ -11,10 +11,10 @@ pub struct Page<T> {
 
 pub struct Plain;
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool]
 pub async fn read(
-    /// Which.
+    /// The argument `page` of the tool.
     page: Page<Plain>,
 ) -> Result<usize, ToolError> {
     Ok(page.items.len())

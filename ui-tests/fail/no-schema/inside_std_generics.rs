@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 pub struct Id(pub u32);
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool]
 pub fn read(
-    /// Which.
+    /// The argument `ids` of the tool.
     ids: Option<Vec<Id>>,
 ) -> Result<usize, ToolError> {
     Ok(ids.map_or(0, |ids| ids.len()))

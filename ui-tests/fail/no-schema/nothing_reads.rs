@@ -8,10 +8,10 @@ impl StrictSchema for Plain {
     const SCHEMA: &'static Schema = <String as StrictSchema>::SCHEMA;
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: Plain,
 ) -> Result<String, ToolError> {
     let Plain = whom;

@@ -9,17 +9,17 @@ impl StrictSchema for Plain {
     const SCHEMA: &'static Schema = <String as StrictSchema>::SCHEMA;
 }
 
-/// A person.
+/// The record `Person` of this test.
 #[derive(Debug, StrictSchema)]
 pub struct Person {
-    /// Name.
+    /// The field `name` of `Person`.
     pub name: Plain,
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: Person,
 ) -> Result<String, ToolError> {
     Ok(format!("{whom:?}"))

@@ -5,10 +5,10 @@ pub enum Option<T> {
     None,
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: Option<u8>,
 ) -> Result<bool, ToolError> {
     Ok(matches!(whom, Option::Some(_)))

@@ -4,10 +4,10 @@ use tool_core::prelude::*;
 #[derive(Debug)]
 pub struct String(pub Vec<char>);
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: String,
 ) -> Result<usize, ToolError> {
     Ok(whom.0.len())

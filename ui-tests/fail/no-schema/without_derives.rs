@@ -2,16 +2,16 @@ use tool_core::prelude::*;
 
 /// A type of the host.
 pub struct Plain {
-    /// A name.
+    /// The field `name` of `Plain`.
     pub name: String,
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: Option<Plain>,
-    /// The second name.
+    /// The argument `other` of the tool: the second name.
     other: Plain,
 ) -> Result<String, ToolError> {
     Ok(format!("{} {}", other.name, whom.map_or_else(String::new, |whom| whom.name)))

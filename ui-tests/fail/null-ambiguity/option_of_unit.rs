@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Patch {
-    /// Nothing.
+    /// The field `nothing` of `Patch`.
     pub nothing: Option<()>,
 }
 

@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 type Maybe = Option<String>;
 
-/// Renames.
+/// The tool `rename` of this test.
 #[tool]
 pub fn rename(
-    /// A new name.
+    /// The argument `name` of the tool: a new name.
     name: Option<Box<Maybe>>,
 ) -> Result<(), ToolError> {
     drop(name);

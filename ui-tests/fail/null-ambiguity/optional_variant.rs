@@ -3,9 +3,9 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", content = "value")]
 pub enum Key {
-    /// A number.
+    /// The variant `Number` of `Key`.
     Number(u32),
-    /// Perhaps a name.
+    /// The variant `Name` of `Key`: perhaps a name.
     Name(Option<String>),
 }
 

@@ -4,9 +4,9 @@ use tool_core::prelude::*;
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Key {
-    /// None.
+    /// The variant `Absent` of `Key`: none.
     Absent,
-    /// By name.
+    /// The variant `Name` of `Key`: by name.
     Name(String),
 }
 

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Row {
-    /// Cells.
+    /// The field `cells` of `Row`.
     pub cells: Vec<Option<String>>,
 }
 

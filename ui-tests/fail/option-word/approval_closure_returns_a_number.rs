@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = |_, _| 1)]
 pub fn delete() -> Result<(), ToolError> {
     Ok(())

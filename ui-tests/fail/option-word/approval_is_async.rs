@@ -4,7 +4,7 @@ async fn asks(_: &delete, _: &ToolContext) -> bool {
     true
 }
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = asks)]
 pub fn delete() -> Result<(), ToolError> {
     Ok(())

@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = |call| call.path.starts_with('/'), title = "Delete")]
 pub fn delete(
-    /// Which file.
+    /// The argument `path` of the tool: which file.
     path: String,
 ) -> Result<(), ToolError> {
     drop(path);

@@ -4,7 +4,7 @@ fn asks(_: &delete) -> bool {
     true
 }
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = asks)]
 pub fn delete() -> Result<(), ToolError> {
     Ok(())

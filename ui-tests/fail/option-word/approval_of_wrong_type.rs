@@ -4,10 +4,10 @@ fn asks(path: &str, _: &ToolContext) -> bool {
     path.starts_with('/')
 }
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = asks)]
 pub fn delete(
-    /// Which file.
+    /// The argument `path` of the tool: which file.
     path: String,
 ) -> Result<(), ToolError> {
     drop(path);

@@ -4,7 +4,7 @@ fn asks(_: &delete, _: &ToolContext) -> u32 {
     1
 }
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = asks)]
 pub fn delete() -> Result<(), ToolError> {
     Ok(())

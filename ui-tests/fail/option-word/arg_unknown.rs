@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// How many.
+    /// The argument `limit` of the tool.
     #[arg(rnage = 0..=3)]
     limit: u8,
 ) -> Result<u8, ToolError> {

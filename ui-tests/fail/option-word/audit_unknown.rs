@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// How many.
+    /// The field `limit` of `Query`.
     #[schema(audit = prevew)]
     pub limit: u8,
     /// Not on the wire.
@@ -14,16 +14,16 @@ pub struct Query {
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Words(#[schema(audit = length)] String);
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// How many.
+    /// The argument `limit` of the tool.
     #[arg(audit = hidden)]
     limit: u8,
-    /// For what.
+    /// The argument `what` of the tool: for what.
     #[arg(audit)]
     what: String,
-    /// For whom.
+    /// The argument `whom` of the tool: for whom.
     #[arg(audit = "value")]
     whom: String,
 ) -> Result<u8, ToolError> {

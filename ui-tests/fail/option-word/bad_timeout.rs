@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool(timeout = "soon")]
 pub fn greet() -> Result<(), ToolError> {
     Ok(())

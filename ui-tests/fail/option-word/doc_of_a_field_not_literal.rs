@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Narrows.
+/// The record `Filter` of this test: narrows.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Filter {
     #[doc = include_str!("unknown.rs")]

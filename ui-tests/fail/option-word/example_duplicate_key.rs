@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Lists.
+/// Lists all of the entries.
 #[tool(example("Twice", { "limit": 1, "limit": 2 }))]
 pub fn list(
-    /// How many.
+    /// The argument `limit` of the tool.
     limit: u32,
 ) -> Result<u32, ToolError> {
     Ok(limit)

@@ -1,16 +1,16 @@
 use tool_core::prelude::*;
 
-/// A folder.
+/// The record `Folder` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Folder {
     /// What is in it.
     pub entries: Vec<Entry>,
 }
 
-/// An entry.
+/// The record `Entry` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Entry {
-    /// A folder.
+    /// The field `folder` of `Entry`.
     pub folder: Option<Folder>,
 }
 

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// How many.
+    /// The field `limit` of `Query`.
     #[schema = "range"]
     pub limit: u8,
 }

@@ -4,7 +4,7 @@ fn view(output: &String) -> String {
     output.clone()
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool(to_model_output = view)]
 pub fn greet() -> Result<String, ToolError> {
     Ok("hello".to_owned())

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool(category = "a", category = "b")]
 pub fn greet() -> Result<(), ToolError> {
     Ok(())

@@ -3,24 +3,24 @@ use tool_core::prelude::*;
 /// A filter with a mistake, which two tools take.
 #[derive(Debug, StrictSchema)]
 pub struct Filter {
-    /// How many.
+    /// The field `limit` of `Filter`.
     #[schema(rang = 1..=5)]
     pub limit: u32,
 }
 
-/// Finds.
+/// Finds the pages that match.
 #[tool]
 pub fn find(
-    /// Which.
+    /// The argument `filter` of the tool.
     filter: Filter,
 ) -> u32 {
     filter.limit
 }
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn count(
-    /// Which.
+    /// The argument `filters` of the tool.
     filters: Vec<Filter>,
 ) -> usize {
     filters.len()

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool(categroy = "greetings")]
 pub fn greet() -> Result<(), ToolError> {
     Ok(())

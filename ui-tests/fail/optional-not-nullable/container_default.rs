@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 #[derive(Debug, Default, Deserialize, StrictSchema)]
 #[serde(default)]
 pub struct Query {
-    /// How many.
+    /// The field `limit` of `Query`.
     pub limit: u8,
 }
 

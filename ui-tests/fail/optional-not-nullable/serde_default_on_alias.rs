@@ -4,7 +4,7 @@ type Count = u16;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// How many.
+    /// The field `limit` of `Query`.
     #[serde(default)]
     pub limit: Vec<Count>,
 }

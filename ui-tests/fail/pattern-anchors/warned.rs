@@ -4,7 +4,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Login {
-    /// A word.
+    /// The field `word` of `Login`.
     #[schema(pattern = "[a-z]+")]
     pub word: String,
 }

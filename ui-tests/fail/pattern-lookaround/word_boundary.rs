@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Logs in.
+/// Logs in, for this test.
 #[tool]
 pub fn login(
-    /// A word.
+    /// The argument `word` of the tool.
     #[arg(pattern = r"^\bword\b$")]
     word: String,
 ) -> Result<(), ToolError> {

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Login {
-    /// A word.
+    /// The field `word` of `Login`.
     #[schema(pattern = "^(a|b$")]
     pub word: String,
 }

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// How many.
+    /// The field `top` of `Query`.
     #[serde(rename = "$top")]
     pub top: u8,
 }

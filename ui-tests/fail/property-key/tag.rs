@@ -3,12 +3,12 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "@type")]
 pub enum Shape {
-    /// A circle.
+    /// The variant `Circle` of `Shape`.
     Circle {
-        /// Its radius.
+        /// The field `radius` of `Circle`.
         radius: f64,
     },
-    /// Nothing.
+    /// The variant `Nothing` of `Shape`.
     Nothing,
 }
 

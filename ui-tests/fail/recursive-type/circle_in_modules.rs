@@ -1,8 +1,8 @@
-/// What is above.
+/// The module `above` of this test: what is above.
 pub mod above {
     use tool_core::prelude::*;
 
-    /// A folder.
+    /// The record `Folder` of this test.
     #[derive(Debug, Deserialize, StrictSchema)]
     pub struct Folder {
         /// What is in it.
@@ -10,14 +10,14 @@ pub mod above {
     }
 }
 
-/// What is below.
+/// The module `below` of this test.
 pub mod below {
     use tool_core::prelude::*;
 
-    /// An entry.
+    /// The record `Entry` of this test.
     #[derive(Debug, Deserialize, StrictSchema)]
     pub struct Entry {
-        /// The folder.
+        /// The field `folder` of `Entry`.
         pub folder: Vec<crate::above::Folder>,
     }
 }

@@ -1,31 +1,31 @@
 use tool_core::prelude::*;
 
-/// A shelf.
+/// The record `Shelf` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Shelf {
     /// The books on the shelf.
     pub books: Vec<Book>,
 }
 
-/// A book.
+/// The record `Book` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Book {
-    /// Its chapters.
+    /// The field `chapters` of `Book`.
     pub chapters: Option<Vec<Chapter>>,
 }
 
-/// A chapter.
+/// The enum `Chapter` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind")]
 pub enum Chapter {
-    /// Text.
+    /// The variant `Text` of `Chapter`.
     Text {
-        /// The words.
+        /// The field `words` of `Text`.
         words: String,
     },
-    /// A library.
+    /// The variant `Library` of `Chapter`.
     Library {
-        /// The shelves.
+        /// The field `shelves` of `Library`.
         shelves: Vec<Shelf>,
     },
 }

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// Walks a tree of another crate.
 #[tool]
 pub fn walk(
-    /// The root.
+    /// The argument `root` of the tool.
     root: Option<ui_foreign::Tree>,
 ) -> Result<bool, ToolError> {
     Ok(root.is_some())

@@ -1,11 +1,11 @@
 use tool_core::prelude::*;
 
-/// A node.
+/// The record `Node` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Node<T> {
-    /// What it holds.
+    /// The field `value` of `Node`.
     pub value: T,
-    /// What is below.
+    /// The field `children` of `Node`.
     pub children: Vec<Node<T>>,
 }
 

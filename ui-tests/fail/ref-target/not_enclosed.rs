@@ -1,16 +1,16 @@
 use tool_core::prelude::*;
 
-/// A folder.
+/// The record `Folder` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Folder {
     /// What is in it.
     pub entries: Vec<Entry>,
 }
 
-/// An entry.
+/// The record `Entry` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Entry {
-    /// A folder.
+    /// The field `folder` of `Entry`.
     #[schema(recursive)]
     pub folder: Option<Box<Folder>>,
 }
@@ -18,7 +18,7 @@ pub struct Entry {
 /// Takes an entry without the folder around it.
 #[tool(providers(openai))]
 pub fn take(
-    /// The entry.
+    /// The argument `entry` of the tool.
     entry: Entry,
 ) -> Result<bool, ToolError> {
     Ok(entry.folder.is_some())

@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 use std::borrow::Cow;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: String,
 ) -> Result<Cow<'_, str>, ToolError> {
     Ok(Cow::Owned(whom))

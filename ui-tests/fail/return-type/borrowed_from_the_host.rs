@@ -6,7 +6,7 @@ use tool_core::{Effect, host_value};
 pub struct Words(pub std::sync::Arc<str>);
 host_value!(Words, Effect::READ);
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(words: &Words) -> Result<&str, ToolError> {
     Ok(&words.0)

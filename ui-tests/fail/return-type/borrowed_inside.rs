@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub async fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: String,
 ) -> Result<Option<&str>, ToolError> {
     Ok(Some(&whom))

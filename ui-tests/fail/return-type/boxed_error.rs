@@ -2,10 +2,10 @@ use std::error::Error;
 
 use tool_core::prelude::*;
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool]
 pub fn read(
-    /// Which file.
+    /// The argument `path` of the tool: which file.
     path: String,
 ) -> Result<String, Box<dyn Error>> {
     Ok(std::fs::read_to_string(path)?)
@@ -14,7 +14,7 @@ pub fn read(
 /// Reads, and fails with a text.
 #[tool]
 pub fn read_again(
-    /// Which file.
+    /// The argument `path` of the tool: which file.
     path: String,
 ) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| error.to_string())

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// Why it failed, which only people read.
 pub struct Reason;
 
-/// Makes one.
+/// Makes one, for this test.
 #[tool]
 pub fn make() -> Result<u8, Reason> {
     Err(Reason)

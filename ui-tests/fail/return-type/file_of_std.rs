@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Opens.
+/// The tool `open` of this test.
 #[tool]
 pub fn open() -> Result<std::fs::File, ToolError> {
     Ok(std::fs::File::open("a")?)

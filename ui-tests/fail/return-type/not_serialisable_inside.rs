@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 pub struct Plain;
 
-/// Makes some.
+/// Makes some, for this test.
 #[tool]
 pub async fn make(
-    /// How many.
+    /// The argument `many` of the tool.
     many: u8,
 ) -> Result<Vec<Option<Plain>>, ToolError> {
     drop(many);

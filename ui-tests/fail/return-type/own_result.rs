@@ -5,10 +5,10 @@ pub enum Result<T, E> {
     Err(E),
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: String,
 ) -> Result<String, ToolError> {
     Result::Ok(whom)

@@ -3,10 +3,10 @@ use tool_core::prelude::*;
 #[derive(Debug, Serialize)]
 pub struct Result<T>(pub T);
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub async fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: String,
 ) -> Result<String> {
     Result(whom)

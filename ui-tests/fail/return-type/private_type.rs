@@ -4,11 +4,11 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Serialize, StrictSchema)]
 struct Hit {
-    /// Language.
+    /// The field `lang` of `Hit`.
     lang: String,
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list() -> Result<Vec<Hit>, ToolError> {
     Ok(Vec::new())

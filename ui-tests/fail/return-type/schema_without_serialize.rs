@@ -1,13 +1,13 @@
 use tool_core::prelude::*;
 
-/// A hit.
+/// The record `Hit` of this test.
 #[derive(Debug, StrictSchema)]
 pub struct Hit {
-    /// Its title.
+    /// The field `title` of `Hit`.
     pub title: String,
 }
 
-/// Finds.
+/// Finds the pages that match.
 #[tool]
 pub fn find() -> Hit {
     Hit { title: String::new() }

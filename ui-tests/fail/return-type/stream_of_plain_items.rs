@@ -1,7 +1,7 @@
 use futures::Stream;
 use tool_core::prelude::*;
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn count() -> impl Stream<Item = u32> {
     futures::stream::iter([1, 2, 3])

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Sums numbers.
+/// Sums numbers, for this test.
 #[tool]
 pub fn sum(#[args] numbers: Vec<i64>) -> Result<i64, ToolError> {
     Ok(numbers.iter().sum())

@@ -1,10 +1,10 @@
 use tool_core::prelude::*;
 
-/// A name.
+/// The record `Name` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Name(String);
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(#[args] name: Name) -> Result<String, ToolError> {
     Ok(name.0)

@@ -1,13 +1,13 @@
 use tool_core::prelude::*;
 
-/// A command.
+/// The enum `Command` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub enum Command {
     Start,
     Stop,
 }
 
-/// Runs a command.
+/// Runs a command, for this test.
 #[tool]
 pub fn run(#[args] command: Command) -> Result<(), ToolError> {
     let _ = command;

@@ -1,22 +1,22 @@
 use tool_core::prelude::*;
 
-/// A command.
+/// The enum `Command` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind")]
 pub enum Command {
-    /// Start.
+    /// The variant `Start` of `Command`.
     Start {
-        /// Which one.
+        /// The field `name` of `Start`.
         name: String,
     },
-    /// Stop.
+    /// The variant `Stop` of `Command`.
     Stop {
-        /// Which one.
+        /// The field `name` of `Stop`.
         name: String,
     },
 }
 
-/// Runs a command.
+/// Runs a command, for this test.
 #[tool]
 pub fn run(#[args] command: Command) -> Result<(), ToolError> {
     drop(command);

@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// A key.
+    /// The argument `key` of the tool.
     key: SecretString,
 ) -> Result<(), ToolError> {
     drop(key);

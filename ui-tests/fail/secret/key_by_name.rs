@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(#[secret(name = "api_key")] key: SecretString) -> Result<(), ToolError> {
     drop(key);

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Leaks.
+/// The tool `leak` of this test.
 #[tool]
 pub fn leak(#[secret("api_key")] key: SecretString) -> SecretString {
     key

@@ -5,10 +5,10 @@ use tool_core::prelude::*;
 #[schema(as = String, deserialize)]
 pub struct Number(pub u32);
 
-/// Takes a number.
+/// Takes a number, for this test.
 #[tool(read_only)]
 pub async fn take(
-    /// Which.
+    /// The argument `number` of the tool.
     number: Number,
 ) -> u32 {
     number.0

@@ -6,7 +6,7 @@ use tool_core::prelude::*;
 pub struct Page<T> {
     /// What is on it.
     pub items: Vec<T>,
-    /// Its number.
+    /// The field `number` of `Page`.
     #[serde(deserialize_with = "number")]
     #[schema(as = u32)]
     pub number: u32,

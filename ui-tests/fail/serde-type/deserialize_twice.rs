@@ -1,10 +1,10 @@
 use tool_core::prelude::*;
 
-/// Narrows a search.
+/// The record `Filter` of this test: narrows a search.
 #[derive(serde::Deserialize, StrictSchema)]
 #[schema(deserialize)]
 pub struct Filter {
-    /// Language.
+    /// The field `lang` of `Filter`.
     pub lang: String,
 }
 

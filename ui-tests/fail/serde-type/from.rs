@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(from = "String")]
 pub struct Name {
-    /// The name.
+    /// The field `text` of `Name`.
     pub text: String,
 }
 

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(try_from = "String")]
 pub struct Colour {
-    /// Red, green, blue.
+    /// The field `rgb` of `Colour`: red, green, blue.
     pub rgb: u32,
 }
 

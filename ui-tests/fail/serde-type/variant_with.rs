@@ -9,10 +9,10 @@ mod hex {
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", content = "value")]
 pub enum Colour {
-    /// By number.
+    /// The variant `Number` of `Colour`: by number.
     #[serde(deserialize_with = "hex::deserialize")]
     Number(u32),
-    /// By name.
+    /// The variant `Name` of `Colour`: by name.
     Name(String),
 }
 

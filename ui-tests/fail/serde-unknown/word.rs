@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, StrictSchema)]
 pub struct Query {
-    /// How many.
+    /// The field `max` of `Query`.
     #[serde(renam = "limit")]
     pub max: u8,
 }

@@ -4,10 +4,10 @@ use tool_core::prelude::*;
 #[serde(rename_all = "kebab-case")]
 pub struct Hooks {
     pub call_back: String,
-    /// How many.
+    /// The field `many` of `Hooks`.
     #[schema(rnage = 1..=5, defualt = 3)]
     pub many: u32,
-    /// Which.
+    /// The field `which` of `Hooks`.
     #[serde(with = "hex")]
     pub which: u32,
 }

@@ -2,20 +2,20 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Inner {
-    /// Where to call.
+    /// The field `callback` of `Inner`: where to call.
     pub callback: url::Url,
 }
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Outer {
-    /// The inner ones.
+    /// The field `inner` of `Outer`: the inner ones.
     pub inner: Vec<Inner>,
 }
 
 /// Takes a type whose fault is reported at its own field already.
 #[tool]
 pub fn take(
-    /// All of it.
+    /// The argument `outer` of the tool: all of it.
     outer: Option<Outer>,
 ) -> Result<bool, ToolError> {
     Ok(outer.is_some())

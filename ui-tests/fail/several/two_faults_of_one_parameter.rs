@@ -1,15 +1,15 @@
 use tool_core::prelude::*;
 
-/// Either of two.
+/// The record `Both` of this test: either of two.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Both<A, B> {
-    /// The one.
+    /// The field `left` of `Both`: the one.
     pub left: A,
-    /// The other.
+    /// The field `right` of `Both`: the other.
     pub right: Vec<B>,
 }
 
-/// Takes both.
+/// Takes both, for this test.
 #[tool]
 pub fn take(
     /// Two faults in one panic, a line each.

@@ -2,11 +2,11 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Hooks {
-    /// Where to call.
+    /// The field `callback` of `Hooks`: where to call.
     pub callback: url::Url,
-    /// When.
+    /// The field `when` of `Hooks`.
     pub when: std::time::SystemTime,
-    /// What.
+    /// The field `payload` of `Hooks`.
     pub payload: serde_json::Value,
 }
 

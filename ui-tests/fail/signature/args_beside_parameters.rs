@@ -1,17 +1,17 @@
 use tool_core::prelude::*;
 
-/// Arguments.
+/// The record `Args` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Args {
-    /// A name.
+    /// The field `name` of `Args`.
     pub name: String,
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
     #[args] args: Args,
-    /// How often.
+    /// The argument `often` of the tool.
     often: u8,
 ) -> Result<String, ToolError> {
     Ok(args.name.repeat(often.into()))

@@ -1,13 +1,13 @@
 use tool_core::prelude::*;
 
-/// Arguments.
+/// The record `Args` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Args {
-    /// A name.
+    /// The field `name` of `Args`.
     pub name: String,
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(#[args] one: Args, #[args] two: Args) -> Result<String, ToolError> {
     Ok(one.name + &two.name)

@@ -3,10 +3,10 @@ use tool_core::prelude::*;
 pub struct Greeter;
 
 impl Greeter {
-    /// Greets.
+    /// Greets a person by name.
     #[tool]
     pub fn greet(
-        /// Name.
+        /// The argument `whom` of the tool.
         whom: String,
     ) -> Result<String, ToolError> {
         Ok(whom)

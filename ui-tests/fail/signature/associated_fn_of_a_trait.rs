@@ -1,10 +1,10 @@
 use tool_core::prelude::*;
 
 pub trait Greets {
-    /// Greets.
+    /// Greets a person by name.
     #[tool]
     fn greet(
-        /// Name.
+        /// The argument `whom` of the tool.
         whom: String,
     ) -> Result<String, ToolError> {
         Ok(whom)

@@ -5,10 +5,10 @@ pub struct Greeter;
 impl Greeter {
     const WORD: &'static str = "Hello";
 
-    /// Greets.
+    /// Greets a person by name.
     #[tool]
     pub fn greet(
-        /// Name.
+        /// The argument `whom` of the tool.
         whom: String,
     ) -> Result<String, ToolError> {
         Ok(format!("{} {whom}", Self::WORD))

@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Joins.
+/// The tool `join` of this test.
 #[tool]
 pub fn join(
-    /// Words.
+    /// The argument `words` of the tool.
     words: Vec<&str>,
 ) -> Result<String, ToolError> {
     Ok(words.join(" "))

@@ -6,10 +6,10 @@ pub struct Query<'a> {
     pub text: &'a str,
 }
 
-/// Searches.
+/// Searches the index for pages.
 #[tool]
 pub fn search(
-    /// The query.
+    /// The argument `query` of the tool.
     query: Query<'_>,
 ) -> Result<usize, ToolError> {
     Ok(query.text.len())

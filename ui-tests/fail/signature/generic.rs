@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet<T: std::fmt::Display>(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: T,
 ) -> Result<String, ToolError> {
     Ok(whom.to_string())

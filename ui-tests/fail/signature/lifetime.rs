@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet<'a>(cx: &'a ToolContext) -> Result<(), ToolError> {
     let _ = cx;

@@ -3,11 +3,11 @@ use tool_core::prelude::*;
 pub struct Greeter;
 
 impl Greeter {
-    /// Greets.
+    /// Greets a person by name.
     #[tool]
     pub async fn greet(
         &self,
-        /// Name.
+        /// The argument `whom` of the tool.
         whom: String,
     ) -> Result<String, ToolError> {
         Ok(whom)

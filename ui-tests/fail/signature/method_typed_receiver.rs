@@ -7,11 +7,11 @@ pub struct Greeter {
 }
 
 impl Greeter {
-    /// Greets.
+    /// Greets a person by name.
     #[tool]
     pub fn greet(
         self: Arc<Self>,
-        /// Name.
+        /// The argument `whom` of the tool.
         whom: String,
     ) -> Result<String, ToolError> {
         Ok(format!("{} {whom}", self.word))

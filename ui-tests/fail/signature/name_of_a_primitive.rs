@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn u8(
-    /// What.
+    /// The argument `text` of the tool.
     text: String,
 ) -> Result<usize, ToolError> {
     Ok(text.len())

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Adds.
+/// The record `Add` of this test.
 #[tool]
 pub struct Add;
 

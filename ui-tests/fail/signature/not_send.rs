@@ -2,10 +2,10 @@ use std::rc::Rc;
 
 use tool_core::prelude::*;
 
-/// Waits.
+/// The tool `wait` of this test.
 #[tool]
 pub async fn wait(
-    /// How long.
+    /// The argument `long` of the tool.
     long: u32,
 ) -> Result<u32, ToolError> {
     let held = Rc::new(long);

@@ -5,16 +5,16 @@ use std::marker::PhantomData;
 /// A name that stays in its thread.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Name {
-    /// The text.
+    /// The field `text` of `Name`.
     pub text: String,
     #[serde(skip)]
     pub thread: PhantomData<*const ()>,
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: Name,
 ) -> Result<String, ToolError> {
     Ok(whom.text)

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Adds.
+/// Adds the arguments to a sum.
 #[tool]
 pub fn add(
     /// Two numbers.

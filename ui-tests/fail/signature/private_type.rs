@@ -4,16 +4,16 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Filter {
-    /// Language.
+    /// The field `lang` of `Filter`.
     lang: String,
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// How many.
+    /// The argument `many` of the tool.
     many: u8,
-    /// Narrow it.
+    /// The argument `filter` of the tool: narrow it.
     filter: Filter,
 ) -> Result<String, ToolError> {
     drop(many);

@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 use std::rc::Rc;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: Rc<str>,
 ) -> Result<String, ToolError> {
     Ok(whom.to_string())

@@ -2,12 +2,12 @@ use tool_core::prelude::*;
 
 use std::rc::Rc;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub async fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: Option<Vec<Rc<str>>>,
-    /// How often.
+    /// The argument `often` of the tool.
     often: u8,
 ) -> Result<String, ToolError> {
     Ok(format!("{whom:?} {often}"))

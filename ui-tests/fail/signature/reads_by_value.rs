@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 use tool_core::Reads;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(notes: Reads<u32>) -> Result<u32, ToolError> {
     Ok(*notes)

@@ -1,11 +1,11 @@
 use tool_core::prelude::*;
 
 pub trait Greets {
-    /// Greets.
+    /// Greets a person by name.
     #[tool]
     fn greet(
         &self,
-        /// Name.
+        /// The argument `whom` of the tool.
         whom: String,
     ) -> Result<String, ToolError>;
 }

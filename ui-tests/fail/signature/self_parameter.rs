@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 pub struct Host;
 
 impl Host {
-    /// Greets.
+    /// Greets a person by name.
     #[tool]
     pub fn greet(&self) -> Result<(), ToolError> {
         Ok(())

@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Sums.
+/// The tool `sum` of this test.
 #[tool]
 pub fn sum(
-    /// Numbers.
+    /// The argument `numbers` of the tool.
     numbers: &[i64],
 ) -> Result<i64, ToolError> {
     Ok(numbers.iter().sum())

@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: &str,
 ) -> Result<String, ToolError> {
     Ok(whom.to_owned())

@@ -1,7 +1,7 @@
 use futures::Stream;
 use tool_core::{StreamItem, prelude::*};
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn count(cx: &ToolContext) -> impl Stream<Item = StreamItem<u32, String>> {
     let _ = cx;

@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Adds.
+/// Adds the arguments to a sum.
 #[tool]
 pub fn add(
-    /// A number.
+    /// The argument `_` of the tool.
     _: i64,
 ) -> Result<i64, ToolError> {
     Ok(0)

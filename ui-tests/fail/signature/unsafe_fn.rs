@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Adds.
+/// Adds the arguments to a sum.
 #[tool]
 pub unsafe fn add() -> Result<i64, ToolError> {
     Ok(0)

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(#[variable("REGION")] region: &str) -> Result<String, ToolError> {
     Ok(region.to_owned())

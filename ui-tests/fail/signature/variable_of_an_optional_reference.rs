@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(#[variable("REGION")] region: Option<&str>) -> Result<bool, ToolError> {
     Ok(region.is_some())

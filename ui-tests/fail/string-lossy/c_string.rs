@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Opens.
+/// The tool `open` of this test.
 #[tool]
 pub fn open(
-    /// A path.
+    /// The argument `path` of the tool.
     path: Option<std::ffi::CString>,
 ) -> Result<bool, ToolError> {
     Ok(path.is_some())

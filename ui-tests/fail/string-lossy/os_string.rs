@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Open {
-    /// A path.
+    /// The field `path` of `Open`.
     pub path: std::ffi::OsString,
 }
 

@@ -3,9 +3,9 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind")]
 pub enum Value {
-    /// A text.
+    /// The variant `Text` of `Value`.
     Text(String),
-    /// A number.
+    /// The variant `Number` of `Value`.
     Number(f64),
 }
 

@@ -1,18 +1,18 @@
 use tool_core::prelude::*;
 
-/// A circle.
+/// The record `Circle` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Circle {
-    /// Its radius.
+    /// The field `radius` of `Circle`.
     pub radius: f64,
 }
 
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind")]
 pub enum Shape {
-    /// A circle.
+    /// The variant `Circle` of `Shape`.
     Circle(Circle),
-    /// Another, by name.
+    /// The variant `Other` of `Shape`: another, by name.
     Other(String),
 }
 

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Open {
-    /// When.
+    /// The field `when` of `Open`.
     pub when: chrono::NaiveDateTime,
 }
 

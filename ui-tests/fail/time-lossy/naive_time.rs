@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Wakes.
+/// The tool `wake` of this test.
 #[tool]
 pub fn wake(
-    /// When.
+    /// The argument `when` of the tool.
     when: chrono::NaiveTime,
 ) -> Result<(), ToolError> {
     let _ = when;

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Wait {
-    /// How long.
+    /// The field `long` of `Wait`.
     pub long: chrono::TimeDelta,
 }
 

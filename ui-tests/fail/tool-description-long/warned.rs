@@ -22,7 +22,7 @@ use tool_core::prelude::*;
 /// Searches the documentation of every crate that the workspace names, one line
 #[tool]
 pub fn search(
-    /// What.
+    /// The argument `query` of the tool.
     query: String,
 ) -> Result<String, ToolError> {
     Ok(query)

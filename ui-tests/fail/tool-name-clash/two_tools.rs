@@ -1,12 +1,12 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool(name = "hello")]
 pub fn greet() -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool(name = "hello")]
 pub fn welcome() -> Result<(), ToolError> {
     Ok(())

@@ -2,10 +2,10 @@
 
 use tool_core::prelude::*;
 
-/// Searches.
+/// Searches the index for pages.
 #[tool(name = "searchDocs")]
 pub fn search_docs(
-    /// What.
+    /// The argument `query` of the tool.
     query: String,
 ) -> Result<String, ToolError> {
     Ok(query)

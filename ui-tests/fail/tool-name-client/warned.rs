@@ -2,7 +2,7 @@
 
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn a_tool_name_that_is_longer_than_fifty_characters_in_all() -> Result<(), ToolError> {
     Ok(())

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool(name = "say hello")]
 pub fn greet() -> Result<(), ToolError> {
     Ok(())

@@ -1,10 +1,10 @@
 use tool_core::prelude::*;
 
-/// Reads lines.
+/// Reads lines, for this test.
 #[tool(read_only)]
 pub fn read_lines(
     cx: &ToolContext,
-    /// How many.
+    /// The argument `count` of the tool.
     count: u32,
 ) -> ToolStream<u32, String> {
     tool_stream! {

@@ -1,13 +1,13 @@
 use tool_core::prelude::*;
 
-/// Why it failed.
+/// The record `Reason` of this test: why it failed.
 pub struct Reason;
 
 fn load() -> Result<String, Reason> {
     Err(Reason)
 }
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool]
 pub fn read() -> ToolStream<u32, String> {
     tool_stream! {

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn count() -> ToolStream<u32, Result<u32, ToolError>> {
     tool_stream! {

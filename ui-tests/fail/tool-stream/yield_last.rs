@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool]
 pub fn read() -> ToolStream<u32, String> {
     tool_stream! {

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn count() -> u32 {
     yield 1;

@@ -4,10 +4,10 @@ use tool_core::toolset;
 
 pub struct Plain;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: Plain,
 ) -> Result<(), ToolError> {
     drop(whom);

@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 use tool_core::toolset;
 
-/// Greets.
+/// Greets a person by name.
 #[tool(naem = "greet")]
 pub async fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: String,
 ) -> Result<String, ToolError> {
     Ok(whom)

@@ -2,12 +2,12 @@ use tool_core::prelude::*;
 
 use tool_core::toolset;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: String,
-    /// How.
+    /// The argument `how` of the tool.
     how: &str,
 ) -> Result<String, ToolError> {
     Ok(whom + how)

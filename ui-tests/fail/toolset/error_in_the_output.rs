@@ -4,7 +4,7 @@ use tool_core::toolset;
 
 pub struct Plain;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet() -> Result<Plain, ToolError> {
     Ok(Plain)

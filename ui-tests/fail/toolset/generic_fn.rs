@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 use tool_core::toolset;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet<T: ToString>(
-    /// Name.
+    /// The argument `whom` of the tool.
     whom: T,
 ) -> Result<String, ToolError> {
     Ok(whom.to_string())

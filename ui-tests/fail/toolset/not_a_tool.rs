@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// No tool.
+/// The record `Plain` of this test: no tool.
 pub struct Plain;
 
 fn main() {

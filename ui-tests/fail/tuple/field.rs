@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Line {
-    /// From and to.
+    /// The field `ends` of `Line`: from and to.
     pub ends: Vec<(f64, String)>,
 }
 

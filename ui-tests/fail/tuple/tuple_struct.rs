@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// A pair.
+/// The record `Pair` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Pair(String, u8);
 

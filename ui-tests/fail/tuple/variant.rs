@@ -2,9 +2,9 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub enum Value {
-    /// A pair.
+    /// The variant `Pair` of `Value`.
     Pair(String, u8),
-    /// Nothing.
+    /// The variant `Nothing` of `Value`.
     Nothing,
 }
 

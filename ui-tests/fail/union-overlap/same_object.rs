@@ -4,16 +4,16 @@ use tool_core::prelude::*;
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Place {
-    /// By name.
+    /// The variant `Name` of `Place`: by name.
     Name {
-        /// Its name.
+        /// The field `name` of `Name`.
         name: String,
     },
     /// By name, and where.
     Near {
-        /// Its name.
+        /// The field `name` of `Near`.
         name: String,
-        /// Its country.
+        /// The field `country` of `Near`.
         country: Option<String>,
     },
 }

@@ -4,11 +4,11 @@ use tool_core::prelude::*;
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Key {
-    /// A number.
+    /// The variant `Number` of `Key`.
     Number(u32),
-    /// A name.
+    /// The variant `Name` of `Key`.
     Name(String),
-    /// A path.
+    /// The variant `Path` of `Key`.
     Path(std::path::PathBuf),
 }
 

@@ -4,9 +4,9 @@ use tool_core::prelude::*;
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Amount {
-    /// Whole.
+    /// The variant `Whole` of `Amount`.
     Whole(i64),
-    /// With a fraction.
+    /// The variant `Fraction` of `Amount`: with a fraction.
     Fraction(f64),
 }
 

@@ -4,9 +4,9 @@ use tool_core::prelude::*;
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Key {
-    /// By id.
+    /// The variant `Id` of `Key`: by id.
     Id(uuid::Uuid),
-    /// By name.
+    /// The variant `Name` of `Key`: by name.
     Name(String),
 }
 

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// Nothing.
+    /// The field `nothing` of `Query`.
     pub nothing: (),
 }
 

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Nothing.
+/// The record `Nothing` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Nothing;
 

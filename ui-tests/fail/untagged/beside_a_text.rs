@@ -5,16 +5,16 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(untagged)]
 pub enum Place {
-    /// By name.
+    /// The variant `Name` of `Place`: by name.
     Name(String),
-    /// By its place.
+    /// The variant `Point` of `Place`: by its place.
     Point {
         /// Degrees to the north.
         lat: f64,
     },
-    /// By its street.
+    /// The variant `Street` of `Place`: by its street.
     Street {
-        /// The street.
+        /// The field `street` of `Street`.
         street: String,
     },
 }

@@ -3,15 +3,15 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind")]
 pub enum Place {
-    /// By name.
+    /// The variant `Name` of `Place`: by name.
     Name {
-        /// Its name.
+        /// The field `name` of `Name`.
         name: String,
     },
-    /// By number.
+    /// The variant `Number` of `Place`: by number.
     #[serde(untagged)]
     Number {
-        /// Its number.
+        /// The field `number` of `Number`.
         number: u32,
     },
 }

@@ -5,14 +5,14 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(untagged)]
 pub enum Place {
-    /// By name.
+    /// The variant `Name` of `Place`: by name.
     Name {
-        /// Its name.
+        /// The field `name` of `Name`.
         name: String,
     },
-    /// By number.
+    /// The variant `Number` of `Place`: by number.
     Number {
-        /// Its number.
+        /// The field `number` of `Number`.
         number: u32,
     },
 }

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Record {
-    /// Anything.
+    /// The field `payload` of `Record`.
     pub payload: Vec<serde_json::Value>,
 }
 

@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Stores anything.
+/// Stores anything, for this test.
 #[tool]
 pub fn store(
-    /// What to store.
+    /// The argument `value` of the tool: what to store.
     value: serde_json::Value,
 ) -> Result<(), ToolError> {
     drop(value);

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool(variable("REGION", secret))]
 pub fn greet(#[variable("REGION")] region: String) -> Result<(), ToolError> {
     drop(region);

@@ -4,7 +4,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// How many.
+    /// The field `limit` of `Query`.
     #[serde(alias = "max")]
     pub limit: u8,
 }

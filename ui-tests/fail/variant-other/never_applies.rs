@@ -12,7 +12,7 @@ pub enum Lang {
 #[serde(tag = "kind")]
 pub enum Shape {
     Circle {
-        /// How large.
+        /// The field `radius` of `Circle`: how large.
         radius: f64,
     },
     #[serde(other)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tool_core::prelude::*;
 
-/// A generic page.
+/// The record `Page` of this test: a generic page.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page<T> {
     /// What is on it.
@@ -16,17 +16,17 @@ pub struct Page<T> {
 /// A record with an open part, which some providers can say.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Tagged {
-    /// Its name.
+    /// The field `name` of `Tagged`.
     pub name: String,
-    /// Its tags.
+    /// The field `tags` of `Tagged`.
     pub tags: HashMap<String, String>,
 }
 
 /// A tree, which some providers can say.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Tree {
-    /// Its name.
+    /// The field `name` of `Tree`.
     pub name: String,
-    /// What is below.
+    /// The field `children` of `Tree`.
     pub children: Vec<Tree>,
 }

@@ -2,10 +2,10 @@
 
 use tool_core::prelude::*;
 
-/// Counts.
+/// Counts all of the items.
 #[tool(allow(int-range))]
 pub fn count(
-    /// How many.
+    /// The argument `many` of the tool.
     many: u128,
 ) -> Result<(), ToolError> {
     let _ = many;
@@ -15,7 +15,7 @@ pub fn count(
 /// Counts, allowed at the one parameter.
 #[tool]
 pub fn count_signed(
-    /// How many.
+    /// The argument `many` of the tool.
     #[arg(allow(int-range))]
     many: Option<i128>,
 ) -> Result<(), ToolError> {

@@ -2,41 +2,41 @@
 
 use tool_core::prelude::*;
 
-/// A shape.
+/// The enum `Shape` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Shape {
-    /// A circle.
+    /// The variant `Circle` of `Shape`.
     Circle {
-        /// Its radius.
+        /// The field `radius` of `Circle`.
         radius: f64,
     },
-    /// A square.
+    /// The variant `Square` of `Shape`.
     Square {
-        /// Its side.
+        /// The field `side` of `Square`.
         side: f64,
     },
 }
 
-/// Three shapes.
+/// The record `Three` of this test: three shapes.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Three {
-    /// One.
+    /// The field `a` of `Three`.
     pub a: Shape,
-    /// One.
+    /// The field `b` of `Three`.
     pub b: Shape,
-    /// One.
+    /// The field `c` of `Three`.
     pub c: Shape,
 }
 
-/// Draws.
+/// Draws the shape on a page.
 #[tool(allow(limit-union))]
 pub fn draw(
-    /// First.
+    /// The argument `first` of the tool.
     first: Three,
-    /// Second.
+    /// The argument `second` of the tool.
     second: Three,
-    /// Third.
+    /// The argument `third` of the tool.
     third: Three,
 ) -> Result<(), ToolError> {
     drop((first, second, third));

@@ -1,26 +1,26 @@
 use tool_core::prelude::*;
 
-/// A filter.
+/// The record `Filter` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Filter {
-    /// Language.
+    /// The field `lang` of `Filter`.
     #[schema(default = "rust")]
     pub lang: String,
-    /// Tags.
+    /// The field `tags` of `Filter`.
     #[schema(default = [])]
     pub tags: Vec<String>,
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// How many.
+    /// The argument `limit` of the tool.
     #[arg(default = 10)]
     limit: u32,
-    /// Narrow it.
+    /// The argument `filter` of the tool: narrow it.
     #[arg(default = { "lang": "go", "tags": ["a"] })]
     filter: Filter,
-    /// How well.
+    /// The argument `score` of the tool: how well.
     #[arg(default = -1.5)]
     score: f64,
 ) -> Result<String, ToolError> {

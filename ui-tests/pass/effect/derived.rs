@@ -1,24 +1,24 @@
 use tool_core::prelude::*;
 use tool_core::{Effect, host_value};
 
-/// Writes.
+/// The record `Writer` of this test: writes.
 #[derive(Clone)]
 pub struct Writer;
 host_value!(Writer, Effect::WRITE);
 
-/// Reads.
+/// The record `Reader` of this test: reads.
 #[derive(Clone)]
 pub struct Reader;
 host_value!(Reader, Effect::READ);
 
-/// Writes.
+/// The tool `write` of this test.
 #[tool]
 pub fn write(writer: &Writer, reader: &Reader) -> Result<(), ToolError> {
     let _ = (writer, reader);
     Ok(())
 }
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool]
 pub fn read(#[context] reader: Option<Reader>) -> Result<(), ToolError> {
     drop(reader);

@@ -1,22 +1,22 @@
 use tool_core::prelude::*;
 
-/// A hit.
+/// The record `Hit` of this test.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Hit {
-    /// Its title.
+    /// The field `title` of `Hit`.
     pub title: String,
 }
 
-/// Finds.
+/// Finds the pages that match.
 #[tool(
     example("Leaves out what it does not need", { "query": "serde" }),
     example("With a result", { "query": "serde", "limit": 1 } => { "title": "serde" }),
     example({ "limit": 3 }),
 )]
 pub fn find(
-    /// What.
+    /// The argument `query` of the tool.
     query: String,
-    /// How many.
+    /// The argument `limit` of the tool.
     limit: u8,
 ) -> Result<Hit, ToolError> {
     let _ = limit;

@@ -1,17 +1,17 @@
 use tool_core::prelude::*;
 
 fn main() {
-    /// A language.
+    /// The enum `Lang` of this test.
     #[derive(Debug, Deserialize, StrictSchema)]
     enum Lang {
         Rust,
         Go,
     }
 
-    /// Echoes.
+    /// Returns the argument to the caller.
     #[tool]
     fn echo(
-        /// A language.
+        /// The argument `lang` of the tool.
         lang: Lang,
     ) -> Result<String, ToolError> {
         Ok(format!("{lang:?}"))

@@ -4,23 +4,23 @@
 
 use tool_core::prelude::*;
 
-/// A filter.
+/// The record `Filter` of this test.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, StrictSchema)]
 pub struct Filter {
-    /// A word.
+    /// The field `word` of `Filter`.
     #[schema(length = 1..=20)]
     pub word: String,
-    /// How often.
+    /// The field `often` of `Filter`.
     #[schema(default = 3)]
     pub often: u32,
 }
 
-/// Echoes a word.
+/// Echoes a word, for this test.
 #[tool(example("One", { "filter": { "word": "a", "often": 1 } }))]
 pub async fn echo(
-    /// What to echo.
+    /// The argument `filter` of the tool: what to echo.
     filter: Filter,
-    /// How loud.
+    /// The argument `loud` of the tool: how loud.
     #[arg(default = 1, range = 1..=3)]
     loud: u8,
 ) -> Result<String, ToolError> {

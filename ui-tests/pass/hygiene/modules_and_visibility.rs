@@ -1,19 +1,19 @@
 mod tools {
     use tool_core::prelude::*;
 
-    /// Echoes.
+    /// Returns the argument to the caller.
     #[tool]
     pub(crate) fn echo(
-        /// What.
+        /// The argument `text` of the tool.
         text: String,
     ) -> Result<String, ToolError> {
         Ok(text)
     }
 
-    /// Echoes, privately.
+    /// Echoes, privately, for this test.
     #[tool]
     fn whisper(
-        /// What.
+        /// The argument `text` of the tool.
         text: String,
     ) -> Result<String, ToolError> {
         echo(text)

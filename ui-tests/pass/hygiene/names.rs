@@ -20,266 +20,266 @@ const self_: u8 = 0;
 const call: u8 = 0;
 const input: u8 = 0;
 
-/// A type.
+/// The record `A` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct A {
-    /// A text.
+    /// The field `text` of `A`.
     text: String,
 }
 
-/// A type.
+/// The record `B` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct B {
-    /// A text.
+    /// The field `text` of `B`.
     text: String,
 }
 
-/// A type.
+/// The record `C` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct C {
-    /// A text.
+    /// The field `text` of `C`.
     text: String,
 }
 
-/// A type.
+/// The record `D` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct D {
-    /// A text.
+    /// The field `text` of `D`.
     text: String,
 }
 
-/// A type.
+/// The record `E` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct E {
-    /// A text.
+    /// The field `text` of `E`.
     text: String,
 }
 
-/// A type.
+/// The record `F` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct F {
-    /// A text.
+    /// The field `text` of `F`.
     text: String,
 }
 
-/// A type.
+/// The record `G` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct G {
-    /// A text.
+    /// The field `text` of `G`.
     text: String,
 }
 
-/// A type.
+/// The record `H` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct H {
-    /// A text.
+    /// The field `text` of `H`.
     text: String,
 }
 
-/// A type.
+/// The record `I` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct I {
-    /// A text.
+    /// The field `text` of `I`.
     text: String,
 }
 
-/// A type.
+/// The record `J` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct J {
-    /// A text.
+    /// The field `text` of `J`.
     text: String,
 }
 
-/// A type.
+/// The record `K` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct K {
-    /// A text.
+    /// The field `text` of `K`.
     text: String,
 }
 
-/// A type.
+/// The record `L` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct L {
-    /// A text.
+    /// The field `text` of `L`.
     text: String,
 }
 
-/// A type.
+/// The record `M` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct M {
-    /// A text.
+    /// The field `text` of `M`.
     text: String,
 }
 
-/// A type.
+/// The record `N` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct N {
-    /// A text.
+    /// The field `text` of `N`.
     text: String,
 }
 
-/// A type.
+/// The record `O` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct O {
-    /// A text.
+    /// The field `text` of `O`.
     text: String,
 }
 
-/// A type.
+/// The record `P` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct P {
-    /// A text.
+    /// The field `text` of `P`.
     text: String,
 }
 
-/// A type.
+/// The record `Q` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct Q {
-    /// A text.
+    /// The field `text` of `Q`.
     text: String,
 }
 
-/// A type.
+/// The record `R` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct R {
-    /// A text.
+    /// The field `text` of `R`.
     text: String,
 }
 
-/// A type.
+/// The record `S` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct S {
-    /// A text.
+    /// The field `text` of `S`.
     text: String,
 }
 
-/// A type.
+/// The record `T` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct T {
-    /// A text.
+    /// The field `text` of `T`.
     text: String,
 }
 
-/// A type.
+/// The record `U` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct U {
-    /// A text.
+    /// The field `text` of `U`.
     text: String,
 }
 
-/// A type.
+/// The record `V` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct V {
-    /// A text.
+    /// The field `text` of `V`.
     text: String,
 }
 
-/// A type.
+/// The record `W` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct W {
-    /// A text.
+    /// The field `text` of `W`.
     text: String,
 }
 
-/// A type.
+/// The record `X` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct X {
-    /// A text.
+    /// The field `text` of `X`.
     text: String,
 }
 
-/// A type.
+/// The record `Y` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct Y {
-    /// A text.
+    /// The field `text` of `Y`.
     text: String,
 }
 
-/// A type.
+/// The record `Z` of this test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct Z {
-    /// A text.
+    /// The field `text` of `Z`.
     text: String,
 }
 
-/// Takes some.
+/// The tool `take_a` of this test.
 #[tool]
 fn take_a(
-    /// One.
+    /// The argument `a_` of the tool.
     a_: A,
-    /// One.
+    /// The argument `b_` of the tool.
     b_: B,
-    /// One.
+    /// The argument `c_` of the tool.
     c_: C,
-    /// One.
+    /// The argument `d_` of the tool.
     d_: D,
-    /// One.
+    /// The argument `e_` of the tool.
     e_: E,
-    /// One.
+    /// The argument `f_` of the tool.
     f_: F,
-    /// One.
+    /// The argument `g_` of the tool.
     g_: G,
 ) -> Vec<A> {
     drop((b_, c_, d_, e_, f_, g_,));
     vec![a_]
 }
 
-/// Takes some.
+/// The tool `take_h` of this test.
 #[tool]
 fn take_h(
-    /// One.
+    /// The argument `h_` of the tool.
     h_: H,
-    /// One.
+    /// The argument `i_` of the tool.
     i_: I,
-    /// One.
+    /// The argument `j_` of the tool.
     j_: J,
-    /// One.
+    /// The argument `k_` of the tool.
     k_: K,
-    /// One.
+    /// The argument `l_` of the tool.
     l_: L,
-    /// One.
+    /// The argument `m_` of the tool.
     m_: M,
-    /// One.
+    /// The argument `n_` of the tool.
     n_: N,
 ) -> Vec<H> {
     drop((i_, j_, k_, l_, m_, n_,));
     vec![h_]
 }
 
-/// Takes some.
+/// The tool `take_o` of this test.
 #[tool]
 fn take_o(
-    /// One.
+    /// The argument `o_` of the tool.
     o_: O,
-    /// One.
+    /// The argument `p_` of the tool.
     p_: P,
-    /// One.
+    /// The argument `q_` of the tool.
     q_: Q,
-    /// One.
+    /// The argument `r_` of the tool.
     r_: R,
-    /// One.
+    /// The argument `s_` of the tool.
     s_: S,
-    /// One.
+    /// The argument `t_` of the tool.
     t_: T,
-    /// One.
+    /// The argument `u_` of the tool.
     u_: U,
 ) -> Vec<O> {
     drop((p_, q_, r_, s_, t_, u_,));
     vec![o_]
 }
 
-/// Takes some.
+/// The tool `take_v` of this test.
 #[tool]
 fn take_v(
-    /// One.
+    /// The argument `v_` of the tool.
     v_: V,
-    /// One.
+    /// The argument `w_` of the tool.
     w_: W,
-    /// One.
+    /// The argument `x_` of the tool.
     x_: X,
-    /// One.
+    /// The argument `y_` of the tool.
     y_: Y,
-    /// One.
+    /// The argument `z_` of the tool.
     z_: Z,
 ) -> Vec<V> {
     drop((w_, x_, y_, z_,));

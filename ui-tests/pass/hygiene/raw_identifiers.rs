@@ -1,9 +1,9 @@
 use tool_core::prelude::*;
 
-/// Finds by type.
+/// Finds by type, for this test.
 #[tool]
 pub fn r#match(
-    /// The type.
+    /// The argument `type` of the tool.
     r#type: String,
 ) -> Result<String, ToolError> {
     Ok(r#type)

@@ -4,18 +4,18 @@ extern crate tool_core as sdk;
 
 use sdk::prelude::*;
 
-/// A filter.
+/// The record `Filter` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[schema(crate = sdk)]
 pub struct Filter {
-    /// A word.
+    /// The field `word` of `Filter`.
     pub word: String,
 }
 
-/// Echoes.
+/// Returns the argument to the caller.
 #[tool(crate = sdk)]
 pub fn echo(
-    /// A filter.
+    /// The argument `filter` of the tool.
     filter: Filter,
 ) -> Result<String, ToolError> {
     Ok(filter.word)

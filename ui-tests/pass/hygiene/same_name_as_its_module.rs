@@ -1,10 +1,10 @@
 mod search_docs {
     use tool_core::prelude::*;
 
-    /// Searches.
+    /// Searches the index for pages.
     #[tool(input = SearchDocs)]
     pub fn search_docs(
-        /// What.
+        /// The argument `query` of the tool.
         query: String,
     ) -> Result<String, ToolError> {
         Ok(query)

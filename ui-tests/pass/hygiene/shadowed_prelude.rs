@@ -16,19 +16,19 @@ pub mod serde {}
 type Word = ::std::string::String;
 pub struct String;
 
-/// A filter.
+/// The record `Filter` of this test.
 #[derive(::serde::Deserialize, ::serde::Serialize, ::tool_core::StrictSchema)]
 pub struct Filter {
-    /// A word.
+    /// The field `word` of `Filter`.
     pub word: Word,
 }
 
-/// Echoes a word.
+/// Echoes a word, for this test.
 #[tool(example("One", { "word": "a", "filter": null }))]
 pub async fn echo(
-    /// A word.
+    /// The argument `word` of the tool.
     word: Word,
-    /// A filter.
+    /// The argument `filter` of the tool.
     filter: ::std::option::Option<Filter>,
 ) -> ::std::result::Result<Word, Failure> {
     drop(filter);

@@ -64,47 +64,47 @@ mod async_stream {}
 mod tool_core {}
 mod private {}
 
-/// A union.
+/// The enum `Choice` of this test.
 #[derive(::std::fmt::Debug, ::serde::Serialize, ::serde::Deserialize, ::tool_core::StrictSchema)]
 #[serde(tag = "kind")]
 enum Choice {
-    /// One.
+    /// The variant `Some` of `Choice`.
     Some {
-        /// One.
+        /// The field `of_one` of `Some`.
         of_one: Option,
     },
-    /// Another.
+    /// The variant `None` of `Choice`.
     None(Result),
-    /// A third.
+    /// The variant `Ok` of `Choice`.
     Ok,
 }
 
-/// A level.
+/// The enum `Level` of this test.
 #[derive(::std::fmt::Debug, ::tool_core::StrictSchema)]
 #[schema(integer)]
 enum Level {
-    /// Low.
+    /// The variant `Low` of `Level`.
     Low = 1,
-    /// High.
+    /// The variant `High` of `Level`.
     High = 2,
 }
 
 /// A tree of generic parts.
 #[derive(::std::fmt::Debug, ::serde::Serialize, ::serde::Deserialize, ::tool_core::StrictSchema)]
 struct Pair<Left, Right> {
-    /// One.
+    /// The field `left` of `Pair`.
     left: Maybe<Left>,
-    /// Another.
+    /// The field `right` of `Pair`.
     right: Right,
 }
 
-/// A failure.
+/// The enum `Failure` of this test.
 #[derive(::std::fmt::Debug, ::tool_core::ToolError)]
 enum Failure {
-    /// It is shown.
+    /// The variant `Err` of `Failure`: it is shown.
     #[shown]
     Err(Text),
-    /// It is not.
+    /// The variant `None` of `Failure`: it is not.
     None,
 }
 
@@ -121,40 +121,40 @@ struct Host;
 
 ::tool_core::host_value!(Host, ::tool_core::Effect::READ);
 
-/// Takes some.
+/// The tool `take_letters` of this test.
 #[::tool_core::tool]
 async fn take_letters(
-    /// One.
+    /// The argument `one` of the tool.
     one: A,
-    /// One.
+    /// The argument `two` of the tool.
     two: D,
-    /// One.
+    /// The argument `three` of the tool.
     three: R,
-    /// One.
+    /// The argument `four` of the tool.
     four: T,
-    /// One.
+    /// The argument `five` of the tool.
     five: Maybe<S>,
-    /// One.
+    /// The argument `six` of the tool.
     six: ::std::vec::Vec<E>,
 ) -> Or<A, ::tool_core::ToolError> {
     let _ = (two, three, four, five, six);
     Or::Ok(one)
 }
 
-/// Takes some.
+/// The tool `take_prelude` of this test.
 #[::tool_core::tool(example("One", { "string": { "text": "a" }, "option": { "text": "a" }, "result": { "text": "a" }, "list": { "text": "a" }, "boxed": { "text": "a" }, "number": { "text": "a" } }))]
 async fn take_prelude(
-    /// One.
+    /// The argument `string` of the tool.
     string: String,
-    /// One.
+    /// The argument `option` of the tool.
     option: Option,
-    /// One.
+    /// The argument `result` of the tool.
     result: Result,
-    /// One.
+    /// The argument `list` of the tool.
     list: Vec,
-    /// One.
+    /// The argument `boxed` of the tool.
     boxed: Box,
-    /// One.
+    /// The argument `number` of the tool.
     number: Iterator,
 ) -> Or<String, Failure> {
     let _ = (option, result, list, boxed, number);
@@ -164,27 +164,27 @@ async fn take_prelude(
     Or::Ok(string)
 }
 
-/// Takes some.
+/// The tool `take_traits` of this test.
 #[::tool_core::tool]
 async fn take_traits(
-    /// One.
+    /// The argument `clone` of the tool.
     #[arg(default = { "text": "a" })]
     clone: Clone,
-    /// One.
+    /// The argument `send` of the tool.
     send: Send,
-    /// One.
+    /// The argument `into` of the tool.
     into: Into,
-    /// One.
+    /// The argument `from_one` of the tool.
     from_one: From,
-    /// One.
+    /// The argument `iterator` of the tool.
     iterator: Iterator,
-    /// One.
+    /// The argument `default` of the tool.
     default: Default,
-    /// One.
+    /// The argument `serialize` of the tool.
     serialize: Serialize,
-    /// One.
+    /// The argument `tool_one` of the tool.
     tool_one: Tool,
-    /// One.
+    /// The argument `schema` of the tool.
     schema: Schema,
     the_host: &Host,
     #[context] context: ::tool_core::ToolContext,
@@ -193,14 +193,14 @@ async fn take_traits(
     clone
 }
 
-/// Takes some.
+/// The tool `take_unions` of this test.
 #[::tool_core::tool]
 async fn take_unions(
-    /// One.
+    /// The argument `choice` of the tool.
     choice: Choice,
-    /// One.
+    /// The argument `pair` of the tool.
     pair: Pair<Ok, Err>,
-    /// One.
+    /// The argument `count` of the tool.
     #[arg(range = 1..=3)]
     count: ::core::primitive::u8,
 ) -> Text {
@@ -214,14 +214,14 @@ async fn take_all(#[args] all: Option) -> Option {
     all
 }
 
-/// Takes nothing.
+/// Takes nothing, for this test.
 #[::tool_core::tool]
 async fn take_nothing() {}
 
-/// Streams.
+/// The tool `stream` of this test.
 #[::tool_core::tool(to_model_output = brief)]
 fn stream(
-    /// One.
+    /// The argument `one` of the tool.
     one: Result,
     #[context] the_host: Host,
 ) -> ::tool_core::ToolStream<Some, Result> {
@@ -245,7 +245,7 @@ fn brief(whole: &Result) -> ::tool_core::ModelOutput {
 /// What the model reads.
 #[derive(::serde::Serialize, ::tool_core::StrictSchema)]
 struct Shown {
-    /// One.
+    /// The field `text` of `Shown`.
     text: Text,
 }
 
@@ -255,7 +255,7 @@ impl ::tool_core::ToModelOutput for Shown {
     }
 }
 
-/// Shows.
+/// The tool `show` of this test.
 #[::tool_core::tool]
 async fn show() -> Shown {
     Shown { text: ::std::convert::From::from("shown") }
@@ -271,24 +271,24 @@ mod primitives {
 
     primitives! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool char str }
 
-    /// A level.
+    /// The enum `Level` of this test.
     #[derive(::tool_core::StrictSchema)]
     #[schema(integer)]
     enum Level {
-        /// Low.
+        /// The variant `Low` of `Level`.
         Low = 1,
-        /// High.
+        /// The variant `High` of `Level`.
         High = 2,
     }
 
-    /// A name.
+    /// The record `Name` of this test.
     #[derive(::tool_core::StrictSchema)]
     #[schema(json_schema)]
     struct Name {
-        /// A text.
+        /// The field `text` of `Name`.
         #[schema(length = 1..=9, pattern = "^a$", default = "a")]
         text: ::std::string::String,
-        /// A level.
+        /// The field `level` of `Name`.
         level: Level,
     }
 
@@ -309,13 +309,13 @@ mod primitives {
 
     ::tool_core::host_value!(Host, ::tool_core::Effect::READ);
 
-    /// Counts.
+    /// Counts all of the items.
     #[::tool_core::tool]
     async fn count(
-        /// How many.
+        /// The argument `many` of the tool.
         #[arg(default = 1, range = 1..=9)]
         many: ::core::primitive::u8,
-        /// One.
+        /// The argument `one` of the tool.
         one: ::std::option::Option<::core::primitive::bool>,
         host: &Host,
     ) -> ::std::result::Result<::core::primitive::u8, Failure> {
@@ -326,7 +326,7 @@ mod primitives {
         ::std::result::Result::Ok(many)
     }
 
-    /// Streams.
+    /// The tool `steps` of this test.
     #[::tool_core::tool]
     fn steps(#[context] host: Host) -> ::tool_core::ToolStream<::core::primitive::u8, ::core::primitive::u8> {
         ::tool_core::tool_stream! {

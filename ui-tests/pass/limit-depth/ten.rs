@@ -2,17 +2,17 @@
 
 use tool_core::prelude::*;
 
-/// One further in.
+/// The record `Nest` of this test: one further in.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Nest<T> {
-    /// Further in.
+    /// The field `inner` of `Nest`: further in.
     pub inner: T,
 }
 
-/// The innermost.
+/// The record `Leaf` of this test: the innermost.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Leaf {
-    /// A name.
+    /// The field `name` of `Leaf`.
     pub name: String,
 }
 
@@ -21,7 +21,7 @@ type Eight<T> = Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<T>>>>>>>>;
 /// Digs as deep as is allowed: the arguments, eight nests and the leaf.
 #[tool]
 pub fn dig(
-    /// Where to dig.
+    /// The argument `here` of the tool: where to dig.
     here: Eight<Leaf>,
 ) -> Result<(), ToolError> {
     drop(here);

@@ -2,27 +2,27 @@
 
 use tool_core::prelude::*;
 
-/// Many choices.
+/// The record `Many` of this test: many choices.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Many {
-    /// One.
+    /// The field `a` of `Many`.
     pub a: Option<u8>,
-    /// One.
+    /// The field `b` of `Many`.
     pub b: Option<u8>,
-    /// One.
+    /// The field `c` of `Many`.
     pub c: Option<u8>,
-    /// One.
+    /// The field `d` of `Many`.
     pub d: Option<u8>,
-    /// One.
+    /// The field `e` of `Many`.
     pub e: Option<u8>,
 }
 
 /// Asks for as much as goes without a warning.
 #[tool]
 pub fn ask(
-    /// First.
+    /// The argument `first` of the tool.
     first: Many,
-    /// Second.
+    /// The argument `second` of the tool.
     second: Many,
 ) -> Result<(), ToolError> {
     drop((first, second));
@@ -32,11 +32,11 @@ pub fn ask(
 /// More than ten, for providers that do not count them.
 #[tool(providers(openai, gemini, mcp, json_schema))]
 pub fn ask_others(
-    /// First.
+    /// The argument `first` of the tool.
     first: Many,
-    /// Second.
+    /// The argument `second` of the tool.
     second: Many,
-    /// Third.
+    /// The argument `third` of the tool.
     third: Option<Many>,
 ) -> Result<(), ToolError> {
     drop((first, second, third));

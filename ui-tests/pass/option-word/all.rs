@@ -4,7 +4,7 @@ fn asks(call: &delete_file, _: &ToolContext) -> bool {
     call.path.starts_with('/')
 }
 
-/// Deletes a file.
+/// Deletes a file, for this test.
 #[tool(
     name = "remove_file",
     title = "Remove a file",

@@ -25,39 +25,39 @@ fn generic<T>(_: &T, _: &ToolContext) -> bool {
 const POINTER: fn(&by_pointer, &ToolContext) -> bool = |_, _| true;
 
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = rules::is_long)]
 pub fn by_path(
-    /// Which file.
+    /// The argument `path` of the tool: which file.
     path: String,
 ) {
     drop(path);
 }
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = self::always)]
 pub fn by_a_word_of_the_attribute() {}
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = fails)]
 pub fn by_result() {}
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = generic)]
 pub fn by_generic() {}
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = generic::<by_turbofish>)]
 pub fn by_turbofish() {}
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = POINTER)]
 pub fn by_pointer() {}
 
-/// Deletes.
+/// Deletes the item for good.
 #[tool(approval = |call, cx| call.path.is_empty() && cx.secret("k").is_none())]
 pub fn by_closure(
-    /// Which file.
+    /// The argument `path` of the tool: which file.
     path: String,
 ) {
     drop(path);

@@ -1,20 +1,20 @@
 use tool_core::prelude::*;
 
-/// An expression.
+/// The record `Expression` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Expression {
-    /// The operator.
+    /// The field `operator` of `Expression`.
     pub operator: String,
-    /// On the left.
+    /// The field `left` of `Expression`: on the left.
     pub left: Option<Box<Self>>,
-    /// On the right.
+    /// The field `right` of `Expression`: on the right.
     pub right: Option<Box<Expression>>,
 }
 
-/// Evaluates.
+/// The tool `evaluate` of this test.
 #[tool(providers(openai))]
 pub fn evaluate(
-    /// What.
+    /// The argument `expression` of the tool.
     expression: Expression,
 ) -> Result<String, ToolError> {
     Ok(expression.operator)

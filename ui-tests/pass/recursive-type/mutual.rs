@@ -1,24 +1,24 @@
 use tool_core::prelude::*;
 
-/// A folder.
+/// The record `Folder` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Folder {
     /// What is in it.
     pub entries: Vec<Entry>,
 }
 
-/// An entry.
+/// The record `Entry` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Entry {
-    /// A folder.
+    /// The field `folder` of `Entry`.
     #[schema(recursive)]
     pub folder: Option<Box<Folder>>,
 }
 
-/// Walks.
+/// Walks through all of the entries.
 #[tool(providers(openai, json_schema))]
 pub fn walk(
-    /// The root.
+    /// The argument `root` of the tool.
     root: Folder,
 ) -> Result<usize, ToolError> {
     Ok(root.entries.len())

@@ -4,17 +4,17 @@
 pub mod below {
     use tool_core::prelude::*;
 
-    /// A folder.
+    /// The record `Folder` of this test.
     #[derive(Debug, Deserialize, StrictSchema)]
     pub struct Folder {
-        /// Its path.
+        /// The field `path` of `Folder`.
         pub path: String,
     }
 
-    /// An entry.
+    /// The record `Entry` of this test.
     #[derive(Debug, Deserialize, StrictSchema)]
     pub struct Entry {
-        /// The folder.
+        /// The field `folder` of `Entry`.
         pub folder: Option<Box<Folder>>,
     }
 }
@@ -23,17 +23,17 @@ pub mod below {
 pub mod above {
     use tool_core::prelude::*;
 
-    /// A folder.
+    /// The record `Folder` of this test.
     #[derive(Debug, Deserialize, StrictSchema)]
     pub struct Folder {
         /// What is in it.
         pub entries: Vec<Entry>,
     }
 
-    /// An entry.
+    /// The record `Entry` of this test.
     #[derive(Debug, Deserialize, StrictSchema)]
     pub struct Entry {
-        /// Its name.
+        /// The field `name` of `Entry`.
         pub name: String,
     }
 }
@@ -44,19 +44,19 @@ pub mod beside {
 
     use super::above::Folder;
 
-    /// An entry.
+    /// The record `Entry` of this test.
     #[derive(Debug, Deserialize, StrictSchema)]
     pub struct Entry {
-        /// The folder.
+        /// The field `folder` of `Entry`.
         pub folder: Folder,
     }
 
-    /// Walks.
+    /// Walks through all of the entries.
     #[tool]
     pub fn walk(
-        /// Where to begin.
+        /// The argument `from` of the tool: where to begin.
         from: Entry,
-        /// And here.
+        /// The argument `then` of the tool: and here.
         then: super::below::Entry,
     ) -> Result<usize, ToolError> {
         drop(then);

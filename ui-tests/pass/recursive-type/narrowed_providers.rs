@@ -1,18 +1,18 @@
 use tool_core::prelude::*;
 
-/// A node.
+/// The record `Node` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Node {
-    /// Its name.
+    /// The field `name` of `Node`.
     pub name: String,
-    /// What is below.
+    /// The field `children` of `Node`.
     pub children: Vec<Node>,
 }
 
-/// Walks a tree.
+/// Walks a tree, for this test.
 #[tool(providers(openai, json_schema))]
 pub fn walk(
-    /// The root.
+    /// The argument `root` of the tool.
     root: Node,
 ) -> Result<usize, ToolError> {
     Ok(root.children.len())

@@ -24,16 +24,16 @@ pub mod tree {
     pub struct Node {
         /// How heavy it is.
         pub weight: u32,
-        /// Its children.
+        /// The field `kids` of `Node`: its children.
         pub kids: Vec<Box<Self>>,
         /// The menu that it opens.
         pub menu: Option<super::menu::Node>,
     }
 
-    /// A branch.
+    /// The record `Branch` of this test.
     #[derive(Debug, Serialize, Deserialize, StrictSchema)]
     pub struct Branch {
-        /// What hangs there.
+        /// The field `nodes` of `Branch`: what hangs there.
         pub nodes: Vec<super::forest::Node>,
     }
 }
@@ -44,31 +44,31 @@ pub mod forest {
     /// A node of a forest, around a type that goes back to it by path.
     #[derive(Debug, Serialize, Deserialize, StrictSchema)]
     pub struct Node {
-        /// Its name.
+        /// The field `name` of `Node`.
         pub name: String,
         /// Where it goes on.
         pub branches: Vec<Fork>,
     }
 
-    /// A fork.
+    /// The record `Fork` of this test.
     #[derive(Debug, Serialize, Deserialize, StrictSchema)]
     pub struct Fork {
         /// Back to the forest.
         #[schema(recursive)]
         pub back: Option<Box<crate::forest::Node>>,
-        /// A menu.
+        /// The field `menu` of `Fork`.
         pub menu: Option<super::menu::Node>,
     }
 }
 
-/// Plants.
+/// The tool `plant` of this test.
 #[tool(providers(openai, json_schema))]
 pub async fn plant(
-    /// The tree.
+    /// The argument `tree` of the tool.
     tree: tree::Node,
-    /// The branch.
+    /// The argument `branch` of the tool.
     branch: tree::Branch,
-    /// The menu.
+    /// The argument `menu` of the tool.
     menu: menu::Node,
 ) -> Result<String, ToolError> {
     Ok(format!("{tree:?} {branch:?} {menu:?}"))

@@ -6,60 +6,60 @@ use tool_core::prelude::*;
 pub struct Record {
     /// Renamed by the rule.
     pub first_name: String,
-    /// Renamed by hand.
+    /// The field `last_name` of `Record`: renamed by hand.
     #[serde(rename = "surname")]
     pub last_name: String,
-    /// Never read.
+    /// The field `seen` of `Record`: never read.
     #[serde(skip_deserializing)]
     pub seen: u32,
-    /// Never written.
+    /// The field `word` of `Record`: never written.
     #[serde(skip_serializing)]
     pub word: String,
-    /// Neither.
+    /// The field `cache` of `Record`: neither.
     #[serde(skip)]
     pub cache: u32,
-    /// Sometimes left out.
+    /// The field `nick` of `Record`: sometimes left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nick: Option<String>,
 }
 
-/// A page.
+/// The record `Page` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page {
-    /// How many.
+    /// The field `limit` of `Page`.
     pub limit: u8,
 }
 
-/// A query.
+/// The record `Query` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// What.
+    /// The field `text` of `Query`.
     pub text: String,
-    /// Which page.
+    /// The field `page` of `Query`: which page.
     #[serde(flatten)]
     pub page: Page,
 }
 
-/// Wraps.
+/// The record `Wrapper` of this test: wraps.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(transparent)]
 pub struct Wrapper {
-    /// What.
+    /// The field `inner` of `Wrapper`.
     pub inner: Query,
 }
 
-/// A bounded number.
+/// The record `Score` of this test: a bounded number.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Score(#[schema(range = 0..=100)] u8);
 
-/// Takes all.
+/// Takes all, for this test.
 #[tool]
 pub fn take(
-    /// A record.
+    /// The argument `record` of the tool.
     record: Record,
-    /// A query.
+    /// The argument `query` of the tool.
     query: Wrapper,
-    /// A score.
+    /// The argument `score` of the tool.
     score: Score,
 ) -> Result<String, ToolError> {
     Ok(format!("{record:?} {query:?} {}", score.0))

@@ -1,16 +1,16 @@
 use tool_core::prelude::*;
 
-/// Arguments.
+/// The record `Args` of this test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
 pub struct Args {
-    /// A name.
+    /// The field `name` of `Args`.
     pub name: String,
-    /// How often.
+    /// The field `often` of `Args`.
     #[schema(default = 1)]
     pub often: u8,
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool(example("Ada", { "name": "Ada" }))]
 pub fn greet(#[args] args: Args) -> Result<String, ToolError> {
     Ok(args.name.repeat(args.often.into()))

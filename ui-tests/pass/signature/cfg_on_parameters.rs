@@ -1,14 +1,14 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
     /// The name of the person.
     name: String,
-    /// Absent here.
+    /// The argument `never` of the tool: absent here.
     #[cfg(any())]
     never: Missing,
-    /// Present here.
+    /// The argument `always` of the tool: present here.
     #[cfg(not(any()))]
     always: u8,
 ) -> Result<String, ToolError> {

@@ -1,7 +1,7 @@
 use tool_core::Effect;
 use tool_core::prelude::*;
 
-/// A store.
+/// The record `Store` of this test.
 #[derive(Clone)]
 pub struct Store;
 
@@ -13,7 +13,7 @@ impl FromContext for Store {
     }
 }
 
-/// Uses everything.
+/// Uses everything, for this test.
 #[tool(read_only)]
 pub async fn use_all(
     cx: &ToolContext,
@@ -24,7 +24,7 @@ pub async fn use_all(
     #[secret("other_key")] other: Option<SecretString>,
     #[variable("REGION", description = "Where to look")] region: String,
     #[variable("ZONE")] zone: Option<String>,
-    /// From the model.
+    /// The argument `query` of the tool: from the model.
     mut query: String,
 ) -> Result<String, ToolError> {
     let _ = (cx, store, owned, absent, key, other, zone);

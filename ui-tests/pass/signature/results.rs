@@ -2,34 +2,34 @@ use tool_core::prelude::*;
 
 use std::num::ParseIntError;
 
-/// Parses.
+/// The tool `parse` of this test.
 #[tool]
 pub fn parse(
-    /// Digits.
+    /// The argument `text` of the tool: digits.
     text: String,
 ) -> Result<i32, ParseIntError> {
     text.parse()
 }
 
-/// Tells.
+/// The tool `tell` of this test.
 #[tool]
 pub fn tell() -> String {
     "hello".to_owned()
 }
 
-/// Lists.
+/// Lists all of the entries.
 #[tool]
 pub async fn list() -> Vec<u8> {
     vec![1]
 }
 
-/// Does.
+/// The tool `act` of this test.
 #[tool]
 pub fn act() {}
 
 type Outcome<T> = Result<T, ToolError>;
 
-/// Through an alias.
+/// Through an alias, for this test.
 #[tool]
 pub fn aliased() -> Outcome<bool> {
     Ok(true)
@@ -38,11 +38,11 @@ pub fn aliased() -> Outcome<bool> {
 /// Of a type of its own.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Hit {
-    /// Its title.
+    /// The field `title` of `Hit`.
     pub title: String,
 }
 
-/// Finds.
+/// Finds the pages that match.
 #[tool]
 pub fn find() -> Hit {
     Hit { title: "one".to_owned() }

@@ -8,21 +8,21 @@ mod own {
     /// A text that is to be kept secret later.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
     pub struct SecretString {
-        /// The text.
+        /// The field `text` of `SecretString`.
         pub text: String,
     }
 }
 
-/// Makes a secret.
+/// Makes a secret, for this test.
 #[tool]
 pub fn make_secret(
-    /// What becomes secret.
+    /// The argument `secret` of the tool: what becomes secret.
     secret: own::SecretString,
 ) -> Result<own::SecretString, ToolError> {
     Ok(secret)
 }
 
-/// Greets.
+/// Greets a person by name.
 #[tool]
 pub fn greet(
     #[secret("key", optional)] key: Option<SecretString>,
@@ -35,7 +35,7 @@ pub fn greet(
     key.is_none() && region.is_none() && notes.is_none() && other.is_none()
 }
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn count() -> ToolStream<usize, usize> {
     tool_stream! {

@@ -1,7 +1,7 @@
 use futures::Stream;
 use tool_core::{StreamItem, prelude::*};
 
-/// Counts.
+/// Counts all of the items.
 #[tool]
 pub fn count() -> ToolStream<u32, String> {
     tool_stream! {
@@ -13,7 +13,7 @@ pub fn count() -> ToolStream<u32, String> {
     }
 }
 
-/// Counts as well.
+/// Counts as well, for this test.
 #[tool]
 pub fn plain() -> impl Stream<Item = StreamItem<u32, String>> {
     futures::stream::iter([StreamItem::Progress(1), StreamItem::Final("done".to_owned())])

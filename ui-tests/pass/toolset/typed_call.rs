@@ -1,11 +1,11 @@
 use tool_core::prelude::*;
 
-/// Adds.
+/// Adds the arguments to a sum.
 #[tool]
 pub fn add(
-    /// One.
+    /// The argument `a` of the tool.
     a: i64,
-    /// Another.
+    /// The argument `b` of the tool.
     b: i64,
 ) -> Result<i64, ToolError> {
     Ok(a + b)

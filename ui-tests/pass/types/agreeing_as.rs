@@ -46,16 +46,16 @@ impl<'de> Deserialize<'de> for Name {
 #[schema(as = u8)]
 pub struct Count(u32);
 
-/// A job.
+/// The record `Job` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Job {
-    /// A level.
+    /// The field `level` of `Job`.
     pub level: Level,
-    /// A name.
+    /// The field `name` of `Job`.
     pub name: Name,
-    /// How many.
+    /// The field `count` of `Job`.
     pub count: Count,
-    /// How many.
+    /// The field `few` of `Job`.
     #[schema(as = u64, range = 1..=255)]
     pub few: std::num::NonZeroU8,
     /// A part of it.
@@ -64,10 +64,10 @@ pub struct Job {
     /// A whole number is a number.
     #[schema(as = i16)]
     pub whole: f64,
-    /// A letter.
+    /// The field `letter` of `Job`.
     #[schema(as = String, length = 1)]
     pub letter: char,
-    /// An address.
+    /// The field `address` of `Job`.
     #[schema(as = String, format = "ipv4")]
     pub address: std::net::IpAddr,
     /// Only written by another.
@@ -76,7 +76,7 @@ pub struct Job {
     pub secret: String,
 }
 
-/// Runs.
+/// The tool `run` of this test.
 #[tool]
 pub async fn run(#[args] job: Job) -> String {
     format!("{:?} {:?} {:?} {}", job.level, job.name.0, job.count.0, job.letter)

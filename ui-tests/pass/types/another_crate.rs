@@ -5,7 +5,7 @@ use tool_core::prelude::*;
 /// Reads pages of another crate.
 #[tool(example("Nothing", { "pages": [{ "items": [], "next": null }] }))]
 pub fn read(
-    /// The pages.
+    /// The argument `pages` of the tool.
     pages: Vec<ui_foreign::Page<ui_foreign::Page<u16>>>,
 ) -> Result<usize, ToolError> {
     Ok(pages.len())
@@ -14,7 +14,7 @@ pub fn read(
 /// What only some providers can say, of another crate.
 #[tool(providers(json_schema))]
 pub fn read_open(
-    /// A tree.
+    /// The argument `tree` of the tool.
     tree: ui_foreign::Tree,
     /// A record with an open part.
     tagged: ui_foreign::Tagged,

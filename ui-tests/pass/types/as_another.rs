@@ -7,19 +7,19 @@ mod hex {
     }
 }
 
-/// A colour.
+/// The record `Colour` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Colour {
-    /// Red, green, blue.
+    /// The field `rgb` of `Colour`: red, green, blue.
     #[serde(deserialize_with = "hex::deserialize")]
     #[schema(as = String, pattern = "^[0-9a-f]{6}$")]
     pub rgb: u32,
 }
 
-/// Paints.
+/// Paints a surface in a colour.
 #[tool(example("Red", { "colour": { "rgb": "ff0000" } }))]
 pub fn paint(
-    /// The colour.
+    /// The argument `colour` of the tool.
     colour: Colour,
 ) -> Result<u32, ToolError> {
     Ok(colour.rgb)

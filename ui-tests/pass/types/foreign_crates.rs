@@ -1,20 +1,20 @@
 use tool_core::prelude::*;
 
-/// Times.
+/// The record `Times` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Times {
-    /// When.
+    /// The field `when` of `Times`.
     pub when: chrono::DateTime<chrono::Utc>,
-    /// Which day.
+    /// The field `day` of `Times`: which day.
     pub day: chrono::NaiveDate,
-    /// Which one.
+    /// The field `id` of `Times`.
     pub id: uuid::Uuid,
 }
 
-/// Takes times.
+/// Takes times, for this test.
 #[tool(example("One", { "times": { "when": "2026-01-31T08:00:00Z", "day": "2026-01-31", "id": "67e55044-10b1-426f-9247-bb680e5fe0c8" } }))]
 pub fn take(
-    /// When.
+    /// The argument `times` of the tool.
     times: Times,
 ) -> Result<String, ToolError> {
     Ok(format!("{times:?}"))

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// A page.
+/// The record `Page` of this test.
 #[derive(Debug, Deserialize, Serialize, StrictSchema)]
 pub struct Page<T> {
     /// What is on it.
@@ -9,22 +9,22 @@ pub struct Page<T> {
     pub total: Option<u32>,
 }
 
-/// Either.
+/// The enum `Either` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
 pub enum Either<A, B> {
-    /// The one.
+    /// The variant `Left` of `Either`: the one.
     Left(A),
-    /// The other.
+    /// The variant `Right` of `Either`: the other.
     Right(B),
 }
 
-/// Takes pages.
+/// Takes pages, for this test.
 #[tool]
 pub fn take(
-    /// Pages.
+    /// The argument `page` of the tool.
     page: Page<Page<String>>,
-    /// One of two.
+    /// The argument `either` of the tool: one of two.
     either: Either<u8, ui_foreign::Page<bool>>,
 ) -> Result<String, ToolError> {
     Ok(format!("{page:?} {either:?}"))

@@ -1,12 +1,12 @@
 use tool_core::prelude::*;
 
-/// A level.
+/// The enum `Level` of this test.
 #[derive(Debug, Clone, Copy, StrictSchema)]
 #[schema(integer)]
 pub enum Level {
-    /// Quiet.
+    /// The variant `Low` of `Level`: quiet.
     Low = 1,
-    /// Loud.
+    /// The variant `High` of `Level`: loud.
     High = 10,
 }
 
@@ -19,10 +19,10 @@ impl<'de> Deserialize<'de> for Level {
     }
 }
 
-/// Sets a level.
+/// Sets a level, for this test.
 #[tool(example("Loud", { "level": 10 }))]
 pub fn set(
-    /// The level.
+    /// The argument `level` of the tool.
     level: Level,
 ) -> Result<String, ToolError> {
     Ok(format!("{level:?}"))

@@ -1,10 +1,10 @@
 use tool_core::prelude::*;
 
-/// A filter.
+/// The record `Filter` of this test.
 #[derive(Debug, Deserialize, Serialize, StrictSchema)]
 #[schema(json_schema)]
 pub struct Filter {
-    /// A word.
+    /// The field `word` of `Filter`.
     #[schema(length = 1..=20)]
     pub word: String,
 }

@@ -6,28 +6,28 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use tool_core::prelude::*;
 
-/// A report.
+/// The record `Report` of this test.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Report {
-    /// By name.
+    /// The field `counts` of `Report`: by name.
     pub counts: HashMap<String, u32>,
-    /// Whatever was found.
+    /// The field `raw` of `Report`: whatever was found.
     pub raw: serde_json::Value,
-    /// A place.
+    /// The field `place` of `Report`.
     pub place: (f64, f64),
-    /// Bytes.
+    /// The field `bytes` of `Report`.
     pub bytes: Vec<u8>,
-    /// Where it is.
+    /// The field `page` of `Report`.
     pub page: url::Url,
-    /// Some are missing.
+    /// The field `rows` of `Report`: some are missing.
     pub rows: Vec<Option<u32>>,
-    /// Nothing.
+    /// The field `nothing` of `Report`.
     pub nothing: (),
-    /// A state.
+    /// The field `state` of `Report`.
     pub state: State,
-    /// A sum.
+    /// The field `sum` of `Report`.
     pub sum: Sum,
-    /// Shared.
+    /// The field `name` of `Report`: shared.
     #[serde(rename = "full name")]
     pub name: Arc<str>,
 }
@@ -45,17 +45,17 @@ pub enum State {
 #[serde(untagged)]
 pub enum Sum {
     Small {
-        /// How many.
+        /// The field `count` of `Small`.
         count: u32,
     },
     Large {
-        /// How many.
+        /// The field `count` of `Large`.
         count: u64,
     },
     Nothing,
 }
 
-/// Reports.
+/// The tool `report` of this test.
 #[tool]
 pub async fn report() -> Result<Report, ToolError> {
     Ok(Report {
@@ -75,11 +75,11 @@ pub async fn report() -> Result<Report, ToolError> {
 /// Takes and gives a shared text.
 #[tool]
 pub async fn shared(
-    /// A text.
+    /// The argument `text` of the tool.
     text: Arc<str>,
-    /// More of them.
+    /// The argument `more` of the tool: more of them.
     more: Vec<Arc<str>>,
-    /// Numbers.
+    /// The argument `numbers` of the tool.
     numbers: Option<Arc<[u16]>>,
 ) -> Arc<str> {
     drop(numbers);

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 type Maybe<T> = Option<T>;
 
-/// A record.
+/// The record `Record` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Record {
     /// May be absent: the trait decides, not the spelling.
@@ -10,12 +10,12 @@ pub struct Record {
     pub nick: Maybe<String>,
 }
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool]
 pub fn read(
-    /// A record.
+    /// The argument `record` of the tool.
     record: Record,
-    /// A number.
+    /// The argument `number` of the tool.
     number: Maybe<u8>,
 ) -> Result<String, ToolError> {
     Ok(format!("{record:?} {number:?}"))

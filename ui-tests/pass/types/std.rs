@@ -11,62 +11,62 @@ use std::{
     time::Duration,
 };
 
-/// Everything.
+/// The record `Everything` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Everything {
-    /// One.
+    /// The field `byte` of `Everything`.
     pub byte: u8,
-    /// One.
+    /// The field `long` of `Everything`.
     pub long: i64,
-    /// One.
+    /// The field `size` of `Everything`.
     pub size: usize,
-    /// One.
+    /// The field `small` of `Everything`.
     pub small: f32,
-    /// One.
+    /// The field `large` of `Everything`.
     pub large: f64,
-    /// One.
+    /// The field `yes` of `Everything`.
     pub yes: bool,
-    /// One.
+    /// The field `letter` of `Everything`.
     pub letter: char,
-    /// One.
+    /// The field `count` of `Everything`.
     pub count: NonZeroU32,
-    /// One.
+    /// The field `boxed` of `Everything`.
     pub boxed: Box<str>,
-    /// One.
+    /// The field `text` of `Everything`.
     pub text: Cow<'static, str>,
-    /// One.
+    /// The field `set` of `Everything`.
     pub set: BTreeSet<String>,
-    /// One.
+    /// The field `hashed` of `Everything`.
     pub hashed: HashSet<i32>,
-    /// One.
+    /// The field `three` of `Everything`.
     pub three: [f64; 3],
-    /// One.
+    /// The field `path` of `Everything`.
     pub path: PathBuf,
-    /// One.
+    /// The field `any` of `Everything`.
     pub any: IpAddr,
-    /// One.
+    /// The field `four` of `Everything`.
     pub four: Ipv4Addr,
-    /// One.
+    /// The field `six` of `Everything`.
     pub six: Ipv6Addr,
-    /// One.
+    /// The field `wait` of `Everything`.
     pub wait: Duration,
-    /// One.
+    /// The field `maybe` of `Everything`.
     pub maybe: Option<Box<u32>>,
 }
 
-/// Shared.
+/// The record `Shared` of this test.
 #[derive(Debug, StrictSchema)]
 pub struct Shared {
-    /// One.
+    /// The field `shared` of `Shared`.
     pub shared: Arc<String>,
-    /// One.
+    /// The field `counted` of `Shared`.
     pub counted: Rc<Vec<String>>,
 }
 
-/// Takes everything.
+/// Takes everything, for this test.
 #[tool]
 pub fn take(
-    /// All of it.
+    /// The argument `everything` of the tool: all of it.
     everything: Everything,
 ) -> Result<String, ToolError> {
     Ok(format!("{everything:?}"))

@@ -1,74 +1,74 @@
 use tool_core::prelude::*;
 
-/// Internally tagged.
+/// The enum `Internal` of this test: internally tagged.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Internal {
-    /// Nothing.
+    /// The variant `Nothing` of `Internal`.
     Nothing,
-    /// A circle.
+    /// The variant `Circle` of `Internal`.
     Circle {
-        /// Its radius.
+        /// The field `radius` of `Circle`.
         radius: f64,
     },
-    /// A named one.
+    /// The variant `Named` of `Internal`.
     Named(Named),
 }
 
-/// A name.
+/// The record `Named` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Named {
-    /// The name.
+    /// The field `name` of `Named`.
     pub name: String,
 }
 
-/// Adjacently tagged.
+/// The enum `Adjacent` of this test: adjacently tagged.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "type", content = "value")]
 pub enum Adjacent {
-    /// Text.
+    /// The variant `Text` of `Adjacent`.
     Text(String),
-    /// A number.
+    /// The variant `Number` of `Adjacent`.
     Number(f64),
-    /// Nothing.
+    /// The variant `Nothing` of `Adjacent`.
     Nothing,
 }
 
-/// Externally tagged.
+/// The enum `External` of this test: externally tagged.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[schema(allow(external-tag))]
 pub enum External {
-    /// Text.
+    /// The variant `Text` of `External`.
     Text(String),
-    /// A name.
+    /// The variant `Named` of `External`.
     Named(Named),
-    /// Nothing.
+    /// The variant `Nothing` of `External`.
     Nothing,
 }
 
-/// By shape.
+/// The enum `Shape` of this test: by shape.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Shape {
-    /// Text.
+    /// The variant `Text` of `Shape`.
     Text(String),
-    /// A number.
+    /// The variant `Number` of `Shape`.
     Number(i64),
-    /// A name.
+    /// The variant `Named` of `Shape`.
     Named(Named),
 }
 
-/// Takes unions.
+/// Takes unions, for this test.
 #[tool]
 pub fn take(
-    /// One.
+    /// The argument `internal` of the tool.
     internal: Internal,
-    /// One.
+    /// The argument `adjacent` of the tool.
     adjacent: Adjacent,
-    /// One.
+    /// The argument `external` of the tool.
     external: External,
-    /// One.
+    /// The argument `shape` of the tool.
     shape: Shape,
 ) -> Result<String, ToolError> {
     Ok(format!("{internal:?} {adjacent:?} {external:?} {shape:?}"))
