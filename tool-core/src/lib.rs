@@ -48,7 +48,7 @@
 //!
 //! | you want to | use | guide |
 //! |---|---|---|
-//! | write a tool | [`#[tool]`](macro@tool), with an example of each of its words; [`prelude`] has what a crate of tools needs | [authors](guides::authors) |
+//! | write a tool | [`#[tool]`](macro@tool), with an example of each of its options; [`prelude`] has what a crate of tools needs | [authors](guides::authors) |
 //! | use a type of your own as a parameter | [`#[derive(StrictSchema)]`](derive@StrictSchema) | [rules](guides::rules) |
 //! | return errors, text, images, citations | [`ToolError`](struct@ToolError), [`IntoOutput`], [`Image`], [`ModelOutput`], [`Citation`], [`ToolContext::cite`] | [authors](guides::authors) |
 //! | show progress | [`tool_stream!`], [`ToolContext::progress`] | [authors](guides::authors) |
