@@ -13,27 +13,27 @@ struct Service {
     /// Name of the host.
     #[schema(length = 1..=20)]
     host: String,
-    /// Port.
+    /// The field `port` of `Service`.
     #[schema(default = 8080, range = 1024..=65535)]
     port: u16,
     /// How long a request may take.
     patience: Option<Wait>,
-    /// What it speaks.
+    /// The field `speaks` of `Service`: what it speaks.
     speaks: Vec<Protocol>,
 }
 
-/// Seconds.
+/// The record `Wait` of this test: seconds.
 #[derive(Debug, PartialEq, Serialize, StrictSchema)]
 #[schema(deserialize)]
 struct Wait(#[schema(range = 1..=60)] u32);
 
-/// A protocol.
+/// The enum `Protocol` of this test.
 #[derive(Debug, PartialEq, Serialize, StrictSchema)]
 #[schema(deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Protocol {
     Http {
-        /// Version.
+        /// The field `version` of `Http`.
         version: u8,
     },
     Grpc,
@@ -47,7 +47,7 @@ struct Page<T> {
     items: Vec<T>,
 }
 
-/// Levels.
+/// The enum `Level` of this test.
 #[derive(Debug, PartialEq, StrictSchema)]
 #[schema(deserialize, integer)]
 #[repr(u8)]
@@ -106,12 +106,12 @@ fn generic_types_are_read_too() {
     assert!(told.contains("/items/0"), "{told}");
 }
 
-/// Starts a service.
+/// Starts a service, for this test.
 #[tool(read_only)]
 async fn start_service(
     /// Which.
     service: Service,
-    /// Later ones.
+    /// The argument `later` of the tool: later ones.
     later: Page<Service>,
 ) -> usize {
     usize::from(service.port) + later.items.len()

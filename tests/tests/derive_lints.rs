@@ -38,7 +38,7 @@ mod shadowed {
     mod serde {}
     mod tool_core {}
 
-    /// A record.
+    /// The record `Record` of this test.
     #[derive(Derive)]
     #[schema(json_schema)]
     pub(crate) struct Record<T> {
@@ -46,25 +46,25 @@ mod shadowed {
         #[schema(range = 1.., allow(variant-alias), default = 2)]
         #[serde(alias = "b")]
         pub(crate) r#type: u8,
-        /// Anything.
+        /// The field `item` of `Record`.
         pub(crate) item: T,
         /// Text.
         #[schema(pattern = "^a$", length = 1..=2)]
         pub(crate) text: Text,
     }
 
-    /// A choice.
+    /// The enum `Choice` of this test.
     #[derive(Derive)]
     #[schema(json_schema, allow(external-tag))]
     pub(crate) enum Choice {
-        /// A record.
+        /// The variant `A` of `Choice`.
         A {
-            /// A number.
+            /// The field `x` of `A`.
             x: u8,
         },
-        /// A number.
+        /// The variant `B` of `Choice`.
         B(u8),
-        /// Nothing.
+        /// The variant `C` of `Choice`.
         C,
     }
 }
@@ -73,7 +73,7 @@ mod renamed {
     //! The core crate is reachable under a different path here.
     pub(crate) use tool_core as sdk;
 
-    /// A record.
+    /// The record `Record` of this test.
     #[derive(sdk::StrictSchema)]
     #[schema(crate = crate::renamed::sdk)]
     pub(crate) struct Record {
@@ -87,7 +87,7 @@ mod renamed {
 #[allow(non_camel_case_types, reason = "the test is about the name")]
 #[derive(tool_core::StrictSchema, Serialize)]
 pub struct node {
-    /// Inside.
+    /// The field `kids` of `node`: inside.
     pub kids: Vec<Self>,
 }
 
@@ -101,7 +101,7 @@ pub struct Old {
     /// Left out by the compiler.
     #[cfg(any())]
     pub off: NotThere,
-    /// Left in.
+    /// The field `on` of `Old`: left in.
     #[cfg(not(any()))]
     pub on: u8,
 }
@@ -109,7 +109,7 @@ pub struct Old {
 /// No `Serialize`, so it cannot be returned, and yet compiles.
 #[derive(tool_core::StrictSchema)]
 pub struct Quiet {
-    /// A number.
+    /// The field `number` of `Quiet`.
     pub number: u16,
 }
 
@@ -121,10 +121,10 @@ fn may_be_returned<T: IntoOutput>() {}
 fn strict_lints_and_shadowed_names() {
     use tool_core::StrictSchema;
 
-    /// In a fn.
+    /// The record `Local` of this test: in a fn.
     #[derive(StrictSchema, Serialize)]
     struct Local {
-        /// Inside.
+        /// The field `inner` of `Local`: inside.
         inner: Option<Inner>,
     }
 

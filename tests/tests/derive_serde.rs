@@ -30,16 +30,16 @@ macro_rules! conventions {
         #[derive(Serialize, Deserialize, StrictSchema)]
         #[serde(rename_all = $case, deny_unknown_fields)]
         struct $record {
-            /// One word.
+            /// The argument `word` of the tool.
             word: u16,
-            /// Some words.
+            /// The argument `some_more_words` of the tool: some words.
             some_more_words: u16,
-            /// With a digit.
+            /// The argument `version_2_b` of the tool: with a digit.
             version_2_b: u16,
-            /// Renamed.
+            /// The argument `renamed` of the tool.
             #[serde(rename = "own_name")]
             renamed: u16,
-            /// Raw.
+            /// The argument `type` of the tool: raw.
             r#type: u16,
         }
 
@@ -114,12 +114,12 @@ fn hyphenated_conventions_name_enum_values() {
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all(serialize = "camelCase", deserialize = "snake_case"))]
 struct Split {
-    /// By convention.
+    /// The field `first_word` of `Split`: by convention.
     first_word: u16,
-    /// By name.
+    /// The field `named` of `Split`: by name.
     #[serde(rename(serialize = "outside", deserialize = "inside"))]
     named: u16,
-    /// One way.
+    /// The field `half` of `Split`: one way.
     #[serde(rename(serialize = "gone"))]
     half: u16,
 }
@@ -148,17 +148,17 @@ fn names_may_differ_by_direction() {
 
 #[derive(Serialize, Deserialize, StrictSchema)]
 struct Ways {
-    /// Both.
+    /// The field `both` of `Ways`.
     both: u16,
-    /// Read only.
+    /// The field `read` of `Ways`: read only.
     #[serde(skip_serializing)]
     read: u16,
-    /// Sent only.
+    /// The field `sent` of `Ways`: sent only.
     #[serde(skip_deserializing)]
     sent: u16,
     #[serde(skip)]
     never: Option<std::cell::Cell<u8>>,
-    /// Sometimes sent.
+    /// The field `list` of `Ways`: sometimes sent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     list: Vec<u16>,
 }
@@ -191,7 +191,7 @@ fn skipped_fields_are_skipped_in_their_direction() {
 
 #[derive(Serialize, Deserialize, StrictSchema)]
 struct Optional {
-    /// Plain.
+    /// The field `plain` of `Optional`.
     plain: Option<u16>,
     /// Absent is the default of an `Option`.
     #[serde(default)]
@@ -265,7 +265,7 @@ struct Inner {
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "camelCase")]
 struct Flat {
-    /// Own.
+    /// The field `own_key` of `Flat`: own.
     own_key: u16,
     #[serde(flatten)]
     inner: Inner,
@@ -294,12 +294,12 @@ enum Internal {
     Unit,
     NewType(Inner),
     Record {
-        /// Y.
+        /// The field `big_y` of `Record`: Y.
         big_y: u16,
     },
     #[serde(rename = "own", rename_all = "UPPERCASE")]
     Renamed {
-        /// Z.
+        /// The field `z` of `Renamed`.
         z: u16,
     },
     #[serde(skip)]
@@ -312,7 +312,7 @@ enum Adjacent {
     Unit,
     NewType(u16),
     Record {
-        /// Y.
+        /// The field `y` of `Record`.
         y: u16,
     },
 }
@@ -323,7 +323,7 @@ enum External {
     Unit,
     NewType(u16),
     Record {
-        /// Y.
+        /// The field `y` of `Record`.
         y: u16,
     },
 }
@@ -336,7 +336,7 @@ enum Untagged {
     Text(String),
     NewType(Inner),
     Record {
-        /// Y.
+        /// The field `y` of `Record`.
         y: u16,
     },
 }
@@ -494,7 +494,7 @@ mod doubled {
 
 #[derive(Serialize, Deserialize, StrictSchema)]
 struct With {
-    /// Doubled, as text.
+    /// The field `value` of `With`: doubled, as text.
     #[serde(with = "doubled")]
     #[schema(as = String, pattern = "^[0-9]+$")]
     value: u16,
@@ -560,7 +560,7 @@ fn recursion_reads_at_every_depth() {
     );
 }
 
-/// Both worlds.
+/// The record `Both` of this test: both worlds.
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[schema(json_schema)]
 struct Both<T> {

@@ -34,7 +34,7 @@ macro_rules! one_field {
         $(
             #[derive(Deserialize, StrictSchema, JsonSchema)]
             struct $name {
-                /// The one field.
+                /// The field `field` of `Case`.
                 field: $type,
             }
         )+
@@ -118,12 +118,12 @@ one_field! {
     Compact: smol_str::SmolStr;
 }
 
-/// A point.
+/// The record `Point` of this test.
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 struct Point {
-    /// To the right.
+    /// The field `x` of `Point`: to the right.
     x: f64,
-    /// Upwards.
+    /// The field `y` of `Point`: upwards.
     y: Option<f64>,
 }
 
@@ -134,18 +134,18 @@ enum Unit {
     SecondOne,
 }
 
-/// How.
+/// The enum `Documented` of this test: how.
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 enum Documented {
-    /// Quickly.
+    /// The variant `Fast` of `Documented`: quickly.
     Fast,
-    /// With care.
+    /// The variant `Slow` of `Documented`: with care.
     Slow,
 }
 
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 enum PartlyDocumented {
-    /// The first letter.
+    /// The variant `A` of `PartlyDocumented`: the first letter.
     A,
     B,
     C,
@@ -154,27 +154,27 @@ enum PartlyDocumented {
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Internal {
-    /// Nothing.
+    /// The variant `Nothing` of `Internal`.
     Nothing,
-    /// With a name.
+    /// The variant `Named` of `Internal`: with a name.
     Named {
-        /// The name.
+        /// The field `name` of `Named`.
         name: String,
     },
-    /// With a point.
+    /// The variant `At` of `Internal`: with a point.
     At(Point),
 }
 
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 #[serde(tag = "t", content = "c")]
 enum Adjacent {
-    /// Nothing.
+    /// The variant `Nothing` of `Adjacent`.
     Nothing,
-    /// A number.
+    /// The variant `Number` of `Adjacent`.
     Number(i32),
-    /// With a name.
+    /// The variant `Named` of `Adjacent`: with a name.
     Named {
-        /// The name.
+        /// The field `name` of `Named`.
         name: String,
     },
 }
@@ -182,13 +182,13 @@ enum Adjacent {
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 #[schema(allow(external-tag))]
 enum External {
-    /// Nothing.
+    /// The variant `Nothing` of `External`.
     Nothing,
-    /// A number.
+    /// The variant `Number` of `External`.
     Number(i32),
-    /// With a name.
+    /// The variant `Named` of `External`: with a name.
     Named {
-        /// The name.
+        /// The field `name` of `Named`.
         name: String,
     },
 }
@@ -199,9 +199,9 @@ enum External {
 enum Untagged {
     /// Text.
     Text(String),
-    /// A list.
+    /// The variant `List` of `Untagged`.
     List(Vec<i32>),
-    /// A point.
+    /// The variant `At` of `Untagged`: a point.
     At(Point),
 }
 
@@ -211,7 +211,7 @@ struct Newtype(String);
 
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 struct Page<T> {
-    /// The items.
+    /// The field `items` of `Page`.
     items: Vec<T>,
     /// Where the next page starts.
     next: Option<String>,
@@ -224,21 +224,21 @@ struct Empty {}
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Renamed {
-    /// The first name.
+    /// The field `first_name` of `Renamed`.
     first_name: String,
-    /// The other name.
+    /// The field `last_name` of `Renamed`: the other name.
     #[serde(rename = "other")]
     last_name: String,
-    /// Never read.
+    /// The field `skipped` of `Renamed`: never read.
     #[serde(skip)]
     skipped: u8,
 }
 
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 struct Flat {
-    /// The name.
+    /// The field `name` of `Flat`.
     name: String,
-    /// Where.
+    /// The field `at` of `Flat`.
     #[serde(flatten)]
     at: Point,
 }
@@ -246,35 +246,35 @@ struct Flat {
 // Without a twin, because bounds and defaults are not part of the `schemars` schema.
 #[derive(Deserialize, StrictSchema)]
 struct Bounded {
-    /// A count.
+    /// The field `count` of `Bounded`.
     #[schema(range = 1..=50)]
     count: u32,
-    /// A share.
+    /// The field `share` of `Bounded`.
     #[schema(range = 0.0..=1.0)]
     share: Option<f64>,
-    /// A code.
+    /// The field `code` of `Bounded`.
     #[schema(pattern = "^[a-z]{1,8}$")]
     code: String,
-    /// Some names.
+    /// The field `names` of `Bounded`: some names.
     #[schema(min_items = 2, max_items = 5)]
     names: Vec<String>,
-    /// A title.
+    /// The field `title` of `Bounded`.
     #[schema(length = 1..=80)]
     title: String,
-    /// How many.
+    /// The field `limit` of `Bounded`.
     #[serde(default = "ten")]
     #[schema(default = 10)]
     limit: u32,
-    /// Mail.
+    /// The field `mail` of `Bounded`.
     #[schema(format = "email")]
     mail: Option<String>,
-    /// How long.
+    /// The field `wait` of `Bounded`.
     wait: std::time::Duration,
-    /// Which host.
+    /// The field `host` of `Bounded`: which host.
     host: std::net::IpAddr,
-    /// How much.
+    /// The field `price` of `Bounded`.
     price: rust_decimal::Decimal,
-    /// Which version.
+    /// The field `version` of `Bounded`: which version.
     version: semver::Version,
 }
 
@@ -285,16 +285,16 @@ fn ten() -> u32 {
 /// An open record, which only some dialects can say.
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 struct Labels {
-    /// Labels by key.
+    /// The field `labels` of `Labels`: labels by key.
     labels: HashMap<String, String>,
 }
 
 /// A type that holds itself.
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 struct Tree {
-    /// Its name.
+    /// The field `name` of `Tree`.
     name: String,
-    /// What is below.
+    /// The field `children` of `Tree`.
     children: Vec<Tree>,
 }
 

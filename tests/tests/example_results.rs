@@ -17,28 +17,28 @@ struct Place {
 }
 
 fn example_tool(label: &'static str) -> Vec<testing::Violation> {
-    /// Finds a place.
+    /// Finds a place, for this test.
     #[tool(example("The tower, by its name", { "name": "Eiffel" } => { "name": "Eiffel", "floors": 3 }), example({ "name": "Louvre" }))]
     fn good(
-        /// Its name.
+        /// The argument `name` of the tool.
         name: String,
     ) -> Result<Place, ToolError> {
         Ok(Place { name, floors: 3 })
     }
 
-    /// Finds a place.
+    /// Finds a place, for this test.
     #[tool(example("The tower. Its name is enough. Nothing else is needed", { "name": "Eiffel" }))]
     fn chatty(
-        /// Its name.
+        /// The argument `name` of the tool.
         name: String,
     ) -> Result<Place, ToolError> {
         Ok(Place { name, floors: 3 })
     }
 
-    /// Finds a place.
+    /// Finds a place, for this test.
     #[tool(example({ "name": "Eiffel" } => { "name": "Eiffel", "floors": "three" }))]
     fn stale(
-        /// Its name.
+        /// The argument `name` of the tool.
         name: String,
     ) -> Result<Place, ToolError> {
         Ok(Place { name, floors: 3 })
@@ -81,7 +81,7 @@ macro_rules! judged {
         /// Finds a place.
         #[tool(example($label, { "name": "Eiffel" }))]
         fn $name(
-            /// Its name.
+            /// The argument `name` of the tool.
             name: String,
         ) -> String {
             name

@@ -17,11 +17,11 @@ struct Query {
     /// What to look for.
     #[schema(length = 1..=80)]
     text: String,
-    /// How many.
+    /// The field `limit` of `Query`.
     #[serde(default = "ten")]
     #[schema(default = 10)]
     limit: u32,
-    /// From where.
+    /// The field `start` of `Query`: from where.
     #[serde(
         rename(serialize = "begin", deserialize = "start"),
         skip_serializing_if = "Option::is_none"
@@ -36,9 +36,9 @@ fn ten() -> u32 {
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[schema(json_schema)]
 struct Tree {
-    /// Its name.
+    /// The field `name` of `Tree`.
     name: String,
-    /// What is below.
+    /// The field `children` of `Tree`.
     children: Vec<Tree>,
 }
 

@@ -76,7 +76,7 @@ async fn condition_outside_the_schema_is_checked_in_the_body() {
     );
 }
 
-/// A step.
+/// The record `Step` of this test.
 #[derive(Serialize, StrictSchema)]
 struct Step {
     /// Where it is.
@@ -86,7 +86,7 @@ struct Step {
 /// Counts up to a number and ends as told.
 #[tool]
 fn count(
-    /// How far.
+    /// The argument `to` of the tool.
     to: u32,
     /// Whether to end in a value.
     ends: bool,
@@ -145,7 +145,7 @@ fn peek() -> Result<String, ToolError> {
     Ok(std::fs::read_to_string("/nowhere/with/a-secret-name")?)
 }
 
-/// Breaks.
+/// The tool `break_down` of this test.
 #[tool]
 fn break_down() -> Result<String, ToolError> {
     panic!("a-secret-name in a panic")

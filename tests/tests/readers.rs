@@ -38,18 +38,18 @@ struct Note(#[schema(length = 1..)] Option<String>);
 /// Readers in the fields of a record.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Paint {
-    /// By `with`.
+    /// The field `first` of `Paint`: by `with`.
     #[serde(with = "hex")]
     #[schema(as = Option<String>)]
     first: Option<u32>,
-    /// By `deserialize_with`.
+    /// The field `second` of `Paint`: by `deserialize_with`.
     #[serde(deserialize_with = "hex::deserialize")]
     #[schema(as = Option<String>, pattern = "^[0-9a-z]+$")]
     second: Option<u32>,
     /// By a type that is no `Option`.
     #[schema(as = Option<String>)]
     third: Colour,
-    /// With serde's default.
+    /// The field `fourth` of `Paint`: with serde's default.
     #[serde(with = "hex", default)]
     #[schema(as = Option<String>)]
     fourth: Option<u32>,
@@ -57,7 +57,7 @@ struct Paint {
     #[serde(with = "hex")]
     #[schema(as = Option<String>, default = "ff")]
     fifth: Option<u32>,
-    /// A newtype.
+    /// The field `note` of `Paint`: a newtype.
     note: Note,
     /// A newtype with bounds around it.
     #[schema(length = ..=9)]
@@ -86,7 +86,7 @@ impl Paint {
 #[derive(Debug, Default, Deserialize, StrictSchema)]
 #[serde(default)]
 struct Filled {
-    /// By `with`.
+    /// The field `filled` of `Filled`: by `with`.
     #[serde(with = "hex")]
     #[schema(as = Option<String>)]
     filled: Option<u32>,
@@ -97,7 +97,7 @@ struct Filled {
 #[serde(tag = "kind")]
 enum Coat {
     Plain {
-        /// By `with`.
+        /// The field `tint` of `Plain`: by `with`.
         #[serde(with = "hex")]
         #[schema(as = Option<String>)]
         tint: Option<u32>,
@@ -110,7 +110,7 @@ enum Coat {
 #[schema(allow(external-tag))]
 enum Layer {
     Plain {
-        /// By `with`.
+        /// The field `tint` of `Plain`: by `with`.
         #[serde(with = "hex")]
         #[schema(as = Option<String>)]
         tint: Option<u32>,
@@ -124,9 +124,9 @@ struct Flat {
     paint: Paint,
     #[serde(flatten)]
     filled: Filled,
-    /// Coats.
+    /// The field `coats` of `Flat`.
     coats: Vec<Coat>,
-    /// One more.
+    /// The field `layer` of `Flat`: one more.
     layer: Layer,
 }
 
@@ -141,9 +141,9 @@ fn paint_all(#[args] paint: Paint) -> String {
 /// Paints with a record in a record.
 #[tool]
 fn paint_inner(
-    /// Paint.
+    /// The argument `paint` of the tool.
     paint: Paint,
-    /// Filled.
+    /// The argument `filled` of the tool.
     filled: Filled,
 ) -> String {
     format!("{} {:?}", paint.line(), filled.filled)
@@ -172,10 +172,10 @@ fn paint_arguments(
     /// A type that is no `Option`.
     #[arg(as = Option<String>)]
     colour: Colour,
-    /// With a default.
+    /// The argument `other` of the tool: with a default.
     #[arg(as = Option<String>, default = "ff")]
     other: Colour,
-    /// A newtype.
+    /// The argument `note` of the tool: a newtype.
     note: Note,
 ) -> String {
     format!("{} {} {:?}", colour.0, other.0, note.0)
@@ -235,7 +235,7 @@ async fn absent_key_is_null_in_variants_and_flattened_records() {
     );
 }
 
-/// Even numbers.
+/// The record `Even` of this test: even numbers.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(try_from = "u32")]
 #[schema(as = u32)]
@@ -252,33 +252,33 @@ impl TryFrom<u32> for Even {
     }
 }
 
-/// A basket.
+/// The record `Basket` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Basket {
     /// How many of each.
     #[serde(rename = "of_each")]
     counts: Vec<Even>,
-    /// A tint.
+    /// The field `tint` of `Basket`.
     tint: Option<Tint>,
 }
 
-/// Tints.
+/// The enum `Tint` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[schema(allow(external-tag))]
 enum Tint {
     Mixed {
-        /// How much.
+        /// The field `part` of `Mixed`.
         part: Even,
     },
     Pure(Even),
 }
 
-/// Counts baskets.
+/// Counts baskets, for this test.
 #[tool]
 fn baskets(
-    /// Baskets.
+    /// The argument `all` of the tool: baskets.
     all: Vec<Basket>,
-    /// One number.
+    /// The argument `one` of the tool: one number.
     one: Even,
 ) -> u32 {
     let tint = |basket: &Basket| match &basket.tint {

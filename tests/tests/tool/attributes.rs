@@ -23,7 +23,7 @@ use crate::{answer, call, schema};
 fn search(
     /// What to search for.
     query: String,
-    /// How many.
+    /// The argument `top` of the tool.
     #[arg(default = 10, range = 1..=50)]
     top: u32,
 ) -> Result<Vec<String>, ToolError> {
@@ -92,16 +92,16 @@ fn examples_reach_the_model() {
 #[test]
 fn a_timeout_is_text_seconds_or_a_constant() {
     const LIMIT: Duration = Duration::from_secs(7);
-    /// Waits.
+    /// The tool `in_seconds` of this test.
     #[tool(timeout = 5)]
     fn in_seconds() {}
-    /// Waits.
+    /// The tool `as_constant` of this test.
     #[tool(timeout = LIMIT)]
     fn as_constant() {}
-    /// Waits.
+    /// The tool `as_expression` of this test.
     #[tool(timeout = Duration::from_millis(3))]
     fn as_expression() {}
-    /// Waits.
+    /// The tool `in_minutes` of this test.
     #[tool(timeout = "2m")]
     fn in_minutes() {}
     let times = [
@@ -114,7 +114,7 @@ fn a_timeout_is_text_seconds_or_a_constant() {
     assert_eq!(times, [Some(5_000), Some(7_000), Some(3), Some(120_000)]);
 }
 
-/// Deletes a file.
+/// Deletes a file, for this test.
 #[tool(destructive, approval)]
 fn delete(
     /// Which.
@@ -123,19 +123,19 @@ fn delete(
     drop(path);
 }
 
-/// Sends money.
+/// Sends money, for this test.
 #[tool(open_world, approval = is_much)]
 fn pay(
-    /// How much.
+    /// The argument `amount` of the tool.
     amount: u32,
 ) -> u32 {
     amount
 }
 
-/// Lends money.
+/// Lends money, for this test.
 #[tool(open_world, approval = |input, cx| input.amount > 100 || cx.user().is_none(), title = "Lend")]
 fn lend(
-    /// How much.
+    /// The argument `amount` of the tool.
     amount: u32,
 ) -> u32 {
     amount
@@ -175,10 +175,10 @@ fn approval_may_be_a_closure_of_the_arguments_and_the_context() {
     assert_eq!(<lend as Tool>::DEF.title().as_deref(), Some("Lend"));
 }
 
-/// Counts letters.
+/// Counts letters, for this test.
 #[tool(providers(openai, json_schema))]
 fn count_letters(
-    /// The text.
+    /// The argument `text` of the tool.
     text: String,
 ) -> usize {
     text.len()
@@ -191,10 +191,10 @@ fn providers_narrow_the_definitions() {
     assert_eq!(offered, [true, false, false, false, true]);
 }
 
-/// Lists files.
+/// Lists files, for this test.
 #[tool(input = ListFiles, rename_all = "camelCase")]
 fn list_files(
-    /// Where.
+    /// The argument `in_folder` of the tool.
     in_folder: String,
     /// How many at most.
     #[arg(rename = "max")]
@@ -227,7 +227,7 @@ fn input_and_keys_may_have_other_names() {
 /// A description that is longer than what some clients show: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 #[tool(allow(tool-name-client, tool-description-long, limit-optional, int-range))]
 fn Allowed_To_Be_Odd(
-    /// A large number.
+    /// The argument `large` of the tool: a large number.
     #[arg(allow("int-range"))]
     large: u128,
 ) -> String {

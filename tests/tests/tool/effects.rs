@@ -12,7 +12,7 @@ tool_core::host_value!(Reader, Effect::READ);
 pub struct Writer;
 tool_core::host_value!(Writer, Effect::WRITE);
 
-/// Reads.
+/// Reads the value and returns it.
 #[tool(read_only)]
 fn read_note(_reader: &Reader) {}
 
@@ -20,18 +20,18 @@ fn read_note(_reader: &Reader) {}
 #[tool(idempotent)]
 fn write_note(_reader: &Reader, #[context] _writer: Option<Writer>) {}
 
-/// Reaches out.
+/// Reaches out, for this test.
 #[tool(open_world)]
 fn fetch_note() {}
 
-/// Removes.
+/// The tool `remove_note` of this test.
 #[tool(destructive)]
 fn remove_note() {}
 
-/// Computes.
+/// The tool `add_one` of this test.
 #[tool]
 fn add_one(
-    /// To what.
+    /// The argument `number` of the tool: to what.
     number: u32,
 ) -> u32 {
     number + 1

@@ -7,11 +7,11 @@ use crate::{answer, schema};
 /// Has parameters whose names are keywords in Rust.
 #[tool]
 fn r#match(
-    /// A type.
+    /// The argument `type` of the tool.
     r#type: String,
     /// A value with a name that the macro generates.
     cx: u32,
-    /// Another.
+    /// The argument `map` of the tool.
     map: u32,
     /// The tool's own name.
     r#match: u32,
@@ -66,9 +66,9 @@ macro_rules! described {
 tools! {
     /// Adds two numbers.
     pub(crate) made_add(
-        /// The first.
+        /// The argument `a` of the tool.
         a: u32,
-        /// The second.
+        /// The argument `b` of the tool.
         #[arg(default = 1)]
         b: u32
     ) -> u32 { a + b }
@@ -89,7 +89,7 @@ fn macro_rules_can_write_tools() {
 
 #[test]
 fn tool_may_be_declared_in_a_function_body() {
-    /// Adds one, locally.
+    /// Adds one, locally, for this test.
     #[tool]
     fn local_add(
         /// The number to add to.
@@ -106,7 +106,7 @@ mod file {
     pub(crate) mod open_file {
         use tool_core::prelude::*;
 
-        /// Opens a file.
+        /// Opens a file, for this test.
         #[tool(input = OpenFile)]
         pub(crate) fn open_file(
             /// Which.
@@ -139,17 +139,17 @@ pub fn old_greet() {}
 #[allow(deprecated, reason = "the test is about this warning")]
 #[tool]
 fn takes_old(
-    /// Old.
+    /// The argument `old` of the tool.
     old: Old,
 ) -> u32 {
     old.value
 }
 
-/// Old.
+/// The record `Old` of this test.
 #[deprecated]
 #[derive(Deserialize, StrictSchema)]
 pub struct Old {
-    /// A value.
+    /// The field `value` of `Old`.
     pub value: u32,
 }
 

@@ -72,10 +72,10 @@ async fn among_names(
     #[secret("key")] key: ::std::option::Option<::tool_core::SecretString>,
     /// What to search for.
     query: String,
-    /// How many.
+    /// The argument `limit` of the tool.
     #[arg(default = 3, range = 1..=9)]
     limit: u32,
-    /// Maybe.
+    /// The argument `maybe` of the tool.
     maybe: Maybe<u32>,
 ) -> ::std::result::Result<String, ::tool_core::ToolError> {
     let _ = (cx, key);

@@ -4,7 +4,7 @@ use tool_core::{ExposeSecret as _, SecretKind, VariableKind, prelude::*};
 
 use crate::{call, schema};
 
-/// Asks an upstream.
+/// Asks an upstream, for this test.
 #[tool(
     secret("provider", label = "Provider", select("tavily", "brave"), optional),
     variable("REGION", description = "Where it runs.", scoped, optional),
@@ -18,7 +18,7 @@ async fn ask_upstream(
     #[variable("RETRIES", description = "How often to try.")] retries: u8,
     #[variable("BASE")] base: Option<String>,
     cx: &ToolContext,
-    /// What to ask.
+    /// The argument `question` of the tool: what to ask.
     question: String,
 ) -> String {
     let region = cx.variable("REGION").unwrap_or("nowhere");

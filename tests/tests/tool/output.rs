@@ -5,12 +5,12 @@ use tool_core::{StreamItem, prelude::*};
 
 use crate::{answer, call};
 
-/// A report.
+/// The record `Report` of this test.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Report {
     /// One line.
     pub summary: String,
-    /// All lines.
+    /// The field `lines` of `Report`.
     pub lines: Vec<String>,
 }
 
@@ -25,13 +25,13 @@ fn brief(report: &Report) -> ModelOutput {
     ModelOutput::text(&report.summary)
 }
 
-/// Reports.
+/// The tool `report_brief` of this test.
 #[tool(to_model_output = brief)]
 async fn report_brief() -> Result<Report, ToolError> {
     Ok(report())
 }
 
-/// Reports at length.
+/// Reports at length, for this test.
 #[tool]
 async fn report_whole() -> Report {
     report()
@@ -65,7 +65,7 @@ impl ToModelOutput for Told {
     }
 }
 
-/// Tells.
+/// The tool `tell` of this test.
 #[tool]
 async fn tell() -> Result<Told, ToolError> {
     Ok(Told { all: 3 })
@@ -74,7 +74,7 @@ async fn tell() -> Result<Told, ToolError> {
 /// A type without a schema.
 #[derive(Debug, Serialize)]
 pub struct Plain {
-    /// A value.
+    /// The field `all` of `Plain`.
     pub all: u32,
 }
 
@@ -112,7 +112,7 @@ fn result_alias_is_recognized_as_a_result() {
 /// Counts, as any stream.
 #[tool]
 fn count_as_stream(
-    /// How far.
+    /// The argument `to` of the tool.
     to: u32,
 ) -> impl Stream<Item = StreamItem<u32, String>> + Send {
     stream::iter((1..=to).map(StreamItem::Progress)).chain(stream::iter([StreamItem::Final(
@@ -124,7 +124,7 @@ fn count_as_stream(
 #[tool]
 async fn count_as_tool_stream(
     #[context] cx: ToolContext,
-    /// How far.
+    /// The argument `to` of the tool.
     to: u32,
 ) -> Result<ToolStream<u32, String>, ToolError> {
     drop(cx);

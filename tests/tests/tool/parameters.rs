@@ -4,7 +4,7 @@ use tool_core::{Effect, prelude::*};
 
 use crate::{answer, call, schema};
 
-/// A host value.
+/// The record `Index` of this test: a host value.
 #[derive(Clone)]
 pub struct Index(pub u32);
 tool_core::host_value!(Index, Effect::READ);
@@ -54,7 +54,7 @@ fn host_values_come_from_the_context_and_stay_out_of_the_schema() {
 #[tool]
 fn look_blocking(
     index: &Index,
-    /// How often.
+    /// The argument `times` of the tool.
     times: u32,
 ) -> u32 {
     index.0 * times
@@ -75,7 +75,7 @@ fn sync_fns_are_tools() {
 pub struct SearchArgs {
     /// What to search for.
     pub query: String,
-    /// How many.
+    /// The field `limit` of `SearchArgs`.
     pub limit: Option<u32>,
 }
 
@@ -113,22 +113,22 @@ fn arguments_may_be_one_struct() {
 /// Counts up, in a variable of its own.
 #[tool]
 fn count_up(
-    /// Where to begin.
+    /// The argument `from` of the tool: where to begin.
     mut from: u32,
     /// Bounds of many kinds.
     #[arg(length = 2..=3, pattern = "^[a-z]+$")]
     word: String,
-    /// Multiples of five.
+    /// The argument `fives` of the tool: multiples of five.
     #[arg(multiple_of = 5)]
     #[arg(range = 0..100)]
     fives: u32,
-    /// Some numbers.
+    /// The argument `numbers` of the tool: some numbers.
     #[arg(min_items = 1, max_items = 3, unique)]
     numbers: Vec<u32>,
-    /// A day.
+    /// The argument `day` of the tool.
     #[arg(format = "date")]
     day: String,
-    /// A level.
+    /// The argument `level` of the tool.
     #[arg(as = String)]
     level: Level,
 ) -> String {
@@ -179,18 +179,18 @@ fn bounds_hold_before_the_fn_runs() {
 /// Has parameters that only some builds have.
 #[tool]
 fn conditional(
-    /// Always there.
+    /// The argument `always` of the tool: always there.
     always: u32,
-    /// Never there.
+    /// The argument `never` of the tool: never there.
     #[cfg(any())]
     never: Nonexistent,
-    /// There.
+    /// The argument `there` of the tool.
     #[cfg(not(any()))]
     there: u32,
     /// With an attribute on a condition.
     #[cfg_attr(all(), arg(default = 4))]
     with_default: u32,
-    /// Without it.
+    /// The argument `without_default` of the tool: without it.
     #[cfg_attr(any(), arg(default = "nonsense"))]
     without_default: Option<u32>,
 ) -> String {
@@ -215,7 +215,7 @@ fn cfg_applies_to_parameters() {
 /// Takes arguments that lints would warn about.
 #[tool]
 fn lints_on_parameters(
-    /// Unused.
+    /// The argument `unused` of the tool.
     #[allow(unused_variables, reason = "the test is about this warning")]
     unused: u32,
 ) {
@@ -247,7 +247,7 @@ mod own {
         }
     }
 
-    /// Says a text.
+    /// Says a text, for this test.
     #[tool_core::tool]
     pub(super) fn say(
         /// Which.
@@ -286,13 +286,13 @@ impl Default for Most {
     }
 }
 
-/// What to send.
+/// The record `Load` of this test: what to send.
 #[derive(Debug, StrictSchema)]
 struct Load {
     /// At most so much.
     #[serde(default)]
     most: Most,
-    /// How often.
+    /// The field `times` of `Load`.
     #[schema(default = 1)]
     times: u32,
 }
@@ -300,7 +300,7 @@ struct Load {
 /// Sends, and asks first where it is much.
 #[tool(approval = |call: &send_load, _: &ToolContext| call.load.most.0.is_some_and(|most| most > 100))]
 fn send_load(
-    /// What.
+    /// The argument `load` of the tool.
     load: Load,
 ) -> String {
     format!("{:?} {}", load.most.0, load.load_times())
@@ -349,12 +349,12 @@ impl TryFrom<u32> for NotSeven {
     }
 }
 
-/// Adds.
+/// Adds the arguments to a sum.
 #[tool]
 fn add_up(
-    /// One.
+    /// The argument `one` of the tool.
     one: NotSeven,
-    /// Another.
+    /// The argument `two` of the tool.
     two: u32,
 ) -> u32 {
     one.0 + two
@@ -400,7 +400,7 @@ async fn argument_faults_are_reported_before_conversion_errors() {
 // S0-07: blank arguments count as no arguments, whatever their length.
 #[tokio::test]
 async fn blank_arguments_count_as_no_arguments() {
-    /// Greets.
+    /// Greets a person by name.
     #[tool]
     fn greet_all() -> &'static str {
         "hello"

@@ -9,13 +9,13 @@ type Maybe<T> = Option<T>;
 /// Takes options of every kind.
 #[tool]
 fn take_options(
-    /// A plain one.
+    /// The argument `plain` of the tool.
     plain: Option<u32>,
-    /// Under another name.
+    /// The argument `aliased` of the tool: under another name.
     aliased: Maybe<String>,
-    /// Boxed.
+    /// The argument `boxed` of the tool.
     boxed: Box<Option<bool>>,
-    /// Required.
+    /// The argument `required` of the tool.
     required: u32,
 ) -> String {
     format!("{plain:?} {aliased:?} {boxed:?} {required}")
@@ -109,7 +109,7 @@ pub struct Bare {
 /// Takes a type that implements only `Deserialize`.
 #[tool]
 async fn take_bare(
-    /// A value.
+    /// The argument `bare` of the tool.
     bare: Bare,
 ) -> u32 {
     bare.value
