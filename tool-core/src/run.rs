@@ -87,7 +87,7 @@ fn gate_of<'a>(toolset: &'a Toolset, cx: &ToolContext) -> Option<Cow<'a, Gate>> 
     }
 }
 
-/// Implements [`Toolset::call`].
+/// Runs one call to its end, for [`Toolset::call`].
 async fn call(toolset: &Toolset, call: ToolCall, cx: &ToolContext) -> CallResult {
     if toolset.search().is_some() {
         return searched::call(toolset, call, cx).await;
