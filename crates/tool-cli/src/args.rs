@@ -10,7 +10,7 @@ use tool_core::Dialect;
 #[cfg(feature = "cargo")]
 pub(crate) mod cargo;
 
-/// How results are written.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Text for people to read.

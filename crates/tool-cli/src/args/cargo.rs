@@ -4,7 +4,7 @@ use clap::{Args, Parser};
 
 use super::Words;
 
-/// Lists, calls, checks, locks and measures the tools of a workspace's libraries.
+/// Lists, calls, checks, locks and serves the tools of a workspace's libraries.
 ///
 /// Exit codes: 0 success, 1 a tool or a check failed, or the libraries cannot be built, 2 wrong use, 3 the call was not allowed, 130
 /// interrupted.
@@ -22,10 +22,10 @@ pub(crate) struct CargoWords {
     pub(crate) words: Words,
 }
 
-/// Which libraries, and how they are built. Write them before the name of a tool.
+/// The libraries to use, and how they are built. Write these options before the name of a tool.
 #[derive(Debug, Args)]
 pub(crate) struct CargoArgs {
-    /// Only the tools of these packages.
+    /// Uses only the tools of these packages.
     #[arg(
         long = "package",
         short,
@@ -34,13 +34,13 @@ pub(crate) struct CargoArgs {
         help_heading = "Workspace"
     )]
     pub(crate) packages: Vec<String>,
-    /// Where the workspace is.
+    /// The path of the workspace's `Cargo.toml`.
     #[arg(long, value_name = "PATH", global = true, help_heading = "Workspace")]
     pub(crate) manifest_path: Option<std::path::PathBuf>,
-    /// Builds with optimizations.
+    /// Builds the libraries with optimizations.
     #[arg(long, global = true, help_heading = "Workspace")]
     pub(crate) release: bool,
-    /// Builds without the network.
+    /// Builds the libraries without the network.
     #[arg(long, global = true, help_heading = "Workspace")]
     pub(crate) offline: bool,
 }
