@@ -227,8 +227,8 @@ fn each_fault_has_one_text() {
 const TESTS: &[&str] = &[
     "crates/tool-schema/src/schema/rules/tests.rs",
     "crates/tool-schema/src/schema/pattern/tests.rs",
-    "tests/tests/dynamic.rs",
-    "tests/tests/non_strict.rs",
+    "tests/tests/schemas/dynamic.rs",
+    "tests/tests/schemas/non_strict.rs",
     "tests/mcp-client/tests/client/hidden.rs",
     "crates/tool-mcp/src/client/check/tests.rs",
 ];
@@ -239,7 +239,7 @@ const SILENT: &[(&str, &str)] = &[
         "enum-duplicate",
         "crates/tool-schema/src/schema/rules/tests.rs",
     ),
-    ("old-draft", "tests/tests/non_strict.rs"),
+    ("old-draft", "tests/tests/schemas/non_strict.rs"),
 ];
 
 /// The rules that the labelled cases of `strict_cases.rs` break.
@@ -266,7 +266,7 @@ fn proof(id: &str, texts: &[&str], labelled: &BTreeSet<&str>) -> String {
         found.push(format!("`ui-tests/fail/{id}` ({count})"));
     }
     if labelled.contains(id) {
-        found.push("`tests/tests/strict_cases.rs`".to_owned());
+        found.push("`tests/tests/schemas/strict_cases.rs`".to_owned());
     }
     // Shorter pieces of text between facts may be in a test by chance.
     let pieces = || texts.iter().flat_map(|text| text.split(['{', '}']));

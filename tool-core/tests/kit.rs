@@ -1,4 +1,6 @@
 //! The test kit, run on tools that satisfy it and on tools that do not.
+//!
+//! This test is a program of its own, because it tests every linked tool and their number.
 
 #![allow(
     clippy::unwrap_used,

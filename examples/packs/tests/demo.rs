@@ -1,4 +1,6 @@
 //! The demo tools `log_hello_world` and `slow_count`.
+//!
+//! This test is a program of its own, because it sets the subscriber of the process.
 
 #![allow(
     clippy::unwrap_used,

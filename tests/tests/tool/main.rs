@@ -20,6 +20,7 @@ mod name_conflicts;
 mod needs;
 mod output;
 mod parameters;
+mod promises;
 mod typed_input;
 
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! The `http_get` and `http_request` tools, and the guard that checks their addresses.
+//! The `http_get` and `http_request` tools, the guard that checks their addresses, and the web tools that are built on it.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,3 +14,4 @@ mod redirects;
 mod secrets;
 mod support;
 mod tls;
+mod web;

@@ -1,4 +1,4 @@
-//! Jobs run through the helper: their environment, their limits, and how they end.
+//! Jobs run through the helper: their environment, their limits, how they end, and the `run_command` tool.
 
 #![allow(
     clippy::panic,
@@ -10,5 +10,6 @@ mod ends;
 mod limits;
 mod mark;
 mod report;
+mod run_command;
 mod start;
 mod support;

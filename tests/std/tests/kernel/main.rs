@@ -13,7 +13,7 @@
 
 #[path = "../git/clock.rs"]
 mod clock;
-#[path = "../process/support.rs"]
+#[path = "../isolate/run_command/support.rs"]
 mod commands;
 #[path = "../isolate/mark.rs"]
 mod mark;

@@ -1,0 +1,12 @@
+//! The MCP server over lines and over HTTP, in both protocol versions.
+
+mod approve;
+mod ask;
+mod connections;
+mod http;
+#[cfg(feature = "jwt")]
+mod jwt;
+mod media;
+mod resume;
+mod stdio;
+mod support;

@@ -1,0 +1,4 @@
+//! The recorded calls and their definitions, against jsonschema and against the rules.
+
+mod real_input;
+mod verdicts;

@@ -1,0 +1,5 @@
+//! The one-pass decoder against the guard with serde.
+
+mod differential;
+mod disagreements;
+mod stack;

@@ -1,0 +1,83 @@
+//! The number of crates that a pack adds to those of `tool-core`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Returns the crates that a package is built from according to the lock file, with the given features or its default ones.
+fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--offline", "--locked", "-e", "no-dev"]);
+    cargo.args(["--prefix", "none", "--no-dedupe"]);
+    cargo.args(["-p", package, "--format", "{p}"]);
+    if let Some(features) = features {
+        cargo.args(["--no-default-features", "--features", features]);
+    }
+    cargo.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")));
+    let said = cargo.output().unwrap();
+    let crates = String::from_utf8(said.stdout).unwrap();
+    // cargo prints `(proc-macro)` or a path after the version.
+    let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    let crates: BTreeSet<String> = crates.lines().map(name).collect();
+    assert!(
+        crates.len() > 20,
+        "{}",
+        String::from_utf8_lossy(&said.stderr)
+    );
+    crates
+}
+
+/// Counts the crates of a package that `tool-core` does not have.
+fn added(package: &str, features: Option<&str>) -> usize {
+    let crates = tree(package, features);
+    let own = |name: &&String| !name.starts_with(&format!("{package} "));
+    crates
+        .difference(&tree("tool-core", Some("")))
+        .filter(own)
+        .count()
+}
+
+// S2-28: the pack of file tools is small, and the docs of each pack without a network state its number of crates.
+#[test]
+fn file_pack_is_small_and_packs_document_their_crate_counts() {
+    assert!(added("tool-std", Some("fs")) < 60);
+    for (package, feature, docs) in [
+        (
+            "tool-std",
+            "fs",
+            include_str!("../../../../tool-std/src/fs.rs"),
+        ),
+        (
+            "tool-std",
+            "process",
+            include_str!("../../../../tool-std/src/process.rs"),
+        ),
+        (
+            "tool-std",
+            "git",
+            include_str!("../../../../tool-std/src/git.rs"),
+        ),
+        (
+            "tool-isolate",
+            "",
+            include_str!("../../../../crates/tool-isolate/src/lib.rs"),
+        ),
+    ] {
+        let added = added(package, Some(feature));
+        let said = format!("//! {added} crates in addition to those of `tool-core`");
+        assert!(
+            docs.contains(&said),
+            "write in the docs of {package} {feature}: {said}"
+        );
+    }
+}
+
+// S2-28: by default, only the pack of file tools is built.
+#[test]
+fn default_features_build_only_the_file_pack() {
+    assert_eq!(tree("tool-std", None), tree("tool-std", Some("fs")));
+    assert!(added("tool-std", None) < 60);
+    assert_ne!(tree("tool-std", Some("fs,web")), tree("tool-std", None));
+}

@@ -1,0 +1,11 @@
+//! The `fetch_webpage` and `search_web` tools.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod choice;
+mod page;
+mod search;

@@ -1,0 +1,149 @@
+//! Lints in generated code: it is clean under strict lints and with shadowed names.
+#![forbid(unsafe_code)]
+#![deny(
+    warnings,
+    missing_docs,
+    unreachable_pub,
+    unused_qualifications,
+    unused_lifetimes,
+    single_use_lifetimes,
+    rust_2018_idioms,
+    non_local_definitions,
+    clippy::pedantic,
+    clippy::absolute_paths,
+    clippy::allow_attributes_without_reason
+)]
+#![allow(dead_code, reason = "the types only need to compile")]
+
+use serde::Serialize;
+use tool_core::__private0::IntoOutput;
+
+mod shadowed {
+    //! Names of the prelude and of crates are shadowed here.
+    use ::std::string::String as Text;
+    use ::tool_core::StrictSchema as Derive;
+
+    struct Option;
+    struct Some;
+    struct None;
+    struct Result;
+    struct Ok;
+    struct Vec;
+    struct String;
+    struct Box;
+    trait StrictSchema {}
+    trait Serialize {}
+    mod core {}
+    mod std {}
+    mod serde {}
+    mod tool_core {}
+
+    /// The record `Record` of this test.
+    #[derive(Derive)]
+    #[schema(json_schema)]
+    pub(crate) struct Record<T> {
+        /// Kind.
+        #[schema(range = 1.., allow(variant-alias), default = 2)]
+        #[serde(alias = "b")]
+        pub(crate) r#type: u8,
+        /// The field `item` of `Record`.
+        pub(crate) item: T,
+        /// Text.
+        #[schema(pattern = "^a$", length = 1..=2)]
+        pub(crate) text: Text,
+    }
+
+    /// The enum `Choice` of this test.
+    #[derive(Derive)]
+    #[schema(json_schema, allow(external-tag))]
+    pub(crate) enum Choice {
+        /// The variant `A` of `Choice`.
+        A {
+            /// The field `x` of `A`.
+            x: u8,
+        },
+        /// The variant `B` of `Choice`.
+        B(u8),
+        /// The variant `C` of `Choice`.
+        C,
+    }
+}
+
+mod renamed {
+    //! The core crate is reachable under a different path here.
+    pub(crate) use tool_core as sdk;
+
+    /// The record `Record` of this test.
+    #[derive(sdk::StrictSchema)]
+    #[schema(crate = crate::lints::renamed::sdk)]
+    pub(crate) struct Record {
+        /// Numbers.
+        #[schema(default = [1])]
+        pub(crate) numbers: Vec<u16>,
+    }
+}
+
+/// Lower case, and itself inside.
+#[allow(non_camel_case_types, reason = "the test is about the name")]
+#[derive(tool_core::StrictSchema, Serialize)]
+pub struct node {
+    /// The field `kids` of `node`: inside.
+    pub kids: Vec<Self>,
+}
+
+/// No longer in use.
+#[deprecated]
+#[derive(tool_core::StrictSchema)]
+pub struct Old {
+    /// Numbers.
+    #[deprecated]
+    pub numbers: Vec<u16>,
+    /// Left out by the compiler.
+    #[cfg(any())]
+    pub off: NotThere,
+    /// The field `on` of `Old`: left in.
+    #[cfg(not(any()))]
+    pub on: u8,
+}
+
+/// No `Serialize`, so it cannot be returned, and yet compiles.
+#[derive(tool_core::StrictSchema)]
+pub struct Quiet {
+    /// The field `number` of `Quiet`.
+    pub number: u16,
+}
+
+/// Compiles if a tool may return a `T`.
+fn may_be_returned<T: IntoOutput>() {}
+
+// S0-07: generated code compiles under strict lints and with shadowed names.
+#[test]
+fn strict_lints_and_shadowed_names() {
+    use tool_core::StrictSchema;
+
+    /// The record `Local` of this test: in a fn.
+    #[derive(StrictSchema, Serialize)]
+    struct Local {
+        /// The field `inner` of `Local`: inside.
+        inner: Option<Inner>,
+    }
+
+    /// In a fn as well.
+    #[derive(StrictSchema, Serialize)]
+    enum Inner {
+        A,
+    }
+
+    may_be_returned::<Local>();
+    may_be_returned::<node>();
+    for name in [
+        Local::SCHEMA.name,
+        Quiet::SCHEMA.name,
+        <node as StrictSchema>::SCHEMA.name,
+        shadowed::Record::<Inner>::SCHEMA.name,
+        shadowed::Choice::SCHEMA.name,
+        renamed::Record::SCHEMA.name,
+    ] {
+        assert!(!name.is_empty());
+    }
+}

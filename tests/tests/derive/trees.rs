@@ -1,0 +1,497 @@
+//! The schema tree that `#[derive(StrictSchema)]` makes for each shape of type.
+#![allow(dead_code, reason = "only the schemas of the types are used")]
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::marker::PhantomData;
+
+use crate::support::assert_tree;
+use tool_core::StrictSchema;
+
+/// Narrows a search.
+///
+/// # Examples
+///
+/// Not for a model.
+#[derive(StrictSchema)]
+struct Filter {
+    /// Language of the
+    /// repository: "rust", say.
+    lang: Lang,
+    /// Stars.
+    #[schema(range = 1..=50)]
+    stars: Option<u32>,
+    /// How many hits.
+    #[schema(default = 10, range = 1..100, multiple_of = 5)]
+    limit: u32,
+    /// Kind.
+    r#type: String,
+}
+
+/// A language.
+#[derive(StrictSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Lang {
+    /// The one.
+    Rust,
+    TypeScript,
+}
+
+// S0-05, S0-06, S0-07, S1-28: a struct becomes a closed record with its docs, defaults and optional fields.
+#[test]
+fn a_struct_is_a_closed_record_with_its_docs() {
+    assert_tree::<Filter>(
+        r#"
+        Filter { "Narrows a search."
+          lang: "Language of the repository: \"rust\", say." Lang enum[rust "The one.", type-script] "A language."
+          stars: "Stars." (>=1, <=50) optional u32
+          limit = 10: "How many hits." (>=1, <100, multiple of 5) u32
+          type: "Kind." string
+        }"#,
+    );
+}
+
+#[derive(StrictSchema)]
+struct Bounds {
+    /// A.
+    #[schema(length = 1..=20, pattern = "^[a-z]+$")]
+    text: String,
+    /// B.
+    #[schema(length = 8)]
+    code: String,
+    /// C.
+    #[schema(format = "email")]
+    email: String,
+    /// D.
+    #[schema(min_items = 1, max_items = 3, unique)]
+    list: Vec<u16>,
+    /// E.
+    #[schema(range = 0.5..)]
+    ratio: f64,
+    /// F.
+    #[schema(range = ..=-1)]
+    negative: i32,
+    /// G.
+    #[schema(default = { "label": "a\"b", "level": 2 })]
+    entry: Entry,
+    /// H.
+    #[schema(default = [1, 2])]
+    numbers: BTreeSet<u16>,
+}
+
+#[derive(StrictSchema)]
+struct Entry {
+    /// Label.
+    label: String,
+    /// Level.
+    level: Level,
+}
+
+/// From one to five.
+#[derive(StrictSchema)]
+#[schema(range = 1..=5)]
+struct Level(u8);
+
+#[derive(StrictSchema)]
+struct Name(#[schema(length = 1..)] String);
+
+#[derive(StrictSchema)]
+#[serde(transparent)]
+struct Wrapped<T> {
+    inner: Vec<u16>,
+    #[serde(skip)]
+    mark: PhantomData<T>,
+}
+
+// S0-05, S0-06: bounds and defaults are part of the field.
+#[test]
+fn bounds_and_defaults_are_part_of_the_field() {
+    assert_tree::<Bounds>(
+        r#"
+        Bounds {
+          text: "A." (chars >=1, chars <=20, /^[a-z]+$/) string
+          code: "B." (chars >=8, chars <=8) string
+          email: "C." (Email) string
+          list: "D." (items >=1, items <=3, unique) list of u16
+          ratio: "E." (>=0.5) f64
+          negative: "F." (<=-1) i32
+          entry = {"label":"a\"b","level":2}: "G." Entry {
+            label: "Label." string
+            level: "Level." Level (>=1, <=5) "From one to five." u8
+          }
+          numbers = [1,2]: "H." set of u16
+        }"#,
+    );
+}
+
+// S0-07: a newtype has the schema of its field.
+#[test]
+fn newtypes_have_the_schema_of_their_field() {
+    assert_tree::<Level>(r#"Level (>=1, <=5) "From one to five." u8"#);
+    assert_tree::<Name>("Name (chars >=1) string");
+    assert_tree::<Wrapped<Filter>>("Wrapped list of u16");
+}
+
+/// Urgency.
+#[derive(StrictSchema)]
+#[schema(integer)]
+#[repr(i8)]
+enum Urgency {
+    Low = -1,
+    /// The usual.
+    Normal,
+    High = 9,
+}
+
+#[derive(StrictSchema)]
+#[serde(
+    tag = "kind",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+enum Command {
+    /// Looks.
+    LookUp {
+        /// For what.
+        search_term: String,
+    },
+    Save(Entry),
+    Quit,
+}
+
+#[derive(StrictSchema)]
+#[serde(tag = "t", content = "c")]
+enum Adjacent {
+    Number(#[schema(range = 1..=3)] u16),
+    Entry {
+        /// X.
+        #[serde(rename = "y")]
+        x: Level,
+    },
+    Nothing,
+}
+
+#[derive(StrictSchema)]
+#[schema(allow(external-tag))]
+enum External {
+    Number(u16),
+    Nothing,
+    Empty {},
+}
+
+#[derive(StrictSchema)]
+#[serde(untagged)]
+enum Untagged {
+    Number(i64),
+    Text(String),
+    Entry(Entry),
+}
+
+// S0-07: an enum becomes a list of values or a union.
+#[test]
+fn enums_are_values_or_unions() {
+    assert_tree::<Urgency>(
+        r#"Urgency integers[Low = -1, Normal = 0 "The usual.", High = 9] "Urgency.""#,
+    );
+    assert_tree::<Command>(
+        r#"
+        Command one of, by `kind` {
+          look_up "Looks.": {
+            searchTerm: "For what." string
+          }
+          save: Entry {
+            label: "Label." string
+            level: "Level." Level (>=1, <=5) "From one to five." u8
+          }
+          quit
+        }"#,
+    );
+    assert_tree::<Adjacent>(
+        r#"
+        Adjacent one of, by `t` beside `c` {
+          Number: (>=1, <=3) u16
+          Entry: {
+            y: "X." Level (>=1, <=5) "From one to five." u8
+          }
+          Nothing
+        }"#,
+    );
+    assert_tree::<External>(
+        "
+        External one of, by key {
+          Number: u16
+          Nothing
+          Empty: {
+          }
+        }",
+    );
+    assert_tree::<Untagged>(
+        r#"
+        Untagged one of, by shape {
+          Number: i64
+          Text: string
+          Entry: Entry {
+            label: "Label." string
+            level: "Level." Level (>=1, <=5) "From one to five." u8
+          }
+        }"#,
+    );
+}
+
+#[derive(StrictSchema)]
+struct Page<T> {
+    /// Items.
+    #[schema(max_items = 20)]
+    items: Vec<T>,
+    /// More.
+    #[serde(default)]
+    next: Option<String>,
+}
+
+#[derive(StrictSchema)]
+#[serde(tag = "kind")]
+enum Outcome<T, E> {
+    Done {
+        /// Value.
+        value: T,
+    },
+    Failed(Problem<E>),
+}
+
+#[derive(StrictSchema)]
+struct Problem<E> {
+    /// Why.
+    why: E,
+}
+
+#[derive(StrictSchema)]
+struct Borrowed<'a, T: Iterator, const N: usize>
+where
+    T::Item: Clone,
+{
+    /// Text.
+    text: Cow<'a, str>,
+    /// Item.
+    item: T::Item,
+    /// Three.
+    three: [u16; N],
+}
+
+// S0-07: a generic type uses the schemas of its type arguments.
+#[test]
+fn generic_types_take_their_parameters_schemas() {
+    assert_tree::<Page<Level>>(
+        r#"
+        Page {
+          items: "Items." (items <=20) list of Level (>=1, <=5) "From one to five." u8
+          next: "More." optional string
+        }"#,
+    );
+    assert_tree::<Outcome<Page<String>, Lang>>(
+        r#"
+        Outcome one of, by `kind` {
+          Done: {
+            value: "Value." Page {
+              items: "Items." (items <=20) list of string
+              next: "More." optional string
+            }
+          }
+          Failed: Problem {
+            why: "Why." Lang enum[rust "The one.", type-script] "A language."
+          }
+        }"#,
+    );
+    assert_tree::<Borrowed<'static, std::vec::IntoIter<bool>, 3>>(
+        r#"
+        Borrowed {
+          text: "Text." string
+          item: "Item." boolean
+          three: "Three." list of 3 u16
+        }"#,
+    );
+}
+
+#[derive(StrictSchema)]
+struct Node {
+    /// Label.
+    label: String,
+    /// Next.
+    next: Option<Box<Node>>,
+    /// Kids.
+    kids: Vec<Self>,
+    /// Said once more.
+    #[schema(recursive)]
+    also: Option<Box<Self>>,
+}
+
+#[derive(StrictSchema)]
+struct Folder {
+    /// Entries.
+    entries: Vec<Item>,
+}
+
+#[derive(StrictSchema)]
+#[serde(tag = "kind")]
+enum Item {
+    File {
+        /// Size.
+        size: u64,
+    },
+    Folder {
+        /// Which.
+        #[schema(recursive)]
+        folder: Option<Box<crate::trees::Folder>>,
+    },
+}
+
+#[derive(StrictSchema)]
+struct Forest(Vec<Forest>);
+
+// S0-07: a recursive type becomes a reference.
+#[test]
+fn a_type_inside_itself_is_a_reference() {
+    assert_tree::<Node>(
+        r#"
+        Node {
+          label: "Label." string
+          next: "Next." optional again Node
+          kids: "Kids." list of again Node
+          also: "Said once more." optional again Node
+        }"#,
+    );
+    assert_tree::<Folder>(
+        r#"
+        Folder {
+          entries: "Entries." list of Item one of, by `kind` {
+            File: {
+              size: "Size." u64
+            }
+            Folder: {
+              folder: "Which." optional again Folder
+            }
+          }
+        }"#,
+    );
+    assert_tree::<Forest>("Forest list of again Forest");
+}
+
+struct Foreign;
+
+mod foreign {
+    pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(
+        from: D,
+    ) -> Result<super::Foreign, D::Error> {
+        serde::Deserialize::deserialize(from).map(|_: String| super::Foreign)
+    }
+}
+
+#[derive(StrictSchema)]
+struct Uses {
+    /// A.
+    #[schema(as = String, length = 3)]
+    #[serde(with = "foreign")]
+    code: Foreign,
+    /// B.
+    #[schema(as = Option<Vec<u16>>)]
+    list: Foreign,
+}
+
+/// A point in time.
+#[derive(StrictSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schema(as = String, pattern = "^[0-9]+$")]
+struct Moment {
+    ticks: u64,
+    unread: Foreign,
+}
+
+impl TryFrom<String> for Moment {
+    type Error = std::num::ParseIntError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Ok(Self {
+            ticks: text.parse()?,
+            unread: Foreign,
+        })
+    }
+}
+
+// S0-07: `as` gives a field the schema of a different type.
+#[test]
+fn as_attribute_gives_the_schema_of_a_different_type() {
+    assert_tree::<Uses>(
+        r#"
+        Uses {
+          code: "A." (chars >=3, chars <=3) string
+          list: "B." optional list of u16
+        }"#,
+    );
+    assert_tree::<Moment>(r#"Moment (/^[0-9]+$/) "A point in time." string"#);
+}
+
+#[derive(StrictSchema)]
+struct Span {
+    /// From.
+    from: u16,
+    /// To.
+    #[schema(default = 3)]
+    to: u16,
+}
+
+#[derive(StrictSchema)]
+struct Flat {
+    /// Before.
+    before: bool,
+    #[serde(flatten)]
+    span: Span,
+    /// After.
+    after: bool,
+    #[serde(flatten)]
+    entry: Entry,
+}
+
+// S0-07: the fields of a flattened struct replace it.
+#[test]
+fn fields_of_a_flattened_struct_replace_it() {
+    assert_tree::<Flat>(
+        r#"
+        Flat {
+          before: "Before." boolean
+          from: "From." u16
+          to = 3: "To." u16
+          after: "After." boolean
+          label: "Label." string
+          level: "Level." Level (>=1, <=5) "From one to five." u8
+        }"#,
+    );
+}
+
+macro_rules! record {
+    ($name:ident { $(#[doc = $doc:expr] $field:ident: $ty:ty = $default:literal,)* }) => {
+        #[derive(StrictSchema)]
+        struct $name {
+            $(#[doc = $doc] #[schema(default = $default)] $field: $ty,)*
+        }
+    };
+}
+
+record! {
+    Made {
+        /// A.
+        a: Option<i16> = -5,
+        /// C.
+        c: String = "x",
+    }
+}
+
+// S0-06: a type that a `macro_rules!` macro generates works like any other.
+#[test]
+fn macro_generated_types_work() {
+    assert_tree::<Made>(
+        r#"
+        Made {
+          a = -5: "A." optional i16
+          c = "x": "C." string
+        }"#,
+    );
+}

@@ -1,0 +1,133 @@
+//! Examples of tools, their labels and their results. One tool is wrong on purpose, so no test of this program uses the registry of linked tools.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use tool_core::{prelude::*, testing};
+
+/// An example of an output type.
+#[derive(Serialize, schemars::JsonSchema)]
+struct Place {
+    name: String,
+    floors: u8,
+}
+
+fn example_tool(label: &'static str) -> Vec<testing::Violation> {
+    /// Finds a place, for this test.
+    #[tool(example("The tower, by its name", { "name": "Eiffel" } => { "name": "Eiffel", "floors": 3 }), example({ "name": "Louvre" }))]
+    fn good(
+        /// The argument `name` of the tool.
+        name: String,
+    ) -> Result<Place, ToolError> {
+        Ok(Place { name, floors: 3 })
+    }
+
+    /// Finds a place, for this test.
+    #[tool(example("The tower. Its name is enough. Nothing else is needed", { "name": "Eiffel" }))]
+    fn chatty(
+        /// The argument `name` of the tool.
+        name: String,
+    ) -> Result<Place, ToolError> {
+        Ok(Place { name, floors: 3 })
+    }
+
+    /// Finds a place, for this test.
+    #[tool(example({ "name": "Eiffel" } => { "name": "Eiffel", "floors": "three" }))]
+    fn stale(
+        /// The argument `name` of the tool.
+        name: String,
+    ) -> Result<Place, ToolError> {
+        Ok(Place { name, floors: 3 })
+    }
+
+    match label {
+        "good" => testing::example_violations(&<good as Tool>::DEF),
+        "chatty" => testing::example_violations(&<chatty as Tool>::DEF),
+        _ => {
+            let refused = Registry::builder()
+                .tool::<stale>()
+                .build()
+                .expect_err("a stale result is refused");
+            assert!(
+                refused.to_string().contains("tool `stale`")
+                    && refused.to_string().contains("/floors"),
+                "{refused}"
+            );
+            testing::example_violations(&<stale as Tool>::DEF)
+        }
+    }
+}
+
+// S1-65: the label of an example is one short sentence.
+#[test]
+fn a_label_is_one_short_sentence() {
+    assert!(example_tool("good").is_empty());
+    let found = example_tool("chatty");
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].to_string().contains("one sentence"),
+        "{}",
+        found[0]
+    );
+}
+
+/// Returns the findings about the label of a tool's only example.
+macro_rules! judged {
+    ($name:ident, $label:tt) => {{
+        /// Finds a place.
+        #[tool(example($label, { "name": "Eiffel" }))]
+        fn $name(
+            /// The argument `name` of the tool.
+            name: String,
+        ) -> String {
+            name
+        }
+        let found = testing::example_violations(&<$name as Tool>::DEF);
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    }};
+}
+
+// S1-65: the label has at most 100 characters, one line and one sentence.
+#[test]
+fn label_is_judged_by_length_lines_and_sentences() {
+    for found in [
+        judged!(bare, "The tower"),
+        judged!(ended, "The tower."),
+        judged!(dotted, "Version 1.5 of it"),
+        // Exactly 100 characters, 200 bytes.
+        judged!(
+            longest,
+            "ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää"
+        ),
+    ] {
+        assert_eq!(found, [""; 0]);
+    }
+    for found in [
+        judged!(two, "The tower. It is high"),
+        judged!(two_ended, "The tower. It is high."),
+        judged!(lines, "The tower\nof Paris"),
+        judged!(
+            too_long,
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        ),
+    ] {
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].contains("one sentence of at most 100 characters"),
+            "{found:?}"
+        );
+    }
+}
+
+// S3-13: an example may have a result, which must fit the output schema.
+#[test]
+fn example_result_must_fit_the_output_schema() {
+    assert!(example_tool("good").is_empty());
+    let found = example_tool("stale");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].to_string().contains("/floors"), "{}", found[0]);
+}

@@ -1,0 +1,448 @@
+//! Combining, renaming and filtering toolsets.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tool_core::policy::{Policy, Rule};
+use tool_core::prelude::*;
+use tool_core::{DynamicTool, ErrorKind, Layer, Rules, Shown, ToolsetError};
+
+/// Searches the docs.
+#[tool(category = "web", title = "Search", example("A plain lookup", { "query": "serde" }))]
+async fn search(
+    /// What for.
+    query: String,
+) -> String {
+    query
+}
+
+/// Says who runs.
+#[tool]
+async fn whoami(cx: &ToolContext) -> String {
+    cx.tool_name().unwrap_or_default().to_owned()
+}
+
+mod chief {
+    use tool_core::prelude::*;
+
+    /// Searches better.
+    #[tool]
+    pub(super) async fn search(
+        /// What for.
+        query: String,
+    ) -> String {
+        format!("better {query}")
+    }
+}
+
+fn base() -> Toolset {
+    toolset![search, whoami].named("base")
+}
+
+fn dynamic(name: &str) -> DynamicTool {
+    let schema =
+        json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+    DynamicTool::new(
+        name,
+        "Does something.",
+        schema,
+        |_: Value, _: ToolContext| async { Ok::<_, ToolError>(1) },
+    )
+}
+
+async fn call(tools: &Toolset, name: &str, arguments: &str) -> CallResult {
+    tools
+        .call(
+            ToolCall::new("1", name, arguments),
+            &ToolContext::anonymous(),
+        )
+        .await
+}
+
+fn defined(tools: &Toolset, dialect: Dialect) -> Vec<Value> {
+    serde_json::from_str(&tools.definitions(dialect)).unwrap()
+}
+
+// M2: a renamed tool is defined under its new name in every dialect, and everything else is the same byte for byte.
+#[test]
+fn definitions_use_the_exposed_name() {
+    let tools = base().rename([("search", "find")]).unwrap();
+    assert!(tools.names().eq(["find", "whoami"]));
+    for dialect in Dialect::ALL {
+        let (own, renamed) = (base(), tools.get("find").unwrap().definition(dialect));
+        let own = own.get("search").unwrap().definition(dialect).to_owned();
+        assert_eq!(
+            renamed,
+            own.replacen("\"search\"", "\"find\"", 1),
+            "{}",
+            dialect.name()
+        );
+        assert!(tools.definitions(dialect).contains(renamed));
+        assert_eq!(
+            tools.get("find").unwrap().schema(dialect),
+            base().get("search").unwrap().schema(dialect)
+        );
+    }
+    assert!(tools.faults().is_empty());
+    assert!(tools.left_out(Dialect::OpenAi).next().is_none());
+}
+
+// S2-10: a wrapper maps the exposed name back when the tool is called: the result has the name that the model wrote, the tool its own.
+#[tokio::test]
+async fn renamed_calls_are_mapped_back_to_the_own_name() {
+    let tools = base()
+        .prefix("docs")
+        .unwrap()
+        .rename([("docs__whoami", "me")])
+        .unwrap();
+    assert!(tools.names().eq(["docs__search", "me"]));
+    let result = call(&tools, "me", "{}").await;
+    assert_eq!(
+        (result.name(), result.model_text().as_str()),
+        ("me", "whoami")
+    );
+    assert_eq!(tools.get("me").unwrap().name(), "whoami");
+    assert_eq!(tools.get("me").unwrap().wire_name(), "me");
+    assert_eq!(
+        call(&tools, "docs__search", r#"{"query":"x"}"#)
+            .await
+            .model_text(),
+        "x"
+    );
+    let gone = call(&tools, "whoami", "{}").await;
+    assert_eq!(gone.error().unwrap().kind(), ErrorKind::UnknownTool);
+    let near = call(&tools, "docs_search", "{}").await.model_text();
+    assert!(near.contains("`docs__search`"), "{near}");
+    let typed = tools
+        .invoke(
+            search {
+                query: "typed".to_owned(),
+            },
+            &ToolContext::anonymous(),
+        )
+        .await;
+    assert_eq!(typed.unwrap(), "typed");
+    let told = tools.explain("search");
+    assert!(told.is_visible(), "also by its own name: {told}");
+}
+
+// S0-16, M14: rules and policies still use the own name of a renamed tool.
+#[tokio::test]
+async fn rules_name_tools_by_their_own_names() {
+    let registry = Registry::builder()
+        .tool::<search>()
+        .tool::<whoami>()
+        .build()
+        .unwrap();
+    let shared = Policy::builder()
+        .rule(Rule::ask("me").tools(["whoami"]))
+        .share()
+        .unwrap();
+    let cx = ToolContext::anonymous();
+    let tools = registry
+        .toolset(&cx, &Rules::default().deny(["search"]).policy(&shared))
+        .prefix("x")
+        .unwrap();
+    assert!(tools.names().eq(["x__whoami"]));
+    assert_eq!(tools.explain("x__search").layer(), Some(Layer::Deny));
+    assert_eq!(
+        call(&tools, "x__whoami", "{}")
+            .await
+            .error()
+            .unwrap()
+            .kind(),
+        ErrorKind::Pending
+    );
+    shared.kill("whoami", None);
+    assert_eq!(
+        call(&tools, "x__whoami", "{}")
+            .await
+            .error()
+            .unwrap()
+            .kind(),
+        ErrorKind::UnknownTool
+    );
+    assert_eq!(tools.explain("x__whoami").layer(), Some(Layer::Killed));
+}
+
+// S0-21: a call of a tool that a filter hides is refused.
+#[tokio::test]
+async fn a_filter_hides_and_refuses() {
+    let tools = base().filter(|tool| tool.category() != "web");
+    assert!(tools.names().eq(["whoami"]));
+    assert_eq!(tools.explain("search").layer(), Some(Layer::Filter));
+    assert_eq!(
+        call(&tools, "search", r#"{"query":"x"}"#)
+            .await
+            .error()
+            .unwrap()
+            .kind(),
+        ErrorKind::UnknownTool
+    );
+}
+
+// M2: a tool's description may change for a turn; its examples stay, in every dialect.
+#[test]
+fn prepare_can_change_descriptions() {
+    let tools = base()
+        .prepare(|list| {
+            assert_eq!(list.len(), 2);
+            let keep = list.into_iter().filter(|tool| tool.name == "search");
+            keep.map(|tool| Shown {
+                description: "Searches the \"archive\".".to_owned(),
+                ..tool
+            })
+            .collect()
+        })
+        .unwrap();
+    assert!(tools.names().eq(["search"]));
+    assert_eq!(tools.explain("whoami").layer(), Some(Layer::Prepare));
+    assert_eq!(
+        tools.get("search").unwrap().description(),
+        "Searches the \"archive\"."
+    );
+    for dialect in Dialect::ALL {
+        let definition = &defined(&tools, dialect)[0];
+        let definition = definition.get("function").unwrap_or(definition);
+        assert_eq!(definition["name"], "search");
+        let description = definition["description"].as_str().unwrap();
+        assert!(
+            description.starts_with("Searches the \"archive\"."),
+            "{description}"
+        );
+        let own = &defined(&base(), dialect)[0];
+        let own = own.get("function").unwrap_or(own)["description"]
+            .as_str()
+            .unwrap();
+        assert_eq!(
+            description.strip_prefix("Searches the \"archive\"."),
+            own.strip_prefix("Searches the docs."),
+            "what follows the description stays"
+        );
+    }
+    // A later prefix keeps the changed description.
+    let renamed = tools.prefix("x").unwrap();
+    assert_eq!(
+        renamed.get("x__search").unwrap().description(),
+        "Searches the \"archive\"."
+    );
+}
+
+#[test]
+fn prepare_cannot_add_or_rename_tools() {
+    let shown = |name: &str| Shown {
+        name: name.to_owned(),
+        description: String::new(),
+    };
+    let added = base().prepare(|mut list| {
+        list.push(shown("more"));
+        list
+    });
+    assert_eq!(
+        added.unwrap_err(),
+        ToolsetError::Added {
+            name: "more".to_owned()
+        }
+    );
+    let renamed = base().prepare(|mut list| {
+        list[0].name = "other".to_owned();
+        list
+    });
+    assert_eq!(
+        renamed.unwrap_err(),
+        ToolsetError::Added {
+            name: "other".to_owned()
+        }
+    );
+    let twice = base().prepare(|mut list| {
+        list.push(list[0].clone());
+        list
+    });
+    assert_eq!(
+        twice.unwrap_err(),
+        ToolsetError::Twice {
+            name: "search".to_owned()
+        }
+    );
+    // A hidden tool cannot be brought back.
+    let hidden = base()
+        .filter(|tool| tool.name() != "search")
+        .prepare(|mut list| {
+            list.push(shown("search"));
+            list
+        });
+    assert_eq!(
+        hidden.unwrap_err(),
+        ToolsetError::Added {
+            name: "search".to_owned()
+        }
+    );
+}
+
+// S1-02: two tools of the same name are an error that names both places and says what to do.
+#[test]
+fn name_collision_reports_both_tools() {
+    let error = base()
+        .combine(&toolset![chief::search].named("chief"))
+        .unwrap_err()
+        .to_string();
+    for text in [
+        "`search`",
+        "toolset `base` (`toolsets::combining` of crate",
+        "toolset `chief` (`toolsets::combining::chief` of crate",
+        "`prefix()`",
+    ] {
+        assert!(error.contains(text), "{text}: {error}");
+    }
+    let both = base()
+        .combine(&toolset![chief::search].prefix("chief").unwrap())
+        .unwrap();
+    assert!(both.names().eq(["chief__search", "search", "whoami"]));
+    // The name of a hidden tool is free for another tool.
+    let hidden = base().filter(|tool| tool.name() != "search");
+    assert!(
+        hidden
+            .combine(&toolset![chief::search])
+            .unwrap()
+            .names()
+            .eq(["search", "whoami"])
+    );
+    let error = base().rename([("whoami", "search")]).unwrap_err();
+    assert!(
+        matches!(error, ToolsetError::Collision { ref name, .. } if name == "search"),
+        "{error}"
+    );
+    assert!(
+        base()
+            .rename([("whoami", "search"), ("search", "whoami")])
+            .unwrap()
+            .names()
+            .eq(["search", "whoami"])
+    );
+    assert_eq!(
+        base().rename([("serch", "x")]).unwrap_err(),
+        ToolsetError::Unknown {
+            name: "serch".to_owned()
+        }
+    );
+    let long = "x".repeat(60);
+    assert!(matches!(
+        base().prefix(&long),
+        Err(ToolsetError::Name { .. })
+    ));
+}
+
+// S2-08, S2-09, S2-10: every agent has the baseline on every turn, and one agent has tools of its own. They win, and the override is reported.
+#[tokio::test]
+async fn an_agents_own_tools_win() {
+    let registry = Registry::builder()
+        .tool::<search>()
+        .tool::<whoami>()
+        .build()
+        .unwrap();
+    let turn = || registry.toolset(&ToolContext::anonymous(), &Rules::default());
+    let own = toolset![chief::search]
+        .combine(
+            &Registry::builder()
+                .dynamic(dynamic("plan"))
+                .build()
+                .unwrap()
+                .open(),
+        )
+        .unwrap();
+    for _ in 0..2 {
+        let (chief, scout) = (turn().with_agent_tools(&own), turn());
+        assert!(chief.names().eq(["plan", "search", "whoami"]));
+        assert!(scout.names().eq(["search", "whoami"]));
+        assert_eq!(
+            call(&chief, "search", r#"{"query":"x"}"#)
+                .await
+                .model_text(),
+            "better x"
+        );
+        assert_eq!(
+            call(&scout, "search", r#"{"query":"x"}"#)
+                .await
+                .model_text(),
+            "x"
+        );
+        let [overridden] = chief.overridden() else {
+            panic!("{:?}", chief.overridden())
+        };
+        assert_eq!(overridden.name, "search");
+        assert!(
+            overridden.kept.contains("toolsets::combining::chief")
+                && overridden.dropped.contains("`toolsets::combining`")
+        );
+        assert!(scout.overridden().is_empty());
+    }
+}
+
+/// Collects warnings.
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Warnings {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() == tracing::Level::WARN
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Fields(String);
+        impl tracing::field::Visit for Fields {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                write!(self.0, "{}={value:?} ", field.name()).unwrap();
+            }
+        }
+        let mut fields = Fields(String::new());
+        event.record(&mut fields);
+        self.0.lock().unwrap().push(fields.0);
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+// S1-04, S2-10: a tool whose environment is not set is left out with one warning that names both; so is a name that was taken.
+#[test]
+fn omitted_tools_are_logged_once() {
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    // With a single subscriber, tracing asks the thread that first reaches an event whether it is wanted, which may be the thread of another test.
+    let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
+    let registry = tracing::subscriber::with_default(Warnings(Arc::clone(&warnings)), || {
+        let registry = Registry::builder()
+            .dynamic(dynamic("legacy"))
+            .dynamic(dynamic("set"))
+            .required_env("legacy", "TOOL_CORE_IS_NEVER_SET")
+            .required_env("set", "PATH")
+            .required_env("no_such_tool", "TOOL_CORE_IS_NEVER_SET")
+            .build()
+            .unwrap();
+        drop(base().with_agent_tools(&toolset![chief::search]));
+        registry
+    });
+    let tools = registry.toolset(&ToolContext::anonymous(), &Rules::default());
+    assert!(tools.names().eq(["set"]));
+    let told = tools.explain("legacy");
+    assert_eq!(told.layer(), Some(Layer::Environment));
+    assert!(
+        told.to_string().ends_with("(`TOOL_CORE_IS_NEVER_SET`)"),
+        "{told}"
+    );
+    let warnings = warnings.lock().unwrap();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(
+        warnings[0].contains("tool=\"legacy\" variable=\"TOOL_CORE_IS_NEVER_SET\""),
+        "{warnings:?}"
+    );
+    assert!(warnings[1].contains("tool=\"search\""), "{warnings:?}");
+}

@@ -1,0 +1,4 @@
+//! Programs that must compile without a warning.
+
+mod lints;
+mod pass;
