@@ -67,7 +67,7 @@ fn fn_name(line: &str) -> Option<&str> {
 }
 
 /// Returns whether a line has a test attribute: `#[test]`, `#[tokio::test(…)]`.
-fn has_attribute(line: &str) -> bool {
+pub(crate) fn has_attribute(line: &str) -> bool {
     let Some((_, attribute)) = line.split_once("#[") else {
         return false;
     };

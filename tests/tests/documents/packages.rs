@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use tool_tests::sources::each_source;
 
-/// Returns the packages of the workspace that can be published.
-fn packages() -> Vec<Value> {
+use crate::capabilities::has_attribute;
+
+/// Returns all packages of the workspace.
+fn all_packages() -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -22,10 +25,14 @@ fn packages() -> Vec<Value> {
             "1",
         ]);
     let metadata: Value = serde_json::from_slice(&cargo.output().unwrap().stdout).unwrap();
-    let all = metadata["packages"].as_array().unwrap().clone();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+/// Returns the packages of the workspace that can be published.
+fn packages() -> Vec<Value> {
     // `publish = false` is an empty list of registries.
     let published = |package: &Value| package["publish"].is_null();
-    all.into_iter().filter(published).collect()
+    all_packages().into_iter().filter(published).collect()
 }
 
 // G1: crates.io has another project's `tool_macros`, and treats `-` and `_` as the same.
@@ -203,4 +210,40 @@ fn the_readmes_have_one_example() {
     let tool = text.split("```rust\n").nth(1).unwrap();
     let tool = tool.split("```").next().unwrap();
     assert!(read("tool-core/README.md").contains(tool));
+}
+
+// Most libraries and programs of the test packages have no unit tests, and their manifests say so, because cargo would build and link each a second time.
+#[test]
+fn targets_that_are_not_tested_contain_no_tests() {
+    let mut found = Vec::new();
+    for package in all_packages() {
+        for target in package["targets"].as_array().unwrap() {
+            let kind = target["kind"][0].as_str().unwrap();
+            if !matches!(kind, "lib" | "bin") {
+                continue;
+            }
+            let file = Path::new(target["src_path"].as_str().unwrap());
+            let mut check = |path: &Path| {
+                for line in fs::read_to_string(path).unwrap().lines() {
+                    let line = line.trim_start();
+                    let documented = line.starts_with("//") && line.contains("```");
+                    if (target["test"] == false && has_attribute(line))
+                        || (kind == "lib" && target["doctest"] == false && documented)
+                    {
+                        found.push(format!("{}: {line}", path.display()));
+                    }
+                }
+            };
+            let folder = file.parent().unwrap();
+            if folder.ends_with("src") || folder.ends_with("src/bin") {
+                each_source(folder, &mut check);
+            } else {
+                check(file);
+            }
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "remove `test = false` or `doctest = false` from the manifest: {found:#?}"
+    );
 }

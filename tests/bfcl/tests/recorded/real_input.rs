@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bfcl::compare::{by_rule, compare};
+use bfcl::compare::{by_rule, compare, same};
 use bfcl::spoil::{Kind, VARIANTS};
 use bfcl_gen::{SAMPLE, plan, render, sample};
 
@@ -65,4 +65,14 @@ fn the_generated_source_is_up_to_date() {
     }
     let found = std::fs::read_dir(folder).expect("the folder").count();
     assert_eq!(found, files.len(), "a file in `{folder}` is left over");
+}
+
+#[test]
+fn numbers_are_compared_as_numbers() {
+    let value = |text: &str| serde_json::from_str(text).unwrap_or_default();
+    assert!(same(
+        &value("[1, {\"a\": 2.0}]"),
+        &value("[1.0, {\"a\": 2}]")
+    ));
+    assert!(!same(&value("1"), &value("\"1\"")));
 }
