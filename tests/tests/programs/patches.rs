@@ -68,8 +68,7 @@ fn restored(copy: &Path) {
     let script = fs::read(repository.join("tool-core/build.rs")).expect("a build script");
     write(&copy.join("tool-core/build.rs"), &script);
     let manifest = fs::read_to_string(repository.join("Cargo.toml")).expect("a manifest");
-    let members =
-        r#"members = ["crates/tool-rules", "crates/tool-schema", "crates/tool-store", "tool-macros", "tool-core", "crates/tool-wire"]"#;
+    let members = r#"members = ["crates/tool-rules", "crates/tool-schema", "crates/tool-store", "tool-macros", "tool-core", "crates/tool-wire"]"#;
     let of_all = manifest
         .lines()
         .find(|line| line.starts_with("members = "))
