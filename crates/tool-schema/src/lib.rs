@@ -54,8 +54,8 @@ pub mod dynamic {
     //! Schemas read at run time: from an MCP server, a file or a plugin.
 
     pub use crate::schema::dynamic::{
-        DynSchema, Fault, KEPT_LIMIT, NonStrict, Target, Targets, Verdicts, judge, non_strict,
-        read, read_output, read_text,
+        DynSchema, KEPT_LIMIT, NonStrict, SchemaFault, Target, Targets, Verdicts, judge,
+        non_strict, read, read_output, read_text,
     };
 }
 

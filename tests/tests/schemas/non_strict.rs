@@ -8,16 +8,16 @@
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
-use tool_core::schema::dynamic::{Fault, non_strict};
+use tool_core::schema::dynamic::{SchemaFault, non_strict};
 use tool_core::{Dialects, DynamicTool, Issue, SchemaCheck};
 use tool_wire::Provider;
 
-fn sent(schema: &Value, dialect: Dialect) -> (Value, Vec<Fault>) {
+fn sent(schema: &Value, dialect: Dialect) -> (Value, Vec<SchemaFault>) {
     let sent = non_strict(schema, dialect).unwrap_or_else(|faults| panic!("{faults:?}: {schema}"));
     (serde_json::from_str(&sent.schema).unwrap(), sent.changes)
 }
 
-fn rules(changes: &[Fault]) -> Vec<(&'static str, &str)> {
+fn rules(changes: &[SchemaFault]) -> Vec<(&'static str, &str)> {
     changes
         .iter()
         .map(|fault| (fault.rule, &*fault.pointer))

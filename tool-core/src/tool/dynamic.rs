@@ -17,7 +17,7 @@ use crate::effect::Effect;
 use crate::error::{ErrorKind, ToolError};
 use crate::output::{IntoOutput, ModelOutput, ToModelOutput};
 use crate::schema::dialect::Dialects;
-use crate::schema::dynamic::{self, DynSchema, Fault};
+use crate::schema::dynamic::{self, DynSchema, SchemaFault};
 
 mod def;
 mod judge;
@@ -69,7 +69,7 @@ enum Providers {
 pub struct DynamicSchema {
     /// The original schema; `None` if it is not JSON.
     own: Option<Doc>,
-    read: Result<DynSchema, Vec<Fault>>,
+    read: Result<DynSchema, Vec<SchemaFault>>,
 }
 
 impl From<Doc> for DynamicSchema {

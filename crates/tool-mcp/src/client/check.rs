@@ -11,7 +11,7 @@ use std::fmt;
 
 use jsonschema::{PatternOptions, Retrieve, Uri, Validator};
 use serde_json::Value;
-use tool_core::schema::dynamic::{Fault, Targets};
+use tool_core::schema::dynamic::{SchemaFault, Targets};
 use tool_core::schema::rules::Rule;
 use tool_core::{Issue, SchemaCheck};
 
@@ -62,8 +62,8 @@ impl Retrieve for Nothing {
     }
 }
 
-fn refused(rule: &'static str, pointer: String, text: impl Into<String>) -> Fault {
-    Fault {
+fn refused(rule: &'static str, pointer: String, text: impl Into<String>) -> SchemaFault {
+    SchemaFault {
         rule,
         pointer,
         text: text.into(),
@@ -73,7 +73,7 @@ fn refused(rule: &'static str, pointer: String, text: impl Into<String>) -> Faul
 
 impl Checked {
     /// Compiles a schema, or returns why values cannot be validated against it.
-    pub(crate) fn compile(schema: &Value) -> Result<Self, Fault> {
+    pub(crate) fn compile(schema: &Value) -> Result<Self, SchemaFault> {
         let bytes = schema.to_string().len();
         if bytes > MOST_BYTES {
             return Err(refused(

@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
-use tool_core::schema::dynamic::Fault;
+use tool_core::schema::dynamic::SchemaFault;
 
 use super::check::Checked;
 use super::text::{self, Found};
 
-type Compiled = Result<Arc<Checked>, Fault>;
+type Compiled = Result<Arc<Checked>, SchemaFault>;
 
 /// One tool of a server's list.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Entry {
     /// Faults of its texts, because of which it may not be shown.
     pub(crate) found: Found,
     /// What was removed from its texts, because the host allows that.
-    pub(crate) cleaned: Vec<Fault>,
+    pub(crate) cleaned: Vec<SchemaFault>,
     input: OnceLock<Compiled>,
     output: OnceLock<Compiled>,
 }

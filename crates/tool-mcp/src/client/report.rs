@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tool_core::schema::dynamic::Fault;
+use tool_core::schema::dynamic::SchemaFault;
 use tool_core::{Dialect, Dialects};
 
 use super::lock::{Facet, list};
@@ -54,18 +54,18 @@ pub struct ToolReport {
     /// The providers that it is offered to.
     pub providers: Dialects,
     /// Why it is not offered to the other providers.
-    pub left_out: Vec<(Dialect, Vec<Fault>)>,
+    pub left_out: Vec<(Dialect, Vec<SchemaFault>)>,
     /// Constraints of its schema that are only in its description here; the server checks them.
-    pub notes: Vec<Fault>,
+    pub notes: Vec<SchemaFault>,
     /// Why outputs are not validated against the output schema; empty if they are, or if there is none.
-    pub unheld: Vec<Fault>,
+    pub unheld: Vec<SchemaFault>,
     /// Providers to which it is offered without strict mode, because the host
     /// [allows](super::LoadTools::allow_non_strict) that, and why strict mode does not support it.
-    pub non_strict: Vec<(Dialect, Vec<Fault>)>,
+    pub non_strict: Vec<(Dialect, Vec<SchemaFault>)>,
     /// Changes of its own schema for each provider to which it is offered without strict mode; empty if it is sent unchanged.
-    pub changes: Vec<(Dialect, Vec<Fault>)>,
+    pub changes: Vec<(Dialect, Vec<SchemaFault>)>,
     /// What was removed from its texts, because the host [allows](super::LoadTools::remove_hidden_text) that.
-    pub cleaned: Vec<Fault>,
+    pub cleaned: Vec<SchemaFault>,
 }
 
 impl ToolReport {
@@ -124,7 +124,7 @@ impl fmt::Display for ToolReport {
     }
 }
 
-fn each(faults: &[(Dialect, Vec<Fault>)]) -> impl Iterator<Item = (Dialect, &Fault)> {
+fn each(faults: &[(Dialect, Vec<SchemaFault>)]) -> impl Iterator<Item = (Dialect, &SchemaFault)> {
     faults
         .iter()
         .flat_map(|(dialect, faults)| faults.iter().map(|fault| (*dialect, fault)))
@@ -143,15 +143,15 @@ pub enum Refusal {
     /// It has no description.
     Description,
     /// Its schema cannot be read.
-    Schema(Vec<Fault>),
+    Schema(Vec<SchemaFault>),
     /// No provider supports its schema.
     NoProvider,
     /// One of its texts contains [hidden characters](tool_core::hidden).
-    HiddenText(Vec<Fault>),
+    HiddenText(Vec<SchemaFault>),
     /// One of its texts or schemas is too long.
-    TooLong(Vec<Fault>),
+    TooLong(Vec<SchemaFault>),
     /// Its outputs cannot be validated, and the host requires that.
-    Output(Vec<Fault>),
+    Output(Vec<SchemaFault>),
     /// It differs from the accepted contract.
     Changed(Vec<Facet>),
     /// It is not in the lock.
@@ -160,7 +160,7 @@ pub enum Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let faults = |f: &mut fmt::Formatter<'_>, what: &str, faults: &[Fault]| {
+        let faults = |f: &mut fmt::Formatter<'_>, what: &str, faults: &[SchemaFault]| {
             let texts: Vec<_> = faults.iter().map(ToString::to_string).collect();
             write!(f, "{what}: {}", texts.join("; "))
         };

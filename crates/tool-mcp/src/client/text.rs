@@ -3,7 +3,7 @@
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 use tool_core::hidden;
-use tool_core::schema::dynamic::{Fault, Targets};
+use tool_core::schema::dynamic::{SchemaFault, Targets};
 use tool_core::schema::rules::Rule;
 
 use super::check::MOST_BYTES;
@@ -27,9 +27,9 @@ const SHOWN: usize = 200;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// Texts with characters that are not shown.
-    pub(crate) hidden: Vec<Fault>,
+    pub(crate) hidden: Vec<SchemaFault>,
     /// Texts that are too long.
-    pub(crate) long: Vec<Fault>,
+    pub(crate) long: Vec<SchemaFault>,
 }
 
 /// Escapes and cuts a short text of a server, such as a name or pointer, for people.
@@ -38,8 +38,8 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// Escapes and cuts the texts of a fault, which may come from a server, for people.
-pub(crate) fn shown_fault(fault: &Fault) -> Fault {
-    Fault {
+pub(crate) fn shown_fault(fault: &SchemaFault) -> SchemaFault {
+    SchemaFault {
         pointer: shown(&fault.pointer),
         text: hidden::show(&fault.text, 1000).into_owned(),
         rule: fault.rule,
@@ -157,9 +157,9 @@ impl Looker {
     }
 }
 
-fn push(faults: &mut Vec<Fault>, rule: &'static str, place: &str, text: String) {
+fn push(faults: &mut Vec<SchemaFault>, rule: &'static str, place: &str, text: String) {
     if faults.len() < MOST_FAULTS {
-        faults.push(Fault {
+        faults.push(SchemaFault {
             rule,
             pointer: shown(place),
             text,

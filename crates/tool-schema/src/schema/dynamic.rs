@@ -21,7 +21,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use serde_json::Value;
 use tool_rules::Rule;
 
-pub use fault::{Fault, Target, Targets, Verdicts};
+pub use fault::{SchemaFault, Target, Targets, Verdicts};
 pub use non_strict::{NonStrict, non_strict};
 
 use crate::schema::Schema;
@@ -58,14 +58,14 @@ pub fn judge(schema: &Value) -> Verdicts {
 /// let schema = read(&json!({"type": "object", "properties": {"q": {"type": "string"}}}))?;
 /// assert!(schema.text(Dialect::OpenAi).contains(r#""additionalProperties":false"#));
 /// assert!(schema.faults(Dialect::OpenAi).is_empty());
-/// # Ok::<(), Vec<tool_schema::dynamic::Fault>>(())
+/// # Ok::<(), Vec<tool_schema::dynamic::SchemaFault>>(())
 /// ```
-pub fn read(schema: &Value) -> Result<DynSchema, Vec<Fault>> {
+pub fn read(schema: &Value) -> Result<DynSchema, Vec<SchemaFault>> {
     intern(&Doc::from(schema))
 }
 
 /// Reads a schema from its JSON text and preserves the order of its keys.
-pub fn read_text(text: &str) -> Result<DynSchema, Vec<Fault>> {
+pub fn read_text(text: &str) -> Result<DynSchema, Vec<SchemaFault>> {
     match serde_json::from_str::<Doc>(text) {
         Ok(doc) => intern(&doc),
         Err(error) => Err(vec![refusal(&Rule::JSON_NOT_JSON, &error)]),
@@ -81,15 +81,15 @@ pub fn read_text(text: &str) -> Result<DynSchema, Vec<Fault>> {
 ///
 /// let (_, wrapped) = read_output(&json!({"type": "array", "items": {"type": "string"}}))?;
 /// assert!(wrapped);
-/// # Ok::<(), Vec<tool_schema::dynamic::Fault>>(())
+/// # Ok::<(), Vec<tool_schema::dynamic::SchemaFault>>(())
 /// ```
-pub fn read_output(schema: &Value) -> Result<(DynSchema, bool), Vec<Fault>> {
+pub fn read_output(schema: &Value) -> Result<(DynSchema, bool), Vec<SchemaFault>> {
     const PLACE: &str = "/properties/result";
     let faults = match read(schema) {
         Ok(schema) => return Ok((schema, false)),
         Err(faults) => faults,
     };
-    let at_root = |fault: &Fault| fault.pointer.is_empty() && fault.rule.starts_with("root-");
+    let at_root = |fault: &SchemaFault| fault.pointer.is_empty() && fault.rule.starts_with("root-");
     // A reference to the root would refer to the wrapper instead.
     if !faults.iter().any(at_root) || refers_to_root(schema) {
         return Err(faults);
@@ -105,7 +105,7 @@ pub fn read_output(schema: &Value) -> Result<(DynSchema, bool), Vec<Fault>> {
             wrapped[key] = defs.clone();
         }
     }
-    let within = |mut fault: Fault| {
+    let within = |mut fault: SchemaFault| {
         if let Some(pointer) = fault.pointer.strip_prefix(PLACE) {
             fault.pointer = pointer.to_owned();
         }
@@ -147,7 +147,7 @@ struct Kept {
     text: String,
     schema: &'static Schema,
     node: Node,
-    notes: Vec<Fault>,
+    notes: Vec<SchemaFault>,
 }
 
 #[derive(Default)]
@@ -158,12 +158,12 @@ struct Interner {
 
 static INTERNER: LazyLock<Mutex<Interner>> = LazyLock::new(Mutex::default);
 
-fn refusal(rule: &Rule, fact: &dyn fmt::Display) -> Fault {
-    Fault::new(rule, "", Targets::ALL, &[fact])
+fn refusal(rule: &Rule, fact: &dyn fmt::Display) -> SchemaFault {
+    SchemaFault::new(rule, "", Targets::ALL, &[fact])
 }
 
 /// Reads a schema whose keys are in order, once for each text.
-pub fn intern(doc: &Doc) -> Result<DynSchema, Vec<Fault>> {
+pub fn intern(doc: &Doc) -> Result<DynSchema, Vec<SchemaFault>> {
     let text = doc.text();
     // Nothing panics while the lock is held, and no incomplete entry is ever inserted.
     let mut interner = INTERNER.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,7 +207,7 @@ impl DynSchema {
     }
 
     /// Returns why a provider would reject the schema even in its own dialect; empty if the provider accepts it.
-    pub fn faults(self, dialect: Dialect) -> Vec<Fault> {
+    pub fn faults(self, dialect: Dialect) -> Vec<SchemaFault> {
         verdicts(&self.text(dialect))
             .against(dialect.into())
             .cloned()
@@ -216,7 +216,7 @@ impl DynSchema {
 
     /// Constraints of the original schema that the tree states only in the description. The guard does not check them; the server
     /// that runs the tool does.
-    pub fn notes(self) -> &'static [Fault] {
+    pub fn notes(self) -> &'static [SchemaFault] {
         &self.0.notes
     }
 
@@ -232,7 +232,7 @@ impl DynSchema {
 pub fn judged(
     schema: DynSchema,
     dialects: impl Iterator<Item = Dialect>,
-) -> impl Iterator<Item = (Dialect, Result<String, Vec<Fault>>)> {
+) -> impl Iterator<Item = (Dialect, Result<String, Vec<SchemaFault>>)> {
     let mut known: Vec<(String, Verdicts)> = Vec::new();
     dialects.map(move |dialect| {
         let text = schema.text(dialect);
@@ -243,7 +243,7 @@ pub fn judged(
         });
         let target = Target::from(dialect);
         let faults = known.get(at).map(|(_, verdicts)| verdicts.against(target));
-        let faults: Vec<Fault> = faults.into_iter().flatten().cloned().collect();
+        let faults: Vec<SchemaFault> = faults.into_iter().flatten().cloned().collect();
         (
             dialect,
             if faults.is_empty() {

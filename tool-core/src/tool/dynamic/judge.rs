@@ -10,7 +10,7 @@ use super::def::Written;
 use super::non_strict::OPEN;
 use super::{DynamicDef, DynamicSchema, DynamicTool, Providers};
 use crate::schema::dialect::{Dialect, Dialects};
-use crate::schema::dynamic::{DynSchema, Fault};
+use crate::schema::dynamic::{DynSchema, SchemaFault};
 use crate::schema::rules::is_tool_name;
 
 impl DynamicTool {
@@ -28,7 +28,7 @@ impl DynamicTool {
         // Only a tool with a check is offered as not strict, and only with a schema that is JSON.
         let own = own.as_ref().filter(|_| self.def.check.is_some());
         if let (Err(found), None) = (read, own) {
-            faults.extend(found.iter().map(Fault::to_string));
+            faults.extend(found.iter().map(SchemaFault::to_string));
             return Err(faults);
         }
         let asked = Dialect::ALL
@@ -54,7 +54,7 @@ impl DynamicTool {
                 Err(found) => {
                     self.def.non_strict = self.def.non_strict.without(dialect);
                     if let Providers::Stated(_) = self.providers {
-                        let told = |fault: &Fault| format!("{}: {fault}", dialect.name());
+                        let told = |fault: &SchemaFault| format!("{}: {fault}", dialect.name());
                         faults.extend(found.iter().map(told));
                     }
                 }

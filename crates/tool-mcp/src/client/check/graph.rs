@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use tool_core::schema::dynamic::Fault;
+use tool_core::schema::dynamic::SchemaFault;
 use tool_core::schema::rules::Rule;
 
 use super::read::{MOST_NODES, Schemas, schemas};
@@ -54,7 +54,7 @@ pub(super) struct Graph {
 
 impl Graph {
     /// Reads a schema, or returns why validation would not take bounded time.
-    pub(super) fn of(whole: &Value) -> Result<Self, Fault> {
+    pub(super) fn of(whole: &Value) -> Result<Self, SchemaFault> {
         let Schemas { nodes, targets } = schemas(whole)?;
         let mut heights = vec![0; nodes.len()];
         let way = height(&nodes, 0, &mut heights)
@@ -79,7 +79,7 @@ impl Graph {
     }
 
     /// Computes which nodes apply to the same value.
-    fn close(&mut self) -> Result<(), Fault> {
+    fn close(&mut self) -> Result<(), SchemaFault> {
         let mut closed: Vec<Option<Vec<(usize, u64)>>> = vec![None; self.nodes.len()];
         let mut depths = vec![1; self.nodes.len()];
         let mut open = vec![false; self.nodes.len()];

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
-use tool_core::schema::dynamic::Fault;
+use tool_core::schema::dynamic::SchemaFault;
 use tool_core::schema::rules::Rule;
 
 use super::graph::Node;
@@ -38,7 +38,7 @@ struct Builder<'a> {
 }
 
 /// Reads every subschema that is reachable from `whole`, which becomes the first node.
-pub(super) fn schemas(whole: &Value) -> Result<Schemas, Fault> {
+pub(super) fn schemas(whole: &Value) -> Result<Schemas, SchemaFault> {
     let mut builder = Builder {
         whole,
         known: HashMap::new(),
@@ -58,7 +58,12 @@ pub(super) fn schemas(whole: &Value) -> Result<Schemas, Fault> {
 
 impl<'a> Builder<'a> {
     /// Collects the `$anchor`s, and refuses references to other documents, even in unused definitions.
-    fn names(&mut self, value: &'a Value, pointer: &mut String, depth: usize) -> Result<(), Fault> {
+    fn names(
+        &mut self,
+        value: &'a Value,
+        pointer: &mut String,
+        depth: usize,
+    ) -> Result<(), SchemaFault> {
         if depth > 2 * DEEPEST {
             return Err(too_deep(pointer.clone()));
         }
@@ -106,7 +111,7 @@ impl<'a> Builder<'a> {
         schema: &'a Value,
         pointer: &mut String,
         depth: usize,
-    ) -> Result<usize, Fault> {
+    ) -> Result<usize, SchemaFault> {
         let (at, is_new) = self.reserve(schema)?;
         if is_new {
             self.fill(schema, at, pointer, depth)?;
@@ -115,7 +120,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns the index of a schema's node, and whether the node is new.
-    fn reserve(&mut self, schema: &'a Value) -> Result<(usize, bool), Fault> {
+    fn reserve(&mut self, schema: &'a Value) -> Result<(usize, bool), SchemaFault> {
         if let Some(known) = self.known.get(&std::ptr::from_ref(schema)) {
             return Ok((*known, false));
         }
@@ -138,7 +143,7 @@ impl<'a> Builder<'a> {
         at: usize,
         pointer: &mut String,
         depth: usize,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SchemaFault> {
         if depth > DEEPEST {
             return Err(too_deep(pointer.clone()));
         }
@@ -155,7 +160,7 @@ impl<'a> Builder<'a> {
         steps: &[&str],
         pointer: &mut String,
         depth: usize,
-    ) -> Result<usize, Fault> {
+    ) -> Result<usize, SchemaFault> {
         let length = pointer.len();
         for name in steps {
             step(pointer, name);
@@ -170,7 +175,7 @@ impl<'a> Builder<'a> {
         entries: &'a Map<String, Value>,
         pointer: &mut String,
         depth: usize,
-    ) -> Result<Node, Fault> {
+    ) -> Result<Node, SchemaFault> {
         let mut node = Node::default();
         let mut referred = None;
         for (key, value) in entries {
@@ -257,7 +262,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns the target of a reference, which must be in the same document.
-    fn target(&self, to: &str, pointer: &str) -> Result<&'a Value, Fault> {
+    fn target(&self, to: &str, pointer: &str) -> Result<&'a Value, SchemaFault> {
         let found = match to.strip_prefix('#') {
             None => return Err(leads_out(pointer.to_owned())),
             Some("") => Some(self.whole),
@@ -279,7 +284,7 @@ fn step(pointer: &mut String, name: &str) {
     pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
 }
 
-fn leads_out(pointer: String) -> Fault {
+fn leads_out(pointer: String) -> SchemaFault {
     refused(
         Rule::REF_TARGET.id,
         pointer,
@@ -287,7 +292,7 @@ fn leads_out(pointer: String) -> Fault {
     )
 }
 
-fn too_deep(pointer: String) -> Fault {
+fn too_deep(pointer: String) -> SchemaFault {
     refused(
         Rule::LIMIT_DEPTH.id,
         pointer,

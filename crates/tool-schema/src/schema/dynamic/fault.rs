@@ -97,7 +97,7 @@ impl Targets {
 
 /// A fault of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct SchemaFault {
     /// The id of the rule, such as `open-object`.
     pub rule: &'static str,
     /// Location in the schema: a JSON pointer, empty for the root.
@@ -108,7 +108,7 @@ pub struct Fault {
     pub targets: Targets,
 }
 
-impl Fault {
+impl SchemaFault {
     /// A fault with the rule's text, in which the facts replace the placeholders.
     pub(super) fn new(
         rule: &Rule,
@@ -125,7 +125,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SchemaFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = if self.pointer.is_empty() {
             "/"
@@ -139,11 +139,11 @@ impl fmt::Display for Fault {
 /// The faults of a schema text, from which [`accepts`](Self::accepts) decides for each target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdicts {
-    faults: Vec<Fault>,
+    faults: Vec<SchemaFault>,
 }
 
 impl Verdicts {
-    pub(super) const fn new(faults: Vec<Fault>) -> Self {
+    pub(super) const fn new(faults: Vec<SchemaFault>) -> Self {
         Self { faults }
     }
 
@@ -153,12 +153,12 @@ impl Verdicts {
     }
 
     /// All faults: first those of single nodes in the order of the schema, then those of references and of size limits.
-    pub fn faults(&self) -> &[Fault] {
+    pub fn faults(&self) -> &[SchemaFault] {
         &self.faults
     }
 
     /// Why the target rejects the text.
-    pub fn against(&self, target: Target) -> impl Iterator<Item = &Fault> {
+    pub fn against(&self, target: Target) -> impl Iterator<Item = &SchemaFault> {
         self.faults
             .iter()
             .filter(move |fault| fault.targets.contains(target))

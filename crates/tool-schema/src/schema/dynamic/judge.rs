@@ -13,7 +13,7 @@ use core::fmt::Display;
 use tool_rules::Rule;
 
 use super::doc::Doc;
-use super::fault::{Fault, Targets, Verdicts};
+use super::fault::{SchemaFault, Targets, Verdicts};
 
 /// Judges a schema and returns its faults.
 pub(super) fn judge(root: &Doc) -> Verdicts {
@@ -51,7 +51,7 @@ enum Place {
 }
 
 struct Judge {
-    faults: Vec<Fault>,
+    faults: Vec<SchemaFault>,
     pointer: String,
     depth: usize,
 }
@@ -73,7 +73,7 @@ impl Judge {
             "{rule:?}"
         );
         self.faults
-            .push(Fault::new(rule, &self.pointer, targets, facts));
+            .push(SchemaFault::new(rule, &self.pointer, targets, facts));
     }
 
     fn below(&mut self, steps: &[&str], visit: impl FnOnce(&mut Self)) {

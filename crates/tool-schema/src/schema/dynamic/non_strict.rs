@@ -13,7 +13,7 @@ use serde_json::Value;
 use tool_rules::Rule;
 
 use super::doc::Doc;
-use super::fault::{Fault, Target, Targets};
+use super::fault::{SchemaFault, Target, Targets};
 use super::judge;
 use crate::schema::dialect::Dialect;
 
@@ -23,7 +23,7 @@ pub struct NonStrict {
     /// The schema as sent to the provider.
     pub schema: String,
     /// The differences from the original, and the reasons for them.
-    pub changes: Vec<Fault>,
+    pub changes: Vec<SchemaFault>,
 }
 
 /// Adapts a schema to what this provider accepts for a tool without strict mode, or returns why the provider accepts it in no
@@ -37,14 +37,14 @@ pub struct NonStrict {
 /// let filter = json!({"type": "object", "properties": {"filter": {"type": "object", "additionalProperties": {}}}});
 /// let sent = non_strict(&filter, Dialect::Anthropic)?;
 /// assert_eq!((sent.schema, sent.changes.len()), (filter.to_string(), 0));
-/// # Ok::<(), Vec<tool_schema::dynamic::Fault>>(())
+/// # Ok::<(), Vec<tool_schema::dynamic::SchemaFault>>(())
 /// ```
-pub fn non_strict(schema: &Value, dialect: Dialect) -> Result<NonStrict, Vec<Fault>> {
+pub fn non_strict(schema: &Value, dialect: Dialect) -> Result<NonStrict, Vec<SchemaFault>> {
     adapted(&Doc::from(schema), dialect)
 }
 
 /// Adapts a schema whose keys are in order, as [`non_strict`] does.
-pub fn adapted(doc: &Doc, dialect: Dialect) -> Result<NonStrict, Vec<Fault>> {
+pub fn adapted(doc: &Doc, dialect: Dialect) -> Result<NonStrict, Vec<SchemaFault>> {
     let mut adapter = Adapter {
         dialect,
         pointer: String::new(),
@@ -77,8 +77,8 @@ struct Adapter {
     dialect: Dialect,
     pointer: String,
     depth: usize,
-    changes: Vec<Fault>,
-    faults: Vec<Fault>,
+    changes: Vec<SchemaFault>,
+    faults: Vec<SchemaFault>,
 }
 
 /// Maximum length of a constraint that is repeated in a description, in bytes.
@@ -111,9 +111,9 @@ const NAMED: [&str; 6] = [
 ];
 
 impl Adapter {
-    fn told(&self, rule: &Rule, facts: &[&dyn Display]) -> Fault {
+    fn told(&self, rule: &Rule, facts: &[&dyn Display]) -> SchemaFault {
         let targets = Targets::only(Target::from(self.dialect));
-        Fault::new(rule, &self.pointer, targets, facts)
+        SchemaFault::new(rule, &self.pointer, targets, facts)
     }
 
     fn change(&mut self, rule: &Rule, facts: &[&dyn Display]) {

@@ -14,14 +14,14 @@ use core::fmt::Display;
 use tool_rules::Rule;
 
 use super::doc::Doc;
-use super::fault::{Fault, Targets};
+use super::fault::{SchemaFault, Targets};
 use super::judge::{DEEPEST, push_steps};
 use super::node::{Node, Owned};
 
 /// A schema that was read, with the constraints that only its description states.
 pub(super) struct Read {
     pub(super) node: Node,
-    pub(super) notes: Vec<Fault>,
+    pub(super) notes: Vec<SchemaFault>,
 }
 
 /// Name of the root node, for a reference to `#`.
@@ -30,7 +30,7 @@ const ROOT: &str = "Root";
 /// Maximum number of nodes after definitions are expanded: a short text can describe a very large tree.
 const MOST_NODES: usize = 20_000;
 
-pub(super) fn read(root: &Doc) -> Result<Read, Vec<Fault>> {
+pub(super) fn read(root: &Doc) -> Result<Read, Vec<SchemaFault>> {
     let mut reader = Reader {
         root,
         faults: Vec::new(),
@@ -71,8 +71,8 @@ pub(super) fn read(root: &Doc) -> Result<Read, Vec<Fault>> {
 
 struct Reader<'a> {
     root: &'a Doc,
-    faults: Vec<Fault>,
-    notes: Vec<Fault>,
+    faults: Vec<SchemaFault>,
+    notes: Vec<SchemaFault>,
     pointer: String,
     /// The references whose definitions the walk is inside of.
     open: Vec<String>,
@@ -115,7 +115,7 @@ fn quiet(key: &str) -> bool {
 
 impl Reader<'_> {
     fn fault(&mut self, rule: &Rule, facts: &[&dyn Display]) -> Node {
-        let fault = Fault::new(rule, &self.pointer, Targets::ALL, facts);
+        let fault = SchemaFault::new(rule, &self.pointer, Targets::ALL, facts);
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
         }
@@ -123,7 +123,7 @@ impl Reader<'_> {
     }
 
     fn note(&mut self, rule: &Rule, facts: &[&dyn Display]) {
-        let note = Fault::new(rule, &self.pointer, Targets::NONE, facts);
+        let note = SchemaFault::new(rule, &self.pointer, Targets::NONE, facts);
         self.notes.push(note);
     }
 

@@ -5,7 +5,7 @@ use core::fmt::Display;
 use tool_rules::Rule;
 
 use crate::schema::dynamic::doc::Doc;
-use crate::schema::dynamic::fault::{Fault, Targets};
+use crate::schema::dynamic::fault::{SchemaFault, Targets};
 
 /// The size of a schema.
 #[derive(Default)]
@@ -21,13 +21,13 @@ struct Count {
     large_enum: bool,
 }
 
-pub(super) fn faults(root: &Doc) -> Vec<Fault> {
+pub(super) fn faults(root: &Doc) -> Vec<SchemaFault> {
     let mut count = Count::default();
     count.node(root, 0, true);
     let mut faults = Vec::new();
     let mut over = |broken: bool, rule: &Rule, count: &dyn Display| {
         if broken {
-            faults.push(Fault::new(rule, "", Targets::of(rule), &[count]));
+            faults.push(SchemaFault::new(rule, "", Targets::of(rule), &[count]));
         }
     };
     let Count {

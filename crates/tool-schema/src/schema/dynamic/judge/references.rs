@@ -4,7 +4,7 @@ use tool_rules::Rule;
 
 use super::{DEEPEST, push_steps};
 use crate::schema::dynamic::doc::Doc;
-use crate::schema::dynamic::fault::{Fault, Targets};
+use crate::schema::dynamic::fault::{SchemaFault, Targets};
 
 /// A reference and its location.
 struct Link<'a> {
@@ -16,7 +16,7 @@ struct Link<'a> {
     optional: bool,
 }
 
-pub(super) fn faults(root: &Doc) -> Vec<Fault> {
+pub(super) fn faults(root: &Doc) -> Vec<SchemaFault> {
     let mut links = Vec::new();
     let mut gather = Gather {
         pointer: String::new(),
@@ -42,8 +42,8 @@ pub(super) fn faults(root: &Doc) -> Vec<Fault> {
 }
 
 /// A fault at a reference; a placeholder of the rule's text stands for the reference's target.
-fn refused(rule: &Rule, link: &Link<'_>) -> Fault {
-    Fault::new(rule, &link.pointer, Targets::of(rule), &[&link.to])
+fn refused(rule: &Rule, link: &Link<'_>) -> SchemaFault {
+    SchemaFault::new(rule, &link.pointer, Targets::of(rule), &[&link.to])
 }
 
 /// Returns the reference if it points exactly at a definition.
