@@ -84,9 +84,9 @@ pub mod __private0 {
     pub use crate::schema::format::samples;
     pub use crate::schema::pattern::sample::sample;
     pub use crate::schema::rules::{
-        Fact, Path, Report, check_argument, check_as, check_circle, check_constraints, check_field,
-        check_limits, check_optional, check_param, check_root, check_tool, check_toolset,
-        check_type, check_variant, crosses_optionals, crosses_unions, takes_wide_integer,
+        check_argument, check_as, check_circle, check_constraints, check_field, check_limits,
+        check_optional, check_param, check_root, check_tool, check_toolset, check_type,
+        check_variant, crosses_optionals, crosses_unions, refuse, takes_wide_integer,
         toolset_faults,
     };
     pub use crate::schema::{MapKey, warn};

@@ -1,8 +1,6 @@
 //! Facts about a tool that generated code computes from its types.
 
-use tool_schema::__private0::{
-    Fact, HasSpec, Lowered, Path, Render, Report, check_result, measure, total,
-};
+use tool_schema::__private0::{HasSpec, Lowered, Render, check_result, measure, refuse, total};
 
 use crate::effect::Effect;
 use crate::schema::dialect::Dialect;
@@ -47,14 +45,7 @@ pub const fn check_read_only(effect: Effect, tool: &str, param: &str, host: &str
     if !effect.changes_state() {
         return;
     }
-    let mut report = Report::new();
-    let tool = Path::owner(tool);
-    report.add(
-        &tool.field(param),
-        &Rule::READ_ONLY_WRITES,
-        &[Fact::Text(host)],
-    );
-    report.tell();
+    refuse(tool, Some(param), &Rule::READ_ONLY_WRITES, host);
 }
 
 /// Checks that the stated result of an example fits the tool's output, if the output has a strict schema.

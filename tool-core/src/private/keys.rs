@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use tool_schema::__private0::{Path, Report};
+use tool_schema::__private0::refuse;
 
 use crate::schema::rules::Rule;
 
@@ -81,8 +81,6 @@ impl<T: ?Sized> Written for T {}
 #[track_caller]
 pub const fn check_output_keys(unwritable: bool, tool: &str) {
     if unwritable {
-        let mut report = Report::new();
-        report.add(&Path::owner(tool), &Rule::MAP_KEY, &[]);
-        report.tell();
+        refuse(tool, None, &Rule::MAP_KEY, "");
     }
 }

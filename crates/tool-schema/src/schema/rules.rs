@@ -24,7 +24,7 @@ pub use limits::{
     toolset_faults,
 };
 pub use report::Fault;
-pub use report::{Fact, Path, Report};
+pub(crate) use report::{Fact, Path, Report};
 pub use stated::check_as;
 pub use tool_rules::Rule;
 
@@ -144,6 +144,23 @@ pub const fn check_param(schema: &Schema, providers: Dialects, tool: &str, param
         told: false,
     }
     .node(&owner.field(param), schema);
+    report.tell();
+}
+
+/// Reports a fault of a tool, or of one of its parameters, that `tool-core` has found. `fact` replaces `{0}` in the rule's message.
+///
+/// # Panics
+///
+/// Always; in const evaluation this is a compile error.
+#[track_caller]
+pub const fn refuse(tool: &str, param: Option<&str>, rule: &Rule, fact: &str) {
+    let mut report = Report::new();
+    let owner = Path::owner(tool);
+    let facts = &[Fact::Text(fact)];
+    match param {
+        Some(param) => report.add(&owner.field(param), rule, facts),
+        None => report.add(&owner, rule, facts),
+    }
     report.tell();
 }
 

@@ -16,7 +16,7 @@ pub struct Fault {
 
 /// The path from the owner to a node. It lives on the stack of the walk.
 #[derive(Clone, Copy)]
-pub struct Path<'a> {
+pub(crate) struct Path<'a> {
     parent: Option<&'a Path<'a>>,
     step: Step<'a>,
     /// The node at this path, for resolving `Kind::Ref`.
@@ -33,8 +33,7 @@ enum Step<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// The path of a type or a tool.
-    pub const fn owner(name: &'a str) -> Self {
+    pub(crate) const fn owner(name: &'a str) -> Self {
         Self {
             parent: None,
             step: Step::Owner(name),
@@ -42,8 +41,7 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// The path of a field or a parameter.
-    pub const fn field(&'a self, name: &'a str) -> Self {
+    pub(crate) const fn field(&'a self, name: &'a str) -> Self {
         Self {
             parent: Some(self),
             step: Step::Field(name),
@@ -100,10 +98,8 @@ impl<'a> Path<'a> {
 
 /// A value that is inserted into a message.
 #[derive(Clone, Copy)]
-pub enum Fact<'a> {
-    /// A name or other text.
+pub(crate) enum Fact<'a> {
     Text(&'a str),
-    /// A count or a limit.
     Number(usize),
 }
 
@@ -122,7 +118,7 @@ const MOST_FAULTS: usize = 24;
 const TAIL: usize = 64;
 
 /// The faults of one walk, as one text with a line for each.
-pub struct Report {
+pub(crate) struct Report {
     bytes: [u8; MOST_BYTES + TAIL],
     len: usize,
     /// Maximum length of the text at present.
@@ -139,8 +135,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report without faults.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             bytes: [0; MOST_BYTES + TAIL],
             len: 0,
@@ -161,7 +156,7 @@ impl Report {
     /// Panics with all faults, if there are any; in const evaluation this is a compile error.
     #[track_caller]
     #[allow(clippy::panic, clippy::manual_assert, reason = "a compile error")]
-    pub const fn tell(&mut self) {
+    pub(crate) const fn tell(&mut self) {
         if self.count > 0 {
             if self.count > self.told {
                 self.most = MOST_BYTES + TAIL;
@@ -207,7 +202,7 @@ impl Report {
     }
 
     /// Adds a fault with the rule's message.
-    pub const fn add(&mut self, path: &Path<'_>, rule: &Rule, facts: &[Fact<'_>]) {
+    pub(crate) const fn add(&mut self, path: &Path<'_>, rule: &Rule, facts: &[Fact<'_>]) {
         if !self.begin(path, rule.id) {
             return;
         }
