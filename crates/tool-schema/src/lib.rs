@@ -32,6 +32,8 @@
 
 mod args;
 mod json;
+#[cfg(feature = "lock")]
+pub mod lock;
 mod schema;
 mod types;
 

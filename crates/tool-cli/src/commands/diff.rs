@@ -1,54 +1,18 @@
 //! The `diff` command: prints the changes since `lock`, and whom they break.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
+use tool_schema::lock::{Callers, Change, PendingApprovals, changes};
 
-use super::lock::{self, Locked, Locks};
+use super::lock::{self, locked};
 use crate::args::Diff;
 use crate::host::Cli;
 use crate::outcome::{Exit, Failure};
 use crate::screen::{BAD, DIM, GOOD, NAME, Screen, WARN, count, paint};
 
-mod node;
-mod schema;
-mod tool;
-
 #[cfg(test)]
 mod tests;
-
-/// The effect of a change on callers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Callers {
-    /// Everything that was valid is still valid.
-    Compatible,
-    /// Something that was valid is no longer valid.
-    Breaking,
-}
-
-/// The effect of a change on pending approvals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Approvals {
-    /// The approvals stay valid.
-    Hold,
-    /// The approvals have to be requested again.
-    Void,
-}
-
-/// One change of a tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Change {
-    tool: String,
-    callers: Callers,
-    approvals: Approvals,
-    /// The part that changed: `argument`, `output`, `effect`, …
-    part: &'static str,
-    /// The place in the part, as a path of keys.
-    place: String,
-    text: String,
-}
 
 #[derive(Serialize)]
 struct Report {
@@ -61,12 +25,12 @@ struct Report {
 
 pub(super) fn run(cli: &Cli, words: &Diff, screen: Screen) -> Result<Exit, Failure> {
     let path = lock::path(words.file.as_deref());
-    let before = Locks::read(cli, &path)?;
-    let now = Locks::of(&cli.tools()?);
+    let before = lock::read(cli, &path)?;
+    let now = locked(&cli.tools()?);
     let changes = changes(&before.tools, &now.tools);
     let void: BTreeSet<String> = changes
         .iter()
-        .filter(|change| change.approvals == Approvals::Void)
+        .filter(|change| change.approvals == PendingApprovals::Void)
         .map(|change| change.tool.clone())
         .collect();
     let report = Report {
@@ -92,41 +56,6 @@ pub(super) fn run(cli: &Cli, words: &Diff, screen: Screen) -> Result<Exit, Failu
     Ok(if fails { Exit::Failed } else { Exit::Ok })
 }
 
-/// Returns every change, by tool.
-fn changes(before: &[Locked], now: &[Locked]) -> Vec<Change> {
-    fn by_name(tools: &[Locked]) -> BTreeMap<&str, &Locked> {
-        tools.iter().map(|tool| (&*tool.name, tool)).collect()
-    }
-    let (before, now) = (by_name(before), by_name(now));
-    let names: BTreeSet<&str> = before.keys().chain(now.keys()).copied().collect();
-    let whole = |name: &str, callers, approvals, text: &str| Change {
-        tool: name.to_owned(),
-        callers,
-        approvals,
-        part: "tool",
-        place: String::new(),
-        text: text.to_owned(),
-    };
-    let each = names
-        .into_iter()
-        .flat_map(|name| match (before.get(name), now.get(name)) {
-            (Some(before), Some(now)) => tool::changes(before, now),
-            (Some(_), None) => vec![whole(
-                name,
-                Callers::Breaking,
-                Approvals::Void,
-                "it was removed",
-            )],
-            _ => vec![whole(
-                name,
-                Callers::Compatible,
-                Approvals::Hold,
-                "it is new",
-            )],
-        });
-    each.collect()
-}
-
 fn show(cli: &Cli, report: &Report, screen: Screen) -> Result<(), Failure> {
     if !report.changed {
         return screen.out("nothing changed");
@@ -137,8 +66,8 @@ fn show(cli: &Cli, report: &Report, screen: Screen) -> Result<(), Failure> {
             Callers::Compatible => paint(GOOD, "compatible"),
         };
         let void = match change.approvals {
-            Approvals::Void => paint(WARN, " (approvals void)"),
-            Approvals::Hold => String::new(),
+            PendingApprovals::Void => paint(WARN, " (approvals void)"),
+            PendingApprovals::Hold => String::new(),
         };
         let place = match &*change.place {
             "" => change.part.to_owned(),

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tool_core::schema::dialect::schema_text;
 use tool_core::{Dialect, Registry, ToolDef};
+use tool_schema::lock::{LockFile, LockedTool, VERSION};
 
 use super::list::{approval, effects};
 use crate::args::Lock;
@@ -14,65 +15,22 @@ use crate::json::Json;
 use crate::outcome::{Exit, Failure};
 use crate::screen::{Screen, count};
 
-/// The version of the file format. Files of other versions are rejected.
-const VERSION: u32 = 1;
-
 /// The first lines of the file.
 const HEAD: &str = "# Written by `lock`, compared by `diff`. Commit it.\n\n";
 
 /// The environment variable with the file's default folder: `cargo tool` sets it to the workspace's root.
 pub(crate) const ROOT: &str = "CARGO_TOOL_ROOT";
 
-/// The content of the file.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Locks {
-    version: u32,
-    #[serde(default, rename = "tool")]
-    pub(super) tools: Vec<Locked>,
-}
-
-/// The contract of one tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Locked {
-    pub(super) name: String,
-    /// The fingerprint that approvals are bound to.
-    pub(super) contract: String,
-    pub(super) description: String,
-    pub(super) category: String,
-    /// `read`, `write`, `destroy`, `external`.
-    pub(super) effects: Vec<String>,
-    /// `read_only`, `destructive`, `idempotent`, `open_world`, as MCP clients read them.
-    pub(super) hints: Vec<String>,
-    /// `never`, `by_effect`, `when` or `always`.
-    pub(super) approval: String,
-    pub(super) providers: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) secrets: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) optional_secrets: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) variables: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) optional_variables: Vec<String>,
-    /// JSON Schema of the arguments.
-    pub(super) input: String,
-    /// JSON Schema of the output, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) output: Option<String>,
-}
-
 pub(super) fn run(cli: &Cli, words: &Lock, screen: Screen) -> Result<Exit, Failure> {
     let path = path(words.file.as_deref());
-    let locks = Locks::of(&cli.tools()?);
-    let text = toml::to_string_pretty(&locks).map_err(|error| {
+    let lock = locked(&cli.tools()?);
+    let text = toml::to_string_pretty(&lock).map_err(|error| {
         Failure::of(Exit::Failed, format!("the lock cannot be written: {error}"))
     })?;
     fs::write(&path, format!("{HEAD}{text}")).map_err(|error| {
         Failure::usage(format!("`{}` cannot be written: {error}", path.display()))
     })?;
-    let tools = locks.tools.len();
+    let tools = lock.tools.len();
     if screen.is_json() {
         #[derive(Serialize)]
         struct Written {
@@ -99,89 +57,86 @@ pub(super) fn path(said: Option<&Path>) -> PathBuf {
     }
 }
 
-impl Locks {
-    /// Returns the current contracts of the tools.
-    pub(super) fn of(registry: &Registry) -> Self {
-        Self {
-            version: VERSION,
-            tools: registry.tools().iter().map(Locked::of).collect(),
-        }
-    }
-
-    /// Reads the locked contracts.
-    pub(super) fn read(cli: &Cli, path: &Path) -> Result<Self, Failure> {
-        let name = path.display();
-        let text = fs::read_to_string(path).map_err(|error| {
-            Failure::usage(format!("`{name}` cannot be read: {error}")).hint(format!(
-                "write it with `{}`, and commit it",
-                cli.line("lock")
-            ))
-        })?;
-        let wrong = |text: String| {
-            Failure::usage(format!("`{name}` is not a lock of this version: {text}")).hint(format!(
-                "take it from the last commit, or write it again with `{}`",
-                cli.line("lock")
-            ))
-        };
-        let locks: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        if locks.version != VERSION {
-            return Err(wrong(format!(
-                "it has version {}, not {VERSION}",
-                locks.version
-            )));
-        }
-        Ok(locks)
+/// Returns the current contracts of the tools.
+pub(super) fn locked(registry: &Registry) -> LockFile {
+    LockFile {
+        version: VERSION,
+        tools: registry.tools().iter().map(contract).collect(),
     }
 }
 
-impl Locked {
-    fn of(def: &ToolDef) -> Self {
-        let hints = def.hints();
-        let words = [
-            (hints.read_only, "read_only"),
-            (hints.destructive, "destructive"),
-            (hints.idempotent, "idempotent"),
-            (hints.open_world, "open_world"),
-        ];
-        let secrets = |optional: bool| {
-            let needs = def
-                .secrets()
-                .iter()
-                .filter(|need| need.optional == optional);
-            needs.map(|need| need.key.to_string()).collect()
-        };
-        let variables = |required: bool| {
-            let needs = def
-                .variables()
-                .iter()
-                .filter(|need| need.required == required);
-            needs.map(|need| need.name.to_string()).collect()
-        };
-        Self {
-            name: def.wire_name().to_owned(),
-            contract: def.contract().to_string(),
-            description: def.description().to_owned(),
-            category: def.category().to_owned(),
-            effects: effects(def.effect()),
-            hints: words
-                .iter()
-                .filter(|(on, _)| *on)
-                .map(|(_, word)| (*word).to_owned())
-                .collect(),
-            approval: approval(def.approval()).to_owned(),
-            providers: def
-                .providers()
-                .iter()
-                .map(|dialect| dialect.name().to_owned())
-                .collect(),
-            secrets: secrets(false),
-            optional_secrets: secrets(true),
-            variables: variables(true),
-            optional_variables: variables(false),
-            // Written even for a tool that does not support this dialect.
-            input: lines(&schema_text(def.input(), Dialect::JsonSchema)),
-            output: def.output_schema().map(|schema| lines(&schema)),
-        }
+/// Reads the locked contracts.
+pub(super) fn read(cli: &Cli, path: &Path) -> Result<LockFile, Failure> {
+    let name = path.display();
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("`{name}` cannot be read: {error}")).hint(format!(
+            "write it with `{}`, and commit it",
+            cli.line("lock")
+        ))
+    })?;
+    let wrong = |text: String| {
+        Failure::usage(format!("`{name}` is not a lock of this version: {text}")).hint(format!(
+            "take it from the last commit, or write it again with `{}`",
+            cli.line("lock")
+        ))
+    };
+    let lock: LockFile = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    if lock.version != VERSION {
+        return Err(wrong(format!(
+            "it has version {}, not {VERSION}",
+            lock.version
+        )));
+    }
+    Ok(lock)
+}
+
+/// Returns the current contract of a tool.
+fn contract(def: &ToolDef) -> LockedTool {
+    let hints = def.hints();
+    let words = [
+        (hints.read_only, "read_only"),
+        (hints.destructive, "destructive"),
+        (hints.idempotent, "idempotent"),
+        (hints.open_world, "open_world"),
+    ];
+    let secrets = |optional: bool| {
+        let needs = def
+            .secrets()
+            .iter()
+            .filter(|need| need.optional == optional);
+        needs.map(|need| need.key.to_string()).collect()
+    };
+    let variables = |required: bool| {
+        let needs = def
+            .variables()
+            .iter()
+            .filter(|need| need.required == required);
+        needs.map(|need| need.name.to_string()).collect()
+    };
+    LockedTool {
+        name: def.wire_name().to_owned(),
+        contract: def.contract().to_string(),
+        description: def.description().to_owned(),
+        category: def.category().to_owned(),
+        effects: effects(def.effect()),
+        hints: words
+            .iter()
+            .filter(|(on, _)| *on)
+            .map(|(_, word)| (*word).to_owned())
+            .collect(),
+        approval: approval(def.approval()).to_owned(),
+        providers: def
+            .providers()
+            .iter()
+            .map(|dialect| dialect.name().to_owned())
+            .collect(),
+        secrets: secrets(false),
+        optional_secrets: secrets(true),
+        variables: variables(true),
+        optional_variables: variables(false),
+        // Written even for a tool that does not support this dialect.
+        input: lines(&schema_text(def.input(), Dialect::JsonSchema)),
+        output: def.output_schema().map(|schema| lines(&schema)),
     }
 }
 

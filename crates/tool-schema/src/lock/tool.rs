@@ -1,14 +1,13 @@
 //! Changes of one tool.
 
 use super::schema::{self, Side};
-use super::{Approvals, Callers, Change};
-use crate::commands::lock::Locked;
+use super::{Callers, Change, LockedTool, PendingApprovals};
 
 /// The approval policies, from the least to the most frequent approvals.
 const APPROVAL: [&str; 4] = ["never", "by_effect", "when", "always"];
 
 /// Returns every change of a tool that exists before and after.
-pub(super) fn changes(before: &Locked, now: &Locked) -> Vec<Change> {
+pub(super) fn changes(before: &LockedTool, now: &LockedTool) -> Vec<Change> {
     let mut found = Found {
         tool: &now.name,
         void: before.contract != now.contract,
@@ -35,7 +34,7 @@ pub(super) fn changes(before: &Locked, now: &Locked) -> Vec<Change> {
         && found
             .changes
             .iter()
-            .all(|change| change.approvals == Approvals::Hold)
+            .all(|change| change.approvals == PendingApprovals::Hold)
     {
         let text = "the contract changed, though none of the parts compared here changed";
         found.add("contract", "", Callers::Compatible, true, text.into());
@@ -64,9 +63,9 @@ impl Found<'_> {
             tool: self.tool.to_owned(),
             callers,
             approvals: if in_contract && self.void {
-                Approvals::Void
+                PendingApprovals::Void
             } else {
-                Approvals::Hold
+                PendingApprovals::Hold
             },
             part,
             place: place.to_owned(),
@@ -80,11 +79,11 @@ impl Found<'_> {
         }
     }
 
-    fn input(&mut self, before: &Locked, now: &Locked) {
+    fn input(&mut self, before: &LockedTool, now: &LockedTool) {
         self.schemas("argument", Side::Input, &before.input, &now.input);
     }
 
-    fn output(&mut self, before: &Locked, now: &Locked) {
+    fn output(&mut self, before: &LockedTool, now: &LockedTool) {
         match (&before.output, &now.output) {
             (Some(before), Some(now)) => self.schemas("output", Side::Output, before, now),
             (None, Some(_)) => self.add(
@@ -105,7 +104,7 @@ impl Found<'_> {
         }
     }
 
-    fn effects(&mut self, before: &Locked, now: &Locked) {
+    fn effects(&mut self, before: &LockedTool, now: &LockedTool) {
         for effect in gone(&now.effects, &before.effects) {
             let text = format!("it may {effect} now");
             self.add("effect", "", Callers::Breaking, true, text);
@@ -121,7 +120,7 @@ impl Found<'_> {
             ("destructive", false),
             ("open_world", false),
         ] {
-            let has = |tool: &Locked| tool.hints.iter().any(|known| known == hint);
+            let has = |tool: &LockedTool| tool.hints.iter().any(|known| known == hint);
             let (was, is) = (has(before), has(now));
             if was != is {
                 let callers = if is == safe {
@@ -149,7 +148,7 @@ impl Found<'_> {
         }
     }
 
-    fn needs(&mut self, before: &Locked, now: &Locked) {
+    fn needs(&mut self, before: &LockedTool, now: &LockedTool) {
         for provider in gone(&before.providers, &now.providers) {
             let text = format!("it is not offered to {provider} any more");
             self.add("provider", "", Callers::Breaking, true, text);
