@@ -10,7 +10,7 @@ use crate::context::{ToolContext, unfit};
 use crate::error::ToolError;
 use crate::output::Returned;
 
-/// The right to start a run. Only [`ToolDef::start`] creates it, so other crates cannot call a [`Start`](super::Start).
+/// The right to start a run. Only `ToolDef::start` creates it, so other crates cannot call a [`Start`](super::Start).
 #[doc(hidden)]
 pub struct Ticket(());
 
