@@ -104,8 +104,8 @@ impl Fault {
             Self::EmptyKey => Rule::SECRET_KEY_EMPTY.message,
             Self::NoChoices => Rule::SECRET_CHOICES_MISSING.message,
             Self::EmptyChoice => Rule::SECRET_CHOICE_EMPTY.message,
-            Self::Twice => Rule::SECRET_KEY_TWICE.message,
-            Self::OtherKind => Rule::VARIABLE_TYPES.message,
+            Self::Twice => Rule::SECRET_TWICE.message,
+            Self::OtherKind => Rule::VARIABLE_KINDS.message,
         }
     }
 }

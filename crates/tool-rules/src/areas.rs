@@ -1,7 +1,7 @@
 //! The catalogue: all tables, in order.
 
 use crate::rule::{Area, Rule};
-use crate::{constraint, derive, dynamic, schema, tool, types, warning};
+use crate::{constraint, derive, dynamic, import, mcp, schema, tool, types, warning};
 
 impl Rule {
     /// The areas of the catalogue.
@@ -13,6 +13,8 @@ impl Rule {
         derive::AREA,
         warning::AREA,
         dynamic::AREA,
+        mcp::AREA,
+        import::AREA,
     ];
 
     /// All rules, in the order of the catalogue. A rule with several messages has an entry for each.

@@ -1,4 +1,4 @@
-//! Rules for JSON Schema that is read, judged or adapted at run time. Each name begins with `JSON`, or with `MCP` where only the check of other servers' tools reports it.
+//! Rules for JSON Schema that is read, judged or adapted at run time. Each name begins with `JSON`.
 //!
 //! Three kinds of messages: `is refused` for keywords that a strict mode rejects, `cannot be checked in advance` for what the reader cannot
 //! hold a call to, and sentences about changes for schemas that were adapted.
@@ -9,25 +9,19 @@ use crate::rule::rules;
 rules! { "dynamic":
     // The root.
     JSON_ROOT_NOT_OBJECT = "root-not-object", "a tool's arguments are an object, put `\"type\": \"object\"` at the root", "every provider: `got 'type: \"array\"'`, `input_schema.type: Field required`", ALL;
-    JSON_ROOT_OTHER_TYPE = "root-not-object", "a tool's arguments are an object, and the root does not allow one", "every provider: `schema must have type 'object'`", ALL;
     JSON_ROOT_TYPE_SET = "root-not-object", "`type` is set to `object` at the root", "every provider: `input_schema.type: Field required`", ALL;
     JSON_ROOT_KEYWORD = "root-union", "`{0}` may not be at the root, put the choice in a property", "OpenAI: `schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level`; Anthropic: `input_schema does not support oneOf, allOf, or anyOf at the top level`", OAJP;
-    JSON_ROOT_UNION = "root-union", "a choice may not be at the root, put it into a property", "every provider: no `anyOf`, `oneOf` or `enum` at the top level", OAJP;
+    JSON_ROOT_UNION = "root-union", "the root allows several shapes, put the choice in a property", "every provider: no `anyOf`, `oneOf` or `enum` at the top level", OAJP;
     JSON_ROOT_KEYWORD_REMOVED = "root-union", "`{0}` is removed and stated in the description", "OpenAI, Anthropic, Gemini: see the message about the root", OAJP;
     JSON_ROOT_INLINED = "ref-inline", "the root's `$ref` is replaced by its definition", "clients need `type` at the root", OAP.and(J).and(M);
-    JSON_ROOT_REF_MISSING = "ref-target", "the root refers to a definition that is not in the schema", "every provider: `reference to undefined schema`", ALL;
-    JSON_ROOT_REF_ITSELF = "ref-target", "the root refers to itself", "no object has the schema", ALL;
-    JSON_ONLY_REFERS = "ref-target", "the schema only refers to itself", "no value has the schema", ALL;
 
     // Types.
     JSON_NOT_JSON = "untyped-value", "the schema is not JSON: {0}", "every provider", ALL;
-    JSON_NOT_WRITTEN = "untyped-value", "the schema cannot be written: {0}", "every provider", ALL;
     JSON_NOT_SCHEMA = "untyped-value", "a schema is an object or a boolean", "every provider", ALL;
     JSON_BOOLEAN = "untyped-value", "a boolean is not a schema here, write a type", "OpenAI, Anthropic, Gemini; the MCP TypeScript SDK drops the whole list of tools", OAPM;
     JSON_BOOLEAN_WRITTEN = "untyped-value", "`{0}` is written as an object", "clients and providers accept only objects as schemas", OAPM.and(J);
     JSON_NO_TYPE = "untyped-value", "there is no `type`, write one", "OpenAI: `schema must have a 'type' key`; Anthropic's SDK; Gemini", OAP;
     JSON_TYPE_EMPTY = "untyped-value", "`type` contains no type name, write one", "every provider", ALL;
-    JSON_TYPES_UNKNOWN = "untyped-value", "`type` is not one of JSON Schema's", "every provider", ALL;
     JSON_TYPE_UNKNOWN = "untyped-value", "`{0}` is not one of JSON Schema's types", "every provider", ALL;
     JSON_TYPE_LIST = "type-array", "`type` may not be a list, write one type and `nullable`", "Gemini: `type` is one name", P;
 
@@ -39,8 +33,7 @@ rules! { "dynamic":
     JSON_NO_PROPERTIES = "zero-args", "there are no `properties`, write an empty object", "OpenAI: `object schema missing properties`; Cerebras", OP;
     JSON_PROPERTIES_EMPTY = "zero-args", "`properties` may not be empty, leave the schema out", "Gemini", P;
     JSON_PROPERTIES_ADDED = "zero-args", "an empty `properties` is added", "OpenAI: `object schema missing properties`", O;
-    JSON_KEY = "property-key", "`{0}` is not a key that providers accept, use letters, digits and `_`", "Anthropic, Bedrock (top level), Gemini, Claude Code", AP;
-    JSON_KEY_ANTHROPIC = "property-key", "the key `{0}` is refused: use 1 to 64 letters, digits, `_`, `.` and `-`", "Anthropic, at the top level", A;
+    JSON_KEY = "property-key", "`{0}` is not a key that providers accept, use 1 to 64 letters, digits and `_`", "Anthropic, Bedrock (top level), Gemini, Claude Code", AP;
     JSON_REQUIRED_NOT_LIST = "required-unknown", "`required` is not a list of keys", "every provider", ALL;
     JSON_REQUIRED_UNKNOWN = "required-unknown", "`{0}` is required but is not a property", "OpenAI, Gemini: 400", OP;
     JSON_OPTIONAL = "optional-not-nullable", "`{0}` is not in `required`, add it there and allow null", "OpenAI: `'required' is required to be supplied`", O;
@@ -139,7 +132,7 @@ rules! { "dynamic":
     JSON_DRAFT_DEFINITIONS = "old-draft", "`definitions` is written as `$defs`", "Gemini: unknown name", J;
 
     // Sizes.
-    JSON_TOO_DEEP = "limit-depth", "nested too deeply to read", "a limit of this crate, above that of every provider", ALL;
+    JSON_TOO_DEEP = "limit-depth", "schemas are nested more than {0} levels deep, flatten them", "a limit of this crate, above that of every provider", ALL;
     JSON_DEPTH = "limit-depth", "objects are nested {0} deep, 10 is the limit", "OpenAI: `11 levels of nesting exceeds limit of 10.`", O;
     JSON_DEPTH_GEMINI = "limit-depth", "objects are nested {0} deep, about 15 is the limit", "Gemini", P;
     JSON_TOO_LARGE = "limit-size", "the schema unfolds to more than {0} nodes or {1} levels", "a limit of this crate", ALL;
@@ -149,8 +142,5 @@ rules! { "dynamic":
     JSON_ENUM_CHARACTERS = "limit-enum", "an enum of more than 250 values takes more than 15000 characters", "OpenAI", O;
     JSON_OPTIONALS = "limit-optional", "{0} properties may be left out, 24 is the limit", "Anthropic: `too many optional parameters … (limit: 24)`", A;
     JSON_UNIONS = "limit-union", "{0} properties are unions, 15 is the limit that works", "Anthropic: `too many parameters with union types … limit: 16`; 16 hang", A;
-    MCP_SCHEMA = "schema", "values cannot be validated against the schema: {0}", "a call that does not fit would be sent", NONE;
-    MCP_TEXT_LENGTH = "text-length", "{0} bytes, and at most {1} are taken", "long descriptions displace the conversation", NONE;
-    MCP_HIDDEN_TEXT = "hidden-text", "characters that are not shown: {0}", "instructions that a person cannot see", NONE;
     JSON_KEPT = "limit-kept", "more than {0} bytes of different schemas were read in this process", "a limit of this crate", NONE;
 }

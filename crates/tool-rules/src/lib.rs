@@ -27,6 +27,8 @@ mod constraint;
 mod derive;
 mod dialects;
 mod dynamic;
+mod import;
+mod mcp;
 mod rule;
 mod schema;
 mod tool;

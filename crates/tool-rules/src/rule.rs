@@ -6,6 +6,7 @@ use crate::dialects::Dialects;
 
 /// A rule of the catalogue, or one of several messages of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rule {
     /// Id of the rule, in messages, in `allow(…)` and in the documentation.
     pub id: &'static str,
@@ -21,6 +22,7 @@ pub struct Rule {
 
 /// A part of the catalogue, named after the code that checks its rules.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Area {
     /// The area's name, such as `schema`.
     pub name: &'static str,

@@ -16,10 +16,8 @@ rules! { "tool":
     SECRET_KEY_EMPTY = "secret-spec", "the key is empty, name the entry in the host's store", "the host cannot look it up", NONE;
     SECRET_CHOICES_MISSING = "secret-spec", "a `select` secret has no choices, list at least one", "nothing can be chosen", NONE;
     SECRET_CHOICE_EMPTY = "secret-spec", "a choice of a `select` secret is empty, write what can be chosen", "nothing is shown to choose", NONE;
-    SECRET_TWICE = "secret-spec", "the secret `{0}` is declared twice, declare it once", "the two may differ", NONE;
-    SECRET_KEY_TWICE = "secret-spec", "a key is declared twice, declare it once", "the two may differ", NONE;
+    SECRET_TWICE = "secret-spec", "a secret is declared twice, declare it once", "the two may differ", NONE;
     SECRET_OPTIONAL = "secret-spec", "a call without this secret would fail, though `optional` says that the tool works without it: take `Option<{0}>`, or remove `optional`", "the two contradict each other", NONE;
     VARIABLE_OPTIONAL = "variable-spec", "a call without this variable would fail, though `optional` says that the tool works without it: take `Option<{0}>`, or remove `optional`", "the two contradict each other", NONE;
-    VARIABLE_KINDS = "variable-spec", "the variable `{0}` is secret in one place and plain in another, declare it once", "a plain value is not redacted", NONE;
-    VARIABLE_TYPES = "variable-spec", "a variable is declared twice with different types, declare it once", "the two contradict each other", NONE;
+    VARIABLE_KINDS = "variable-spec", "a variable is secret in one place and plain in another, declare it once", "a plain value is not redacted", NONE;
 }

@@ -198,15 +198,8 @@ pub(crate) fn key_twice(key: &str) -> String {
     Rule::DUPLICATE_PARAM.message_with(&[&key]).to_string()
 }
 
-/// A secret that is declared twice.
-pub(crate) fn secret_twice(key: &str) -> String {
-    Rule::SECRET_TWICE.message_with(&[&key]).to_string()
-}
-
-/// A variable that is declared as secret and as plain.
-pub(crate) fn variable_kinds(name: &str) -> String {
-    Rule::VARIABLE_KINDS.message_with(&[&name]).to_string()
-}
+pub(crate) const SECRET_TWICE: &str = Rule::SECRET_TWICE.message;
+pub(crate) const VARIABLE_KINDS: &str = Rule::VARIABLE_KINDS.message;
 
 /// A key that some provider rejects.
 pub(crate) fn key(key: &str) -> String {

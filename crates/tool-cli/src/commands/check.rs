@@ -1,5 +1,7 @@
 //! The `check` command: checks each tool against the rules of each provider.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 use tool_core::schema::dynamic::{Target, judge};
 use tool_core::schema::rules::{Rule, survey};
@@ -50,9 +52,23 @@ struct Finding {
     dialect: Option<&'static str>,
     /// One of `error` and `warning`.
     level: &'static str,
-    rule: String,
+    rule: &'static str,
     place: String,
     text: String,
+}
+
+impl Finding {
+    /// A finding about one tool, with the rule's text, in which the facts replace the placeholders.
+    fn of(tool: &ToolDef, level: &'static str, rule: &Rule, facts: &[&dyn Display]) -> Self {
+        Self {
+            tool: Some(tool.wire_name().to_owned()),
+            dialect: None,
+            level,
+            rule: rule.id,
+            place: String::new(),
+            text: rule.text_with(facts).to_string(),
+        }
+    }
 }
 
 pub(super) async fn run(cli: &Cli, words: &Check, screen: Screen) -> Result<Exit, Failure> {
@@ -72,9 +88,9 @@ pub(super) async fn run(cli: &Cli, words: &Check, screen: Screen) -> Result<Exit
             tool: None,
             dialect: None,
             level: "warning",
-            rule: fault.rule.to_owned(),
+            rule: fault.rule,
             place: fault.path,
-            text: format!("in one request with every tool: {}", fault.text),
+            text: fault.text,
         }));
     }
     let fails = |finding: &Finding| finding.level == "error" || words.strict;
@@ -100,42 +116,25 @@ fn one<'a>(def: &'a ToolDef, findings: &mut Vec<Finding>) -> Verdicts<'a> {
             verdict: verdict(def, dialect, findings),
         })
         .collect();
-    let mut warn = |rule: &str, place: String, text: String| {
+    let mut warn = |rule: &Rule, place: String, facts: &[&dyn Display]| {
         findings.push(Finding {
-            tool: Some(def.wire_name().to_owned()),
-            dialect: None,
-            level: "warning",
-            rule: rule.to_owned(),
             place,
-            text,
+            ..Finding::of(def, "warning", rule, facts)
         });
     };
     let name = def.wire_name();
     if name.len() > NAME_LENGTH || name.contains(|letter: char| letter.is_ascii_uppercase()) {
-        let text = format!(
-            "more than {NAME_LENGTH} characters or capitals: some clients cut or refuse the name, shorten it"
-        );
-        warn(Rule::TOOL_NAME_CLIENT.id, String::new(), text);
+        warn(&Rule::TOOL_NAME_CLIENT, String::new(), &[]);
     }
     let sizes = survey(def.input());
     if sizes.optionals > OPTIONALS {
-        let text = format!(
-            "{} optional fields: Anthropic refuses some tools from {} on, group the rarely used ones",
-            sizes.optionals,
-            OPTIONALS + 1
-        );
-        warn(Rule::MANY_OPTIONALS.id, String::new(), text);
+        warn(&Rule::MANY_OPTIONALS, String::new(), &[]);
     }
     if sizes.unions > UNIONS {
-        let text = format!(
-            "{} unions: Anthropic takes 16 in a whole request, use fewer",
-            sizes.unions
-        );
-        warn(Rule::MANY_UNIONS.id, String::new(), text);
+        warn(&Rule::MANY_UNIONS, String::new(), &[]);
     }
-    undocumented(def.input(), "", &mut |place| {
-        let text = "a model does not know what it is for, describe it".to_owned();
-        warn(Rule::FIELD_DESCRIPTION_MISSING.id, place, text);
+    undocumented(def.input(), "", &mut |place, name| {
+        warn(&Rule::FIELD_DESCRIPTION_MISSING, place, &[&name, &""]);
     });
     Verdicts {
         name: def.wire_name(),
@@ -149,54 +148,39 @@ fn verdict(def: &ToolDef, dialect: Dialect, findings: &mut Vec<Finding>) -> &'st
     if text.is_empty() {
         return "left_out";
     }
-    let mut find = |level, rule: &str, place: String, text: String| {
+    let mut add = |finding: Finding| {
         findings.push(Finding {
-            tool: Some(def.wire_name().to_owned()),
             dialect: Some(dialect.name()),
-            level,
-            rule: rule.to_owned(),
-            place,
-            text,
+            ..finding
         });
     };
-    let Ok(schema) = serde_json::from_str(text) else {
-        find(
-            "error",
-            Rule::UNTYPED_VALUE.id,
-            String::new(),
-            "the schema is not JSON".to_owned(),
-        );
-        return "refused";
+    let schema = match serde_json::from_str(text) {
+        Ok(schema) => schema,
+        Err(error) => {
+            add(Finding::of(def, "error", &Rule::JSON_NOT_JSON, &[&error]));
+            return "refused";
+        }
     };
     let verdicts = judge(&schema);
     for fault in verdicts.against(Target::from(dialect)) {
-        find(
-            "error",
-            fault.rule,
-            fault.pointer.clone(),
-            fault.text.clone(),
-        );
+        add(Finding {
+            tool: Some(def.wire_name().to_owned()),
+            dialect: None,
+            level: "error",
+            rule: fault.rule,
+            place: fault.pointer.clone(),
+            text: fault.text.clone(),
+        });
     }
     let said = description(def.definition(dialect)).unwrap_or_default();
     let long = said.chars().count();
     if long == 0 && dialect != Dialect::JsonSchema {
-        find(
-            "error",
-            Rule::TOOL_DESCRIPTION_MISSING.id,
-            String::new(),
-            "a tool needs a description".to_owned(),
-        );
+        let rule = &Rule::DYNAMIC_DESCRIPTION_MISSING;
+        add(Finding::of(def, "error", rule, &[]));
     }
     if long > DESCRIPTION {
-        let text = format!(
-            "{long} characters with bounds and examples: some clients cut it after {DESCRIPTION}, move detail to the fields"
-        );
-        find(
-            "warning",
-            Rule::TOOL_DESCRIPTION_LONG.id,
-            String::new(),
-            text,
-        );
+        let rule = &Rule::SENT_DESCRIPTION_LONG;
+        add(Finding::of(def, "warning", rule, &[&long, &DESCRIPTION]));
     }
     if verdicts.accepts(Target::from(dialect)) {
         "accepted"
@@ -215,13 +199,13 @@ fn description(definition: &str) -> Option<String> {
     Some(direct.or(inner)?.as_str()?.to_owned())
 }
 
-/// Calls `tell` with the path of every field without a description.
-fn undocumented(schema: &Schema, path: &str, tell: &mut dyn FnMut(String)) {
+/// Calls `tell` with the path and name of every field without a description.
+fn undocumented(schema: &Schema, path: &str, tell: &mut dyn FnMut(String, &str)) {
     let mut fields = |fields: &[Field], path: &str| {
         for field in fields.iter().filter(|field| field.input) {
             let path = format!("{path}/{}", field.name);
             if field.description.is_empty() && field.schema.description.is_empty() {
-                tell(path.clone());
+                tell(path.clone(), field.name);
             }
             undocumented(field.schema, &path, tell);
         }
@@ -265,7 +249,7 @@ fn show(report: &Report<'_>, screen: Screen) -> Result<(), Failure> {
         let mut place = finding
             .tool
             .clone()
-            .unwrap_or_else(|| "all tools".to_owned());
+            .unwrap_or_else(|| "all tools in one request".to_owned());
         if finding.tool.is_some() {
             place.push_str(&finding.place);
         }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tool_core::schema::rules::Rule;
+
 use crate::json::Json;
 
 /// The shape of a value.
@@ -81,6 +83,17 @@ pub struct Fault {
     pub path: String,
     /// The description of the problem.
     pub text: String,
+}
+
+impl Fault {
+    /// A fault with the rule's text, in which the facts replace the placeholders.
+    pub(super) fn new(rule: &Rule, path: &str, facts: &[&dyn fmt::Display]) -> Self {
+        Self {
+            rule: rule.id,
+            path: path.to_owned(),
+            text: rule.text_with(facts).to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Fault {

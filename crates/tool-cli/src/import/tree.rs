@@ -1,6 +1,6 @@
 //! Conversion of JSON Schemas to shapes.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use tool_core::schema::dynamic;
 use tool_core::schema::rules::Rule;
@@ -48,11 +48,7 @@ pub fn typed(schema: &Json) -> Result<Typed, Vec<Fault>> {
         }),
         _ => {
             if reader.faults.is_empty() {
-                reader.fault(
-                    Rule::ROOT_NOT_OBJECT.id,
-                    "",
-                    "the arguments of a tool must be an object",
-                );
+                reader.fault(&Rule::JSON_ROOT_NOT_OBJECT, "", &[]);
             }
             Err(reader.faults)
         }
@@ -75,12 +71,8 @@ struct Value {
 }
 
 impl Reader {
-    fn fault(&mut self, rule: &'static str, path: &str, text: &str) {
-        self.faults.push(Fault {
-            rule,
-            path: path.to_owned(),
-            text: text.to_owned(),
-        });
+    fn fault(&mut self, rule: &Rule, path: &str, facts: &[&dyn Display]) {
+        self.faults.push(Fault::new(rule, path, facts));
     }
 
     /// Converts a node; returns `None` if it has reported a fault.
@@ -124,11 +116,7 @@ impl Reader {
                     .map(|value| value.value.try_into().ok())
                     .collect();
                 let Some(numbers) = numbers else {
-                    self.fault(
-                        Rule::INT_RANGE.id,
-                        path,
-                        "whole numbers of more than 64 bits",
-                    );
+                    self.fault(&Rule::IMPORT_INTEGER, path, &[]);
                     return None;
                 };
                 plain(Shape::WholeChoice(numbers))
@@ -186,35 +174,19 @@ impl Reader {
                 Some(value)
             }
             Kind::Map(_) => {
-                self.fault(
-                    Rule::MAP_TYPE.id,
-                    path,
-                    "maps are open records, take a list of records with a key and a value",
-                );
+                self.fault(&Rule::JSON_MAP, path, &[]);
                 None
             }
             Kind::Ref(_) => {
-                self.fault(
-                    Rule::RECURSIVE_TYPE.id,
-                    path,
-                    "the type contains itself, take a flat list with parent ids",
-                );
+                self.fault(&Rule::JSON_RECURSIVE, path, &[]);
                 None
             }
             Kind::Tuple(_) => {
-                self.fault(
-                    Rule::TUPLE.id,
-                    path,
-                    "tuples are lists of mixed types, take a record",
-                );
+                self.fault(&Rule::JSON_PREFIX_ITEMS, path, &[&"prefixItems"]);
                 None
             }
             Kind::Any | Kind::Never | Kind::Null | Kind::Refused { .. } => {
-                self.fault(
-                    Rule::UNTYPED_VALUE.id,
-                    path,
-                    "any JSON has no schema, take a concrete type",
-                );
+                self.fault(&Rule::UNTYPED_VALUE, path, &[]);
                 None
             }
         }
@@ -224,7 +196,7 @@ impl Reader {
     fn inside(&mut self, schema: &Schema, path: &str) -> Option<Shape> {
         let value = self.value(schema, path)?;
         if value.optional {
-            self.fault(Rule::NULL_ITEM.id, path, "items cannot be null");
+            self.fault(&Rule::IMPORT_NULL_ITEM, path, &[]);
             return None;
         }
         self.lost.extend(
@@ -246,11 +218,7 @@ impl Reader {
     fn property(&mut self, field: &Field, path: &str) -> Option<Property> {
         let path = format!("{path}/{}", field.name);
         if !names::is_key(field.name) {
-            let text = format!(
-                "the key `{}` is not accepted by any provider, use letters, digits and `_`",
-                field.name
-            );
-            self.fault(Rule::PROPERTY_KEY.id, &path, &text);
+            self.fault(&Rule::JSON_KEY, &path, &[&field.name]);
         }
         let value = self.value(field.schema, &path)?;
         let default = field

@@ -62,11 +62,12 @@ impl Retrieve for Nothing {
     }
 }
 
-fn refused(rule: &'static str, pointer: String, text: impl Into<String>) -> SchemaFault {
+/// A fault with the rule's text, in which the facts replace the placeholders.
+pub(crate) fn refused(rule: &Rule, pointer: String, facts: &[&dyn fmt::Display]) -> SchemaFault {
     SchemaFault {
-        rule,
+        rule: rule.id,
         pointer,
-        text: text.into(),
+        text: rule.text_with(facts).to_string(),
         targets: Targets::ALL,
     }
 }
@@ -77,9 +78,9 @@ impl Checked {
         let bytes = schema.to_string().len();
         if bytes > MOST_BYTES {
             return Err(refused(
-                Rule::LIMIT_SIZE.id,
+                &Rule::MCP_BYTES,
                 String::new(),
-                format!("the schema has {bytes} bytes and at most {MOST_BYTES} are compiled"),
+                &[&bytes, &MOST_BYTES],
             ));
         }
         let graph = Graph::of(schema)?;
@@ -96,20 +97,14 @@ impl Checked {
             options.build(schema).map_err(|error| {
                 let pointer = error.instance_path().to_string();
                 let why = words::cut(&error.to_string(), 300);
-                refused(
-                    Rule::MCP_SCHEMA.id,
-                    pointer,
-                    Rule::MCP_SCHEMA.text_with(&[&why]).to_string(),
-                )
+                refused(&Rule::MCP_SCHEMA, pointer, &[&why])
             })
         });
         let validator = built.unwrap_or_else(|| {
             Err(refused(
-                Rule::MCP_SCHEMA.id,
+                &Rule::MCP_SCHEMA,
                 String::new(),
-                Rule::MCP_SCHEMA
-                    .text_with(&[&"it could not be compiled"])
-                    .to_string(),
+                &[&"it could not be compiled"],
             ))
         })?;
         Ok(Self { validator, graph })

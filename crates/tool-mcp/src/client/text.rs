@@ -1,12 +1,14 @@
 //! Checks of a server's texts for hidden characters and excessive length.
 
+use std::fmt::Display;
+
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 use tool_core::hidden;
-use tool_core::schema::dynamic::{SchemaFault, Targets};
+use tool_core::schema::dynamic::SchemaFault;
 use tool_core::schema::rules::Rule;
 
-use super::check::MOST_BYTES;
+use super::check::{MOST_BYTES, refused};
 
 /// Maximum length of a tool's description, and of each text in its schemas, in bytes.
 pub const MOST_TEXT: usize = 16 << 10;
@@ -87,11 +89,9 @@ impl Looker {
         if text.len() > most {
             push(
                 &mut self.found.long,
-                Rule::MCP_TEXT_LENGTH.id,
+                &Rule::MCP_TEXT_LENGTH,
                 place,
-                Rule::MCP_TEXT_LENGTH
-                    .text_with(&[&text.len(), &most])
-                    .to_string(),
+                &[&text.len(), &most],
             );
         }
         let mut characters = hidden::find(text).map(|(_, c)| format!("U+{:04X}", u32::from(c)));
@@ -103,14 +103,11 @@ impl Looker {
         if more > 0 {
             listed.push(format!("{more} more"));
         }
-        let told = Rule::MCP_HIDDEN_TEXT
-            .text_with(&[&listed.join(", ")])
-            .to_string();
         push(
             &mut self.found.hidden,
-            Rule::MCP_HIDDEN_TEXT.id,
+            &Rule::MCP_HIDDEN_TEXT,
             place,
-            told,
+            &[&listed.join(", ")],
         );
     }
 
@@ -122,11 +119,9 @@ impl Looker {
         if bytes > MOST_BYTES {
             push(
                 &mut self.found.long,
-                Rule::MCP_TEXT_LENGTH.id,
+                &Rule::MCP_TEXT_LENGTH,
                 place,
-                Rule::MCP_TEXT_LENGTH
-                    .text_with(&[&bytes, &MOST_BYTES])
-                    .to_string(),
+                &[&bytes, &MOST_BYTES],
             );
         }
         self.entries(&mut place.to_owned(), schema);
@@ -157,14 +152,9 @@ impl Looker {
     }
 }
 
-fn push(faults: &mut Vec<SchemaFault>, rule: &'static str, place: &str, text: String) {
+fn push(faults: &mut Vec<SchemaFault>, rule: &Rule, place: &str, facts: &[&dyn Display]) {
     if faults.len() < MOST_FAULTS {
-        faults.push(SchemaFault {
-            rule,
-            pointer: shown(place),
-            text,
-            targets: Targets::ALL,
-        });
+        faults.push(refused(rule, shown(place), facts));
     }
 }
 

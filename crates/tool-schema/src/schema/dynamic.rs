@@ -259,7 +259,7 @@ pub fn judged(
 fn verdicts(text: &str) -> Verdicts {
     match serde_json::from_str::<Doc>(text) {
         Ok(doc) => judge::judge(&doc),
-        Err(error) => Verdicts::new(vec![refusal(&Rule::JSON_NOT_WRITTEN, &error)]),
+        Err(error) => Verdicts::new(vec![refusal(&Rule::JSON_NOT_JSON, &error)]),
     }
 }
 

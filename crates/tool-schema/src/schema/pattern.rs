@@ -124,33 +124,31 @@ pub enum PatternError {
     Backreference,
     /// A word boundary: `\b` or `\B`.
     WordBoundary,
-    /// Invalid or unsupported syntax; the text says what to write instead.
-    Syntax(&'static str),
+    /// Invalid or unsupported syntax; the rule's text says what to write instead.
+    Syntax(&'static Rule),
     /// More than 256 steps after counted repetitions are expanded (`[a-z]{1,64}` takes 64), or more than one of the smaller limits on classes and nesting.
     TooLarge,
 }
 
 impl PatternError {
+    pub(crate) const fn broken(self) -> &'static Rule {
+        match self {
+            Self::Lookaround => &Rule::PATTERN_LOOKAROUND,
+            Self::Backreference => &Rule::PATTERN_BACKREFERENCE,
+            Self::WordBoundary => &Rule::PATTERN_WORD_BOUNDARY,
+            Self::Syntax(rule) => rule,
+            Self::TooLarge => &Rule::PATTERN_TOO_LARGE,
+        }
+    }
+
     /// The id of the rule that rejects the pattern.
     pub const fn rule(self) -> &'static str {
-        match self {
-            Self::Lookaround => Rule::PATTERN_LOOKAROUND.id,
-            Self::Backreference => Rule::PATTERN_BACKREFERENCE.id,
-            Self::WordBoundary => Rule::PATTERN_WORD_BOUNDARY.id,
-            Self::Syntax(_) => Rule::PATTERN_SYNTAX.id,
-            Self::TooLarge => Rule::PATTERN_TOO_LARGE.id,
-        }
+        self.broken().id
     }
 
     /// What is wrong and what to write instead.
     pub const fn message(self) -> &'static str {
-        match self {
-            Self::Lookaround => Rule::PATTERN_LOOKAROUND.text,
-            Self::Backreference => Rule::PATTERN_BACKREFERENCE.text,
-            Self::WordBoundary => Rule::PATTERN_WORD_BOUNDARY.text,
-            Self::Syntax(what) => what,
-            Self::TooLarge => Rule::PATTERN_TOO_LARGE.text,
-        }
+        self.broken().text
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn twice(options: &Options, params: &[Param<'_>], errors: &Errors) {
     for key in declared.chain(injected) {
         let value = key.value();
         if seen.contains(&value) {
-            errors.at(key, texts::secret_twice(&value));
+            errors.at(key, texts::SECRET_TWICE);
         }
         seen.push(value);
     }
@@ -52,7 +52,7 @@ pub(super) fn twice(options: &Options, params: &[Param<'_>], errors: &Errors) {
     for variable in options.variables.iter().chain(injected) {
         let (name, secret) = (variable.name.value(), variable.secret.is_some());
         if seen.contains(&(name.clone(), !secret)) {
-            errors.at(&variable.name, texts::variable_kinds(&name));
+            errors.at(&variable.name, texts::VARIABLE_KINDS);
         }
         seen.push((name, secret));
     }

@@ -63,11 +63,7 @@ impl Graph {
                 .map(|target| height(&nodes, *target, &mut heights))
                 .sum::<usize>();
         if way > LONGEST_WAY {
-            return Err(refused(
-                Rule::LIMIT_DEPTH.id,
-                String::new(),
-                "too many schemas refer to each other",
-            ));
+            return Err(refused(&Rule::MCP_REFERENCES, String::new(), &[]));
         }
         let mut graph = Self {
             nodes,
@@ -93,11 +89,7 @@ impl Graph {
                 }
                 if !is_done {
                     if open[at] {
-                        return Err(refused(
-                            Rule::RECURSIVE_TYPE.id,
-                            String::new(),
-                            "a part of the schema refers to itself for the same value",
-                        ));
+                        return Err(refused(&Rule::MCP_RECURSIVE, String::new(), &[]));
                     }
                     open[at] = true;
                     stack.push((at, true));
@@ -120,11 +112,7 @@ impl Graph {
                     .values()
                     .fold(0_u64, |all, count| all.saturating_add(*count));
                 if steps > MOST_HERE || total > 100 * MOST_NODES || self.depth > DEEPEST_HERE {
-                    return Err(refused(
-                        Rule::LIMIT_SIZE.id,
-                        String::new(),
-                        "the choices of the schema are nested in each other too often",
-                    ));
+                    return Err(refused(&Rule::MCP_CHOICES, String::new(), &[]));
                 }
                 open[at] = false;
                 closed[at] = Some(counts.into_iter().collect());

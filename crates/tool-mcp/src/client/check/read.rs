@@ -82,16 +82,12 @@ impl<'a> Builder<'a> {
         }
         if let Some(id) = text("$id").filter(|_| depth > 0) {
             let Some(name) = id.strip_prefix('#') else {
-                return Err(refused(
-                    Rule::REF_TARGET.id,
-                    pointer.clone(),
-                    "a schema within the schema has an `$id` of its own, which is not supported",
-                ));
+                return Err(refused(&Rule::MCP_ID, pointer.clone(), &[]));
             };
             self.anchors.insert(name, value);
         }
-        if text("$ref").is_some_and(|to| !to.starts_with('#')) {
-            return Err(leads_out(pointer.clone()));
+        if let Some(to) = text("$ref").filter(|to| !to.starts_with('#')) {
+            return Err(external(to, pointer.clone()));
         }
         for (key, value) in entries {
             // The values of these keywords are data, not schemas.
@@ -127,9 +123,9 @@ impl<'a> Builder<'a> {
         let at = self.nodes.len();
         if at >= MOST_NODES {
             return Err(refused(
-                Rule::LIMIT_SIZE.id,
+                &Rule::MCP_SUBSCHEMAS,
                 String::new(),
-                format!("the schema contains more than {MOST_NODES} schemas"),
+                &[&MOST_NODES],
             ));
         }
         self.nodes.push(Node::default());
@@ -193,11 +189,7 @@ impl<'a> Builder<'a> {
                     node.here.push(next);
                 }
                 ("$dynamicRef" | "$recursiveRef", _) => {
-                    return Err(refused(
-                        Rule::REF_TARGET.id,
-                        pointer.clone(),
-                        format!("`{key}` is not supported, use `$ref`"),
-                    ));
+                    return Err(refused(&Rule::JSON_REF_DYNAMIC, pointer.clone(), &[&key]));
                 }
                 (key, value) if HERE.contains(&key) => {
                     node.here.push(self.below(value, &[key], pointer, depth)?);
@@ -264,18 +256,12 @@ impl<'a> Builder<'a> {
     /// Returns the target of a reference, which must be in the same document.
     fn target(&self, to: &str, pointer: &str) -> Result<&'a Value, SchemaFault> {
         let found = match to.strip_prefix('#') {
-            None => return Err(leads_out(pointer.to_owned())),
+            None => return Err(external(to, pointer.to_owned())),
             Some("") => Some(self.whole),
             Some(path) if path.starts_with('/') => self.whole.pointer(&percent_decoded(path)),
             Some(anchor) => self.anchors.get(anchor).copied(),
         };
-        found.ok_or_else(|| {
-            refused(
-                Rule::REF_TARGET.id,
-                pointer.to_owned(),
-                "a reference leads to a definition that is not in the schema",
-            )
-        })
+        found.ok_or_else(|| refused(&Rule::JSON_REF_MISSING, pointer.to_owned(), &[&to]))
     }
 }
 
@@ -284,20 +270,13 @@ fn step(pointer: &mut String, name: &str) {
     pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
 }
 
-fn leads_out(pointer: String) -> SchemaFault {
-    refused(
-        Rule::REF_TARGET.id,
-        pointer,
-        "a reference leads out of the schema, and nothing is fetched: write the definition under `$defs`",
-    )
+/// A reference to another document.
+fn external(to: &str, pointer: String) -> SchemaFault {
+    refused(&Rule::MCP_REF_EXTERNAL, pointer, &[&to])
 }
 
 fn too_deep(pointer: String) -> SchemaFault {
-    refused(
-        Rule::LIMIT_DEPTH.id,
-        pointer,
-        format!("more than {DEEPEST} schemas are nested in each other"),
-    )
+    refused(&Rule::JSON_TOO_DEEP, pointer, &[&DEEPEST])
 }
 
 fn percent_decoded(path: &str) -> String {

@@ -84,7 +84,7 @@ impl Judge {
             visit(self);
             self.depth -= 1;
         } else {
-            self.fault(&Rule::JSON_TOO_DEEP, &[]);
+            self.fault(&Rule::JSON_TOO_DEEP, &[&DEEPEST]);
         }
         self.pointer.truncate(length);
     }

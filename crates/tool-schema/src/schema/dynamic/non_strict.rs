@@ -138,7 +138,7 @@ impl Adapter {
             visit(self);
             self.depth -= 1;
         } else {
-            self.fault(&Rule::JSON_TOO_DEEP, &[]);
+            self.fault(&Rule::JSON_TOO_DEEP, &[&judge::DEEPEST]);
         }
         self.pointer.truncate(length);
     }

@@ -49,14 +49,18 @@ pub(super) fn read(root: &Doc) -> Result<Read, Vec<SchemaFault>> {
     match node.bare().kind {
         Owned::Object(_) | Owned::Map(_) => {}
         Owned::Tagged { .. } | Owned::Untagged(_) => {
-            reader.fault(&Rule::JSON_ROOT_UNION, &[]);
+            let choices = ["anyOf", "oneOf", "allOf"];
+            match choices.iter().find(|keyword| root.has(keyword)) {
+                Some(keyword) => reader.fault(&Rule::JSON_ROOT_KEYWORD, &[keyword]),
+                None => reader.fault(&Rule::JSON_ROOT_UNION, &[]),
+            };
         }
         _ => {
             reader.fault(&Rule::JSON_ROOT_NOT_OBJECT, &[]);
         }
     }
     if refers_at_once(&node, ROOT) {
-        reader.fault(&Rule::JSON_ONLY_REFERS, &[]);
+        reader.fault(&Rule::JSON_REF_ITSELF, &[&"#"]);
     }
     node.name = Some(ROOT.into());
     if reader.faults.is_empty() {

@@ -4,6 +4,7 @@ use super::PatternError::{self, Backreference, Syntax, TooLarge, WordBoundary};
 use super::attempt;
 use super::parse::Parser;
 use super::run::{MAX_RANGES, MAX_SETS, NEGATED, NON_SPACES, SPACES, Set, decode};
+use tool_rules::Rule;
 
 /// Returned instead of a character for a class escape such as `\d`.
 pub(super) const CLASS_ESCAPE: u32 = u32::MAX;
@@ -40,9 +41,7 @@ impl Parser<'_> {
             b'b' | b'B' if !in_class => return Err(WordBoundary),
             b'1'..=b'9' | b'k' if !in_class => return Err(Backreference),
             b'p' | b'P' => {
-                return Err(Syntax(
-                    "\\p{…} is not supported: write the ranges out, such as [A-Za-z\\u00C0-\\u024F]",
-                ));
+                return Err(Syntax(&Rule::PATTERN_PROPERTY));
             }
             b't' => 0x09,
             b'n' => 0x0A,
@@ -58,28 +57,25 @@ impl Parser<'_> {
             b'u' => attempt!(self.unicode_escape()),
             b' '..=b'~' if !escaped.is_ascii_alphanumeric() => escaped as u32,
             _ => {
-                return Err(Syntax(
-                    "unknown escape: write the character itself, or \\\\ for a backslash",
-                ));
+                return Err(Syntax(&Rule::PATTERN_ESCAPE));
             }
         })
     }
 
     /// Parses `\uHHHH` or `\u{…}` after its `u`. Two escaped surrogates make one character.
     const fn unicode_escape(&mut self) -> Result<u32, PatternError> {
-        const SURROGATE: &str = "a lone surrogate matches no text: write \\u{…} with the character";
         if self.peek(0) != b'{' {
             let lead = attempt!(self.hex(4));
             if lead < 0xD800 || lead > 0xDFFF {
                 return Ok(lead);
             }
             if lead > 0xDBFF || self.peek(0) != b'\\' || self.peek(1) != b'u' {
-                return Err(Syntax(SURROGATE));
+                return Err(Syntax(&Rule::PATTERN_SURROGATE));
             }
             self.at += 2;
             let trail = attempt!(self.hex(4));
             if trail < 0xDC00 || trail > 0xDFFF {
-                return Err(Syntax(SURROGATE));
+                return Err(Syntax(&Rule::PATTERN_SURROGATE));
             }
             return Ok(0x1_0000 + ((lead - 0xD800) << 10) + (trail - 0xDC00));
         }
@@ -88,12 +84,12 @@ impl Parser<'_> {
         while self.peek(0) != b'}' {
             character = character << 4 | attempt!(self.hex(1));
             if character > LAST_CHARACTER {
-                return Err(Syntax("\\u{…} is at most \\u{10FFFF}"));
+                return Err(Syntax(&Rule::PATTERN_CODE_POINT));
             }
         }
         self.at += 1;
         if 0xD800 <= character && character <= 0xDFFF {
-            return Err(Syntax(SURROGATE));
+            return Err(Syntax(&Rule::PATTERN_SURROGATE));
         }
         Ok(character)
     }
@@ -107,9 +103,7 @@ impl Parser<'_> {
                 digit @ b'a'..=b'f' => digit - b'a' + 10,
                 digit @ b'A'..=b'F' => digit - b'A' + 10,
                 _ => {
-                    return Err(Syntax(
-                        "write \\xHH, \\uHHHH or \\u{H…} with hexadecimal digits",
-                    ));
+                    return Err(Syntax(&Rule::PATTERN_HEX));
                 }
             };
             number = number << 4 | digit as u32;
@@ -142,12 +136,10 @@ impl Parser<'_> {
                     Err(error) => return Err(error),
                 };
                 if low == CLASS_ESCAPE || high == CLASS_ESCAPE {
-                    return Err(Syntax(
-                        "a range in [] needs two characters: write \\- for a literal hyphen",
-                    ));
+                    return Err(Syntax(&Rule::PATTERN_RANGE_ENDS));
                 }
                 if low > high {
-                    return Err(Syntax("a range in [] needs its lower character first"));
+                    return Err(Syntax(&Rule::PATTERN_RANGE_ORDER));
                 }
             }
             if low != CLASS_ESCAPE {
@@ -159,7 +151,7 @@ impl Parser<'_> {
     /// Parses the next character of a class; returns `None` at its end.
     const fn class_character(&mut self, set: &mut Set) -> Result<Option<u32>, PatternError> {
         if self.at >= self.source.len() {
-            return Err(Syntax("unclosed [: write \\[ for a literal bracket"));
+            return Err(Syntax(&Rule::PATTERN_CLASS_OPEN));
         }
         if self.source[self.at] == b']' {
             self.at += 1;

@@ -8,6 +8,7 @@ use super::PatternError::{self, Lookaround, Syntax, TooLarge};
 use super::class::CLASS_ESCAPE;
 use super::run::{MAX_RANGES, MAX_SETS, Op, Program, Set, Step};
 use super::{MAX_STEPS, attempt};
+use tool_rules::Rule;
 
 /// Maximum number of nodes of a tree, before counted repetitions are expanded.
 const MAX_NODES: usize = 512;
@@ -149,7 +150,7 @@ impl<'a> Parser<'a> {
                 }
                 b'(' => attempt!(self.open_group()),
                 b')' if self.depth == 0 => {
-                    return Err(Syntax("unmatched ): write \\) for a literal parenthesis"));
+                    return Err(Syntax(&Rule::PATTERN_GROUP_CLOSE));
                 }
                 b')' => {
                     self.at += 1;
@@ -158,18 +159,16 @@ impl<'a> Parser<'a> {
                     attempt!(self.push_item(group, anchors));
                 }
                 b'*' | b'+' | b'?' | b'{' => {
-                    return Err(Syntax(
-                        "nothing to repeat: write \\ before a literal * + ? or {",
-                    ));
+                    return Err(Syntax(&Rule::PATTERN_REPEAT));
                 }
                 b']' | b'}' => {
-                    return Err(Syntax("unmatched ] or }: write \\ before a literal one"));
+                    return Err(Syntax(&Rule::PATTERN_BRACKET));
                 }
                 _ => attempt!(self.item()),
             }
         }
         if self.depth > 0 {
-            return Err(Syntax("unclosed (: write \\( for a literal parenthesis"));
+            return Err(Syntax(&Rule::PATTERN_GROUP_OPEN));
         }
         let (root, anchors) = attempt!(self.close_group());
         self.program.starts_anchored = anchors & STARTS != 0;
@@ -289,10 +288,10 @@ impl<'a> Parser<'a> {
                 (b':', _) => self.at += 2,
                 (b'=' | b'!', _) | (b'<', b'=' | b'!') => return Err(Lookaround),
                 (b'<' | b'P', _) => {
-                    return Err(Syntax("named groups are not supported: write (…) or (?:…)"));
+                    return Err(Syntax(&Rule::PATTERN_NAMED_GROUP));
                 }
                 _ => {
-                    return Err(Syntax("flags in a group are not supported: write (?:…)"));
+                    return Err(Syntax(&Rule::PATTERN_FLAGS));
                 }
             }
         }
@@ -306,7 +305,6 @@ impl<'a> Parser<'a> {
 
     /// Parses `* + ? {n} {n,} {n,m}`, optionally lazy; returns `(1, 1)` if there is no quantifier.
     const fn quantifier(&mut self) -> Result<(u16, u16), PatternError> {
-        const BRACES: &str = "write a count as {2}, {2,} or {2,5}, and \\{ for a literal brace";
         let counts = match self.peek(0) {
             b'*' => (0, UNBOUNDED),
             b'+' => (1, UNBOUNDED),
@@ -314,7 +312,7 @@ impl<'a> Parser<'a> {
             b'{' => {
                 self.at += 1;
                 let Some(min) = self.number() else {
-                    return Err(Syntax(BRACES));
+                    return Err(Syntax(&Rule::PATTERN_COUNT));
                 };
                 let mut max = min;
                 if self.peek(0) == b',' {
@@ -325,10 +323,10 @@ impl<'a> Parser<'a> {
                     };
                 }
                 if self.peek(0) != b'}' {
-                    return Err(Syntax(BRACES));
+                    return Err(Syntax(&Rule::PATTERN_COUNT));
                 }
                 if min > max {
-                    return Err(Syntax("a count {n,m} needs n to be at most m"));
+                    return Err(Syntax(&Rule::PATTERN_COUNT_ORDER));
                 }
                 (min, max)
             }

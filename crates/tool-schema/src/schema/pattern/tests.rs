@@ -249,7 +249,7 @@ fn pattern_keeps_its_source_and_explains_errors() {
         Backreference,
         WordBoundary,
         TooLarge,
-        Syntax("no"),
+        Syntax(&tool_rules::Rule::PATTERN_ESCAPE),
     ] {
         assert_eq!(error.to_string(), error.message());
         assert!(!error.message().ends_with('.'));

@@ -153,7 +153,7 @@ const fn textual(report: &mut Report, path: &Path<'_>, base: &Schema, bounds: &C
     if let Some(pattern) = bounds.pattern
         && let Some(fault) = pattern.fault()
     {
-        report.add_worded(path, fault.rule(), fault.message());
+        report.add(path, fault.broken(), &[]);
     }
     match bounds.format {
         None => return,

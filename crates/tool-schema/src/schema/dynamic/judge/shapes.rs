@@ -29,10 +29,10 @@ impl Judge {
         let known = [
             "string", "number", "integer", "boolean", "object", "array", "null",
         ];
-        let mut types = node.types().peekable();
-        if node.has("type") && (types.peek().is_none() || types.any(|name| !known.contains(&name)))
-        {
-            self.fault(&Rule::JSON_TYPES_UNKNOWN, &[]);
+        if node.has("type") && node.types().next().is_none() {
+            self.fault(&Rule::JSON_TYPE_EMPTY, &[]);
+        } else if let Some(other) = node.types().find(|name| !known.contains(name)) {
+            self.fault(&Rule::JSON_TYPE_UNKNOWN, &[&other]);
         }
     }
 

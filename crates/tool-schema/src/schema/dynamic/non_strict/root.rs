@@ -27,7 +27,7 @@ impl Adapter {
         match get(entries, "type") {
             Some(Doc::String(name)) if name == "object" => {}
             Some(_) if !kinds(entries).contains(&"object") => {
-                self.fault(&Rule::JSON_ROOT_OTHER_TYPE, &[]);
+                self.fault(&Rule::JSON_ROOT_NOT_OBJECT, &[]);
                 return;
             }
             _ => {
@@ -45,13 +45,14 @@ impl Adapter {
             let odd = properties.iter().find(|(name, _)| !key_of(name, true));
             if let Some((name, _)) = odd {
                 let name = name.chars().take(64).collect::<String>();
-                self.fault(&Rule::JSON_KEY_ANTHROPIC, &[&name]);
+                self.fault(&Rule::JSON_KEY, &[&name]);
             }
         }
     }
 
     /// Replaces a reference at the root by its target.
     fn inline(&mut self, entries: &mut Entries, whole: &Doc) {
+        let mut last = String::new();
         for _ in 0..DEEPEST {
             let Some(to) = get(entries, "$ref")
                 .and_then(Doc::as_str)
@@ -60,7 +61,7 @@ impl Adapter {
                 return;
             };
             let Some(Doc::Object(target)) = target(whole, &to) else {
-                self.fault(&Rule::JSON_ROOT_REF_MISSING, &[]);
+                self.fault(&Rule::JSON_REF_MISSING, &[&to]);
                 return;
             };
             self.change(&Rule::JSON_ROOT_INLINED, &[]);
@@ -70,8 +71,9 @@ impl Adapter {
                     entries.push((name.clone(), value.clone()));
                 }
             }
+            last = to;
         }
-        self.fault(&Rule::JSON_ROOT_REF_ITSELF, &[]);
+        self.fault(&Rule::JSON_REF_ITSELF, &[&last]);
     }
 
     /// Removes choices from the root. The properties of all alternatives become properties of the root.

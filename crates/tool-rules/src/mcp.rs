@@ -1,0 +1,17 @@
+//! Rules that only `tool-mcp` checks: the texts of other servers' tools, and whether values can be validated against their schemas.
+
+use crate::dialects::NONE;
+use crate::rule::rules;
+
+rules! { "mcp":
+    MCP_SCHEMA = "schema", "values cannot be validated against the schema: {0}", "a call that does not fit would be sent", NONE;
+    MCP_TEXT_LENGTH = "text-length", "{0} bytes, and at most {1} are taken", "long descriptions displace the conversation", NONE;
+    MCP_HIDDEN_TEXT = "hidden-text", "characters that are not shown: {0}", "instructions that a person cannot see", NONE;
+    MCP_BYTES = "limit-size", "the schema has {0} bytes, and at most {1} are allowed", "a limit of this crate", NONE;
+    MCP_SUBSCHEMAS = "limit-size", "the schema contains more than {0} subschemas", "a limit of this crate", NONE;
+    MCP_CHOICES = "limit-size", "the choices of the schema are nested in each other too often", "a value would take too long to validate", NONE;
+    MCP_REFERENCES = "limit-depth", "too many schemas are nested in each other or refer to each other", "a limit of this crate", NONE;
+    MCP_RECURSIVE = "recursive-type", "a part of the schema refers to itself for the same value", "a validation would not end", NONE;
+    MCP_REF_EXTERNAL = "ref-target", "`{0}` is outside of this schema, and nothing is fetched: write the definition under `$defs`", "a server could make the host request any address", NONE;
+    MCP_ID = "ref-target", "a schema within the schema has an `$id`, which is not supported: refer to it by its place, such as `#/$defs/name`", "a limit of this crate", NONE;
+}
