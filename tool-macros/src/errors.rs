@@ -55,6 +55,11 @@ impl Errors {
         self.list.borrow().as_ref().map_or(0, Vec::len)
     }
 
+    /// Returns all errors, which the caller reports.
+    pub(crate) fn into_list(self) -> Vec<syn::Error> {
+        self.list.borrow_mut().take().unwrap_or_default()
+    }
+
     /// Returns all errors as code that reports them; `Ok` if there are none. The code is empty if rustc has reported all.
     pub(crate) fn finish(self) -> Result<(), TokenStream> {
         let list = self.list.borrow_mut().take().unwrap_or_default();

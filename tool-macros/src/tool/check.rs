@@ -6,7 +6,7 @@ pub(super) mod known;
 mod names;
 mod needs;
 mod output;
-pub(super) mod params;
+mod params;
 
 use quote::ToTokens as _;
 
@@ -20,7 +20,9 @@ use crate::tool::texts;
 /// Decides what is generated; adds every error to `errors`. After an error, only the fallback uses the result, which then
 /// omits the parameters that a tool cannot have.
 pub(super) fn check<'a>(written: &'a Written, errors: &Errors) -> Decided<'a> {
-    let Written { function, options } = written;
+    let Written {
+        function, options, ..
+    } = written;
     header::check(function, errors);
     options.check_conflicts(errors);
     let (name, name_at) = names::tool(written, errors);
@@ -29,7 +31,7 @@ pub(super) fn check<'a>(written: &'a Written, errors: &Errors) -> Decided<'a> {
     if doc.is_missing() {
         errors.at(&function.ident, texts::UNDESCRIBED_TOOL);
     }
-    let params = params::decide(function, options, errors);
+    let params = params::decide(written, errors);
     names::keys(&params, errors);
     needs::twice(options, &params, errors);
     let (output, broken_output) = output::decide(function, &params, errors);

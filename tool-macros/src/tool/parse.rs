@@ -5,6 +5,7 @@ mod documented;
 pub(super) mod function;
 pub(super) mod need;
 pub(super) mod options;
+pub(super) mod params;
 pub(super) mod split;
 pub(super) mod values;
 
@@ -13,11 +14,14 @@ use proc_macro2::TokenStream;
 use crate::errors::Errors;
 use crate::tool::parse::function::Function;
 use crate::tool::parse::options::Options;
+use crate::tool::parse::params::{Attributes, Read};
 
 /// A tool as written.
 pub(super) struct Written {
     pub(super) function: Function,
     pub(super) options: Options,
+    /// The attributes of the named parameters, in their order.
+    pub(super) params: Vec<Read<Attributes>>,
 }
 
 /// The result of the parser.
@@ -38,5 +42,10 @@ pub(super) fn parse(attr: TokenStream, item: TokenStream, errors: &Errors) -> Pa
         return Parsed::Both(both);
     }
     let options = Options::parse(attr, errors);
-    Parsed::Tool(Box::new(Written { function, options }))
+    let params = function.named().map(params::parse).collect();
+    Parsed::Tool(Box::new(Written {
+        function,
+        options,
+        params,
+    }))
 }

@@ -2,40 +2,33 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
-use strsim::levenshtein;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, LitStr, Meta, Type};
+use syn::{Attribute, Type};
 
-use crate::allow::{ARG_RULES, Allowed};
-use crate::constraint::{AuditForm, VALUE_WORDS, ValueWords, value_of};
-use crate::docs::Doc;
 use crate::errors::Errors;
 use crate::json::Value;
 use crate::tool::check::{known, needs};
 use crate::tool::model::{Argument, Param, Source};
-use crate::tool::parse::function::{Function, Named, belongs_to_the_fn};
-use crate::tool::parse::need::{Secret, Variable};
+use crate::tool::parse::Written;
+use crate::tool::parse::function::{Function, Named};
 use crate::tool::parse::options::Options;
+use crate::tool::parse::params::{Attributes, StatedSource};
 use crate::tool::texts;
 use crate::types::peeled;
-use crate::words::{nearest, of_attribute, once, unknown};
-
-/// The options of `#[arg]` in addition to [`VALUE_WORDS`].
-pub(crate) const ARG_WORDS: &[&str] = &["rename", "audit", "allow"];
-
-const ATTRIBUTES: &[&str] = &["arg", "args", "context", "secret", "variable"];
 
 /// Decides the source of every named parameter. Parameters that a tool cannot have are reported and omitted.
-pub(super) fn decide<'a>(
-    function: &'a Function,
-    options: &Options,
-    errors: &Errors,
-) -> Vec<Param<'a>> {
+pub(super) fn decide<'a>(written: &'a Written, errors: &Errors) -> Vec<Param<'a>> {
+    let Written {
+        function,
+        options,
+        params,
+    } = written;
     let params: Vec<Param<'a>> = function
         .named()
+        .zip(params)
         .enumerate()
-        .filter_map(|(number, named)| {
-            let source = source(function, named, options, errors)?;
+        .filter_map(|(number, (named, attributes))| {
+            let source = source(written, named, attributes.used(errors), errors)?;
             let is_doc = |attr: &&Attribute| attr.path().is_ident("doc");
             Some(Param {
                 ident: &named.ident,
@@ -72,92 +65,50 @@ fn args_alone(params: &[Param<'_>], options: &Options, errors: &Errors) {
     }
 }
 
-/// The attributes of one parameter by their purpose.
-#[derive(Default)]
-struct Sorted<'a> {
-    arg: Vec<&'a Attribute>,
-    /// The attribute `#[args]`, `#[context]`, `#[secret]` or `#[variable]`.
-    source: Option<&'a Attribute>,
-    /// Whether it has an unknown attribute, so that its source is unknown as well.
-    unknown: bool,
-}
-
-fn sort<'a>(named: &'a Named, errors: &Errors) -> Sorted<'a> {
-    let mut sorted = Sorted::default();
-    for attr in &named.attrs {
-        let path = attr.path();
-        if path.is_ident("doc") || belongs_to_the_fn(attr) {
-            continue;
-        }
-        if path.is_ident("arg") {
-            sorted.arg.push(attr);
-        } else if ATTRIBUTES.iter().any(|known| path.is_ident(known)) {
-            if sorted.source.is_some() {
-                errors.at(attr, texts::TWO_SOURCES);
-            }
-            sorted.source = Some(attr);
-        } else if path.is_ident("serde") {
-            errors.at(attr, texts::SERDE_ON_PARAM);
-        } else if path.is_ident("schema") {
-            errors.at(attr, texts::SCHEMA_ON_PARAM);
-        } else {
-            let name = path.to_token_stream().to_string();
-            // Short names are close to many others, so the limit is strict.
-            let nearest = nearest(&name, ATTRIBUTES)
-                .filter(|nearest| levenshtein(&name, nearest) * 3 <= nearest.len());
-            errors.at(path, texts::unknown_attribute(&name, nearest, ATTRIBUTES));
-            sorted.unknown = true;
-        }
-    }
-    sorted
-}
-
 fn source<'a>(
-    function: &Function,
+    written: &Written,
     named: &'a Named,
-    options: &Options,
+    attributes: &Attributes,
     errors: &Errors,
 ) -> Option<Source<'a>> {
-    let sorted = sort(named, errors);
-    if sorted.unknown {
+    if attributes.unknown {
         return None;
     }
-    let need = sorted.source.filter(|attr| is_need(attr));
-    if need.is_none() && refused_secret(named, &sorted, errors) {
+    let stated = attributes.stated.as_ref();
+    let need = stated.and_then(|stated| stated.source.need());
+    if need.is_none() && refused_secret(named, attributes, errors) {
         return None;
     }
     if let Type::Reference(reference) = peeled(&named.ty) {
-        if let Some(attr) = need {
-            let is_secret = attr.path().is_ident("secret");
+        if let Some(is_secret) = need {
             errors.at(reference, texts::need_by_value(is_secret, &reference.elem));
             return None;
         }
-        no_arg(&sorted, texts::ARG_ON_HOST, errors);
+        no_arg(attributes, texts::ARG_ON_HOST, errors);
         let before = errors.count();
-        let source = borrowed(function, reference, errors);
-        if let Some(attr) = sorted.source
+        let source = borrowed(&written.function, reference, errors);
+        if let Some(stated) = stated
             && errors.count() == before
         {
-            errors.at(attr, texts::REFERENCE_TWICE);
+            errors.at(&stated.at, texts::REFERENCE_TWICE);
         }
         return source;
     }
-    if sorted.source.is_none()
+    if stated.is_none()
         && let Some(instead) = known::by_reference(&named.ident, &named.ty)
     {
         errors.at(&named.ty, texts::by_reference(&instead));
         return None;
     }
-    if let Some(attr) = need
+    if let Some(is_secret) = need
         && let Some(at) = inner_reference(named.ty.to_token_stream())
     {
-        let is_secret = attr.path().is_ident("secret");
         errors.at(at, texts::need_without_reference(is_secret));
         return None;
     }
     let known = value_type(&named.ty, errors);
-    let Some(attr) = sorted.source else {
-        let argument = argument(named, &sorted, options, errors);
+    let Some(stated) = stated else {
+        let argument = argument(named, attributes, &written.options, errors);
         let known =
             known && (argument.words.as_type.is_some() || no_trait_object(&named.ty, errors));
         if known
@@ -177,39 +128,45 @@ fn source<'a>(
         }
         return known.then_some(Source::Model(argument));
     };
-    let args = attr.path().is_ident("args");
+    let is_args = matches!(stated.source, StatedSource::Args(_));
     no_arg(
-        &sorted,
-        if args {
+        attributes,
+        if is_args {
             texts::ARG_ON_ARGS
         } else {
             texts::ARG_ON_HOST
         },
         errors,
     );
-    let source = if args {
-        no_words(attr, errors);
-        Source::Args
-    } else if attr.path().is_ident("context") {
-        no_words(attr, errors);
-        Source::Context
-    } else {
-        errors.keep(host_need(named, attr, errors))?
+    let source = match &stated.source {
+        StatedSource::Args(read) => {
+            read.used(errors);
+            Source::Args
+        }
+        StatedSource::Context(read) => {
+            read.used(errors);
+            Source::Context
+        }
+        StatedSource::Secret(read) => {
+            let secret = read.used(errors).as_ref()?;
+            needs::secret_optional(secret, &named.ty, errors);
+            Source::Secret(secret.clone())
+        }
+        StatedSource::Variable(read) => {
+            let variable = read.used(errors).as_ref()?;
+            needs::variable_optional(variable, &named.ty, errors);
+            Source::Variable(variable.clone())
+        }
     };
     known.then_some(source)
 }
 
-/// Whether an attribute is `#[secret]` or `#[variable]`.
-fn is_need(attr: &Attribute) -> bool {
-    attr.path().is_ident("secret") || attr.path().is_ident("variable")
-}
-
 /// Refuses a type that contains a secret, which only `#[secret]` and `#[variable]` can supply, unless `#[arg(as = …)]` states that the model sends it.
-fn refused_secret(named: &Named, sorted: &Sorted<'_>, errors: &Errors) -> bool {
+fn refused_secret(named: &Named, attributes: &Attributes, errors: &Errors) -> bool {
     let Some(at) = known::secret(named.ty.to_token_stream()) else {
         return false;
     };
-    if !sorted.arg.is_empty() {
+    if !attributes.arg_at.is_empty() {
         return false;
     }
     let name = named.ident.unraw().to_string();
@@ -218,40 +175,9 @@ fn refused_secret(named: &Named, sorted: &Sorted<'_>, errors: &Errors) -> bool {
     true
 }
 
-/// Reads `#[secret("key", …)]` or `#[variable("NAME", …)]`. The parameter's doc comment helps the person who enters the value.
-fn host_need<'a>(named: &Named, attr: &Attribute, errors: &Errors) -> syn::Result<Source<'a>> {
-    let Meta::List(list) = &attr.meta else {
-        let key = match &attr.meta {
-            Meta::NameValue(pair) => texts::key_expected(attr.path(), true, Some(&pair.value)),
-            _ => texts::key_expected(attr.path(), true, None::<&syn::Path>),
-        };
-        return Err(syn::Error::new_spanned(&attr.meta, key));
-    };
-    let doc = Doc::of(&named.attrs, errors);
-    let doc = (!doc.is_empty()).then(|| LitStr::new(&doc.raw, named.ident.span()));
-    let tokens = list.tokens.clone();
-    if attr.path().is_ident("secret") {
-        let mut secret = Secret::parse(tokens, &list.path, true, errors)?;
-        needs::secret_optional(&secret, &named.ty, errors);
-        secret.description = secret.description.or(doc);
-        Ok(Source::Secret(secret))
-    } else {
-        let mut variable = Variable::parse(tokens, &list.path, true, errors)?;
-        needs::variable_optional(&variable, &named.ty, errors);
-        variable.description = variable.description.or(doc);
-        Ok(Source::Variable(variable))
-    }
-}
-
-fn no_arg(sorted: &Sorted<'_>, text: &str, errors: &Errors) {
-    for attr in &sorted.arg {
+fn no_arg(attributes: &Attributes, text: &str, errors: &Errors) {
+    for attr in &attributes.arg_at {
         errors.at(attr, text);
-    }
-}
-
-fn no_words(attr: &Attribute, errors: &Errors) {
-    if !matches!(attr.meta, Meta::Path(_)) {
-        errors.at(&attr.meta, texts::NO_WORDS);
     }
 }
 
@@ -385,30 +311,21 @@ fn inner_reference(tokens: TokenStream) -> Option<TokenStream> {
     None
 }
 
-fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Errors) -> Argument {
-    let mut words = ValueWords::default();
-    let mut rename: Option<LitStr> = None;
-    let mut audit: Option<AuditForm> = None;
-    let mut allow = Allowed::default();
-    for attr in &sorted.arg {
-        of_attribute(attr, errors, |word, input| match &*word.to_string() {
-            "rename" => once(&mut rename, word, value_of(input)?),
-            "audit" => once(&mut audit, word, AuditForm::parse(word, input)?),
-            "allow" => allow.take(input, ARG_RULES),
-            _ => words.take(word, input).unwrap_or_else(|| {
-                let known = [VALUE_WORDS, ARG_WORDS].concat();
-                Err(unknown(word, &known))
-            }),
-        });
-    }
-    words.bounds.check(errors);
+fn argument(
+    named: &Named,
+    attributes: &Attributes,
+    options: &Options,
+    errors: &Errors,
+) -> Argument {
+    let arg = attributes.arg.used(errors);
+    arg.words.bounds.check(errors);
+    let doc = attributes.doc.used(errors).clone();
     let written = named.ident.unraw().to_string();
-    let doc = Doc::of(&named.attrs, errors);
-    let key_at = match &rename {
+    let key_at = match &arg.rename {
         Some(rename) => rename.to_token_stream(),
         None => named.ident.to_token_stream(),
     };
-    let key = match (rename, options.rename_all) {
+    let key = match (&arg.rename, options.rename_all) {
         (Some(rename), _) => rename.value(),
         (None, Some(case)) => case.of_field(&written),
         (None, None) => written,
@@ -417,8 +334,8 @@ fn argument(named: &Named, sorted: &Sorted<'_>, options: &Options, errors: &Erro
         key,
         key_at,
         doc,
-        words,
-        audit,
-        allow,
+        words: arg.words.clone(),
+        audit: arg.audit.clone(),
+        allow: arg.allow.clone(),
     }
 }

@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use super::need::{SECRET_WORDS, VARIABLE_WORDS};
 use super::options::WORDS;
 use crate::constraint::VALUE_WORDS;
-use crate::tool::check::params::ARG_WORDS;
+use crate::tool::parse::params::ARG_WORDS;
 
 /// The pages of `#[tool]`, in the order in which they are shown.
 const PAGES: [&str; 2] = [

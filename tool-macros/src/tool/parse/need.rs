@@ -18,6 +18,7 @@ pub(super) const SECRET_WORDS: &[&str] = &["label", "description", "optional", "
 pub(super) const VARIABLE_WORDS: &[&str] = &["description", "optional", "secret", "scoped"];
 
 /// The declaration `secret("key", label = "…", description = "…", optional, select("a", "b"))`.
+#[derive(Clone)]
 pub(crate) struct Secret {
     pub(crate) key: LitStr,
     pub(crate) label: Option<LitStr>,
@@ -27,6 +28,7 @@ pub(crate) struct Secret {
 }
 
 /// The declaration `variable("NAME", description = "…", optional, secret, scoped)`.
+#[derive(Clone)]
 pub(crate) struct Variable {
     pub(crate) name: LitStr,
     pub(crate) description: Option<LitStr>,
