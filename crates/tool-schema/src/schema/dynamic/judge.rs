@@ -108,7 +108,11 @@ impl Judge {
                 // The MCP TypeScript SDK drops the whole list of tools.
                 targets = targets.and(Targets::M);
             }
-            self.fault_for(targets, &Rule::JSON_BOOLEAN, &[]);
+            let rule = match node {
+                Doc::Boolean(_) => &Rule::JSON_BOOLEAN,
+                _ => &Rule::JSON_NOT_SCHEMA,
+            };
+            self.fault_for(targets, rule, &[]);
             return;
         }
         self.keywords(node);

@@ -73,6 +73,13 @@ impl Judge {
             Some(Doc::Boolean(true)) if node.has("properties") => {
                 self.fault(&Rule::JSON_OPEN_OBJECT, &[]);
             }
+            Some(_)
+                if node
+                    .get("properties")
+                    .is_some_and(|own| !own.entries().is_empty()) =>
+            {
+                self.fault(&Rule::JSON_MAP_AND_OBJECT, &[]);
+            }
             Some(_) => self.fault(&Rule::JSON_MAP, &[]),
         }
         match node.get("properties") {
