@@ -172,7 +172,7 @@ pub(crate) const INTEGER_BY_NAME: &str = Rule::INTEGER_BY_NAME.message;
 pub(crate) const VARIANT_OTHER: &str = Rule::VARIANT_OTHER.message;
 pub(crate) const FLATTEN_GENERIC: &str = Rule::FLATTEN_GENERIC.message;
 pub(crate) const REFERENCE: &str =
-    "what a model fills in is owned, take `String`, `Vec<T>` or `Box<T>` instead of a reference";
+    "arguments are owned values, take `String`, `Vec<T>` or `Box<T>` instead of a reference";
 pub(crate) const RECURSIVE_GENERIC: &str = Rule::RECURSIVE_GENERIC.message;
 pub(crate) const RECURSIVE_TYPE: &str =
     "`recursive` needs a field type that ends in a named type, such as `Option<Box<Folder>>`";
@@ -185,7 +185,7 @@ pub(crate) const DEFAULT_ON_CONTAINER: &str =
 pub(crate) const AUDIT_EXPECTED: &str =
     "expected `audit = value`, `audit = preview` or `audit = length`";
 pub(crate) const AUDIT_ON_NEWTYPE: &str =
-    "`audit` belongs on a named field or a parameter, say it where this type is used";
+    "`audit` belongs on a named field or a parameter, write it where this type is used";
 pub(crate) const SKIPPED_WORDS: &str = "a skipped field is not part of the schema, remove this";
 pub(crate) const FLATTEN_WORDS: &str =
     "a flattened field has no value of its own on the wire, state this on the fields inside";

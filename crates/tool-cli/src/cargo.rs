@@ -143,5 +143,8 @@ fn start(command: &mut std::process::Command) -> Result<ExitCode, Failure> {
 }
 
 fn cannot(error: &std::io::Error) -> Failure {
-    Failure::of(Exit::Failed, format!("the harness does not start: {error}"))
+    Failure::of(
+        Exit::Failed,
+        format!("the harness cannot be started: {error}"),
+    )
 }

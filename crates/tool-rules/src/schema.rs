@@ -41,7 +41,7 @@ rules! { "schema":
     ARRAY_NO_ITEMS = "array-no-items", "an array without items has one value only, remove it", "OpenAI, Gemini, VS Code: `tool parameters array type must have items`", OP.and(M);
     TUPLE = "tuple", "tuples are lists of mixed types, take a struct with named fields", "OpenAI: `array schema missing items`; Anthropic, Gemini", OAP;
     BYTES = "bytes", "bytes would be a list of numbers, take a `String` in base64", "a list of numbers wastes tokens; bounds are refused by Anthropic", A;
-    MEDIA = "media", "a model cannot write an image, audio or a file: to take one of the user's, read `cx.attachments()`; a type that is only returned holds one where it derives `Serialize` without `Deserialize`", "a model cannot write bytes, and clients of MCP give structured content to models as text", NONE;
+    MEDIA = "media", "a model cannot write an image, audio or a file: read the user's files from `cx.attachments()`; a type that is only returned may contain one if it derives `Serialize` without `Deserialize`", "a model cannot write bytes, and clients of MCP give structured content to models as text", NONE;
     RECURSIVE_TYPE = "recursive-type", "the type contains itself, take a flat list with parent ids or narrow `providers(…)` to openai, json_schema", "Anthropic, Bedrock, Gemini: 400", AP.and(J);
     RECURSIVE_CIRCLE = "recursive-type", "`{0}` contains `{1}` again ({2}), write `#[schema(recursive)]` above this field, or take a flat list with parent ids", "a schema of endless size; Anthropic, Bedrock, Gemini: 400", AP.and(J);
     REF_TARGET = "ref-target", "`{0}` does not enclose this field, so it cannot be referred to", "every provider: `reference to undefined schema`", ALL;

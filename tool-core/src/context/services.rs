@@ -59,9 +59,9 @@ impl Attachments {
         self.0.get(index).ok_or_else(|| {
             ToolError::new(match self.0.len() {
                 0 => "the message has no attachments".to_owned(),
-                1 => format!("there is no attachment {index}, the message has one: 0"),
+                1 => format!("there is no attachment {index}, the message has only attachment 0"),
                 all => format!(
-                    "there is no attachment {index}, the message has those from 0 to {}",
+                    "there is no attachment {index}, the message has the attachments 0 to {}",
                     all - 1
                 ),
             })

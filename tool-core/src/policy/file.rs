@@ -118,7 +118,7 @@ impl PolicyFile {
             "yaml" | "yml" => Self::from_yaml,
             _ => {
                 return Err(PolicyError(vec![format!(
-                    "`{}` ends neither in `.json` nor in an extension that a feature of tool-core adds (`toml`: .toml, `yaml`: .yaml, .yml)",
+                    "`{}` has an unknown extension: use `.json`, or with the features `toml` and `yaml` of tool-core `.toml`, `.yaml` or `.yml`",
                     path.display()
                 )]));
             }

@@ -136,7 +136,10 @@ impl Layer {
                 "agent_depth",
                 "it calls an agent, and this turn is at the maximum depth of nested agents",
             ),
-            Self::Global => ("global", "the lists for every agent omit it or deny it"),
+            Self::Global => (
+                "global",
+                "the allow and deny lists for every agent exclude it: change these lists",
+            ),
             Self::Allow => ("allow", "the agent's allow list does not name it: add it"),
             Self::Deny => (
                 "deny",
@@ -144,7 +147,7 @@ impl Layer {
             ),
             Self::Spawn => (
                 "spawn",
-                "the agent that started this one does not have it either",
+                "the agent that started this one does not have it: enable it there",
             ),
             Self::Policy => (
                 "policy",

@@ -294,7 +294,7 @@ async fn attachments_are_those_of_this_message() {
     );
     assert_eq!(
         ask(&first, r#"{"attachment_index":2}"#).await.model_text(),
-        "there is no attachment 2, the message has those from 0 to 1"
+        "there is no attachment 2, the message has the attachments 0 to 1"
     );
     let second = turn(Vec::new());
     assert_eq!(

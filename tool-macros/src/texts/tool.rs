@@ -7,14 +7,14 @@ use tool_rules::Rule;
 use crate::types::{is_plain, short, type_text};
 
 pub(crate) const NOT_A_FN: &str = "`#[tool]` belongs on a fn";
-pub(crate) const RECEIVER: &str = "a tool is called without a `self`, move the fn out of the `impl` and take what it needs from the host: `state: &State` where `State: FromContext`";
+pub(crate) const RECEIVER: &str = "a tool is called without a `self`, move the fn out of the `impl` and take its state from the host: `state: &State` where `State: FromContext`";
 pub(crate) const ASSOCIATED: &str = "an associated fn cannot be a tool, move it out of the `impl` and name the type instead of `Self`";
 pub(crate) const BORROWED_OUTPUT: &str = "a tool's output outlives the call, return an owned type: `String` instead of `&str`, `Vec<T>` instead of `&[T]`";
 pub(crate) const YIELD: &str = "only a stream yields: return `ToolStream<Progress, Output>` and write the body as `tool_stream! { … }`";
 pub(crate) const FILE_OUTPUT: &str = "an open file cannot be returned, read it and write `tool_core::File`, such as `File::text(text)` or `File::new(\"text/csv\", bytes)`";
 pub(crate) const SECRET_OUTPUT: &str = "a secret cannot be returned, because the model and the client read what a tool returns: return what the tool did with it";
 pub(crate) const APPROVAL: &str = "expected a fn or a closure of the arguments and the context, write `approval = asks` or `approval = |call, cx| …`";
-pub(crate) const APPROVAL_LIST: &str = "`approval` takes no list: write `approval` if a person approves every call, or `approval = asks` if a fn says which";
+pub(crate) const APPROVAL_LIST: &str = "`approval` takes no list: write `approval` if a person approves every call, or `approval = asks` if a fn decides which calls";
 pub(crate) const APPROVAL_ALWAYS: &str =
     "write `approval` alone: a person approves every call then";
 pub(crate) const APPROVAL_NEVER: &str = "remove `approval`: the effect of the tool decides then; if no call needs approval, write `approval = |_, _| false`";
@@ -31,7 +31,8 @@ pub(crate) const NO_BODY: &str = "a tool needs a body";
 
 pub(crate) const IMPL_PARAM: &str =
     "a model fills in values of one type, write the concrete type instead of `impl`";
-pub(crate) const MUT_REFERENCE: &str = "host values are shared between calls, take `&T` and keep what changes behind a lock inside of it";
+pub(crate) const MUT_REFERENCE: &str =
+    "host values are shared between calls, take `&T` and keep mutable state behind a lock in it";
 pub(crate) const STR: &str =
     "a reference comes from the host and a text from the model, take `String`";
 pub(crate) const SLICE: &str =
@@ -65,7 +66,7 @@ pub(crate) const TWO_SOURCES: &str =
 pub(crate) const REFERENCE_TWICE: &str =
     "a reference comes from the host already, remove the attribute or take an owned value";
 pub(crate) const ARG_ON_HOST: &str =
-    "`#[arg(…)]` is for what the model fills in, this parameter comes from the host";
+    "`#[arg(…)]` is for arguments of the model, this parameter comes from the host";
 pub(crate) const ARG_ON_ARGS: &str =
     "put bounds and names on the fields of the struct, `#[schema(…)]` there";
 pub(crate) const NO_WORDS: &str = "this attribute takes no arguments";

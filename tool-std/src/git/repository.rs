@@ -52,7 +52,7 @@ pub(super) fn open(
     let dot_git = dir.open_dir_nofollow(".git").map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => missing(&path, &error),
         _ => ToolError::new(format!(
-            "the `.git` of `{path}` is not a folder but leads elsewhere, which these tools do not follow: write the path of the repository that it leads to"
+            "the `.git` of `{path}` is not a folder, and these tools do not follow it: write the path of the repository that it refers to"
         )),
     })?;
     look_through(&dot_git, workspace.trust().hard_links)?;

@@ -40,11 +40,13 @@ const ID: &str = "cli";
 pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, Failure> {
     let registry = cli.tools()?;
     let Some(Named::Tool(after)) = words.tool else {
-        return Err(Failure::usage("no tool is named").hint(format!(
-            "`{}` shows the arguments of a tool, `{}` the tools",
-            cli.line("call NAME --help"),
-            cli.line("list")
-        )));
+        return Err(
+            Failure::usage("the name of the tool is missing").hint(format!(
+                "`{}` shows the arguments of a tool, `{}` the tools",
+                cli.line("call NAME --help"),
+                cli.line("list")
+            )),
+        );
     };
     let mut after = after.into_iter();
     let name = after.next().unwrap_or_default();
@@ -130,7 +132,7 @@ fn arguments(how: &How, flags: Option<String>) -> Result<String, Failure> {
         (Some(_), Some(_)) => {
             return Err(
                 Failure::usage("arguments are given both as `--json` and as flags")
-                    .hint("give all of them one way"),
+                    .hint("write all of them in `--json`, or all of them as flags"),
             );
         }
         (None, flags) => return Ok(flags.unwrap_or_else(|| "{}".to_owned())),

@@ -38,7 +38,7 @@ pub(super) fn run(words: &New, screen: Screen) -> Result<Exit, Failure> {
     fill(&words.path, &sources).map_err(|error| {
         Failure::of(
             Exit::Failed,
-            format!("`{}` cannot be filled: {error}", words.path.display()),
+            format!("`{}` cannot be written: {error}", words.path.display()),
         )
     })?;
     let place = words.path.display().to_string();

@@ -44,7 +44,7 @@ pub(super) async fn run(cli: &Cli, words: &Schema, screen: Screen) -> Result<Exi
             Some(schema) => show(&schema, screen),
             None => Err(
                 Failure::usage(format!("the output of `{name}` has no schema")).hint(
-                    "files (`Image`, `Audio`, `File`, `Part`) and what holds them have no schema; for any other output, \
+                    "files (`Image`, `Audio`, `File`, `Part`) and types that contain them have no schema; for any other output, \
 derive `StrictSchema` or `schemars::JsonSchema` for the type that the tool returns",
                 ),
             ),

@@ -73,7 +73,7 @@ impl Supplied {
                         .any(|(name, _)| *name == need.name)
                 {
                     return Err(Failure::usage(format!(
-                        "variable `{}` is secret, and a value on the command line can be seen",
+                        "variable `{}` is secret, and other users can see a value on the command line",
                         need.name
                     ))
                     .hint(format!(
@@ -205,7 +205,7 @@ fn secret(said: &str) -> Result<(String, SecretString), Failure> {
         text.trim_end_matches(['\r', '\n']).to_owned()
     } else {
         // The value is not printed, because it may be the secret itself.
-        let text = format!("secret `{key}`: a value on the command line can be seen by others");
+        let text = format!("secret `{key}`: other users can see a value on the command line");
         return Err(Failure::usage(text).hint(form));
     };
     Ok((key.to_owned(), value.into()))

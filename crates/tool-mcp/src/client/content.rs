@@ -114,7 +114,7 @@ fn failure(result: &CallToolResult, results: Results) -> ToolError {
     if text.trim().is_empty() {
         text = match &result.structured_content {
             Some(structured) => results.text(&structured.to_string()).into_owned(),
-            None => "the tool failed and does not say why".to_owned(),
+            None => "the tool failed without an error message".to_owned(),
         };
     }
     if text.len() > MOST_ERROR {

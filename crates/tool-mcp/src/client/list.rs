@@ -91,7 +91,7 @@ pub(crate) async fn read(
         };
         if listed.tools.len() + listed.broken.len() > MOST_TOOLS {
             return Err(McpToolsError::Endless(format!(
-                "it has more than {MOST_TOOLS}"
+                "it has more than {MOST_TOOLS} tools"
             )));
         }
         let new = listed.tools.get(counted..).unwrap_or_default();
@@ -111,7 +111,7 @@ pub(crate) async fn read(
         }
         if !cursors.insert(next.clone()) {
             return Err(McpToolsError::Endless(
-                "it gives the same cursor twice".to_owned(),
+                "it returns the same cursor twice".to_owned(),
             ));
         }
         cursor = Some(next);

@@ -167,14 +167,14 @@ impl fmt::Display for Refusal {
         match self {
             Self::Broken(why) => write!(f, "the server's entry is not a tool: {why}"),
             Self::Name => f.write_str(
-                "no provider takes its name: use 1 to 64 letters, digits, `_` and `-`, namespace included, or `map_names`",
+                "no provider accepts its name: use 1 to 64 letters, digits, `_` and `-`, namespace included, or `map_names`",
             ),
             Self::Collision(other) => {
                 write!(f, "the server's tool `{}` has the same name here", shown(other))
             }
-            Self::Description => f.write_str("the server does not say what it does"),
+            Self::Description => f.write_str("it has no description"),
             Self::Schema(found) => faults(f, "its schema cannot be read", found),
-            Self::NoProvider => f.write_str("its schema suits no provider"),
+            Self::NoProvider => f.write_str("no provider accepts its schema"),
             Self::HiddenText(found) => {
                 faults(f, "its texts contain hidden characters", found)?;
                 f.write_str(": look at it, and use `remove_hidden_text` or leave it out")

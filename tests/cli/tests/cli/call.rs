@@ -158,7 +158,7 @@ fn wrong_arguments_are_reported_by_flag_name() {
     desk(&["call", "file_note", "--json", "{\"title\":"]).fails(2, &["the arguments do not fit"]);
     desk(&["call", "file_note", "--json", "{}", "--title", "x"])
         .fails(2, &["both as `--json` and as flags"]);
-    desk(&["call"]).fails(2, &["no tool is named", "list"]);
+    desk(&["call"]).fails(2, &["the name of the tool is missing", "list"]);
     desk(&["call", "flie_note"]).fails(2, &["did you mean `file_note`?"]);
 }
 

@@ -61,7 +61,7 @@ async fn tools_with_hidden_text_are_refused_and_reported() {
     for says in [
         "`described`: refused\n  its texts contain hidden characters: `/description`: [hidden-text] characters that are not shown: U+E0048, U+E0049, U+200B, U+202E, 1 more",
         "`/inputSchema/properties/p/enum/0`: [hidden-text]",
-        "`long`: refused\n  it is too long: `/description`: [text-length] 119994 bytes, and at most 16384 are taken",
+        "`long`: refused\n  it is too long: `/description`: [text-length] the text has 119994 bytes, and at most 16384 are allowed",
         &format!("`named{SHOWN}`: refused"),
     ] {
         assert!(said.contains(says), "{says}\n{said}");

@@ -74,9 +74,10 @@ pub(super) fn save(result: &CallResult, folder: &Path) -> Vec<Saved> {
                         }
                     }
                 }
-                Content::Address(address) => {
-                    Some(format!("it is at the address {}", hidden::escape(&address)))
-                }
+                Content::Address(address) => Some(format!(
+                    "it was returned as the address {}",
+                    hidden::escape(&address)
+                )),
                 Content::LeftOut => Some("it is left out because it holds a secret".to_owned()),
                 Content::Broken => Some("its data is not base64".to_owned()),
             };
