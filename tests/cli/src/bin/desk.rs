@@ -240,9 +240,10 @@ fn label(release: &str) -> DynamicTool {
         schema["properties"]["text"]["description"] = json!("The text that is printed on it.");
     }
     let category = if release == "sorted" { "paper" } else { "desk" };
+    let times = if release == "wordy" { 99 } else { 0 };
     DynamicTool::new(
         "print_label",
-        "Prints a label.",
+        "Prints a label. ".repeat(times) + "Prints a label.",
         schema,
         |said: Value, _cx| async move { Ok::<_, ToolError>(said.to_string()) },
     )

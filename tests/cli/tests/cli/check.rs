@@ -55,3 +55,17 @@ fn missing_description_is_a_warning_and_fails_strict_mode() {
     assert_eq!(json["findings"][0]["level"], "warning");
     assert_eq!(json["findings"][0]["tool"], "print_label");
 }
+
+// A description is sent with the bounds that it states, so its length is that of the text that is sent.
+#[test]
+fn long_description_is_a_warning_with_its_length() {
+    let mut check = command(DESK, &["check", "print_label", "--format", "json"]);
+    check.env("DESK_RELEASE", "wordy");
+    let json = run(check, "").succeeds().json();
+    let finding = &json["findings"][0];
+    assert_eq!(finding["rule"], "tool-description-long");
+    assert_eq!(
+        finding["text"],
+        "the description has 1599 characters with the bounds and examples that it states: some clients cut it after 1024, move detail to the fields"
+    );
+}

@@ -76,6 +76,21 @@ fn untypable_definitions_are_left_out_with_their_rule() {
     assert_eq!(json["tools"][0]["tool"], json!(null));
 }
 
+#[test]
+fn nulls_in_lists_and_wide_integers_have_no_type() {
+    let text = r#"{"type":"object","properties":{"tags":{"type":"array","items":{"type":["string","null"]}},"size":{"enum":[18446744073709551615]}}}"#;
+    let ran = import(text, &["--name", "fit"]);
+    ran.fails(
+        1,
+        &[
+            "[null-item] `/tags/[]`",
+            "items and variants that may be null have no strict type, remove null from the schema",
+            "[int-range] `/size`",
+            "a whole number of the `enum` does not fit in 64 bits, write the values as text",
+        ],
+    );
+}
+
 // H7: a definition with hidden characters is not turned into source, and is reported with them escaped.
 #[test]
 fn definitions_with_hidden_characters_are_left_out() {

@@ -44,6 +44,64 @@ fn references_out_of_the_schema_are_refused() {
     assert!(why(&json!({"$schema": "https://example.com/own"})).contains("[schema]"));
 }
 
+// H1: each reason is the message of its rule.
+#[test]
+fn each_refusal_has_the_message_of_its_rule() {
+    let long = json!({"description": "x".repeat(MOST_BYTES)});
+    let bytes = long.to_string().len();
+    let many: serde_json::Map<String, Value> = (0..10_001)
+        .map(|at| (format!("p{at}"), json!({})))
+        .collect();
+    let here = |depth: usize| (0..depth).fold(json!({}), |inner, _| json!({"not": inner}));
+    let chain: serde_json::Map<String, Value> = (0..100)
+        .map(|at| {
+            let next = json!({"items": {"$ref": format!("#/$defs/d{}", (at + 1) % 100)}});
+            (
+                format!("d{at}"),
+                (0..30).fold(next, |inner, _| json!({"items": inner})),
+            )
+        })
+        .collect();
+    for (schema, expected) in [
+        (
+            long,
+            &*format!(
+                "`/`: [limit-size] the schema has {bytes} bytes, and at most 262144 are allowed"
+            ),
+        ),
+        (
+            json!({"properties": many}),
+            "`/`: [limit-size] the schema contains more than 10000 subschemas",
+        ),
+        (
+            here(40),
+            "`/`: [limit-size] the choices of the schema are nested in each other too often",
+        ),
+        (
+            json!({"$ref": "#/$defs/d0", "$defs": chain}),
+            "`/`: [limit-depth] too many schemas are nested in each other or refer to each other",
+        ),
+        (
+            json!({"$ref": "#"}),
+            "`/`: [recursive-type] a part of the schema refers to itself for the same value",
+        ),
+        (
+            json!({"$ref": "other.json"}),
+            "`/`: [ref-target] `other.json` is outside of this schema, and nothing is fetched: write the definition under `$defs`",
+        ),
+        (
+            json!({"properties": {"a": {"$id": "https://example.com/a"}}}),
+            "`/properties/a`: [ref-target] a schema within the schema has an `$id`, which is not supported: refer to it by its place, such as `#/$defs/name`",
+        ),
+        (
+            json!({"type": "date"}),
+            "`/type`: [schema] values cannot be validated against the schema: \"date\" is not valid under any of the schemas listed in the 'anyOf' keyword",
+        ),
+    ] {
+        assert_eq!(why(&schema), expected);
+    }
+}
+
 // H1: a schema that is too deep, too large or infinite is refused with its reason.
 #[test]
 fn schemas_beyond_the_bounds_are_refused() {
