@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+
+/// Greets.
+#[tool]
+pub fn greet(#[secret("mode", select("fast", ""))] mode: SecretString) -> Result<(), ToolError> {
+    drop(mode);
+    Ok(())
+}
+
+fn main() {}

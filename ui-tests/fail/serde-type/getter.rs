@@ -1,0 +1,10 @@
+use tool_core::prelude::*;
+
+#[derive(StrictSchema)]
+pub struct Size {
+    /// Its width.
+    #[serde(getter = "width")]
+    pub width: u32,
+}
+
+fn main() {}
