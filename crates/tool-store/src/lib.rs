@@ -24,8 +24,8 @@
 //! | feature | adds |
 //! |---|---|
 //! | `host` | what a gate stores: approvals, effects, audit rows, runs and switches. A store needs it, and the other features enable it |
-//! | `sqlite` | [`SqliteStore`] |
-//! | `suite` | [`suite`], the tests that a store must pass |
+//! | `sqlite` | `SqliteStore` |
+//! | `suite` | the module `suite`: the tests that a store must pass |
 //!
 //! No feature is on by default: a crate of tools needs none of them.
 //!
@@ -43,8 +43,8 @@
 //!
 //! [`Maintenance`] covers erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
 //!
-//! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data, and [`SqliteStore`] for all other hosts. To write
-//! a store of your own, implement the traits and run [`suite`] on it. Each method is one transaction: it happens completely or not at all, even
+//! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data, and `SqliteStore` for all other hosts. To write
+//! a store of your own, implement the traits and run the tests of the module `suite` on it. Each method is one transaction: it happens completely or not at all, even
 //! among many tasks and, if [`is_durable`](ApprovalStore::is_durable), among many processes. The caller passes in the time, so that a store
 //! has no clock of its own and a test needs none.
 //!
@@ -53,16 +53,6 @@
 //!
 //! A future does nothing before it is polled. A future that is dropped half way either changed nothing or did all that its method documents.
 
-#![cfg_attr(feature = "sqlite", doc = "\n[`SqliteStore`]: crate::SqliteStore")]
-#![cfg_attr(
-    not(feature = "sqlite"),
-    doc = "\n[`SqliteStore`]: https://docs.rs/tool-store/latest/tool_store/struct.SqliteStore.html"
-)]
-#![cfg_attr(feature = "suite", doc = "\n[`suite`]: crate::suite")]
-#![cfg_attr(
-    not(feature = "suite"),
-    doc = "\n[`suite`]: https://docs.rs/tool-store/latest/tool_store/suite/index.html"
-)]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

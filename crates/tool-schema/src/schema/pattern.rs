@@ -64,7 +64,7 @@ impl Pattern {
     pub const fn new(source: &'static str) -> Self {
         match Self::parse(source) {
             Ok(pattern) => pattern,
-            Err(error) => panic!("{}", error.message()),
+            Err(error) => panic!("{}", error.text()),
         }
     }
 
@@ -147,14 +147,14 @@ impl PatternError {
     }
 
     /// What is wrong and what to write instead.
-    pub const fn message(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         self.broken().text
     }
 }
 
 impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.message())
+        f.write_str(self.text())
     }
 }
 

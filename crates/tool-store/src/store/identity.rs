@@ -515,6 +515,7 @@ pub struct EarlierCall {
 
 #[cfg(feature = "host")]
 impl EarlierCall {
+    #[must_use]
     pub fn nested(&self, number: u32, call: &str) -> Self {
         Self {
             turn: Arc::clone(&self.turn),

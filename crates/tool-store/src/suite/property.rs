@@ -218,10 +218,10 @@ pub(super) fn approvals() -> impl Strategy<Value = Step> {
     );
     let opened = opened.prop_map(
         |(id, identity, principal, tool, kind, four_eyes, created, expires)| ApprovalRequest {
-            identity,
-            principal,
-            tool,
             kind,
+            identity,
+            tool,
+            principal,
             four_eyes,
             created,
             expires,
@@ -297,9 +297,9 @@ fn row() -> impl Strategy<Value = AuditRow> + Clone {
             identity,
             principal,
             tool,
+            outcome,
             started,
             duration_us,
-            outcome,
             ..audit("call")
         },
     )

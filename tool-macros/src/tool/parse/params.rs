@@ -124,7 +124,7 @@ pub(super) fn parse(named: &Named) -> Read<Attributes> {
             }
         }
         Attributes {
-            arg_at: arg.iter().map(|attr| attr.to_token_stream()).collect(),
+            arg_at: arg.iter().map(quote::ToTokens::to_token_stream).collect(),
             arg: options(&arg),
             doc: Read::new(|errors| Doc::of(&named.attrs, errors)),
             stated: stated.map(|attr| Stated {

@@ -251,7 +251,7 @@ fn pattern_keeps_its_source_and_explains_errors() {
         TooLarge,
         Syntax(&tool_rules::Rule::PATTERN_ESCAPE),
     ] {
-        assert_eq!(error.to_string(), error.message());
-        assert!(!error.message().ends_with('.'));
+        assert_eq!(error.to_string(), error.text());
+        assert!(!error.text().ends_with('.'));
     }
 }
