@@ -163,7 +163,7 @@ async fn main() -> Result<(), Error> {
     }
     // Another user's conversation continues meanwhile. The model gives its calls the same ids.
     let cy = host.begin("cy", "thread-2").await?;
-    if let Outcome::Said(text) = host.respond("How many invoices are unpaid?", &cy).await? {
+    if let Outcome::Answered(text) = host.respond("How many invoices are unpaid?", &cy).await? {
         println!("model: {text}");
     }
     host.store.close().await;
@@ -197,7 +197,7 @@ async fn main() -> Result<(), Error> {
             .await?;
         println!("bob approves");
     }
-    if let Outcome::Said(text) = host.drive(&ann).await? {
+    if let Outcome::Answered(text) = host.drive(&ann).await? {
         println!("model: {text}");
     }
 
@@ -230,7 +230,7 @@ async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
     stopped?;
     println!("stopped: {:?}", ended?);
     // The conversation continues.
-    if let Outcome::Said(text) = host.respond("Never mind.", ann).await? {
+    if let Outcome::Answered(text) = host.respond("Never mind.", ann).await? {
         println!("model: {text}");
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use futures::future::{BoxFuture, FutureExt as _};
 use serde_json::value::RawValue;
-use tool_core::turn::{Model, ModelMessage, Request};
+use tool_core::turn::{Model, ModelMessage, ModelRequest};
 use tool_core::{ExposeSecret as _, prelude::*};
 use tool_wire::{Delta, Offer, Provider, SystemPrompt};
 
@@ -40,7 +40,7 @@ impl HttpModel {
         }
     }
 
-    async fn ask(&self, request: Request<'_>) -> Result<ModelMessage, ToolError> {
+    async fn ask(&self, request: ModelRequest<'_>) -> Result<ModelMessage, ToolError> {
         // Both fail only for a thread or a tool that the provider would refuse.
         let offer = PROVIDER.offer(request.tools).map_err(ToolError::foreign)?;
         let history = PROVIDER
@@ -82,7 +82,7 @@ impl Model for HttpModel {
     // Stopping the run drops this future, which closes the connection.
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         println!("model, step {}", request.step);
         self.ask(request).boxed()

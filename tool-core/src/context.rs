@@ -55,7 +55,7 @@ pub(crate) use gated::{Gated, TypedOutput};
 pub(crate) use scope::{CallScope, RunningTool, Standing, StandingRules, ToolFacts};
 pub use services::{
     ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, ConversationState, History,
-    OAuth, OAuthToken, Said, Speaker, StatePlace, StateStore, TokenSource,
+    HistoryMessage, HistoryRole, OAuth, OAuthToken, StatePlace, StateStore, TokenSource,
 };
 pub use slug::{InstanceSlug, Instances, ResolveInstance, SlugError};
 pub use trace::{TraceContext, TraceContextError};

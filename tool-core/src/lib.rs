@@ -140,9 +140,9 @@ pub use call::{CallResult, ToolCall, ToolEvent};
 pub use context::variables;
 pub use context::{
     Answer, ApiKeys, Asker, Attachment, AttachmentBody, AttachmentKind, Attachments,
-    ConversationState, Deadline, FromContext, FromSecret, FromVariable, History, InstanceSlug,
-    Instances, OAuth, OAuthToken, Question, Reads, ResolveInstance, Said, SlugError, Speaker,
-    StatePlace, StateStore, TokenSource, ToolContext, ToolContextBuilder, Writes,
+    ConversationState, Deadline, FromContext, FromSecret, FromVariable, History, HistoryMessage,
+    HistoryRole, InstanceSlug, Instances, OAuth, OAuthToken, Question, Reads, ResolveInstance,
+    SlugError, StatePlace, StateStore, TokenSource, ToolContext, ToolContextBuilder, Writes,
 };
 pub use context::{TraceContext, TraceContextError};
 pub use effect::{Declared, Effect};

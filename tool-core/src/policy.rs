@@ -5,7 +5,7 @@
 //! policy in shadow mode, and switch tools off.
 //!
 //! ```
-//! use tool_core::policy::{Condition, Policy, PolicyVerdict, Request, Rule};
+//! use tool_core::policy::{Condition, Policy, PolicyVerdict, PolicyRequest, Rule};
 //! use tool_core::prelude::*;
 //!
 //! /// Removes a file.
@@ -24,7 +24,7 @@
 //!     .build()?;
 //! let judge = |arguments| {
 //!     let tool = &<remove_file as Tool>::DEF;
-//!     policy.decide(&Request { tool, tenant: "acme", principal: "u-17", agent: None, arguments })
+//!     policy.decide(&PolicyRequest { tool, tenant: "acme", principal: "u-17", agent: None, arguments })
 //! };
 //! assert_eq!(judge(r#"{"path":"/etc/passwd"}"#).verdict, PolicyVerdict::Deny);
 //! let asked = judge(r#"{"path":"/tmp/x"}"#);
@@ -59,7 +59,7 @@ use lists::Lists;
 pub use crate::decision::{DecisionId, NotAnId};
 pub(crate) use compiled::Compiled;
 pub use condition::{Condition, Place};
-pub use decision::{Decision, Request};
+pub use decision::{Decision, PolicyRequest};
 pub use file::{AgentLists, PolicyFile, Reloaded};
 pub use glob::Glob;
 pub use report::{PolicyReport, Reachable, Unknown};
@@ -273,7 +273,7 @@ impl Policy {
     ///
     /// A matching deny rule denies the call. Otherwise a matching ask rule asks for an approval. Otherwise the first matching allow rule
     /// allows the call. Otherwise the default decides. A rule with a failed condition never allows: see [`Rule::when`].
-    pub fn decide(&self, request: &Request<'_>) -> Decision {
+    pub fn decide(&self, request: &PolicyRequest<'_>) -> Decision {
         let about = self
             .rules
             .iter()
@@ -283,7 +283,11 @@ impl Policy {
     }
 
     /// Like [`decide`](Policy::decide), for a tool whose candidate rules are known. Candidates of a different policy are ignored.
-    pub(crate) fn decide_among(&self, candidates: &Candidates, request: &Request<'_>) -> Decision {
+    pub(crate) fn decide_among(
+        &self,
+        candidates: &Candidates,
+        request: &PolicyRequest<'_>,
+    ) -> Decision {
         if candidates.policy != self.hash {
             return self.decide(request);
         }
@@ -316,7 +320,7 @@ impl Policy {
     fn judge<'a>(
         &'a self,
         rules: impl Iterator<Item = (usize, &'a Rule)>,
-        request: &Request<'_>,
+        request: &PolicyRequest<'_>,
     ) -> Decision {
         let arguments = Arguments::new(request.arguments);
         let mut rules =

@@ -10,7 +10,7 @@ use crate::context::{Standing, ToolContext};
 use crate::error::{ToolError, unknown_tool};
 #[cfg(feature = "host")]
 use crate::gate::Gate;
-use crate::policy::{Decision, Request};
+use crate::policy::{Decision, PolicyRequest};
 use crate::registry::{Registry, Shelf, join};
 use crate::schema::dialect::{Dialect, Dialects};
 use crate::schema::rules::Fault;
@@ -261,7 +261,7 @@ impl Toolset {
     pub(crate) fn judge<'r>(
         &self,
         at: usize,
-        request: impl FnOnce() -> Request<'r>,
+        request: impl FnOnce() -> PolicyRequest<'r>,
     ) -> Option<Decision> {
         let view = self.view.as_ref()?;
         view.judge(at, &request())

@@ -33,7 +33,7 @@ mod user;
 mod watch;
 
 use call::{Ended, Filed, Making, is_final, withdraw_approvals};
-pub use drive::{Model, Outcome, Request};
+pub use drive::{Model, ModelRequest, Outcome};
 use held::{Halt, Held, Hold, Live};
 use message::StoredCall;
 pub use message::{ModelMessage, StopReason, StoredMessage, ToolMessage, Written};

@@ -9,7 +9,7 @@ use std::process::Command;
 use futures::future::BoxFuture;
 use tool_core::prelude::*;
 use tool_core::store::MemoryStore;
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::turn::{Model, ModelMessage, Outcome, ModelRequest, Turns};
 use tool_core::{Audit, Gate, Sweeper};
 
 /// Reads a page.
@@ -24,7 +24,7 @@ async fn page(
 struct Script(usize);
 
 impl Model for Script {
-    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    fn next<'a>(&'a mut self, _: ModelRequest<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let Some(left) = self.0.checked_sub(1) else {
             return Box::pin(ready(Ok(ModelMessage::text("done"))));
         };
@@ -65,7 +65,7 @@ fn run(messages: usize, steps: usize) {
 
 async fn drive(turns: &Turns, steps: usize, tools: &Toolset, cx: &ToolContext) {
     let outcome = turns.drive(&mut Script(steps), |_| tools.clone(), cx).await;
-    assert!(matches!(outcome, Ok(Outcome::Said(_))), "{outcome:?}");
+    assert!(matches!(outcome, Ok(Outcome::Answered(_))), "{outcome:?}");
 }
 
 #[inline(never)]

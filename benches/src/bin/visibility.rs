@@ -7,7 +7,7 @@ use std::{hint::black_box, time::Instant};
 use serde_json::{Value, json};
 use tool_core::{
     DynamicTool, Effect, Enablement, Rules, Runtime, SecretNeed,
-    policy::{Condition, Policy, Request, Rule, SharedPolicy},
+    policy::{Condition, Policy, PolicyRequest, Rule, SharedPolicy},
     prelude::*,
 };
 
@@ -86,7 +86,7 @@ fn main() {
     }
     let (current, tool) = (shared.current(), registry.get("search_0").expect("a tool"));
     let arguments = r#"{"path":"/tmp/x"}"#;
-    let request = Request { tool, tenant: "acme", principal: "u-1", agent: Some("chief"), arguments };
+    let request = PolicyRequest { tool, tenant: "acme", principal: "u-1", agent: Some("chief"), arguments };
     measure("1,000 decisions of 20 rules, none known beforehand", || {
         (0..1_000).map(|_| current.decide(black_box(&request)).four_eyes).filter(|eyes| *eyes).count()
     });

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use futures::StreamExt as _;
 use futures::future::{BoxFuture, ready};
 use tool_core::prelude::*;
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turns};
 use tool_core::{ApprovalError, Approvals, Audit, Gate, KeyRing, Reply, Ticket};
 use tool_std::demo::{log_hello_world, slow_count};
 use tool_store::SqliteStore;
@@ -56,7 +56,7 @@ struct Greeter;
 impl Model for Greeter {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let greet = |id, message| {
             let arguments = format!(r#"{{"message":"{message}"}}"#);
@@ -173,7 +173,7 @@ async fn greeting_is_logged_only_after_approval() {
     no.await.unwrap();
     let outcome = host.drive().await;
     assert!(
-        matches!(&outcome, Outcome::Said(word) if word == "done"),
+        matches!(&outcome, Outcome::Answered(word) if word == "done"),
         "{outcome:?}"
     );
     assert_eq!(log.lines(), ["Hello, moon"]);

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 use tempfile::TempDir;
 use tool_core::prelude::*;
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turns};
 use tool_core::{Audit, Effect, Gate, Sweeper};
 use tool_store::SqliteStore;
 use wal::commits;
@@ -74,7 +74,10 @@ impl Host {
 struct Script(Vec<ModelMessage>);
 
 impl Model for Script {
-    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let message = self.0.remove(0);
         Box::pin(std::future::ready(Ok(message)))
     }
@@ -112,7 +115,7 @@ async fn cost(parallel: usize) -> usize {
     let said = turns.respond("Read both and send.", &mut model, |_| tools.clone(), &cx);
     let said = said.await;
     assert!(
-        matches!(said, Ok(Outcome::Said(_) | Outcome::Replied(_))),
+        matches!(said, Ok(Outcome::Answered(_) | Outcome::Replied(_))),
         "{said:?}"
     );
     let cost = commits(&host.file) - before;

@@ -22,7 +22,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, SqlSaf
 use tempfile::TempDir;
 use tool_core::prelude::*;
 use tool_core::store::*;
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turns};
 use tool_core::{Approvals, Audit, Effect, Gate, KeyRing, Reply};
 use tool_store::SqliteStore;
 
@@ -565,7 +565,10 @@ async fn send(sent: &Sent) -> String {
 struct Done;
 
 impl Model for Done {
-    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         Box::pin(async { Ok(ModelMessage::text("done")) })
     }
 }
@@ -687,7 +690,7 @@ async fn an_old_approval_lets_its_call_run_once() {
             }
             let outcome = host.drive().await;
             assert!(
-                matches!(&outcome, Outcome::Said(text) if text == "done"),
+                matches!(&outcome, Outcome::Answered(text) if text == "done"),
                 "{outcome:?}"
             );
             assert_eq!(host.times(), 1, "{status} {token_first}");
@@ -756,7 +759,7 @@ async fn an_old_effect_is_not_repeated() {
             assert!(!result.is_error() && !result.is_replayed(), "{result:?}");
         }
         let outcome = host.drive().await;
-        assert!(matches!(outcome, Outcome::Said(_)), "{outcome:?}");
+        assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
         assert!(
             host.tools
                 .resume(&ticket.token, &host.cx)

@@ -9,8 +9,9 @@ use std::path::Path;
 use tool_tests::sources::each_source;
 
 /// The sources of the packages with a public interface.
-const SOURCES: [&str; 4] = [
+const SOURCES: [&str; 5] = [
     "crates/tool-schema/src",
+    "crates/tool-store/src",
     "tool-core/src",
     "crates/tool-mcp/src",
     "crates/tool-wire/src",

@@ -282,7 +282,7 @@ impl Host {
         };
         let end = match ended {
             Ok(
-                Outcome::Said(_)
+                Outcome::Answered(_)
                 | Outcome::Replied(_)
                 | Outcome::Length(_)
                 | Outcome::Filtered(_)

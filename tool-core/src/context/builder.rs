@@ -9,7 +9,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::services::{
-    ApiKeys, Attachment, Attachments, History, Said, StateStore, States, TokenSource, Tokens,
+    ApiKeys, Attachment, Attachments, History, HistoryMessage, StateStore, States, TokenSource,
+    Tokens,
 };
 use super::variables::{Resolved, Value};
 use super::{Host, InstanceSlug, ResolveInstance, ToolContext, TraceContext};
@@ -116,7 +117,7 @@ impl ToolContextBuilder {
     }
 
     /// Sets the conversation so far, including the user's message of this turn; see [`History`].
-    pub fn history(self, messages: Vec<Said>) -> Self {
+    pub fn history(self, messages: Vec<HistoryMessage>) -> Self {
         self.with(History::new(messages))
     }
 

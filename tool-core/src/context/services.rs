@@ -219,7 +219,7 @@ impl FromContext for ConversationState {
 /// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Speaker {
+pub enum HistoryRole {
     /// The user wrote it.
     User,
     /// The model wrote it.
@@ -230,9 +230,9 @@ pub enum Speaker {
 
 /// One message of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct HistoryMessage {
     /// The author of the message.
-    pub speaker: Speaker,
+    pub speaker: HistoryRole,
     /// The message as text.
     pub text: String,
 }
@@ -240,32 +240,37 @@ pub struct Said {
 /// The conversation so far, including the user's message of this turn, as a host value: `history: &History`. Read-only.
 ///
 /// ```
-/// use tool_core::{History, Said, Speaker, ToolContext};
+/// use tool_core::{History, HistoryMessage, HistoryRole, ToolContext};
 ///
-/// let said = |speaker, text: &str| Said { speaker, text: text.into() };
+/// let said = |speaker, text: &str| HistoryMessage { speaker, text: text.into() };
 /// let cx = ToolContext::builder()
 ///     .history(vec![
-///         said(Speaker::User, "hello"),
-///         said(Speaker::Assistant, "hi"),
-///         said(Speaker::User, "book it"),
+///         said(HistoryRole::User, "hello"),
+///         said(HistoryRole::Assistant, "hi"),
+///         said(HistoryRole::User, "book it"),
 ///     ])
 ///     .build();
 /// let history = cx.get::<History>().unwrap();
-/// let users: Vec<_> = history.recent(Some(Speaker::User), 1).map(|said| &*said.text).collect();
+/// let users: Vec<_> = history.recent(Some(HistoryRole::User), 1).map(|said| &*said.text).collect();
 /// assert_eq!(users, ["book it"]);
 /// assert_eq!(history.recent(None, 0).count(), 3);
 /// ```
 #[derive(Clone, Debug)]
-pub struct History(Arc<[Said]>);
+pub struct History(Arc<[HistoryMessage]>);
 
 impl History {
-    pub(super) fn new(all: Vec<Said>) -> Self {
+    pub(super) fn new(all: Vec<HistoryMessage>) -> Self {
         Self(all.into())
     }
 
     /// Returns the last `count` messages, oldest first; 0 means all. Messages are filtered by speaker before they are counted.
-    pub fn recent(&self, speaker: Option<Speaker>, count: usize) -> impl Iterator<Item = &Said> {
-        let picked = move |said: &&Said| speaker.is_none_or(|speaker| said.speaker == speaker);
+    pub fn recent(
+        &self,
+        speaker: Option<HistoryRole>,
+        count: usize,
+    ) -> impl Iterator<Item = &HistoryMessage> {
+        let picked =
+            move |said: &&HistoryMessage| speaker.is_none_or(|speaker| said.speaker == speaker);
         let all = self.0.iter().filter(picked).count();
         let skip = if count == 0 {
             0

@@ -9,7 +9,7 @@ use crate::tool::ToolDef;
 
 /// A call that a policy judges.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
+pub struct PolicyRequest<'a> {
     /// The tool that is called.
     pub tool: &'a ToolDef,
     /// The tenant; empty if there is none.
@@ -22,7 +22,7 @@ pub struct Request<'a> {
     pub arguments: &'a str,
 }
 
-impl<'a> Request<'a> {
+impl<'a> PolicyRequest<'a> {
     /// The request for a call with an open scope.
     pub(crate) fn of(tool: &'a ToolDef, scope: &'a CallScope, cx: &'a ToolContext) -> Self {
         Self {

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-use super::{Candidates, Decision, DecisionId, Policy, PolicyBuilder, PolicyVerdict, Request};
+use super::{
+    Candidates, Decision, DecisionId, Policy, PolicyBuilder, PolicyRequest, PolicyVerdict,
+};
 use crate::decision::Cause;
 use crate::sync::{Edition, Versioned};
 
@@ -125,7 +127,7 @@ impl State {
     pub(crate) fn decide(
         &self,
         candidates: Option<&Candidates>,
-        request: &Request<'_>,
+        request: &PolicyRequest<'_>,
     ) -> Decision {
         let decision = if self.is_killed(request.tool.name(), request.tenant) {
             let reason = Some(Arc::from("the tool is switched off"));
@@ -149,7 +151,7 @@ impl Shadow {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn judge(&self, decided: &Decision, request: &Request<'_>) {
+    fn judge(&self, decided: &Decision, request: &PolicyRequest<'_>) {
         // A kill switch applies under every policy.
         if decided.id.cause == Cause::Killed {
             return;
@@ -269,7 +271,7 @@ impl SharedPolicy {
     }
 
     /// Decides about a call: by the kill switches, then by the policy.
-    pub fn decide(&self, request: &Request<'_>) -> Decision {
+    pub fn decide(&self, request: &PolicyRequest<'_>) -> Decision {
         self.state().decide(None, request)
     }
 

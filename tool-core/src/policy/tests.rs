@@ -48,8 +48,8 @@ fn registry() -> Registry {
         .unwrap()
 }
 
-fn request<'a>(registry: &'a Registry, name: &str, arguments: &'a str) -> Request<'a> {
-    Request {
+fn request<'a>(registry: &'a Registry, name: &str, arguments: &'a str) -> PolicyRequest<'a> {
+    PolicyRequest {
         tool: registry.get(name).unwrap(),
         tenant: "acme",
         principal: "u-1",
@@ -108,7 +108,7 @@ fn rule_applies_only_to_the_tools_it_names() {
         assert_eq!(found, denied, "{:?}", policy.rules());
     }
     // A rule for agents does not match a call without an agent.
-    let nobody = Request {
+    let nobody = PolicyRequest {
         agent: None,
         ..request(&registry, "search", "{}")
     };
@@ -368,7 +368,7 @@ async fn a_switch_reaches_pending_and_running_calls() {
         (decision.verdict, decision.reason.as_deref()),
         (Deny, Some("the tool is switched off"))
     );
-    let elsewhere = Request {
+    let elsewhere = PolicyRequest {
         tenant: "globex",
         ..request(&registry, "search", "{}")
     };
@@ -498,14 +498,14 @@ fn named(rules: &[Rule], otherwise: PolicyVerdict) -> Policy {
     builder.build().unwrap()
 }
 
-fn world(registry: &Registry) -> Vec<Request<'_>> {
+fn world(registry: &Registry) -> Vec<PolicyRequest<'_>> {
     let mut all = Vec::new();
     for tool in TOOLS {
         for tenant in TENANTS {
             for agent in AGENTS {
                 for arguments in MODES {
                     let tool = registry.get(tool).unwrap();
-                    all.push(Request {
+                    all.push(PolicyRequest {
                         tool,
                         tenant,
                         principal: "u-1",
@@ -524,7 +524,7 @@ fn strictness(verdict: PolicyVerdict) -> u8 {
 }
 
 /// A reference implementation that reads the rules from their serialized form.
-fn by_hand(policy: &Policy, rules: &[Rule], request: &Request<'_>) -> PolicyVerdict {
+fn by_hand(policy: &Policy, rules: &[Rule], request: &PolicyRequest<'_>) -> PolicyVerdict {
     let mode: Value = serde_json::from_str(request.arguments).unwrap();
     let mut allowed = None;
     let mut worst = None;

@@ -17,7 +17,7 @@ use crate::context::{CallScope, ToolContext, misfit};
 use crate::env;
 use crate::error::{ErrorKind, ToolError};
 use crate::output::{Citation, Output};
-use crate::policy::Request;
+use crate::policy::PolicyRequest;
 use crate::redact::{Clean, Redactor};
 use crate::tool::{Entry, Job, NotBegun, SecretKind, ToolDef, misread};
 use crate::toolset::Toolset;
@@ -58,8 +58,8 @@ impl Prepared {
     }
 
     /// What a policy is asked about the call.
-    pub(crate) fn request(&self) -> Request<'_> {
-        Request::of(&self.def, self.cx.served(), &self.cx)
+    pub(crate) fn request(&self) -> PolicyRequest<'_> {
+        PolicyRequest::of(&self.def, self.cx.served(), &self.cx)
     }
 
     /// Reports the end of the call to `tracing`, and returns how long the call took.

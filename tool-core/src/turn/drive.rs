@@ -22,13 +22,13 @@ pub trait Model: Send {
     /// The future is dropped if the run is stopped meanwhile, so a request in flight ends with it.
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>>;
 }
 
 /// The input of one request to a model.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct ModelRequest<'a> {
     /// The thread, in the order in which the model reads it: messages that a user or the host wrote while the model was writing come after
     /// the model's message.
     pub messages: &'a [Message],
@@ -44,7 +44,7 @@ pub struct Request<'a> {
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// The model wrote its last message.
-    Said(String),
+    Answered(String),
     /// A tool answered the user itself with this text, so the model is not asked for one.
     Replied(String),
     /// The answer reached the limit on tokens. This is the text so far.
@@ -81,7 +81,7 @@ impl Outcome {
     /// Returns the cause that is stored in the run's row; `None` for [`Busy`](Self::Busy), because that run belongs to another drive.
     pub fn cause(&self) -> Option<RunCause> {
         Some(match self {
-            Self::Said(_) | Self::Replied(_) => RunCause::Replied,
+            Self::Answered(_) | Self::Replied(_) => RunCause::Replied,
             Self::Length(_) => RunCause::Length,
             Self::Filtered(_) => RunCause::Filtered,
             Self::Cut(_) => RunCause::Failed,
@@ -247,7 +247,7 @@ impl Turns {
                 return Ok(Outcome::Budget);
             }
             step += 1;
-            let request = Request {
+            let request = ModelRequest {
                 messages: thread.messages(),
                 tools: &tools,
                 step,
@@ -291,6 +291,6 @@ fn said(message: &ModelMessage) -> Outcome {
         Some(StopReason::Filtered) => Outcome::Filtered(text),
         Some(stop) if !stop.is_whole() => Outcome::Cut(text),
         _ if message.truncated => Outcome::Cut(text),
-        _ => Outcome::Said(text),
+        _ => Outcome::Answered(text),
     }
 }

@@ -224,13 +224,13 @@ impl Turns {
     /// ```
     /// use futures::future::BoxFuture;
     /// use tool_core::store::MemoryStore;
-    /// use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+    /// use tool_core::turn::{Model, ModelMessage, Outcome, ModelRequest, Turns};
     /// use tool_core::{Registry, ToolContext, ToolError};
     ///
     /// struct Echo;
     ///
     /// impl Model for Echo {
-    ///     fn next<'a>(&'a mut self, request: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    ///     fn next<'a>(&'a mut self, request: ModelRequest<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
     ///         let text = request.messages.last().map_or("", |message| &message.content);
     ///         Box::pin(std::future::ready(Ok(ModelMessage::text(text))))
     ///     }
@@ -242,7 +242,7 @@ impl Turns {
     /// let cx = ToolContext::builder().workspace("acme").conversation("main").user("ann").build();
     /// let tools = Registry::builder().build().expect("no two tools have one name").open();
     /// let outcome = turns.respond("Hello.", &mut Echo, |_| tools.clone(), &cx).await?;
-    /// assert!(matches!(outcome, Outcome::Said(text) if text == r#""Hello.""#));
+    /// assert!(matches!(outcome, Outcome::Answered(text) if text == r#""Hello.""#));
     /// # Ok(())
     /// # }
     /// ```

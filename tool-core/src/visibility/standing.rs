@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::view::View;
 use crate::context::{CallScope, Standing, StandingRules, ToolContext};
-use crate::policy::{PolicyVerdict, Request};
+use crate::policy::{PolicyRequest, PolicyVerdict};
 
 impl View {
     /// Returns the rules for a call of the tool at a position.
@@ -27,7 +27,7 @@ impl StandingRules for View {
         if self.edition() == edition {
             return true;
         }
-        let decision = self.judge(at, &Request::of(tool, scope, cx));
+        let decision = self.judge(at, &PolicyRequest::of(tool, scope, cx));
         decision.is_none_or(|decision| decision.verdict != PolicyVerdict::Deny)
     }
 }

@@ -10,7 +10,7 @@ use super::rules::{Rules, Subject};
 use crate::context::ToolContext;
 use crate::policy::Compiled;
 use crate::policy::lists::Lists;
-use crate::policy::{Decision, PolicyVerdict, Request};
+use crate::policy::{Decision, PolicyRequest, PolicyVerdict};
 use crate::registry::Shelf;
 use crate::tool::ToolDef;
 
@@ -61,7 +61,7 @@ impl View {
     }
 
     /// Returns the strictest decision of all policies. If several policies ask, each of them may require four eyes.
-    pub(crate) fn judge(&self, at: usize, request: &Request<'_>) -> Option<Decision> {
+    pub(crate) fn judge(&self, at: usize, request: &PolicyRequest<'_>) -> Option<Decision> {
         let decisions = self
             .live
             .iter()

@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::{
     ApiKeys, Attachment, AttachmentBody, AttachmentKind, Attachments, CancellationToken,
-    ConversationState, ErrorKind, ExposeSecret, History, InstanceSlug, Instances, OAuth,
-    OAuthToken, ResolveInstance, Said, SlugError, Speaker, StatePlace, StateStore, TokenSource,
+    ConversationState, ErrorKind, ExposeSecret, History, HistoryMessage, HistoryRole, InstanceSlug,
+    Instances, OAuth, OAuthToken, ResolveInstance, SlugError, StatePlace, StateStore, TokenSource,
 };
 
 /// Tells who asks.
@@ -447,17 +447,17 @@ async fn child_calls_a_model() {
 // S1-20: the history is filtered by speaker first and cut to the newest messages afterwards.
 #[test]
 fn history_is_filtered_by_role_before_it_is_truncated() {
-    let said = |speaker, text: &str| Said {
+    let said = |speaker, text: &str| HistoryMessage {
         speaker,
         text: text.to_owned(),
     };
     let cx = ToolContext::builder()
         .history(vec![
-            said(Speaker::User, "1"),
-            said(Speaker::Assistant, "2"),
-            said(Speaker::User, "3"),
-            said(Speaker::Tool, "4"),
-            said(Speaker::User, "now"),
+            said(HistoryRole::User, "1"),
+            said(HistoryRole::Assistant, "2"),
+            said(HistoryRole::User, "3"),
+            said(HistoryRole::Tool, "4"),
+            said(HistoryRole::User, "now"),
         ])
         .build();
     let history = cx.get::<History>().unwrap();
@@ -468,12 +468,12 @@ fn history_is_filtered_by_role_before_it_is_truncated() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        texts(Some(Speaker::User), 2),
+        texts(Some(HistoryRole::User), 2),
         ["3", "now"],
         "the turn's own message counts"
     );
     assert_eq!(texts(None, 0), ["1", "2", "3", "4", "now"]);
-    assert_eq!(texts(Some(Speaker::Tool), 9), ["4"]);
+    assert_eq!(texts(Some(HistoryRole::Tool), 9), ["4"]);
 }
 
 struct Consents;

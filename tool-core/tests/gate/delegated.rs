@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use tokio::sync::Notify;
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, RunFilter, Scope};
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turns};
 use tool_core::{CancellationToken, Effect, ErrorKind, Gate};
 
 /// The agent loop inside a tool, and the signals of its calls to the test.
@@ -42,7 +42,10 @@ async fn delegate(crew: &Crew, cx: &ToolContext) -> String {
 struct Watches;
 
 impl Model for Watches {
-    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let call = ToolCall::new("w", "watch", "{}");
         Box::pin(std::future::ready(Ok(ModelMessage::calls([call]))))
     }

@@ -6,7 +6,7 @@ mod late;
 
 use tool_core::prelude::*;
 use tool_core::store::*;
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turn, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turn, Turns};
 use tool_core::{ErrorKind, Ticket, Uses};
 
 use crate::support::{Host, count, kind, mail, pay, placed, thread, ticket};
@@ -170,7 +170,7 @@ impl Script {
 impl Model for Script {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> futures::future::BoxFuture<'a, Result<ModelMessage, ToolError>> {
         self.1.push(request.messages.to_vec());
         Box::pin(std::future::ready(Ok(self.0.remove(0))))

@@ -6,7 +6,7 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditSink, EffectLedger, MemoryStore, Scope};
-use tool_core::turn::{Model, ModelMessage, Request, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Turns};
 use tool_core::{Audit, ExposeSecret, Gate};
 
 const SENTINEL: &str = "s3nt!nel \"quoted\" /key+ü";
@@ -228,7 +228,10 @@ async fn no_spelling_of_a_secret_leaves_a_call() {
 struct Unreachable;
 
 impl Model for Unreachable {
-    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let error = std::io::Error::other(format!("POST /v1?key={SENTINEL}: timed out"));
         Box::pin(std::future::ready(Err(ToolError::shown(error))))
     }

@@ -10,7 +10,9 @@ use tool_core::limits::{Limit, Limits};
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::*;
-use tool_core::turn::{Arrival, Model, ModelMessage, Outcome, Request, StoredMessage, Turn, Turns};
+use tool_core::turn::{
+    Arrival, Model, ModelMessage, ModelRequest, Outcome, StoredMessage, Turn, Turns,
+};
 use tool_core::{
     Approvals, Audit, CancellationToken, DynamicTool, Effect, ErrorKind, Gate, GateBuilder, Rules,
     Ticket, Uses,
@@ -838,7 +840,10 @@ impl EffectLedger for LateAnswer {
 struct Sends;
 
 impl Model for Sends {
-    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let message = ModelMessage::calls([sends("a", false)]);
         Box::pin(std::future::ready(Ok(message)))
     }

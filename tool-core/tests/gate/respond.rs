@@ -9,7 +9,7 @@ use tool_core::store::{
     RunEnd, RunFilter, RunId, RunProgress, RunRow, RunStop, RunStore, Scope, StoreError,
     StoreFuture, ThreadId, ThreadStore, Timestamp,
 };
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, TurnError, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, TurnError, Turns};
 
 /// A database whose transactions that begin runs fail, either before they write anything or after the commit.
 #[derive(Clone)]
@@ -100,7 +100,10 @@ impl RunStore for Failing {
 struct Done;
 
 impl Model for Done {
-    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         Box::pin(std::future::ready(Ok(ModelMessage::text("done"))))
     }
 }
@@ -131,7 +134,7 @@ async fn lost_answer_does_not_store_a_message_twice() {
             .unwrap();
         if writes {
             assert!(
-                matches!(&outcome, Ok(Outcome::Said(text)) if text == "done"),
+                matches!(&outcome, Ok(Outcome::Answered(text)) if text == "done"),
                 "{outcome:?}"
             );
             assert_eq!(roles, [Role::User, Role::Assistant]);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::future::BoxFuture;
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, Message, NewMessage, StoreFuture, ThreadId, ThreadStore};
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turns};
 
 use crate::support::{count, thread};
 
@@ -41,7 +41,10 @@ impl ThreadStore for Counting {
 struct Calls(usize);
 
 impl Model for Calls {
-    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let message = match self.0.checked_sub(1) {
             Some(left) => {
                 self.0 = left;
@@ -69,7 +72,7 @@ async fn a_run_reads_its_thread_once() {
             .respond("Go on.", &mut Calls(STEPS), |_| toolset![count], &cx)
             .await;
         assert!(
-            matches!(&outcome, Ok(Outcome::Said(text)) if text == "done"),
+            matches!(&outcome, Ok(Outcome::Answered(text)) if text == "done"),
             "{outcome:?}"
         );
     };

@@ -12,7 +12,7 @@ use tool_core::store::{
     EffectLedger, EffectState, MemoryStore, Message, NewMessage, RunCause, RunFilter, Scope, Spill,
     SpillPart, SpillStore, StoreError, StoreFuture, ThreadId, ThreadStore, Timestamp, Workspace,
 };
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, TurnError, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, TurnError, Turns};
 
 /// A thread store that panics while a flag is set.
 #[derive(Clone, Default)]
@@ -51,7 +51,10 @@ impl ThreadStore for Panics {
 struct Says;
 
 impl Model for Says {
-    fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+    fn next<'a>(
+        &'a mut self,
+        _: ModelRequest<'a>,
+    ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         Box::pin(ready(Ok(ModelMessage::text("hello"))))
     }
 }
@@ -98,7 +101,7 @@ async fn panic_of_a_thread_store_is_an_error() {
         .drive(&mut Says, |_| tools.clone(), &cx)
         .await
         .unwrap();
-    assert!(matches!(said, Outcome::Said(text) if text == "hello"));
+    assert!(matches!(said, Outcome::Answered(text) if text == "hello"));
 }
 
 /// A spill store whose `put` panics.

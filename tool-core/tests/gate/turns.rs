@@ -10,7 +10,7 @@ use tool_core::store::{
     MemoryStore, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
 };
 use tool_core::turn::{
-    Model, ModelMessage, Outcome, Request, StoredMessage, Turn, TurnError, Turns,
+    Model, ModelMessage, ModelRequest, Outcome, StoredMessage, Turn, TurnError, Turns,
 };
 use tool_core::{Gate, Reply};
 
@@ -393,7 +393,7 @@ struct Script(Vec<ModelMessage>, Vec<usize>);
 impl Model for Script {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         self.1.push(request.messages.len());
         let message = if self.0.is_empty() {
@@ -423,7 +423,7 @@ async fn failed_call_is_sent_to_the_model_and_the_run_completes() {
         .await
         .unwrap();
     assert!(
-        matches!(&outcome, Outcome::Said(text) if text == "done"),
+        matches!(&outcome, Outcome::Answered(text) if text == "done"),
         "{outcome:?}"
     );
     assert_eq!(
@@ -452,7 +452,7 @@ async fn failed_call_is_sent_to_the_model_and_the_run_completes() {
         .drive(&mut silent, |_| toolset![note], &cx(&log))
         .await
         .unwrap();
-    assert!(matches!(outcome, Outcome::Said(_)) && silent.1.is_empty());
+    assert!(matches!(outcome, Outcome::Answered(_)) && silent.1.is_empty());
 }
 
 // S1-100: a run stops after fifteen messages of the model.

@@ -7,7 +7,7 @@
 )]
 
 use serde_json::{Value, json};
-use tool_core::policy::{PolicyFile, PolicyVerdict, Request, SharedPolicy};
+use tool_core::policy::{PolicyFile, PolicyRequest, PolicyVerdict, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::{DynamicTool, Layer, Rules};
 
@@ -135,7 +135,7 @@ fn every_policy_format_reads_the_same() {
         let decide = |arguments| {
             let tool = registry.get("write_file").unwrap();
             policy
-                .decide(&Request {
+                .decide(&PolicyRequest {
                     tool,
                     tenant: "acme",
                     principal: "",

@@ -140,7 +140,7 @@ async fn paused_turn_continues_automatically() {
     let bodies = vec![paused(), body(anthropic, "Rain.", "end_turn")];
     let (outcome, requests) = drive(anthropic, bodies, &turns).await;
     assert!(
-        matches!(&outcome, Outcome::Said(text) if text == "Rain."),
+        matches!(&outcome, Outcome::Answered(text) if text == "Rain."),
         "{outcome:?}"
     );
     // The paused message goes back unchanged.

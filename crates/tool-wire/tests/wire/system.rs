@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, Message, RunFilter, ThreadId, ThreadStore, Workspace};
-use tool_core::turn::{MessageError, Model, ModelMessage, Outcome, Request, TurnError, Turns};
+use tool_core::turn::{MessageError, Model, ModelMessage, ModelRequest, Outcome, TurnError, Turns};
 use tool_wire::{Offer, Provider, RequestMessages, SystemPrompt};
 
 fn cx(conversation: &str) -> ToolContext {
@@ -159,7 +159,7 @@ struct Counting {
 impl Model for Counting {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let history = Provider::Chat.history(request.messages).unwrap();
         let seen = history.messages.iter().map(ToString::to_string).collect();
@@ -194,7 +194,7 @@ async fn system_message_starts_no_run_and_joins_the_next_request() {
             .drive(model, |_| toolset![look_up], &cx)
             .await
             .unwrap();
-        let Outcome::Said(text) = outcome else {
+        let Outcome::Answered(text) = outcome else {
             panic!("{outcome:?}")
         };
         text

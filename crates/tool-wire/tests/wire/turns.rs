@@ -6,7 +6,7 @@ use futures::future::{BoxFuture, ready};
 use serde_json::{Value, json};
 use tool_core::prelude::*;
 use tool_core::store::{MemoryStore, NewMessage, Role, ThreadId, ThreadStore, Timestamp};
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turn, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turn, Turns};
 use tool_wire::{Provider, WireError};
 
 use crate::support::{forecast, recorded, search};
@@ -25,7 +25,7 @@ pub(crate) struct Served {
 impl Model for Served {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let mut answer = || -> Result<ModelMessage, WireError> {
             let history = self.provider.history(request.messages)?;
@@ -79,7 +79,7 @@ async fn one_loop_serves_every_provider() {
             .await
             .unwrap();
         assert!(
-            matches!(outcome, Outcome::Said(text) if text == "Rain."),
+            matches!(outcome, Outcome::Answered(text) if text == "Rain."),
             "{provider}"
         );
 

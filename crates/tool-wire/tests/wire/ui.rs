@@ -403,7 +403,7 @@ async fn turn_continues_with_the_answers_of_the_interface() {
     // A result that was shown before is not shown again.
     all.extend(ui.stored(&results[0]).unwrap());
     all.extend(ui.stored(&results[1]).unwrap());
-    all.extend(ui.outcome(&Outcome::Said("Done.".to_owned())).unwrap());
+    all.extend(ui.outcome(&Outcome::Answered("Done.".to_owned())).unwrap());
     all.extend(ui.finish());
     assert_eq!(
         values(&all),

@@ -13,7 +13,7 @@ use tool_core::store::{
     ApprovalStore, EffectLedger, EffectRow, EffectState, Resolution, Scope, ThreadId, Timestamp,
     Workspace,
 };
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turns};
 use tool_core::{Approvals, Audit, Effect, Gate, KeyRing, Reply, Sweeper, Ticket};
 use tool_store::SqliteStore;
 
@@ -184,7 +184,7 @@ struct Script(Vec<Vec<Planned>>);
 impl Model for Script {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let step = usize::try_from(request.step).unwrap() - 1;
         let call = |planned: &Planned| {
@@ -263,7 +263,7 @@ pub(crate) async fn work(script: u64, folder: &Path) {
         .unwrap();
     loop {
         match drive(script, folder, &store, &tools).await {
-            Outcome::Said(text) => {
+            Outcome::Answered(text) => {
                 assert_eq!(text, "done");
                 break;
             }

@@ -156,7 +156,7 @@ async fn no_secret_is_in_the_files_of_any_store() {
     loop {
         let driven = turns.drive(&mut model, |_| tools.clone(), &cx);
         match driven.await.unwrap() {
-            Outcome::Said(text) => {
+            Outcome::Answered(text) => {
                 assert_eq!(text, "done");
                 break;
             }

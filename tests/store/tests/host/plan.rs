@@ -38,7 +38,7 @@ async fn answer_to_a_plan_is_stored_without_a_model_call() {
             "c-1", "look", "{}",
         )])]);
         let driven = turns.drive(&mut model, |_| tools.clone(), &cx);
-        assert!(matches!(driven.await.unwrap(), Outcome::Said(text) if text == "done"));
+        assert!(matches!(driven.await.unwrap(), Outcome::Answered(text) if text == "done"));
         let thread = ThreadId::new("acme", "main").unwrap();
         let before = ThreadStore::read(&store, &thread, None).await.unwrap();
         assert_eq!((model.requests(), before.len()), (2, 3));
@@ -59,7 +59,7 @@ async fn answer_to_a_plan_is_stored_without_a_model_call() {
         assert_eq!(route, Route::Plan);
         // Driving the thread nevertheless returns the model's last message.
         let driven = turns.drive(&mut model, |_| tools.clone(), &cx);
-        assert!(matches!(driven.await.unwrap(), Outcome::Said(text) if text == "done"));
+        assert!(matches!(driven.await.unwrap(), Outcome::Answered(text) if text == "done"));
         assert_eq!(model.requests(), 2);
         store.close().await;
 

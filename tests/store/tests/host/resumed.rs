@@ -155,7 +155,7 @@ async fn first_call_is_not_run_again_after_a_crash() {
         assert!(stored[0].contains("did 1"), "{stored:?}");
 
         let (outcome, requests) = drive(folder, ledger == "ledger", "").await;
-        assert!(matches!(outcome, Outcome::Said(text) if text == "done"));
+        assert!(matches!(outcome, Outcome::Answered(text) if text == "done"));
         assert_eq!(requests, 1, "the first message is not asked for again");
         assert_eq!(effects.begun(), later, "{end}");
         let all = results(folder).await;

@@ -70,7 +70,7 @@ async fn retries_do_not_count_as_steps() {
         let turns = Turns::new(store.clone());
         let driven = turns.drive(&mut model, |_| tools.clone(), &cx);
         let outcome = driven.await.unwrap();
-        assert!(matches!(outcome, Outcome::Said(text) if text == "done"));
+        assert!(matches!(outcome, Outcome::Answered(text) if text == "done"));
         // One request for each message, and one that reads the last result.
         assert_eq!(model.requests(), WAYS.len() + 1, "{attempts}");
         let thread = ThreadId::new("acme", "main").unwrap();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
 use tool_core::prelude::*;
-use tool_core::turn::{Model, ModelMessage, Request};
+use tool_core::turn::{Model, ModelMessage, ModelRequest};
 use tool_core::{Approvals, KeyRing};
 use tool_store::SqliteStore;
 
@@ -33,7 +33,7 @@ impl Script {
 impl Model for Script {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         self.requests.fetch_add(1, Ordering::SeqCst);
         let step = usize::try_from(request.step).unwrap() - 1;

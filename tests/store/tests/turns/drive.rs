@@ -9,7 +9,9 @@ use futures::future::BoxFuture;
 use tokio::sync::Notify;
 use tool_core::prelude::*;
 use tool_core::store::*;
-use tool_core::turn::{Arrival, Model, ModelMessage, Outcome, Request, Turn, TurnError, Turns};
+use tool_core::turn::{
+    Arrival, Model, ModelMessage, ModelRequest, Outcome, Turn, TurnError, Turns,
+};
 use tool_core::{Approvals, Audit, CancellationToken, Gate, KeyRing, Reply, Toolset};
 
 use crate::each_store;
@@ -151,7 +153,7 @@ impl Script {
 impl Model for Script {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         assert_eq!(request.cx.user(), Some("ann"));
         self.asked.fetch_add(1, Ordering::SeqCst);
@@ -197,7 +199,7 @@ async fn results(store: &impl ThreadStore) -> Vec<String> {
 
 fn said(outcome: &Outcome) -> &str {
     match outcome {
-        Outcome::Said(text) => text,
+        Outcome::Answered(text) => text,
         other => panic!("{other:?}"),
     }
 }
@@ -347,7 +349,7 @@ each_store! {
         // A living driver would renew its lease within this time.
         tokio::time::sleep(Duration::from_millis(200)).await;
         let said = drive(&turns, &model, &cx(&desk)).await;
-        assert!(matches!(said, Outcome::Said(ref text) if text == "hello"), "{said:?}");
+        assert!(matches!(said, Outcome::Answered(ref text) if text == "hello"), "{said:?}");
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Cancelled)]);
     }
 
@@ -389,7 +391,7 @@ each_store! {
         let model = Script::new([ModelMessage::text("hello")]);
         turns.say("hi", &cx(&desk)).await.unwrap();
         let said = drive(&turns, &model, &cx(&desk)).await;
-        assert!(matches!(said, Outcome::Said(_)), "{said:?}");
+        assert!(matches!(said, Outcome::Answered(_)), "{said:?}");
         let unknown = RunId::new(thread("elsewhere"), 1);
         assert_eq!(turns.force(&unknown, &audit, "olga", "why").await.unwrap(), None);
     }
@@ -564,7 +566,7 @@ each_store! {
     async fn a_run_whose_model_fails_has_failed(store: impl Both) {
         struct Broken;
         impl Model for Broken {
-            fn next<'a>(&'a mut self, _: Request<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
+            fn next<'a>(&'a mut self, _: ModelRequest<'a>) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
                 Box::pin(async { Err(ToolError::new("overloaded")) })
             }
         }

@@ -14,7 +14,7 @@ use serde_json::json;
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::MemoryStore;
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, ToolMessage, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, ToolMessage, Turns};
 use tool_core::{Approvals, DynamicTool, Effect, Gate, KeyRing, Rules};
 use tool_wire::ui::{ApprovalResponses, Chunk, DONE, HEADERS, Writer, user_message};
 use tool_wire::{Delta, ModelReply, Provider};
@@ -151,7 +151,7 @@ struct Scripted(UnboundedSender<News>, Calls);
 impl Model for Scripted {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let chunk = |delta: serde_json::Value| {
             json!({"choices": [{"index": 0, "delta": delta}]}).to_string()

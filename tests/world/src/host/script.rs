@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tool_core::store::{Message, Role};
-use tool_core::turn::{Model, ModelMessage, Request};
+use tool_core::turn::{Model, ModelMessage, ModelRequest};
 use tool_core::{CancellationToken, Hooks, Permitted, Ran, ToolCall, ToolError};
 use tool_wire::Provider;
 
@@ -29,7 +29,7 @@ pub(super) struct Script {
 impl Model for Script {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> BoxFuture<'a, Result<ModelMessage, ToolError>> {
         let who = &self.runs[self.index].who;
         let world = &self.process.world;

@@ -2,7 +2,7 @@
 
 use tool_core::prelude::*;
 use tool_core::store::{Message, Role, ThreadStore};
-use tool_core::turn::{Model, ModelMessage, Outcome, Request, Turn, Turns};
+use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turn, Turns};
 use tool_wire::Provider;
 
 use super::{ANN, Script, cx, drive, pays, texts};
@@ -25,7 +25,7 @@ struct Paired(std::sync::Arc<tokio::sync::Barrier>, u32);
 impl Model for Paired {
     fn next<'a>(
         &'a mut self,
-        _: Request<'a>,
+        _: ModelRequest<'a>,
     ) -> futures::future::BoxFuture<'a, Result<ModelMessage, ToolError>> {
         Box::pin(async {
             self.1 += 1;
@@ -54,7 +54,7 @@ async fn only_one_of_two_concurrent_runs_of_a_thread_continues() {
     })
     .await;
     assert!(
-        matches!(&done, Ok(Outcome::Said(text)) if text == "paid"),
+        matches!(&done, Ok(Outcome::Answered(text)) if text == "paid"),
         "{done:?}"
     );
     assert!(
@@ -65,7 +65,7 @@ async fn only_one_of_two_concurrent_runs_of_a_thread_continues() {
     // The busy one can be driven again.
     let again = turns.drive(&mut Script::new([]), tools, &cx).await.unwrap();
     assert!(
-        matches!(&again, Outcome::Said(text) if text == "paid"),
+        matches!(&again, Outcome::Answered(text) if text == "paid"),
         "{again:?}"
     );
 }
@@ -100,7 +100,7 @@ async fn a_message_that_arrives_during_an_approval_is_read_after_the_result() {
     let mut model = Script::new([ModelMessage::text("I am.")]);
     let said = drive(&host, &mut model, &cx).await;
     assert!(
-        matches!(&said, Outcome::Said(text) if text == "I am."),
+        matches!(&said, Outcome::Answered(text) if text == "I am."),
         "{said:?}"
     );
     assert_eq!((host.mailbox.sent(), model.1.len()), (1, 1));
@@ -112,7 +112,7 @@ async fn a_message_that_arrives_during_an_approval_is_read_after_the_result() {
     }
     // A message that was answered is not answered again.
     let said = drive(&host, &mut Script::new([]), &cx).await;
-    assert!(matches!(said, Outcome::Said(_)), "{said:?}");
+    assert!(matches!(said, Outcome::Answered(_)), "{said:?}");
 }
 
 // A3: the next message of the user starts a run with all its steps, even if the last run has used up its own
@@ -128,7 +128,7 @@ async fn a_users_message_starts_a_run_with_all_its_steps() {
     turns.say("And now?", &cx).await.unwrap();
     let mut model = Script::new([ModelMessage::text("Paid.")]);
     let outcome = turns.drive(&mut model, tools, &cx).await.unwrap();
-    assert!(matches!(outcome, Outcome::Said(_)), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
     assert_eq!(host.mailbox.sent(), 1);
 }
 
@@ -201,7 +201,7 @@ struct Interrupted(Turns, ToolContext, Vec<usize>);
 impl Model for Interrupted {
     fn next<'a>(
         &'a mut self,
-        request: Request<'a>,
+        request: ModelRequest<'a>,
     ) -> futures::future::BoxFuture<'a, Result<ModelMessage, ToolError>> {
         self.2.push(request.messages.len());
         Box::pin(async {
@@ -224,7 +224,7 @@ async fn a_message_that_arrives_during_the_last_answer_is_answered() {
     for answer in ["answer 1", "answer 2"] {
         let said = turns.drive(&mut model, tools, &cx).await.unwrap();
         assert!(
-            matches!(&said, Outcome::Said(text) if text == answer),
+            matches!(&said, Outcome::Answered(text) if text == answer),
             "{said:?}"
         );
     }

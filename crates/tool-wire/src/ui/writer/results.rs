@@ -231,7 +231,7 @@ impl Writer {
     /// Shows how a run has ended, with its texts and results unless they have been shown before.
     pub fn outcome(&mut self, outcome: &Outcome) -> Result<Vec<Chunk>, UiError> {
         match outcome {
-            Outcome::Said(text)
+            Outcome::Answered(text)
             | Outcome::Replied(text)
             | Outcome::Length(text)
             | Outcome::Filtered(text)
