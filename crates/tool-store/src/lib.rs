@@ -44,9 +44,11 @@
 //! [`Maintenance`] covers erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
 //!
 //! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data, and `SqliteStore` for all other hosts. To write
-//! a store of your own, implement the traits and run the tests of the module `suite` on it. Each method is one transaction: it happens completely or not at all, even
-//! among many tasks and, if [`is_durable`](ApprovalStore::is_durable), among many processes. The caller passes in the time, so that a store
-//! has no clock of its own and a test needs none.
+//! a store of your own, implement the traits and run the tests of the module `suite` on it.
+//!
+//! Each method is one transaction: it happens completely or not at all, even among many tasks and, if
+//! [`is_durable`](ApprovalStore::is_durable), among many processes. The caller passes in the time, so that a store has no clock of its
+//! own and a test needs none.
 //!
 //! A record belongs to one workspace, and every method takes the part of the store in which it acts: a [`Workspace`], a [`ThreadId`] or a
 //! [`CallKey`], which contain their workspace, or a [`Scope`].

@@ -209,6 +209,7 @@ macro_rules! conformance {
     };
     ($name:ident, $opener:expr $(, [$($optional:ident),* $(,)?])? $(,)?) => {
         // Checks the types also where no tests are compiled.
+        #[allow(clippy::unwrap_used, clippy::expect_used, reason = "only tests call it")]
         const _: fn() = || {
             let _ = $opener;
         };

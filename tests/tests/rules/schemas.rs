@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 use tool_core::schema::dialect::Dialect;
-use tool_core::schema::dynamic::{Fault, judge, non_strict, read};
+use tool_core::schema::dynamic::{SchemaFault, judge, non_strict, read};
 use tool_rules::Rule;
 
 use crate::message::rule_of;
@@ -35,7 +35,7 @@ pub(crate) struct Seen {
 /// Everything that is reported about a schema.
 pub(crate) fn seen(schema: &Value) -> Vec<Seen> {
     let mut seen = Vec::new();
-    let mut add = |by: By, faults: &[Fault]| {
+    let mut add = |by: By, faults: &[SchemaFault]| {
         for fault in faults {
             seen.push(Seen {
                 by,

@@ -79,8 +79,7 @@ fn has_message(text: &str) -> bool {
     text.match_indices('[')
         .map(|(at, _)| text.split_at(at))
         .filter(|(before, _)| before.is_empty() || before.ends_with(": "))
-        .filter_map(|(_, text)| bracketed(text))
-        .next()
+        .find_map(|(_, text)| bracketed(text))
         .is_some()
 }
 
