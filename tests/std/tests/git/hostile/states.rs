@@ -119,7 +119,7 @@ async fn nothing_in_a_repository_makes_git_leave_the_workspace() {
             .collect();
         for (tool, said) in target.everything().await {
             let told = said.expect_err(&format!("{tool} took {name}"));
-            let known = ["lead git out", "leads elsewhere", "no repository at"];
+            let known = ["lead git out", "do not follow it", "no repository at"];
             assert!(
                 known.iter().any(|text| told.contains(text)),
                 "{tool} on {name}: {told}"
