@@ -38,11 +38,11 @@ async fn every_page_is_read_and_every_tool_reported() {
             "{remote}: {found:?}"
         );
     };
-    reason("dotted.name", "no provider takes its name");
-    reason("dotted/name", "no provider takes its name");
+    reason("dotted.name", "no provider accepts its name");
+    reason("dotted/name", "no provider accepts its name");
     reason("twin", "the server's tool `twin` has the same name");
     assert_eq!(refusals(&tools, "twin").len(), 2);
-    reason("silent", "does not say what it does");
+    reason("silent", "it has no description");
     reason("dangling", "schema cannot be read");
     reason("schemaless", "inputSchema");
     reason("listed", "is not a tool");

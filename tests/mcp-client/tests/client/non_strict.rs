@@ -367,8 +367,8 @@ async fn non_strict_needs_the_hosts_choice_and_a_checkable_schema() {
         ("remote", "nothing is fetched"),
         ("file", "nothing is fetched"),
         ("circle", "refers to itself"),
-        ("deep", "nested in each other"),
-        ("dangling", "not in the schema"),
+        ("deep", "nested more than 64 levels"),
+        ("dangling", "points to nothing in this schema"),
         ("invalid", "cannot be validated"),
     ] {
         let report = tools.report().get(name).unwrap();
