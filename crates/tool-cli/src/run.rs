@@ -15,7 +15,7 @@ impl Cli {
     /// Runs the command in the arguments of the process, on its own runtime.
     ///
     /// Before a tool runs (`call` and `serve`), it installs a panic hook that masks the secrets of the
-    /// call ([`install_panic_hook`]). The hook replaces the previous one.
+    /// call ([`install_panic_hook`](tool_core::redact::install_panic_hook)). The hook replaces the previous one.
     ///
     /// It may be called within a runtime; [`run_async`](Self::run_async) avoids starting a second one.
     pub fn run(self) -> ExitCode {

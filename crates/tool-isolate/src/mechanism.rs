@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mechanism {
-    /// Restricts files, TCP ports, signals and tracing by Landlock. To require it is to require the restriction of files; [`Isolation::report`] lists
+    /// Restricts files, TCP ports, signals and tracing by Landlock. To require it is to require the restriction of files; [`Isolation::report`](crate::Isolation::report) lists
     /// what else the kernel's Landlock restricts.
     Landlock,
     /// A process namespace, whose processes all end at once, with a namespace of their shared memory and message queues.
@@ -18,7 +18,7 @@ pub enum Mechanism {
     OwnRoot,
     /// No access to Unix sockets with a path outside of what a job was granted, such as that of a container engine or of D-Bus. A separate root
     /// ensures this if the job cannot reach other processes' roots, because of Landlock or a separate `/proc`; so does Landlock alone from ABI
-    /// version 9 on. Where neither is in force and a host [requires](Isolation::require) this, seccomp denies the job all Unix sockets, and also
+    /// version 9 on. Where neither is in force and a host [requires](crate::Isolation::require) this, seccomp denies the job all Unix sockets, and also
     /// `io_uring` and programs for another architecture than the host's.
     UnixSockets,
     /// A network namespace for jobs with [`Network::Off`](super::Network::Off).

@@ -55,7 +55,7 @@ impl Pattern {
     /// # Panics
     ///
     /// If [`Pattern::parse`] returns an error. In const evaluation this is a compile error with the text of
-    /// [`PatternError::message`].
+    /// [`PatternError::text`].
     #[track_caller]
     #[allow(
         clippy::panic,

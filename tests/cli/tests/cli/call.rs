@@ -298,7 +298,10 @@ fn secrets_come_from_the_environment_or_a_file_and_never_leak() {
     );
 
     let ran = desk(&["call", "fetch_post", "--secret", &format!("box_key={KEY}")]);
-    ran.fails(2, &["`box_key`", "other users can see a value", "env:VARIABLE"]);
+    ran.fails(
+        2,
+        &["`box_key`", "other users can see a value", "env:VARIABLE"],
+    );
     assert!(!ran.err.contains(KEY), "{}", ran.err);
     desk(&[
         "call",
