@@ -256,7 +256,7 @@ fn value<'t>(tokens: &'t [TokenTree], field: &str) -> Option<&'t [TokenTree]> {
     Some(&value[..end])
 }
 
-// What is made of a fault has the fault's text, not one that is written around it.
+// A message that is built from a fault contains the text of the fault, and no second wording of it.
 #[test]
 fn the_id_of_a_fault_goes_with_its_text() {
     let (mut wrong, mut seen) = (Vec::new(), 0);
