@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tool_schema::__private0::{Spec, toolset_faults};
+use tool_schema::__private0::{Spec, is_request, toolset_faults};
 
 use crate::args::Repair;
 use crate::context::{Standing, ToolContext};
@@ -299,7 +299,7 @@ impl Toolset {
     /// Returns why this provider would refuse its tools in one request. Empty for MCP and plain JSON Schema, whose lists are not
     /// requests.
     pub fn faults_in(&self, dialect: Dialect) -> Vec<Fault> {
-        if matches!(dialect, Dialect::Mcp | Dialect::JsonSchema) {
+        if !is_request(dialect) {
             return Vec::new();
         }
         let offered = self

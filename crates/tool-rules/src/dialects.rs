@@ -1,46 +1,162 @@
-//! Sets of the dialects that refuse a schema.
+//! The table of dialects, and sets of them.
+//!
+//! A *dialect* is the form of JSON Schema in which a provider or client reads a tool's definition. Tools are offered in every [`Dialect`]. A
+//! [`Target`] is a place that may read a schema text: every dialect is one, and some targets are only checked.
 
-/// A set of dialects: the places where a provider or client reads a schema.
+/// Generates the types of this module from the rows of the table.
+///
+/// A row is `Variant CONSTANT "name"`, with the documentation above it. The rows of `offered` are the dialects and the first targets; the
+/// rows of `checked` are targets only. So a dialect has the same bit in both kinds of sets.
+macro_rules! table {
+    (
+        offered { $($(#[doc = $offered_doc:literal])* $offered:ident $offered_bit:ident $offered_name:literal,)* }
+        checked { $($(#[doc = $checked_doc:literal])* $checked:ident $checked_bit:ident $checked_name:literal,)* }
+    ) => {
+        /// A provider's dialect of JSON Schema.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[doc(alias("json schema", "strict mode", "structured output"))]
+        pub enum Dialect {
+            $($(#[doc = $offered_doc])* $offered,)*
+        }
+
+        impl Dialect {
+            /// Number of dialects.
+            pub const COUNT: usize = [$($offered_name),*].len();
+
+            /// Every dialect, in the order of [`Dialect::index`].
+            pub const ALL: [Self; Self::COUNT] = [$(Self::$offered),*];
+
+            /// The name used in `providers(…)` and on the command line.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$offered => $offered_name,)*
+                }
+            }
+
+            /// The name of the variant, for generated code.
+            pub const fn variant(self) -> &'static str {
+                match self {
+                    $(Self::$offered => stringify!($offered),)*
+                }
+            }
+        }
+
+        /// A place where a schema text can be sent unchanged.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Target {
+            $($(#[doc = $offered_doc])* $offered,)*
+            $($(#[doc = $checked_doc])* $checked,)*
+        }
+
+        impl Target {
+            /// Every target, the dialects first.
+            pub const ALL: [Self; [$($offered_name,)* $($checked_name),*].len()] =
+                [$(Self::$offered,)* $(Self::$checked),*];
+
+            /// The target's name in messages.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$offered => $offered_name,)*
+                    $(Self::$checked => $checked_name,)*
+                }
+            }
+        }
+
+        impl From<Dialect> for Target {
+            fn from(dialect: Dialect) -> Self {
+                match dialect {
+                    $(Dialect::$offered => Self::$offered,)*
+                }
+            }
+        }
+
+        /// The set of each single target.
+        impl Targets {
+            $(
+                #[doc = concat!("The set of [`Target::", stringify!($offered), "`].")]
+                pub const $offered_bit: Self = Self::only(Target::$offered);
+            )*
+            $(
+                #[doc = concat!("The set of [`Target::", stringify!($checked), "`].")]
+                pub const $checked_bit: Self = Self::only(Target::$checked);
+            )*
+        }
+    };
+}
+
+table! {
+    offered {
+        /// `OpenAI` functions with `strict: true`.
+        OpenAi OPENAI "openai",
+        /// Anthropic tools with `strict: true`; Bedrock has the same rules.
+        Anthropic ANTHROPIC "anthropic",
+        /// Gemini function declarations, `parametersJsonSchema`.
+        Gemini GEMINI "gemini",
+        /// Tools of the Model Context Protocol, as existing clients read them.
+        Mcp MCP "mcp",
+        /// JSON Schema 2020-12 with every constraint as a keyword.
+        JsonSchema JSON_SCHEMA "json_schema",
+    }
+    checked {
+        /// Gemini `parameters`, a subset of `OpenAPI`.
+        GeminiParameters GEMINI_PARAMETERS "gemini_parameters",
+    }
+}
+
+impl Dialect {
+    /// The dialect's position in [`Dialect::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The dialect with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
+}
+
+/// A set of dialects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dialects(u8);
 
 impl Dialects {
-    /// No dialect: a rule of `tool-core` itself, or one for schemas that providers accept but misread.
-    pub const NONE: Self = Self(0);
-    /// `OpenAI` function parameters with `strict: true`.
-    pub const OPENAI: Self = Self(1);
-    /// Anthropic `input_schema` with `strict: true`; Bedrock has the same rules.
-    pub const ANTHROPIC: Self = Self(1 << 1);
-    /// Gemini `parametersJsonSchema`, JSON Schema.
-    pub const GEMINI: Self = Self(1 << 2);
-    /// Gemini `parameters`, a subset of `OpenAPI`.
-    pub const GEMINI_PARAMETERS: Self = Self(1 << 3);
-    /// MCP `inputSchema`, as existing clients read it.
-    pub const MCP: Self = Self(1 << 4);
-    /// JSON Schema 2020-12.
-    pub const JSON_SCHEMA: Self = Self(1 << 5);
     /// Every dialect.
-    pub const ALL: Self = Self(0b11_1111);
+    pub const ALL: Self = Self((1 << Dialect::COUNT) - 1);
+    /// No dialect.
+    pub const NONE: Self = Self(0);
 
-    /// The names of the dialects, in the order of their bits.
-    pub const NAMES: [&'static str; 6] = [
-        "openai",
-        "anthropic",
-        "gemini",
-        "gemini_parameters",
-        "mcp",
-        "json_schema",
-    ];
-
-    /// The union of both sets.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+    /// The set of one dialect.
+    pub const fn only(dialect: Dialect) -> Self {
+        Self(1 << dialect as u8)
     }
 
-    /// Whether every dialect of `other` is in the set.
-    pub const fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
+    /// Adds a dialect to the set.
+    #[must_use]
+    pub const fn with(self, dialect: Dialect) -> Self {
+        Self(self.0 | 1 << dialect as u8)
+    }
+
+    /// Removes a dialect from the set.
+    #[must_use]
+    pub const fn without(self, dialect: Dialect) -> Self {
+        Self(self.0 & !(1 << dialect as u8))
+    }
+
+    /// Whether the set contains the dialect.
+    pub const fn contains(self, dialect: Dialect) -> bool {
+        self.0 >> dialect as u8 & 1 == 1
+    }
+
+    /// The dialects that are in both sets.
+    #[must_use]
+    pub const fn intersect(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The dialects that are in at least one of the sets.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// Whether the set is empty.
@@ -48,27 +164,79 @@ impl Dialects {
         self.0 == 0
     }
 
-    /// The names of the dialects in the set.
-    pub fn names(self) -> impl Iterator<Item = &'static str> {
-        Self::NAMES
+    /// The number of dialects in the set.
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// The dialects of the set, in the order of [`Dialect::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Dialect> {
+        Dialect::ALL
             .into_iter()
-            .enumerate()
-            .filter(move |(bit, _)| self.0 >> bit & 1 == 1)
-            .map(|(_, name)| name)
+            .filter(move |dialect| self.contains(*dialect))
+    }
+
+    /// One bit for each dialect, by [`Dialect::index`].
+    pub const fn bits(self) -> u8 {
+        self.0
     }
 }
 
-// Short names for the tables.
-pub(crate) const NONE: Dialects = Dialects::NONE;
-pub(crate) const ALL: Dialects = Dialects::ALL;
-pub(crate) const O: Dialects = Dialects::OPENAI;
-pub(crate) const A: Dialects = Dialects::ANTHROPIC;
-pub(crate) const J: Dialects = Dialects::GEMINI;
-pub(crate) const P: Dialects = Dialects::GEMINI_PARAMETERS;
-pub(crate) const M: Dialects = Dialects::MCP;
-pub(crate) const OA: Dialects = O.and(A);
-pub(crate) const OP: Dialects = O.and(P);
-pub(crate) const AP: Dialects = A.and(P);
-pub(crate) const OAP: Dialects = OA.and(P);
-pub(crate) const OAJP: Dialects = OAP.and(J);
-pub(crate) const OAPM: Dialects = OAP.and(M);
+/// A set of targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Targets(u8);
+
+impl Targets {
+    /// The empty set: the targets of a rule of `tool-core` itself, or of a rule for schemas that providers accept but misread.
+    pub const NONE: Self = Self(0);
+    /// The set of all targets.
+    pub const ALL: Self = Self((1 << Target::ALL.len()) - 1);
+
+    /// The set of one target.
+    pub const fn only(target: Target) -> Self {
+        Self(1 << target as u8)
+    }
+
+    /// The union of both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the target is in the set.
+    pub const fn contains(self, target: Target) -> bool {
+        self.0 >> target as u8 & 1 == 1
+    }
+
+    /// Whether the set contains at least one of the dialects.
+    pub const fn intersects(self, dialects: Dialects) -> bool {
+        self.0 & dialects.0 != 0
+    }
+
+    /// Whether the set is empty.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The targets in the set, in the order of [`Target::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Target> {
+        Target::ALL
+            .into_iter()
+            .filter(move |target| self.contains(*target))
+    }
+}
+
+// Short names for the tables of rules.
+pub(crate) const NONE: Targets = Targets::NONE;
+pub(crate) const ALL: Targets = Targets::ALL;
+pub(crate) const O: Targets = Targets::OPENAI;
+pub(crate) const A: Targets = Targets::ANTHROPIC;
+pub(crate) const J: Targets = Targets::GEMINI;
+pub(crate) const P: Targets = Targets::GEMINI_PARAMETERS;
+pub(crate) const M: Targets = Targets::MCP;
+pub(crate) const OA: Targets = O.and(A);
+pub(crate) const OP: Targets = O.and(P);
+pub(crate) const AP: Targets = A.and(P);
+pub(crate) const OAP: Targets = OA.and(P);
+pub(crate) const OAJP: Targets = OAP.and(J);
+pub(crate) const OAPM: Targets = OAP.and(M);

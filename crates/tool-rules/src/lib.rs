@@ -1,20 +1,20 @@
 //! The rules for schemas of tools, as constants.
 //!
-//! A [`Rule`] is an id, a message, the [`Dialects`] that refuse what breaks the rule, and the evidence for it. `tool-core` checks most rules in
+//! A [`Rule`] is an id, a message, the [`Targets`] that refuse what breaks the rule, and the evidence for it. `tool-core` checks most rules in
 //! const evaluation, its macros check the syntax, and `tool_core::schema::dynamic` checks JSON Schema at run time. All of them name
 //! rules by constant, so a misspelled rule does not compile.
 //!
 //! An id may have several messages: one constant for each fault that the rule describes.
 //!
 //! ```
-//! use tool_rules::{Dialects, Rule};
+//! use tool_rules::{Rule, Target};
 //!
 //! const RULE: Rule = Rule::DUPLICATE_KEY;
 //! assert_eq!(RULE.id, "duplicate-key");
 //! assert_eq!(RULE.message, "[duplicate-key] two fields have the key `{0}`, rename one");
 //! assert_eq!(RULE.text_with(&[&"query"]).to_string(), "two fields have the key `query`, rename one");
 //!
-//! let openai = Rule::all().filter(|rule| rule.dialects.contains(Dialects::OPENAI));
+//! let openai = Rule::all().filter(|rule| rule.targets.contains(Target::OpenAi));
 //! assert!(openai.count() > 20);
 //! ```
 
@@ -35,5 +35,5 @@ mod tool;
 mod types;
 mod warning;
 
-pub use dialects::Dialects;
+pub use dialects::{Dialect, Dialects, Target, Targets};
 pub use rule::{Area, Filled, Rule};

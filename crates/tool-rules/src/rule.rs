@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display};
 
-use crate::dialects::Dialects;
+use crate::dialects::Targets;
 
 /// A rule of the catalogue, or one of several messages of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub struct Rule {
     pub message: &'static str,
     /// The provider that rejects it, with its error text; or the reason why `tool-core` does.
     pub evidence: &'static str,
-    /// The dialects that refuse what breaks the rule.
-    pub dialects: Dialects,
+    /// The targets that refuse what breaks the rule.
+    pub targets: Targets,
 }
 
 /// A part of the catalogue, named after the code that checks its rules.
@@ -88,9 +88,9 @@ impl fmt::Debug for Filled<'_> {
 
 /// Writes the table of an area: a constant of [`Rule`] for each row, and the area with all of them.
 ///
-/// A row is `NAME = id, text, evidence, dialects;`.
+/// A row is `NAME = id, text, evidence, targets;`.
 macro_rules! rules {
-    ($area:literal: $($name:ident = $id:literal, $text:literal, $evidence:literal, $dialects:expr;)*) => {
+    ($area:literal: $($name:ident = $id:literal, $text:literal, $evidence:literal, $targets:expr;)*) => {
         /// The rules of this area.
         impl $crate::Rule {
             $(
@@ -100,7 +100,7 @@ macro_rules! rules {
                     text: $text,
                     message: concat!("[", $id, "] ", $text),
                     evidence: $evidence,
-                    dialects: $dialects,
+                    targets: $targets,
                 };
             )*
         }

@@ -42,8 +42,8 @@ rules! { "schema":
     TUPLE = "tuple", "tuples are lists of mixed types, take a struct with named fields", "OpenAI: `array schema missing items`; Anthropic, Gemini", OAP;
     BYTES = "bytes", "bytes would be a list of numbers, take a `String` in base64", "a list of numbers wastes tokens; bounds are refused by Anthropic", A;
     MEDIA = "media", "a model cannot write an image, audio or a file: read the user's files from `cx.attachments()`; a type that is only returned may contain one if it derives `Serialize` without `Deserialize`", "a model cannot write bytes, and clients of MCP give structured content to models as text", NONE;
-    RECURSIVE_TYPE = "recursive-type", "the type contains itself, take a flat list with parent ids or narrow `providers(…)` to openai, json_schema", "Anthropic, Bedrock, Gemini: 400", AP.and(J);
-    RECURSIVE_CIRCLE = "recursive-type", "`{0}` contains `{1}` again ({2}), write `#[schema(recursive)]` above this field, or take a flat list with parent ids", "a schema of endless size; Anthropic, Bedrock, Gemini: 400", AP.and(J);
+    RECURSIVE_TYPE = "recursive-type", "the type contains itself, take a flat list with parent ids or narrow `providers(…)` to openai, json_schema", "Anthropic, Bedrock, Gemini: 400", AP.and(J).and(M);
+    RECURSIVE_CIRCLE = "recursive-type", "`{0}` contains `{1}` again ({2}), write `#[schema(recursive)]` above this field, or take a flat list with parent ids", "a schema of endless size; Anthropic, Bedrock, Gemini: 400", AP.and(J).and(M);
     REF_TARGET = "ref-target", "`{0}` does not enclose this field, so it cannot be referred to", "every provider: `reference to undefined schema`", ALL;
     REF_NAMES = "ref-target", "the type refers to more than {0} types by name, make it simpler", "a limit of this crate", NONE;
     AS_TYPE = "as-type", "the type reads {0}, and the type after `as` admits {1}, so such a call fails: state a type with the same JSON form, or take the field as that type", "serde: `invalid type: string \"7\", expected u32`", NONE;

@@ -8,16 +8,16 @@
     reason = "a rule's id in brackets is not a link"
 )]
 
-use crate::dialects::{A, Dialects, NONE};
+use crate::dialects::{A, NONE, Targets};
 use crate::rule::{Area, Rule};
 
-/// Calls the macro `$then` with the rows of the table of warnings: `NAME, Type, "[id] text", evidence, dialects;`.
+/// Calls the macro `$then` with the rows of the table of warnings: `NAME, Type, "[id] text", evidence, targets;`.
 ///
 /// `Type` is the name of the item in `tool-core` that warns.
 ///
 /// ```
 /// macro_rules! count {
-///     ($($name:ident, $type:ident, $message:literal, $evidence:literal, $dialects:expr;)*) => { [$($message),*].len() };
+///     ($($name:ident, $type:ident, $message:literal, $evidence:literal, $targets:expr;)*) => { [$($message),*].len() };
 /// }
 /// assert!(tool_rules::warnings!(count) > 5);
 /// ```
@@ -42,7 +42,7 @@ macro_rules! warnings {
 
 impl Rule {
     /// The rule of a message such as `[id] text`.
-    const fn of_message(message: &'static str, evidence: &'static str, dialects: Dialects) -> Self {
+    const fn of_message(message: &'static str, evidence: &'static str, targets: Targets) -> Self {
         let mut end = 1;
         while message.as_bytes()[end] != b']' {
             end += 1;
@@ -55,18 +55,18 @@ impl Rule {
             text,
             message,
             evidence,
-            dialects,
+            targets,
         }
     }
 }
 
 macro_rules! table {
-    ($($name:ident, $type:ident, $message:literal, $evidence:literal, $dialects:expr;)*) => {
+    ($($name:ident, $type:ident, $message:literal, $evidence:literal, $targets:expr;)*) => {
         /// The rules of this area.
         impl Rule {
             $(
                 #[doc = $message]
-                pub const $name: Self = Self::of_message($message, $evidence, $dialects);
+                pub const $name: Self = Self::of_message($message, $evidence, $targets);
             )*
         }
 

@@ -77,8 +77,8 @@ pub mod rules {
 #[doc(hidden)]
 pub mod __private0 {
     pub use crate::schema::dialect::{
-        HasSpec, Lowered, Render, RenderSchema, Spec, definition_text, measure, measure_schema,
-        total,
+        HasSpec, Heading, Lowered, Render, RenderSchema, Spec, definition_around, definition_text,
+        is_request, measure, measure_schema, schema_key, total, wrapper,
     };
     pub use crate::schema::dynamic::{Doc, adapted, intern, judged};
     pub use crate::schema::example::{check_default, check_example_entry, check_result};

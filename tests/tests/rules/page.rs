@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use tool_rules::{Dialects, Rule};
+use tool_rules::{Rule, Target, Targets};
 
 use crate::{proof, root};
 
@@ -26,11 +26,11 @@ fn rows(areas: &[&str]) -> String {
     for id in ids {
         let own = || rules.iter().filter(|rule| rule.id == id);
         let texts: Vec<&str> = own().map(|rule| rule.text).collect();
-        let dialects = own().fold(Dialects::NONE, |all, rule| all.and(rule.dialects));
-        let dialects: Vec<&str> = if dialects == Dialects::ALL {
+        let targets = own().fold(Targets::NONE, |all, rule| all.and(rule.targets));
+        let targets: Vec<&str> = if targets == Targets::ALL {
             vec!["all"]
         } else {
-            dialects.names().collect()
+            targets.iter().map(Target::name).collect()
         };
         let mut evidence: Vec<&str> = Vec::new();
         for rule in own() {
@@ -38,10 +38,10 @@ fn rows(areas: &[&str]) -> String {
                 evidence.push(rule.evidence);
             }
         }
-        let who = if dialects.is_empty() {
+        let who = if targets.is_empty() {
             evidence.join("; ")
         } else {
-            format!("**{}**: {}", dialects.join(", "), evidence.join("; "))
+            format!("**{}**: {}", targets.join(", "), evidence.join("; "))
         };
         let _ = writeln!(
             out,

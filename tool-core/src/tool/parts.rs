@@ -1,13 +1,15 @@
 //! The parts of a tool definition.
 
-use serde::Deserialize;
+use std::collections::HashMap;
+
 use serde_json::value::RawValue;
+use tool_schema::__private0::{schema_key, wrapper};
 
 use super::ToolDef;
 use crate::schema::dialect::Dialect;
 
 /// A tool definition for one provider, in parts, for clients that have types of their own for it: see [`ToolDef::parts`].
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DefinitionParts {
     /// The name that the model sees.
@@ -15,11 +17,6 @@ pub struct DefinitionParts {
     /// What the tool does and when to use it, with the examples if the provider has no other place for them.
     pub description: String,
     /// The schema of the arguments.
-    #[serde(
-        alias = "input_schema",
-        alias = "inputSchema",
-        alias = "parametersJsonSchema"
-    )]
     pub parameters: Box<RawValue>,
     /// Whether the provider enforces the schema; `None` if the provider has no such setting.
     pub strict: Option<bool>,
@@ -44,17 +41,22 @@ impl ToolDef {
     /// # }
     /// ```
     pub fn parts(&self, dialect: Dialect) -> Option<DefinitionParts> {
-        #[derive(Deserialize)]
-        struct Within {
-            function: DefinitionParts,
-        }
-        let text = self.definition(dialect);
         // This crate wrote the text, so only an empty one cannot be parsed.
-        match dialect {
-            Dialect::OpenAi => serde_json::from_str(text)
-                .ok()
-                .map(|Within { function }| function),
-            _ => serde_json::from_str(text).ok(),
+        let mut fields = fields(self.definition(dialect))?;
+        if let Some(key) = wrapper(dialect) {
+            fields = self::fields(fields.get(key)?.get())?;
         }
+        let text = |key| serde_json::from_str(fields.get(key)?.get()).ok();
+        Some(DefinitionParts {
+            name: text("name")?,
+            description: text("description")?,
+            strict: fields.get("strict").map(|strict| strict.get() == "true"),
+            parameters: fields.remove(schema_key(dialect))?,
+        })
     }
+}
+
+/// Reads the fields of an object.
+fn fields(text: &str) -> Option<HashMap<String, Box<RawValue>>> {
+    serde_json::from_str(text).ok()
 }

@@ -2,124 +2,15 @@
 
 use core::marker::PhantomData;
 
+pub use tool_rules::{Dialect, Dialects};
+
+pub use crate::schema::lower::frame::{
+    Heading, definition_around, is_request, schema_key, wrapper,
+};
+
 use crate::schema::lower;
 use crate::schema::text::{self, Out, Run};
 use crate::schema::{Example, Schema, StrictSchema, Text};
-
-/// A provider's dialect of JSON Schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[doc(alias("json schema", "strict mode", "structured output"))]
-pub enum Dialect {
-    /// `OpenAI` functions with `strict: true`.
-    OpenAi,
-    /// Anthropic tools with `strict: true`.
-    Anthropic,
-    /// Gemini function declarations, `parametersJsonSchema`.
-    Gemini,
-    /// Tools of the Model Context Protocol.
-    Mcp,
-    /// JSON Schema 2020-12 with every constraint as a keyword.
-    JsonSchema,
-}
-
-impl Dialect {
-    /// Every dialect, in the order of [`Dialect::index`].
-    pub const ALL: [Self; 5] = [
-        Self::OpenAi,
-        Self::Anthropic,
-        Self::Gemini,
-        Self::Mcp,
-        Self::JsonSchema,
-    ];
-
-    /// The dialect's position in [`Dialect::ALL`].
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-
-    /// The name used in `providers(…)` and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Mcp => "mcp",
-            Self::JsonSchema => "json_schema",
-        }
-    }
-
-    /// The dialect with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
-    }
-}
-
-/// A set of dialects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Dialects(u8);
-
-impl Dialects {
-    /// Every dialect.
-    pub const ALL: Self = Self(0b1_1111);
-    /// No dialect.
-    pub const NONE: Self = Self(0);
-
-    /// The set of one dialect.
-    pub const fn only(dialect: Dialect) -> Self {
-        Self(1 << dialect as u8)
-    }
-
-    /// Adds a dialect to the set.
-    #[must_use]
-    pub const fn with(self, dialect: Dialect) -> Self {
-        Self(self.0 | 1 << dialect as u8)
-    }
-
-    /// Removes a dialect from the set.
-    #[must_use]
-    pub const fn without(self, dialect: Dialect) -> Self {
-        Self(self.0 & !(1 << dialect as u8))
-    }
-
-    /// Whether the set contains the dialect.
-    pub const fn contains(self, dialect: Dialect) -> bool {
-        self.0 >> dialect as u8 & 1 == 1
-    }
-
-    /// The dialects that are in both sets.
-    #[must_use]
-    pub const fn intersect(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    /// The dialects that are in at least one of the sets.
-    #[must_use]
-    pub const fn union(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Whether the set is empty.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// The number of dialects in the set.
-    pub const fn len(self) -> u32 {
-        self.0.count_ones()
-    }
-
-    /// The dialects of the set, in the order of [`Dialect::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Dialect> {
-        Dialect::ALL
-            .into_iter()
-            .filter(move |dialect| self.contains(*dialect))
-    }
-
-    /// One bit for each dialect, by [`Dialect::index`].
-    pub(crate) const fn bits(self) -> u8 {
-        self.0
-    }
-}
 
 /// Everything that a tool's definition is rendered from.
 #[derive(Clone, Copy, Debug)]
@@ -184,15 +75,20 @@ pub struct Lowered {
 }
 
 /// The length in bytes of a tool's definition in each dialect; zero in those in which the tool is not offered.
-pub const fn measure(spec: &Spec) -> [usize; 5] {
+pub const fn measure(spec: &Spec) -> [usize; Dialect::COUNT] {
     let mut out = Out::count(spec.providers.bits());
     lower::definition(&mut out, spec);
     out.counted()
 }
 
 /// The sum of the lengths of all definitions.
-pub const fn total(lens: &[usize; 5]) -> usize {
-    lens[0] + lens[1] + lens[2] + lens[3] + lens[4]
+pub const fn total(lens: &[usize; Dialect::COUNT]) -> usize {
+    let (mut total, mut dialect) = (0, 0);
+    while dialect < Dialect::COUNT {
+        total += lens[dialect];
+        dialect += 1;
+    }
+    total
 }
 
 /// Where a definition is in the buffer, and where the schema is in the definition.
@@ -206,7 +102,7 @@ struct Place {
 /// The definitions in all dialects, in one buffer.
 struct Written<const TOTAL: usize> {
     bytes: [u8; TOTAL],
-    places: [Place; 5],
+    places: [Place; Dialect::COUNT],
 }
 
 /// A tool's definitions in all dialects; `TOTAL` is the [`total`] of what [`measure`] returns. All dialects share one buffer and
@@ -224,7 +120,7 @@ impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
                 start: 0,
                 len: 0,
                 schema: (0, 0),
-            }; 5],
+            }; Dialect::COUNT],
         };
         // Write the text of all dialects once, then let each dialect pick its part.
         let (mut all, mut runs) = ([0; TOTAL], [Run::NONE; TOTAL]);
@@ -234,7 +130,7 @@ impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
             panic!("the schema's two passes disagree, please report this")
         };
         let (mut dialect, mut start) = (0, 0);
-        while dialect < 5 {
+        while dialect < Dialect::COUNT {
             let (len, schema) = text::pick(
                 1 << dialect,
                 &all,
@@ -257,15 +153,15 @@ impl<T: HasSpec, const TOTAL: usize> Render<T, TOTAL> {
 
     /// The definitions, by [`Dialect::index`].
     #[allow(unsafe_code, reason = "const evaluation pays per byte for a check")]
-    pub const LOWERED: &'static [Lowered; 5] = &{
+    pub const LOWERED: &'static [Lowered; Dialect::COUNT] = &{
         // SAFETY: `pick` has filled `WRITTEN` to the last byte.
         let texts = unsafe { text::filled(&Self::WRITTEN.bytes) };
         let mut lowered = [Lowered {
             definition: "",
             schema: "",
-        }; 5];
+        }; Dialect::COUNT];
         let mut dialect = 0;
-        while dialect < 5 {
+        while dialect < Dialect::COUNT {
             let Place { start, len, schema } = Self::WRITTEN.places[dialect];
             let definition = texts.split_at(start).1.split_at(len).0;
             lowered[dialect] = Lowered {

@@ -277,15 +277,3 @@ impl PartialEq for DynSchema {
 }
 
 impl Eq for DynSchema {}
-
-impl From<Dialect> for Target {
-    fn from(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::OpenAi => Self::OpenAi,
-            Dialect::Anthropic => Self::Anthropic,
-            Dialect::Gemini => Self::Gemini,
-            Dialect::Mcp => Self::Mcp,
-            Dialect::JsonSchema => Self::JsonSchema,
-        }
-    }
-}

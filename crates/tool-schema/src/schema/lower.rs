@@ -5,6 +5,7 @@
 
 mod bounds;
 mod describe;
+pub(super) mod frame;
 mod masks;
 mod shapes;
 #[cfg(test)]
@@ -12,7 +13,10 @@ mod tests;
 
 use crate::schema::dialect::Spec;
 use crate::schema::lower::describe::Description;
-use crate::schema::lower::masks::{ALL, ANTHROPIC, GEMINI, JSON_SCHEMA, MCP, OPENAI};
+use crate::schema::lower::masks::{
+    ALL, ANNOTATIONS, INPUT_EXAMPLES, ONLY_JSON_SCHEMA, OPTIONAL_AS_NULL, SCHEMA_KEYS,
+    STRICT_AFTER, STRICT_BEFORE, TITLE, WRAPPED,
+};
 use crate::schema::text::{Definition, Out, put, same};
 use crate::schema::{Constraints, Example, Json, Kind, Schema, Text};
 
@@ -27,40 +31,42 @@ pub(super) const fn definition(out: &mut Out<'_>, spec: &Spec) -> (usize, usize)
 }
 
 const fn definition_once(out: &mut Out<'_>, spec: &Spec) -> (usize, usize) {
-    put!(out, OPENAI, r#"{"type":"function","function":{"name":""#);
-    put!(out, ALL & !OPENAI, r#"{"name":""#);
+    put!(out, WRAPPED, r#"{"type":"function","function":{"name":""#);
+    put!(out, ALL & !WRAPPED, r#"{"name":""#);
     put!(out, ALL, spec.name);
     if let Some(title) = spec.title {
-        put!(out, MCP, r#"","title":""#);
-        put!(out, MCP, title.as_json());
+        put!(out, TITLE, r#"","title":""#);
+        put!(out, TITLE, title.as_json());
     }
     put!(out, ALL, r#"","description":""#);
     put!(out, ALL, spec.description.as_json());
     let formal = example_prose(out, spec);
-    put!(out, OPENAI, r#"","strict":true,"parameters":"#);
-    put!(out, ANTHROPIC, r#"","input_schema":"#);
-    put!(out, GEMINI, r#"","parametersJsonSchema":"#);
-    put!(out, MCP, r#"","inputSchema":"#);
-    put!(out, JSON_SCHEMA, r#"","parameters":"#);
+    put!(out, STRICT_BEFORE, r#"","strict":true"#);
+    put!(out, ALL & !STRICT_BEFORE, "\"");
+    let mut key = 0;
+    while key < SCHEMA_KEYS.len() {
+        put!(out, SCHEMA_KEYS[key].0, SCHEMA_KEYS[key].1);
+        key += 1;
+    }
     let start = out.position();
     root_once(out, spec.input);
     let end = out.position();
-    put!(out, OPENAI, "}}");
-    put!(out, ANTHROPIC, r#","strict":true"#);
+    put!(out, WRAPPED, "}");
+    put!(out, STRICT_AFTER, r#","strict":true"#);
     if formal {
         example_inputs(out, spec);
     }
     let hints = spec.hints;
-    put!(out, MCP, r#","annotations":{"readOnlyHint":"#);
-    put!(out, MCP, boolean(hints.read_only));
-    put!(out, MCP, r#","destructiveHint":"#);
-    put!(out, MCP, boolean(hints.destructive));
-    put!(out, MCP, r#","idempotentHint":"#);
-    put!(out, MCP, boolean(hints.idempotent));
-    put!(out, MCP, r#","openWorldHint":"#);
-    put!(out, MCP, boolean(hints.open_world));
-    put!(out, MCP, "}");
-    put!(out, ALL & !OPENAI, "}");
+    put!(out, ANNOTATIONS, r#","annotations":{"readOnlyHint":"#);
+    put!(out, ANNOTATIONS, boolean(hints.read_only));
+    put!(out, ANNOTATIONS, r#","destructiveHint":"#);
+    put!(out, ANNOTATIONS, boolean(hints.destructive));
+    put!(out, ANNOTATIONS, r#","idempotentHint":"#);
+    put!(out, ANNOTATIONS, boolean(hints.idempotent));
+    put!(out, ANNOTATIONS, r#","openWorldHint":"#);
+    put!(out, ANNOTATIONS, boolean(hints.open_world));
+    put!(out, ANNOTATIONS, "}");
+    put!(out, ALL, "}");
     (start, end)
 }
 
@@ -73,17 +79,17 @@ const fn boolean(value: bool) -> &'static str {
 /// Anthropic rejects a request whose `input_examples` do not fit the schema. So an example that omits a required argument, or
 /// contains null, is in the description there too.
 const fn example_prose(out: &mut Out<'_>, spec: &Spec) -> bool {
-    let (mut told, mut formal, mut at) = (0, false, 0);
+    let (mut begun, mut formal, mut at) = (0, false, 0);
     let at_end = spec.examples.len();
     while at < at_end {
         let example = &spec.examples[at];
         let mut mask = ALL;
         if is_formal(spec.input, example.input.value) {
             formal = true;
-            mask &= !ANTHROPIC;
+            mask &= !INPUT_EXAMPLES;
         }
-        put!(out, mask & !told, r"\n\nExamples:");
-        told |= mask;
+        put!(out, mask & !begun, r"\n\nExamples:");
+        begun |= mask;
         put!(out, mask, r"\n- ");
         if let Some(label) = example.label {
             put!(out, mask, label.as_json());
@@ -100,21 +106,21 @@ const fn example_prose(out: &mut Out<'_>, spec: &Spec) -> bool {
 }
 
 const fn example_inputs(out: &mut Out<'_>, spec: &Spec) {
-    put!(out, ANTHROPIC, r#","input_examples":["#);
+    put!(out, INPUT_EXAMPLES, r#","input_examples":["#);
     let (mut first, mut at) = (true, 0);
     let at_end = spec.examples.len();
     while at < at_end {
         let example = &spec.examples[at].input;
         if is_formal(spec.input, example.value) {
             if !first {
-                put!(out, ANTHROPIC, ",");
+                put!(out, INPUT_EXAMPLES, ",");
             }
             first = false;
-            put!(out, ANTHROPIC, example.text);
+            put!(out, INPUT_EXAMPLES, example.text);
         }
         at += 1;
     }
-    put!(out, ANTHROPIC, "]");
+    put!(out, INPUT_EXAMPLES, "]");
 }
 
 /// Whether an example, which may omit arguments, also fits the schema of the Anthropic dialect.
@@ -364,7 +370,7 @@ const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u
     let nullable = if out.output {
         if peeled.optional { mask } else { 0 }
     } else if peeled.optional || place.default.is_some() {
-        mask & OPENAI
+        mask & OPTIONAL_AS_NULL
     } else {
         0
     };
@@ -382,7 +388,7 @@ const fn open_node(out: &mut Out<'_>, schema: &Schema, place: Place<'_>, mask: u
     if let Some(default) = place.default
         && !out.output
     {
-        put!(out, mask & JSON_SCHEMA, r#","default":"#);
-        put!(out, mask & JSON_SCHEMA, default.text);
+        put!(out, mask & ONLY_JSON_SCHEMA, r#","default":"#);
+        put!(out, mask & ONLY_JSON_SCHEMA, default.text);
     }
 }

@@ -3,26 +3,29 @@
 //! One [`Out`] serves both passes, each for all dialects at once. Without a buffer it counts bytes. With a buffer it writes each
 //! fragment once and records which dialects it belongs to ([`Run`]), so that [`pick`] can copy a dialect's text in a few long
 //! pieces. Const evaluation takes about 5 µs for a call or for a step over one byte, and `str::len` is three calls. So fragments
-//! are copied whole, the length of a literal is a constant ([`put!`]), lengths are read before a loop, and the five counters
+//! are copied whole, the length of a literal is a constant ([`put!`]), lengths are read before a loop, and the counters
 //! share one integer.
 
 mod runs;
 
+use tool_rules::{Dialect, Dialects};
+
 use runs::raw;
 pub(super) use runs::{Run, pick};
 
-/// Width of one counter in bits; five counters share a `u128`, so a text may have 32 MiB.
-const BITS: u32 = 25;
+/// Width of one counter in bits. The counters of all dialects share a `u128`: with five dialects, a text may have 32 MiB.
+#[allow(clippy::cast_possible_truncation, reason = "at most 8 dialects")]
+const BITS: u32 = 128 / Dialect::COUNT as u32;
 
 /// For each set of dialects: a one in the counter of each dialect in the set.
-pub(super) const SPREAD: &[u128; 32] = &{
-    let mut table = [0; 32];
+pub(super) const SPREAD: &[u128; 1 << Dialect::COUNT] = &{
+    let mut table = [0; 1 << Dialect::COUNT];
     let mut set = 0;
-    while set < 32 {
+    while set < table.len() {
         let mut dialect = 0;
-        while dialect < 5 {
+        while dialect < Dialect::COUNT {
             if set >> dialect & 1 == 1 {
-                table[set] |= 1 << (BITS * dialect);
+                table[set] |= 1 << (BITS as usize * dialect);
             }
             dialect += 1;
         }
@@ -45,7 +48,7 @@ pub(super) struct Definition {
     pub(super) number: usize,
 }
 
-/// Output of the JSON writer: five byte counters, or one buffer with a list of which bytes belong to which dialects.
+/// Output of the JSON writer: a byte counter for each dialect, or one buffer with a list of which bytes belong to which dialects.
 #[allow(
     clippy::struct_excessive_bools,
     reason = "four independent facts of a walk"
@@ -90,7 +93,7 @@ impl<'a> Out<'a> {
             turns: 0,
             turned: 0,
             overflow: false,
-            mask: mask & 31,
+            mask: mask & Dialects::ALL.bits(),
             output: false,
             foreign_keys: false,
             learnt: [Definition {
@@ -191,13 +194,16 @@ impl<'a> Out<'a> {
     }
 
     /// The number of bytes of each dialect.
-    pub(super) const fn counted(&self) -> [usize; 5] {
-        let mut counts = [0; 5];
+    pub(super) const fn counted(&self) -> [usize; Dialect::COUNT] {
+        let mut counts = [0; Dialect::COUNT];
         let mut dialect = 0;
-        while dialect < 5 {
-            #[allow(clippy::cast_possible_truncation, reason = "masked to 25 bits")]
-            let count = (self.counts >> (BITS * dialect)) as usize & ((1 << BITS) - 1);
-            counts[dialect as usize] = if self.mask >> dialect & 1 == 1 {
+        while dialect < Dialect::COUNT {
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "masked to the bits of a counter"
+            )]
+            let count = (self.counts >> (BITS as usize * dialect)) as usize & ((1 << BITS) - 1);
+            counts[dialect] = if self.mask >> dialect & 1 == 1 {
                 count + self.common
             } else {
                 0

@@ -8,7 +8,7 @@
 )]
 
 macro_rules! items {
-    ($($rule:ident, $name:ident, $message:literal, $evidence:literal, $dialects:expr;)*) => {$(
+    ($($rule:ident, $name:ident, $message:literal, $evidence:literal, $targets:expr;)*) => {$(
         #[doc = $message]
         pub struct $name<const HIT: bool>;
         impl $name<true> {
@@ -25,7 +25,9 @@ macro_rules! items {
 
 tool_rules::warnings!(items);
 
-use crate::schema::dialect::{Dialect, Spec};
+use tool_rules::Rule;
+
+use crate::schema::dialect::Spec;
 use crate::schema::rules::{
     MOST_OPTIONALS, MOST_UNIONS, MOST_UNWARNED_OPTIONALS, MOST_UNWARNED_UNIONS, Survey,
 };
@@ -35,14 +37,14 @@ use crate::schema::{Kind, Schema};
 pub const fn many_optionals(spec: &Spec, survey: &Survey) -> bool {
     survey.optionals > MOST_UNWARNED_OPTIONALS
         && survey.optionals <= MOST_OPTIONALS
-        && spec.providers.contains(Dialect::Anthropic)
+        && Rule::MANY_OPTIONALS.targets.intersects(spec.providers)
 }
 
 /// Whether [`LimitUnion`] warns; above the hard limit it does not, because the error is reported instead.
 pub const fn many_unions(spec: &Spec, survey: &Survey) -> bool {
     survey.unions > MOST_UNWARNED_UNIONS
         && survey.unions <= MOST_UNIONS
-        && spec.providers.contains(Dialect::Anthropic)
+        && Rule::MANY_UNIONS.targets.intersects(spec.providers)
 }
 
 /// Whether a variant of the union holds something else than an object, so that the tag cannot be a key of it.

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::Value;
+use tool_schema::__private0::{Heading, definition_around};
 
 use super::super::output::Promise;
 use super::super::{Approval, DecodeError, Job, SecretNeed, Ticket, VariableNeed};
@@ -62,7 +63,7 @@ pub(crate) struct DynamicDef {
 
 /// The definition in each dialect.
 #[derive(Default)]
-pub(crate) struct Texts(pub(super) [Written; 5]);
+pub(crate) struct Texts(pub(super) [Written; Dialect::COUNT]);
 
 /// A definition, and the range of the schema in it.
 #[derive(Default)]
@@ -146,38 +147,14 @@ impl DynamicDef {
 
     /// Writes the definition in the same form as the macros' constants.
     pub(super) fn definition(&self, dialect: Dialect, schema: &str) -> String {
-        let strict = !self.non_strict.contains(dialect);
-        let quoted = |text: &str| Value::from(text).to_string();
-        let (name, description) = (quoted(&self.wire), quoted(&self.description));
-        let head = format!("\"name\":{name},\"description\":{description}");
-        match dialect {
-            Dialect::OpenAi => {
-                format!(
-                    "{{\"type\":\"function\",\"function\":{{{head},\"strict\":{strict},\"parameters\":{schema}}}}}"
-                )
-            }
-            Dialect::Anthropic => {
-                format!("{{{head},\"input_schema\":{schema},\"strict\":{strict}}}")
-            }
-            Dialect::Gemini => format!("{{{head},\"parametersJsonSchema\":{schema}}}"),
-            Dialect::JsonSchema => format!("{{{head},\"parameters\":{schema}}}"),
-            Dialect::Mcp => {
-                let title = self
-                    .title
-                    .as_deref()
-                    .map_or_else(String::new, |title| format!(",\"title\":{}", quoted(title)));
-                let Hints {
-                    read_only,
-                    destructive,
-                    idempotent,
-                    open_world,
-                } = self.hints;
-                format!(
-                    "{{{head}{title},\"inputSchema\":{schema},\"annotations\":{{\"readOnlyHint\":{read_only},\
-                     \"destructiveHint\":{destructive},\"idempotentHint\":{idempotent},\"openWorldHint\":{open_world}}}}}"
-                )
-            }
-        }
+        let heading = Heading {
+            name: &self.wire,
+            title: self.title.as_deref(),
+            description: &self.description,
+            hints: self.hints,
+            strict: !self.non_strict.contains(dialect),
+        };
+        definition_around(dialect, &heading, schema)
     }
 
     /// Deserializes the arguments in the spelling of the original schema, and returns the run. A number that a [`Value`] would round is

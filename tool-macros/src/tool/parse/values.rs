@@ -6,6 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{LitInt, LitStr, Path, Token, bracketed, parenthesized, token};
+use tool_rules::Dialect;
 
 use crate::case::{CASES, Case};
 use crate::constraint::value_of;
@@ -37,15 +38,6 @@ pub(crate) enum Timeout {
     Millis(u64),
     Expr(TokenStream),
 }
-
-/// Providers by name, each with the variant of `Dialect`.
-const PROVIDERS: &[(&str, &str)] = &[
-    ("openai", "OpenAi"),
-    ("anthropic", "Anthropic"),
-    ("gemini", "Gemini"),
-    ("mcp", "Mcp"),
-    ("json_schema", "JsonSchema"),
-];
 
 /// Reads the tokens in the parentheses that must follow.
 pub(super) fn parens(input: ParseStream<'_>) -> syn::Result<TokenStream> {
@@ -272,11 +264,12 @@ pub(super) fn providers(input: ParseStream<'_>) -> syn::Result<Vec<&'static str>
     words
         .iter()
         .map(|word| {
-            let known = PROVIDERS.iter().find(|(name, _)| word == name);
-            known.map(|(_, variant)| *variant).ok_or_else(|| {
-                let names: Vec<&str> = PROVIDERS.iter().map(|(name, _)| *name).collect();
-                unknown(word, &names)
-            })
+            let known = Dialect::ALL
+                .into_iter()
+                .find(|dialect| word == dialect.name());
+            known
+                .map(Dialect::variant)
+                .ok_or_else(|| unknown(word, &Dialect::ALL.map(Dialect::name)))
         })
         .collect()
 }

@@ -62,16 +62,12 @@ pub(super) const DEEPEST: usize = 64;
 impl Judge {
     /// Adds a fault that all targets of the rule refuse.
     fn fault(&mut self, rule: &Rule, facts: &[&dyn Display]) {
-        self.fault_for(Targets::of(rule), rule, facts);
+        self.fault_for(rule.targets, rule, facts);
     }
 
     /// Adds a fault that some targets of the rule refuse.
     fn fault_for(&mut self, targets: Targets, rule: &Rule, facts: &[&dyn Display]) {
-        debug_assert_eq!(
-            targets.and(Targets::of(rule)),
-            Targets::of(rule),
-            "{rule:?}"
-        );
+        debug_assert_eq!(targets.and(rule.targets), rule.targets, "{rule:?}");
         self.faults
             .push(SchemaFault::new(rule, &self.pointer, targets, facts));
     }
@@ -103,10 +99,12 @@ impl Judge {
 
     fn node(&mut self, node: &Doc, place: Place) {
         if !matches!(node, Doc::Object(_)) {
-            let mut targets = Targets::O.and(Targets::A).and(Targets::P);
+            let mut targets = Targets::OPENAI
+                .and(Targets::ANTHROPIC)
+                .and(Targets::GEMINI_PARAMETERS);
             if place == Place::Property {
                 // The MCP TypeScript SDK drops the whole list of tools.
-                targets = targets.and(Targets::M);
+                targets = targets.and(Targets::MCP);
             }
             let rule = match node {
                 Doc::Boolean(_) => &Rule::JSON_BOOLEAN,

@@ -160,7 +160,8 @@ impl Adapter {
             Dialect::OpenAi => self.open_ai(entries),
             Dialect::Anthropic => self.newest_draft(entries),
             Dialect::Gemini => self.gemini(entries),
-            Dialect::Mcp | Dialect::JsonSchema => {}
+            // These dialects accept every keyword.
+            _ => {}
         }
         for (key, value) in entries {
             self.child(key, value);

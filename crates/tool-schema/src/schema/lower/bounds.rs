@@ -2,7 +2,7 @@
 
 use crate::schema::lower::describe::{self, Description};
 use crate::schema::lower::masks::{
-    FINE_RANGE, GEMINI, ITEMS, LENGTH, LENGTH_PROSE, ONLY_JSON_SCHEMA, PATTERN, RANGE,
+    FINE_RANGE, ITEMS, LENGTH, LENGTH_PROSE, ONLY_JSON_SCHEMA, PATTERN, RANGE,
 };
 use crate::schema::text::{Out, put};
 use crate::schema::{Constraints, Integer, Kind, Number, Schema};
@@ -377,8 +377,8 @@ const fn counted(
 /// Writes the bounds of a non-integer number in words.
 const fn range(out: &mut Out<'_>, text: &mut Description, bounds: &Constraints, mask: u8) {
     // Gemini has keywords for inclusive bounds, but not for exclusive ones.
-    let unsaid_min = !RANGE | if bounds.exclusive_min { GEMINI } else { 0 };
-    let unsaid_max = !RANGE | if bounds.exclusive_max { GEMINI } else { 0 };
+    let unsaid_min = !RANGE | if bounds.exclusive_min { !FINE_RANGE } else { 0 };
+    let unsaid_max = !RANGE | if bounds.exclusive_max { !FINE_RANGE } else { 0 };
     match (bounds.min, bounds.max) {
         (Some(min), Some(max)) if !bounds.exclusive_min && !bounds.exclusive_max => {
             let mask = mask & !RANGE;

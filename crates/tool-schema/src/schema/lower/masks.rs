@@ -1,14 +1,65 @@
-//! The lowering table: which dialects support which keyword. For the others, the bound goes into the description or is omitted.
+//! The lowering table: how each dialect frames a definition, and which dialects support which keyword. Where a dialect does not support the
+//! keyword of a bound, the bound is written in the description or omitted.
+//!
+//! Each constant is a set of dialects. A new dialect needs its bit here. Sets of the form `ALL & !X` contain it, and it must be added to those
+//! of the other sets that apply to it.
+
+use tool_rules::{Dialect, Dialects};
 
 use crate::schema::Format;
 
-pub(super) const OPENAI: u8 = 1;
-pub(super) const ANTHROPIC: u8 = 1 << 1;
-pub(super) const GEMINI: u8 = 1 << 2;
-pub(super) const MCP: u8 = 1 << 3;
-pub(super) const JSON_SCHEMA: u8 = 1 << 4;
-pub(super) const ALL: u8 = 0b1_1111;
+const fn bit(dialect: Dialect) -> u8 {
+    Dialects::only(dialect).bits()
+}
 
+pub(super) const OPENAI: u8 = bit(Dialect::OpenAi);
+pub(super) const ANTHROPIC: u8 = bit(Dialect::Anthropic);
+pub(super) const GEMINI: u8 = bit(Dialect::Gemini);
+pub(super) const MCP: u8 = bit(Dialect::Mcp);
+pub(super) const JSON_SCHEMA: u8 = bit(Dialect::JsonSchema);
+pub(super) const ALL: u8 = Dialects::ALL.bits();
+
+/// Dialects whose definitions are inside `{"type":"function","function":{…}}`.
+pub(super) const WRAPPED: u8 = OPENAI;
+/// Dialects with a field for the display name.
+pub(super) const TITLE: u8 = MCP;
+/// Dialects that have the field `strict` before the schema.
+pub(super) const STRICT_BEFORE: u8 = OPENAI;
+/// Dialects that have the field `strict` after the schema.
+pub(super) const STRICT_AFTER: u8 = ANTHROPIC;
+/// Dialects that have a field for example inputs.
+pub(super) const INPUT_EXAMPLES: u8 = ANTHROPIC;
+/// Dialects with annotations about side effects.
+pub(super) const ANNOTATIONS: u8 = MCP;
+/// Dialects whose definitions are sent to a model in one request, which has size limits.
+pub(super) const REQUEST: u8 = ALL & !MCP & !JSON_SCHEMA;
+
+/// The key of the schema in a definition: the dialects that use it, and the text from the comma to the colon.
+pub(super) const SCHEMA_KEYS: [(u8, &str); 4] = [
+    (OPENAI | JSON_SCHEMA, r#","parameters":"#),
+    (ANTHROPIC, r#","input_schema":"#),
+    (GEMINI, r#","parametersJsonSchema":"#),
+    (MCP, r#","inputSchema":"#),
+];
+
+// Each dialect has exactly one key for the schema.
+const _: () = {
+    let (mut keyed, mut at) = (0, 0);
+    while at < SCHEMA_KEYS.len() {
+        assert!(
+            keyed & SCHEMA_KEYS[at].0 == 0,
+            "a dialect has two keys for the schema"
+        );
+        keyed |= SCHEMA_KEYS[at].0;
+        at += 1;
+    }
+    assert!(keyed == ALL, "a dialect has no key for the schema");
+};
+
+/// Dialects in which an optional field is required and may be null. In the others, it is not required.
+pub(super) const OPTIONAL_AS_NULL: u8 = OPENAI;
+/// Dialects with a list of keys in the order in which the model generates them.
+pub(super) const PROPERTY_ORDERING: u8 = GEMINI;
 /// Dialects that support `minimum` and `maximum`.
 pub(super) const RANGE: u8 = ALL & !ANTHROPIC;
 /// Dialects that support `exclusiveMinimum`, `exclusiveMaximum` and `multipleOf`.

@@ -1,6 +1,8 @@
 //! The JSON Schema keywords of each kind of node.
 
-use crate::schema::lower::masks::{self, ALL, GEMINI, LENGTH, ONLY_JSON_SCHEMA, OPENAI};
+use crate::schema::lower::masks::{
+    self, ALL, LENGTH, ONLY_JSON_SCHEMA, OPTIONAL_AS_NULL, PROPERTY_ORDERING,
+};
 use crate::schema::lower::{Peeled, Place, bounds, node};
 use crate::schema::text::{Definition, Out, put};
 use crate::schema::{
@@ -268,11 +270,11 @@ const fn object(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], mask: u8) {
     put!(out, mask, r#"},"required":["#);
     keys(out, tag, fields, true, mask);
     put!(out, mask, r#"],"additionalProperties":false"#);
-    if !first && mask & GEMINI & out.mask != 0 && !out.output {
+    if !first && mask & PROPERTY_ORDERING & out.mask != 0 && !out.output {
         // Gemini generates the keys in this order.
-        put!(out, GEMINI, r#","propertyOrdering":["#);
-        keys(out, tag, fields, false, GEMINI);
-        put!(out, GEMINI, "]");
+        put!(out, PROPERTY_ORDERING, r#","propertyOrdering":["#);
+        keys(out, tag, fields, false, PROPERTY_ORDERING);
+        put!(out, PROPERTY_ORDERING, "]");
     }
 }
 
@@ -321,7 +323,7 @@ const fn keys(out: &mut Out<'_>, tag: Tag<'_>, fields: &[Field], required: bool,
             } else if field.is_required() {
                 mask
             } else {
-                mask & OPENAI
+                mask & OPTIONAL_AS_NULL
             };
             put!(out, listed & !begun, "\"");
             put!(out, listed & begun, ",\"");

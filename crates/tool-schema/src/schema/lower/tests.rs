@@ -13,8 +13,9 @@
 mod every_bound;
 
 use crate::schema::dialect::{
-    Dialect, Dialects, HasSpec, Hints, Render, RenderSchema, Spec, ToolExample, definition_text,
-    measure, measure_schema, output_schema_text, schema_text, total,
+    Dialect, Dialects, HasSpec, Heading, Hints, Render, RenderSchema, Spec, ToolExample,
+    definition_around, definition_text, measure, measure_schema, output_schema_text, schema_key,
+    schema_text, total, wrapper,
 };
 use crate::schema::{
     Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind, Number,
@@ -747,7 +748,7 @@ impl HasSpec for Search {
     };
 }
 
-const LENS: [usize; 5] = measure(Search::SPEC);
+const LENS: [usize; Dialect::COUNT] = measure(Search::SPEC);
 
 // S1-63: the label and input of an example are in the description, in definitions made at compile time and at run time
 #[test]
@@ -790,4 +791,41 @@ fn compiled_definitions_equal_those_built_at_run_time() {
         RenderSchema::<Search, { measure_schema(Search::SCHEMA) }>::TEXT,
         output_schema_text(Search::SCHEMA)
     );
+}
+
+// A tool whose schema is read at run time has the same definition as a tool of `#[tool]`.
+#[test]
+fn definition_around_a_schema_text_equals_that_of_the_tree() {
+    let spec = Spec {
+        title: None,
+        examples: &[],
+        providers: Dialects::ALL,
+        ..*Search::SPEC
+    };
+    for dialect in Dialect::ALL {
+        let schema = schema_text(Search::SCHEMA, dialect);
+        let heading = Heading {
+            name: "search",
+            title: None,
+            description: "Searches.",
+            hints: spec.hints,
+            strict: true,
+        };
+        let text = definition_around(dialect, &heading, &schema);
+        assert_eq!(text, definition_text(&spec, dialect));
+        let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        if let Some(key) = wrapper(dialect) {
+            value = value[key].take();
+        }
+        assert_eq!(value[schema_key(dialect)].to_string().len(), schema.len());
+        let titled = Heading {
+            title: Some("Search it"),
+            ..heading
+        };
+        let titled = definition_around(dialect, &titled, &schema);
+        assert_eq!(
+            titled.contains(r#""title":"Search it""#),
+            dialect == Dialect::Mcp
+        );
+    }
 }

@@ -286,7 +286,7 @@ pub(super) const fn sizes(
     survey: &Survey,
     providers: Dialects,
 ) {
-    if providers.contains(Dialect::Anthropic) {
+    if Rule::LIMIT_OPTIONAL.targets.intersects(providers) {
         above(
             report,
             path,
@@ -294,6 +294,8 @@ pub(super) const fn sizes(
             survey.optionals,
             MOST_OPTIONALS,
         );
+    }
+    if Rule::LIMIT_UNION.targets.intersects(providers) {
         above(report, path, &Rule::LIMIT_UNION, survey.unions, MOST_UNIONS);
     }
     if providers.contains(Dialect::OpenAi) {
@@ -355,7 +357,10 @@ const fn toolset(report: &mut Report, tools: &[&Spec]) {
     let (mut strict, mut optionals, mut unions, mut at) = (0, 0, 0, 0);
     let at_end = tools.len();
     while at < at_end {
-        if tools[at].providers.contains(Dialect::Anthropic) {
+        if Rule::LIMIT_STRICT_TOOLS
+            .targets
+            .intersects(tools[at].providers)
+        {
             let survey = survey(tools[at].input);
             strict += 1;
             optionals += survey.optionals;

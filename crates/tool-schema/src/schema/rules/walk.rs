@@ -1,6 +1,6 @@
 //! Rules for the nodes of a schema, and the walk that checks them.
 
-use crate::schema::dialect::{Dialect, Dialects};
+use crate::schema::dialect::Dialects;
 use crate::schema::rules::overlap;
 use crate::schema::rules::report::{Fact, Path, Report};
 use crate::schema::text::same;
@@ -120,7 +120,7 @@ impl Walk<'_> {
     }
 
     const fn map(&mut self, path: &Path<'_>, values: &Schema) {
-        if self.providers.contains(Dialect::OpenAi) || self.providers.contains(Dialect::Anthropic) {
+        if Rule::MAP_TYPE.targets.intersects(self.providers) {
             self.fault(path, &Rule::MAP_TYPE);
         }
         if !self.told && values.is_optional() {
@@ -133,10 +133,7 @@ impl Walk<'_> {
         if self.providers.is_empty() {
             return;
         }
-        if self.providers.contains(Dialect::Anthropic)
-            || self.providers.contains(Dialect::Gemini)
-            || self.providers.contains(Dialect::Mcp)
-        {
+        if Rule::RECURSIVE_TYPE.targets.intersects(self.providers) {
             self.fault(path, &Rule::RECURSIVE_TYPE);
         } else if path.enclosing(name, module).is_none() {
             self.fault_of(path, &Rule::REF_TARGET, name);

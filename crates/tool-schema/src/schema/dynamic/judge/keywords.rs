@@ -6,10 +6,10 @@ use super::Judge;
 use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::fault::Targets;
 
-const O: Targets = Targets::O;
-const A: Targets = Targets::A;
-const J: Targets = Targets::J;
-const P: Targets = Targets::P;
+const O: Targets = Targets::OPENAI;
+const A: Targets = Targets::ANTHROPIC;
+const J: Targets = Targets::GEMINI;
+const P: Targets = Targets::GEMINI_PARAMETERS;
 const OA: Targets = O.and(A);
 
 /// Keyword, rule, and the targets that reject it at any position (except Gemini `parameters`, which has its own list).

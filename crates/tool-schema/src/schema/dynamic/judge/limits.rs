@@ -5,7 +5,7 @@ use core::fmt::Display;
 use tool_rules::Rule;
 
 use crate::schema::dynamic::doc::Doc;
-use crate::schema::dynamic::fault::{SchemaFault, Targets};
+use crate::schema::dynamic::fault::SchemaFault;
 
 /// The size of a schema.
 #[derive(Default)]
@@ -27,7 +27,7 @@ pub(super) fn faults(root: &Doc) -> Vec<SchemaFault> {
     let mut faults = Vec::new();
     let mut over = |broken: bool, rule: &Rule, count: &dyn Display| {
         if broken {
-            faults.push(SchemaFault::new(rule, "", Targets::of(rule), &[count]));
+            faults.push(SchemaFault::new(rule, "", rule.targets, &[count]));
         }
     };
     let Count {

@@ -4,7 +4,7 @@ use tool_rules::Rule;
 
 use super::{DEEPEST, push_steps};
 use crate::schema::dynamic::doc::Doc;
-use crate::schema::dynamic::fault::{SchemaFault, Targets};
+use crate::schema::dynamic::fault::SchemaFault;
 
 /// A reference and its location.
 struct Link<'a> {
@@ -43,7 +43,7 @@ pub(super) fn faults(root: &Doc) -> Vec<SchemaFault> {
 
 /// A fault at a reference; a placeholder of the rule's text stands for the reference's target.
 fn refused(rule: &Rule, link: &Link<'_>) -> SchemaFault {
-    SchemaFault::new(rule, &link.pointer, Targets::of(rule), &[&link.to])
+    SchemaFault::new(rule, &link.pointer, rule.targets, &[&link.to])
 }
 
 /// Returns the reference if it points exactly at a definition.

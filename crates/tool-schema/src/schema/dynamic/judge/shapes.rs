@@ -7,9 +7,9 @@ use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::fault::Targets;
 use crate::schema::dynamic::words;
 
-const O: Targets = Targets::O;
-const A: Targets = Targets::A;
-const P: Targets = Targets::P;
+const O: Targets = Targets::OPENAI;
+const A: Targets = Targets::ANTHROPIC;
+const P: Targets = Targets::GEMINI_PARAMETERS;
 const OA: Targets = O.and(A);
 
 impl Judge {
