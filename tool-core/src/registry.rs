@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::policy::{Compiled, Policy};
+use crate::schema::dialect::Dialect;
 use crate::tool::{DynamicDef, DynamicTool, Tool, ToolDef, wire_of};
 
 #[cfg(feature = "host")]
@@ -53,7 +54,7 @@ pub(crate) struct Shelf {
     /// Tools that were left out before the registry was built.
     pub(crate) pruned: Vec<Pruned>,
     /// The definitions of all tools, see [`Shelf::listing`].
-    listings: [Listing; 5],
+    listings: [Listing; Dialect::COUNT],
 }
 
 /// A tool that was left out, and why.

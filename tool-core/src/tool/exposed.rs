@@ -20,7 +20,7 @@ pub(super) struct Exposed {
     /// The secrets, if the host requires more of them than the tool.
     pub(super) secrets: Option<Vec<SecretNeed>>,
     /// The definitions, written when they are first needed.
-    definitions: [OnceLock<String>; 5],
+    definitions: [OnceLock<String>; Dialect::COUNT],
 }
 
 impl Exposed {
