@@ -9,7 +9,7 @@
 //! let tools = Registry::builder().tool::<log_hello_world>().build().unwrap().open();
 //! let call = ToolCall::new("1", "log_hello_world", r#"{"message": "Hello, moon"}"#);
 //! let result = tools.call(call, &ToolContext::anonymous()).await;
-//! assert_eq!(result.error().unwrap().kind(), tool_core::ErrorKind::Pending); // nothing was logged: a person has to say yes
+//! assert_eq!(result.error().unwrap().kind(), tool_core::ErrorKind::Pending); // nothing was logged, because a person has to approve the call first
 //! # }
 //! ```
 

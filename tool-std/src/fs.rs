@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`read_file`](fn@read_file) | text of a file, from an offset or its last lines | read |
 //! | [`read_file_parts`](fn@read_file_parts) | ranges of lines of several files | read |
-//! | [`list_directory`](fn@list_directory) | what is in a folder | read |
+//! | [`list_directory`](fn@list_directory) | the entries of a folder | read |
 //! | [`find_files`](fn@find_files) | files by their names | read |
 //! | [`search_files`](fn@search_files) | lines by a regular expression | read |
 //! | [`write_file`](fn@write_file) | a whole file | read, write, destroy |
@@ -41,23 +41,24 @@
 //!
 //! # Guarantees
 //!
-//! - Every file is opened below the workspace's handle (on Linux with `openat2`, by which the kernel enforces this), so no path, link or race leads
-//!   out. Reads follow links that stay inside. Writes follow no links; the error says where the link leads.
+//! - Every file is opened below the workspace's handle (on Linux with `openat2`, by which the kernel enforces this), so no path, link or race reaches
+//!   a file outside of the workspace. Reads follow links that stay inside. Writes follow no links; the error names the target of the link.
 //! - Only regular files are opened, without blocking: pipes, sockets and devices are detected and refused. So are files with more than one hard link
 //!   and files on another file system, bind mounts included, unless the host allows them with
 //!   [`allow_hard_links`](crate::workspace::Workspaces::allow_hard_links) and
 //!   [`allow_other_devices`](crate::workspace::Workspaces::allow_other_devices).
-//! - A file is written under a temporary name and then renamed, so no reader sees a part of it. Calls that replace files in the same workspace take
-//!   turns for that moment, also across processes, so an edit is applied to the text that it has read or fails. A program that runs in the workspace
-//!   does not take turns. With `overwrite` set to false, the file is created only if no entry has its name. Nothing is written into a `.git`, in any
-//!   spelling that a file system treats as `.git`.
-//! - Ignore files are read in the workspace only: not above it, not git's global one and not `.git/info/exclude`.
+//! - A file is written under a temporary name and then renamed, so no reader sees a part of it. Calls that replace files in the same workspace hold a
+//!   lock for the comparison and the rename, also across processes, so an edit is applied to the text that it has read or fails. A program that runs
+//!   in the workspace does not take this lock. With `overwrite` set to false, the file is created only if no entry has its name. Nothing is written
+//!   into a `.git`, in any spelling that a file system treats as `.git`.
+//! - Ignore files of the workspace apply. Ignore files above it, git's global ignore file and `.git/info/exclude` are not read.
 //! - Text is UTF-8. A file with a NUL byte near its beginning is reported as binary; a file in another encoding is reported with the position of the
 //!   first invalid byte. Names that are not UTF-8 appear in lists, but no tool can open them.
 //!
 //! # Cost
 //!
-//! 38 crates in addition to those of `tool-core` without features: cap-std and ripgrep's own parts. `tool-std` builds nothing else by default.
+//! 38 crates in addition to those of `tool-core` without features: cap-std and the crates that ripgrep consists of. `tool-std` builds nothing else by
+//! default.
 
 mod edit;
 mod find;

@@ -32,8 +32,8 @@
 //!     .workspace("acme")
 //!     .conversation("c1")
 //!     .with(Workspaces::new(root))
-//!     .with(Isolation::GroupOnly) // a test has no `main` of its own; a host says `Isolation::new()`
-//!     .with(Git::new().host(&format!("file://{server}")).unwrap()) // unsaid: https://github.com
+//!     .with(Isolation::GroupOnly) // this example has no `main` of its own; a host uses `Isolation::new()`
+//!     .with(Git::new().host(&format!("file://{server}")).unwrap()) // default: https://github.com
 //!     .build();
 //! let tools = Registry::builder().tool::<git_clone>().tool::<git_status>().build().unwrap().open();
 //!
@@ -57,27 +57,28 @@
 //! # The token
 //!
 //! A clone is at `{workspace}/.repos/{owner}/{name}-{8 hex}`. Its token is never in the workspace: it is stored next to the instance's conversations,
-//! where no path of a tool leads and no sandboxed program may read.
+//! outside of all paths that tools accept or sandboxed programs may read.
 //!
 //! ```text
-//! {root}/{instance}/git-state/{conversation}/clone-{8 hex}/               0700  while the clone runs, whatever its end
-//! {root}/{instance}/git-state/{conversation}/{owner}~{name}-{8 hex}/      0700  as long as the repository
-//!     token   0600  made with this mode, not given it afterwards
+//! {root}/{instance}/git-state/{conversation}/clone-{8 hex}/               0700  exists while the clone runs
+//! {root}/{instance}/git-state/{conversation}/{owner}~{name}-{8 hex}/      0700  exists as long as the repository
+//!     token   0600  created with this mode, without a later chmod
 //!     helper  0700  a script that holds the path of the token; git's `credential.helper`
-//!     url     0600  what was cloned
-//!     used    0600  empty; its time is that of the last call of a tool
+//!     url     0600  the URL that was cloned
+//!     used    0600  empty; its modification time is the time of the last call of a tool
 //! ```
 //!
 //! While a call talks to the server, git works in a folder of the call, which is as private as the state:
 //!
 //! ```text
-//! {root}/{instance}/git-work/{conversation}/{8 hex}/site/   0700, as long as the call runs
+//! {root}/{instance}/git-work/{conversation}/{8 hex}/site/   0700, exists while the call runs
 //! ```
 //!
-//! No git that has the token or a network reads anything of the workspace, so a program that changes files there at the same time cannot affect it.
-//! `git_clone` clones into that folder, checks out the files without the token or a network, and moves the result into the workspace in one step.
-//! `git_fetch` and `git_push` copy the commits of the branches into it, talk to the server, and copy what was fetched back; the jobs that copy have
-//! neither the token nor a network. While it runs, a fetch or a push therefore needs additional disk space of the size of the repository's objects.
+//! No git process that has the token or a network reads anything of the workspace, so a program that changes files there at the same time cannot
+//! affect it. `git_clone` clones into that folder, checks out the files without the token or a network, and moves the result into the workspace in
+//! one step. `git_fetch` and `git_push` copy the commits of the branches into it, talk to the server, and copy what was fetched back; the jobs that
+//! copy have neither the token nor a network. While it runs, a fetch or a push therefore needs additional disk space of the size of the repository's
+//! objects.
 //!
 //! The helper answers only for the scheme, host and path that were cloned. The clone's own configuration names it too, so that a manual `git fetch`
 //! works later without this program. The token is in no argument, environment variable, log, audit row or result. Under
@@ -118,7 +119,7 @@
 //!
 //! # Cost
 //!
-//! 25 crates in addition to those of `tool-core` without features, all of which `tool-isolate` and `workspace` bring.
+//! 25 crates in addition to those of `tool-core` without features, all of them dependencies of `tool-isolate` or of the module `workspace`.
 
 mod address;
 mod branch;

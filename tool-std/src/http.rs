@@ -13,7 +13,7 @@
 //! # }
 //! ```
 //!
-//! A call that succeeds, and what a model reads of it:
+//! A successful call, and the result that a model reads:
 //!
 //! ```text
 //! http_get {"url": "https://api.example.com/v1/items", "query": [{"name": "page", "value": "2"}]}
@@ -52,9 +52,9 @@
 //! There is no proxy: environment variables that name one are not read. There are no cookies and no cache, and each request has its own connection.
 //! Bodies are limited by their decompressed size and read only up to the limit.
 //!
-//! Not defended: what a public host does with a request, and public addresses inside of a network that trusts them.
+//! Not defended: the use that a public host makes of a request, and services at public addresses that trust requests from inside their own network.
 //!
-//! Cost: 65 crates beyond `tool-core`'s.
+//! Cost: 65 crates in addition to those of `tool-core`.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -100,7 +100,7 @@ pub struct Http {
     settings: Arc<Settings>,
 }
 
-/// Leaves the certificates out, which are long. `Http` holds no secrets.
+/// Leaves out the certificates, because they are long. `Http` holds no secrets.
 impl fmt::Debug for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Http")
@@ -214,7 +214,7 @@ impl Http {
     }
 
     pub(crate) fn of(cx: &ToolContext) -> Self {
-        /// Shared by all contexts, because a new value reads the system's certificates again.
+        /// Shared by all contexts, because each new value reads the system's certificates.
         static DEFAULT: LazyLock<Http> = LazyLock::new(Http::default);
         cx.extension().unwrap_or_else(|| DEFAULT.clone())
     }

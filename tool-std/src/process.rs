@@ -2,7 +2,7 @@
 //!
 //! | tool | what it does | effect |
 //! |---|---|---|
-//! | [`run_command`](fn@run_command) | one program with its arguments, to its end | everything |
+//! | [`run_command`](fn@run_command) | runs one program with its arguments and waits for its end | everything |
 //!
 //! The host's `main` begins with [`tool_std::helper()`](crate::helper), and its context has a
 //! [`Workspaces`](crate::workspace::Workspaces) and a [`Commands`], or an [`Isolation`](crate::isolate::Isolation) alone for the
@@ -38,9 +38,9 @@
 //!   same empty folder, which is removed after the call. Proxy variables are passed only if the host opens a network, without the user and the
 //!   password of their addresses.
 //! - The program can read and write the workspace and that folder, can read system programs and libraries, and reaches no network unless the host
-//!   allows it: as far as [`Isolation`](crate::isolate::Isolation) can enforce this on the current system, which its report describes.
-//! - When the program ends, its deadline passes, the call is cancelled or the host dies, all processes that it started are killed, daemons included.
-//!   Only a host that is killed leaves that folder behind, in its own `TMPDIR`, as `tool-std-…`.
+//!   allows it, as far as [`Isolation`](crate::isolate::Isolation) can enforce this on the current system. Its report describes the enforcement.
+//! - When the program ends, its deadline passes, the call is cancelled or the host dies, all processes that the program started are killed, daemons
+//!   included. If the host is killed, that folder is left behind in the host's own `TMPDIR`, as `tool-std-…`.
 //! - The output is reported line by line as progress. The result has the head and tail of each stream. A program that exceeds the output limit is killed.
 //!
 //! # Cost

@@ -267,8 +267,8 @@ impl Workspace {
         &self.0.conversation
     }
 
-    /// Opens the folder in which a pack stores data of this conversation, out of reach of every tool: it is next to the folder of conversations, so
-    /// it is removed with the instance. Creates it for its owner only, if it does not exist.
+    /// Opens the folder in which a pack stores data of this conversation, which no tool can reach. It is next to the folder of conversations, so it
+    /// is removed with the instance. If it does not exist, it is created with access for its owner only.
     #[cfg(feature = "git")]
     pub(crate) fn beside(&self, pack: &str) -> io::Result<(Dir, PathBuf)> {
         let inner = &*self.0;

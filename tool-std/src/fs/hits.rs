@@ -12,8 +12,8 @@ use super::search::Line;
 /// Maximum number of bytes of a line in a result.
 const LINE: usize = 500;
 
-/// Maximum number of bytes of a line that is searched: a file is skipped from a longer line on. The search of one line cannot be cancelled: with the
-/// worst patterns a line of 1 MB took 4 to 17 s, one of 16 MB a few minutes.
+/// Maximum number of bytes of a line that is searched. A longer line ends the search of its file with an error. The search of one line cannot be
+/// cancelled: with the worst patterns, a line of 1 MB took 4 to 17 s, and a line of 16 MB took a few minutes.
 const HEAP: usize = 1 << 20;
 
 pub(super) fn searcher(context: usize) -> Searcher {
@@ -42,7 +42,7 @@ impl<R: io::Read> io::Read for Watched<'_, R> {
 
 /// The matching lines of one file.
 pub(super) struct Hits {
-    /// Lines in order, each with the number of its match: the line itself, or the match that it gives context to.
+    /// Lines in order, each with the number of its match. A context line has the number of the match that it belongs to.
     pub(super) lines: Vec<(u64, Line)>,
     pub(super) matches: u64,
     /// Numbers of the matches whose lines are kept, counted from 1.
@@ -92,7 +92,7 @@ fn line(number: Option<u64>, bytes: &[u8], matched: bool) -> Line {
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(LINE)]).into_owned();
     if bytes.len() > LINE {
-        // Remove what the cut left of a multi-byte character.
+        // Remove the remains of a multi-byte character that was cut.
         while text.ends_with('\u{fffd}') {
             text.pop();
         }

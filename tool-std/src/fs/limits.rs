@@ -2,8 +2,8 @@
 
 use tool_core::{Effect, FromContext, ToolContext, ToolError};
 
-/// Limits of how much one call reads, lists and writes. A host sets other limits by putting a value into the context. A truncated result says so, and
-/// says how to continue.
+/// Limits of how much one call reads, lists and writes. A host sets other limits by putting a value into the context. A truncated result is marked as
+/// truncated and contains what is needed to continue.
 ///
 /// ```
 /// use tool_core::ToolContext;

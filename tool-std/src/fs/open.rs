@@ -1,4 +1,4 @@
-//! Opening files and folders below a workspace's handle, and the errors that a model reads where that fails.
+//! Opening files and folders below a workspace's handle, and the errors for models if that fails.
 
 use std::fs::File;
 use std::io;
@@ -199,7 +199,7 @@ fn link(path: &WorkspacePath, dir: &Dir, name: &str) -> ToolError {
     ))
 }
 
-/// The error that a model reads for an I/O error.
+/// The error for a model that corresponds to an I/O error.
 pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
     use io::ErrorKind as Kind;
 
@@ -207,7 +207,7 @@ pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
         Kind::NotFound => {
             "does not exist, `list_directory` and `find_files` list the files that do"
         }
-        // cap-std's own error for a path that leads out; errors of the system have an error number.
+        // cap-std's own error for a path that leads outside has no error number; errors of the system have one.
         Kind::PermissionDenied if error.raw_os_error().is_none() => {
             "leads out of the workspace, write the path of a file in it"
         }
@@ -231,7 +231,7 @@ pub(super) fn told(path: &WorkspacePath, error: &io::Error) -> ToolError {
 
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
-    // Opening a pipe must not wait for its other end. Everything except regular files is refused afterwards.
+    // Opening a pipe must not wait for its other end. Everything except regular files is refused after it is opened.
     options.read(true).nonblock(true);
     options
 }

@@ -139,7 +139,7 @@ fn window(
     })
 }
 
-/// Returns where the last lines begin, and whether they are fewer than requested.
+/// Returns the offset at which the last `tail` lines begin, and whether they are fewer than requested.
 fn tail_from(text: &mut Text, tail: u32, limits: &Limits) -> Result<(u64, bool), Unreadable> {
     let wanted = text.lines.min(tail.into());
     let lines = wanted.min(limits.lines as u64);

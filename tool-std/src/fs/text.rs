@@ -8,13 +8,13 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use memchr::{memchr_iter, memrchr_iter};
 
-/// How many bytes are read at once: few enough to stay in the processor's cache between the copy, the check and the count of lines.
+/// Number of bytes that are read at once. They stay in the processor's cache between the copy, the check and the count of lines.
 const PIECE: usize = 256 << 10;
 
-/// How many bytes of a window are read at first; its lines are usually within them.
+/// Number of bytes of a window that are read at first; its lines are usually within them.
 const GLANCE: usize = 64 << 10;
 
-/// How many bytes are searched for a NUL: text has none, and binary files have one early.
+/// Number of bytes that are searched for a NUL byte, which text does not contain and binary files usually contain near their beginning.
 const LOOKED_AT: usize = 8 << 10;
 
 /// A file that was read from beginning to end.
@@ -31,18 +31,18 @@ pub(super) struct Text {
 /// The part of a file that is in memory.
 enum Held {
     All(String),
-    /// The file, some bytes of it, and the offset of the first of them.
+    /// The file, some bytes of it, and the offset of the first of these bytes.
     Some(File, Vec<u8>, u64),
 }
 
 /// Why a file cannot be read as text.
 pub(super) enum Unreadable {
     Io(io::Error),
-    /// It holds a NUL byte.
+    /// The file holds a NUL byte.
     Binary,
-    /// It is not valid UTF-8 at this offset.
+    /// The file is not valid UTF-8 at this offset.
     Encoding(u64),
-    /// It is longer than this many bytes.
+    /// The file is longer than this many bytes.
     Long(u64),
     /// The call was cancelled.
     Cancelled,
@@ -242,7 +242,7 @@ impl Text {
                     let read = fill(file, held)?;
                     held.truncate(read);
                     if read < wanted {
-                        // The file became shorter meanwhile.
+                        // The file has become shorter since it was counted.
                         return Err(Unreadable::Io(io::ErrorKind::UnexpectedEof.into()));
                     }
                 }
@@ -289,7 +289,8 @@ fn as_length(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Returns how many bytes are whole characters: all, or all but an incomplete character at the end. The error is the offset of an invalid byte.
+/// Returns the number of bytes that form whole characters: all, or all but an incomplete character at the end. The error is the offset of an invalid
+/// byte.
 fn whole_characters(bytes: &[u8]) -> Result<usize, u64> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.len()),
@@ -303,7 +304,7 @@ fn is_inside(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// How many bytes at the end are an incomplete character.
+/// Returns the number of bytes at the end that belong to an incomplete character.
 fn cut_character(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {
         Ok(_) => 0,

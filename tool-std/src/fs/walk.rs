@@ -1,7 +1,8 @@
 //! The recursive walk over the files below a folder.
 //!
 //! Each folder is opened below the workspace's handle, so the walk stays inside even if a folder is replaced by a link while it runs. A walk by
-//! paths, such as `ignore`'s own, could list a folder outside before a check. The rules of ignore files are those of the `ignore` crate.
+//! paths, such as the walk of the `ignore` crate, could list a folder outside of the workspace before any check. The patterns of ignore files are
+//! interpreted by the `ignore` crate.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -39,7 +40,7 @@ pub(super) struct Walk<'a> {
 #[derive(Default)]
 pub(super) struct RuleCount {
     patterns: AtomicUsize,
-    /// The first file by path that was not applied to its end.
+    /// The first ignore file, in the order of paths, whose patterns were not all applied.
     cut: Mutex<Option<String>>,
 }
 
@@ -89,7 +90,7 @@ impl Files {
 /// The rules of one ignore file, linked to those of earlier files and of the folders above.
 struct Rules {
     above: Option<Arc<Rules>>,
-    /// How many bytes of a path to skip: the rules match the rest.
+    /// Length of the prefix of a path that the rules do not match: the path of their folder.
     skip: usize,
     list: Gitignore,
 }
@@ -113,7 +114,7 @@ struct Shared<'a> {
     found: AtomicUsize,
 }
 
-/// How many threads a walk or a search uses.
+/// Number of threads of a walk or a search.
 pub(super) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |threads| threads.get().min(8))
 }
@@ -203,7 +204,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the rules of this folder to those above; `.ignore` takes precedence. `there` says which of the two files to look for.
+    /// Adds the rules of this folder to those above; `.ignore` takes precedence. `there` lists whether each file of `RULE_FILES` exists.
     fn with_rules(
         &self,
         dir: &Dir,
@@ -368,7 +369,7 @@ impl Shared<'_> {
     }
 }
 
-/// Marks that a thread is listing a folder. The mark is also released if the thread panics, so that no other thread waits for ever.
+/// Marks that a thread is listing a folder. The mark is also released if the thread panics, so that no other thread waits forever.
 struct Busy<'a>(&'a Shared<'a>);
 
 impl Drop for Busy<'_> {

@@ -58,7 +58,7 @@ pub fn write_file(
     } else {
         match replace(&slot.dir, slot.name, content.as_bytes(), Replace::Never) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && overwrite => {
-                // A program created it meanwhile; it may be of any kind, so it is checked.
+                // A program has created an entry of this name meanwhile. It may be of any kind, so it is checked.
                 let facts = home.present(&path, &slot)?;
                 put(&path, &slot, &content, facts.as_ref())?;
                 return Ok(written(facts.is_none()));

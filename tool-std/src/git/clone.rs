@@ -157,7 +157,7 @@ fn owner_folder(workspace: &Workspace, repo: &Repo) -> io::Result<Dir> {
     enter(&enter(workspace.dir()?, REPOSITORIES)?, &repo.owner)
 }
 
-/// Installs the token and the helper for the time of the clone; returns their folder.
+/// Installs the token and the helper for the duration of the clone; returns their folder.
 fn lend(parts: &Parts, name: &str, repo: &Repo, token: &SecretString) -> io::Result<PathBuf> {
     let state = State::open(&parts.workspace)?;
     let path = parts.settings.address.repository(repo);
@@ -251,7 +251,7 @@ impl Drop for Published {
             tracing::warn!(target: "tool_std::git", folder = self.folder, "a failed clone was not removed");
         }
         if let Ok(dir) = self.workspace.dir() {
-            // Fails, as wanted, unless the folders are empty.
+            // These removals fail, as intended, if a folder is not empty.
             let _ = dir.remove_dir(format!("{REPOSITORIES}/{}", self.owner));
             let _ = dir.remove_dir(REPOSITORIES);
         }

@@ -145,7 +145,7 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Sets the repository to work on; without one, git finds none.
+    /// Sets the repository to work on. Without this call, git finds no repository.
     pub(super) fn on(mut self, repository: &'a Repository) -> Self {
         self.repository = Some(repository);
         self
@@ -279,7 +279,7 @@ impl Remote<'_> {
             config.push((String::from("credential.helper"), helper.into()));
         }
         let proxy = proxy(settings, scheme);
-        // The setting with the longest matching URL wins, wherever it is set, and no URL is longer than the whole one.
+        // Git uses the setting with the longest matching URL, regardless of the file that contains it. No URL is longer than the complete one.
         for (name, value) in [
             ("sslVerify", OsString::from("true")),
             ("followRedirects", OsString::from("false")),
@@ -303,7 +303,7 @@ impl Remote<'_> {
                 job = job.env(name, hosts);
             }
         }
-        // DNS uses TCP for long answers.
+        // DNS uses TCP for long responses.
         let ports = self.address.port().into_iter().chain([53]);
         job.network(Network::tcp(ports.chain(proxy_port(&proxy))))
     }

@@ -36,7 +36,7 @@ fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
         // Used only to look up an upstream: the tools connect to the URL that was cloned and to no other.
         ("remote", Some(remote), "url" | "fetch" | "tagopt") => is_nick(remote),
         ("branch", Some(_), "remote") => is_nick(value),
-        // The helper of `git_clone`, with which a manual `git fetch` signs in. The tools pass their own and use no other.
+        // The helper of `git_clone`, which authenticates a manual `git fetch`. The tools pass their own helper and use no other.
         ("credential", None, "helper") => value.is_empty() || helper == Some(value),
         ("credential", None, "usehttppath") => value == "true",
         (

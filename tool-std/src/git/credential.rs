@@ -39,7 +39,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The token of the call, if it is needed: `file` URLs need none, and a blank one counts as none.
+/// The token of the call, if it is needed: `file` URLs need none, and a blank token counts as none.
 pub(super) fn brought(settings: &Settings, token: Option<SecretString>) -> Option<SecretString> {
     let needed = settings.address.scheme != Scheme::File;
     token.filter(|token| needed && !token.expose_secret().trim().is_empty())
@@ -55,7 +55,8 @@ pub(super) fn install(
     put(dir, path, scope, token, private)
 }
 
-/// Writes the token and the helper and replaces existing ones. Each file changes in one step: a git that asks meanwhile gets the old token or the new one.
+/// Writes the token and the helper and replaces existing ones. Each file changes in one step: a git process that asks meanwhile gets the old token or
+/// the new one.
 pub(super) fn renew(
     dir: &Dir,
     path: &Path,

@@ -2,7 +2,7 @@
 
 use tool_core::{Issue, ToolError};
 
-/// `owner/name` of `[a-zA-Z0-9._-]`.
+/// A repository, written as `owner/name` with the characters `[a-zA-Z0-9._-]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Repo {
     pub(super) owner: String,

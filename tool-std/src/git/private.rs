@@ -1,11 +1,11 @@
 //! The private folder of one call, in which git works while it has the token or a network.
 //!
-//! A program of the workspace can change a repository at any moment, and git reads its configuration more than once. Therefore no git that has the
-//! token or a network reads anything of the workspace. It works in a repository in this folder, whose configuration is written by this module and
-//! which no tool and no program of the workspace can open. Jobs without the token and without a network copy objects in and out.
+//! A program of the workspace can change a repository at any moment, and git reads its configuration more than once. Therefore no git process that
+//! has the token or a network reads anything of the workspace. It works in a repository in this folder, whose configuration is written by this module
+//! and which no tool and no program of the workspace can open. Jobs without the token and without a network copy objects in and out.
 //!
 //! ```text
-//! {root}/{instance}/git-work/{conversation}/{8 hex}/site/   0700, as long as the call runs
+//! {root}/{instance}/git-work/{conversation}/{8 hex}/site/   0700, exists while the call runs
 //! ```
 
 use std::ffi::{OsStr, OsString};
@@ -46,7 +46,7 @@ struct Inner {
     parent: Dir,
     suffix: String,
     path: PathBuf,
-    /// Used to remove, along with the folder, the token that the call was lent.
+    /// Used to remove the token that the call was lent, along with the folder.
     state: State,
 }
 
@@ -124,7 +124,7 @@ impl Drop for PrivateFolder {
         if self.removed {
             return;
         }
-        // The call was cancelled: its git is being killed and may still write.
+        // The call was cancelled: its git process is being killed and may still write.
         let inner = Arc::clone(&self.inner);
         let removal = std::thread::Builder::new().spawn(move || {
             for _ in 0..20 {
@@ -144,15 +144,15 @@ impl Inner {
         format!("{EPHEMERAL}{}", self.suffix)
     }
 
-    /// Removes the folder and the lent token; returns whether nothing is left.
+    /// Removes the folder and the lent token; returns whether both were removed.
     fn remove(&self) -> bool {
         let forgotten = self.state.forget(&self.shim()).is_ok();
         removed(&self.parent, &self.suffix) && forgotten
     }
 }
 
-/// Creates a private repository with the commits of a repository's branches, and nothing else of it. `branch` is the name and commit of a branch to
-/// create in it.
+/// Creates a private repository that contains only the commits of a repository's branches. `branch` is the name and commit of a branch to create in
+/// it.
 pub(super) async fn copied(
     session: &Session,
     from: &Repository,
@@ -209,7 +209,7 @@ fn refs(tips: &str, branch: Option<(&str, &str)>) -> Result<String, ToolError> {
     Ok(refs)
 }
 
-/// The commits at which the history of a shallow clone ends. Any other line in the file refuses the call.
+/// The commits at which the history of a shallow clone ends. The call is refused if the file contains any other line.
 fn shallow(file: &[u8]) -> Result<String, ToolError> {
     let file = std::str::from_utf8(file).unwrap_or("?");
     let mut lines = String::new();

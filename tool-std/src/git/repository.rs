@@ -19,18 +19,18 @@ const CONFIG: u64 = 64 << 10;
 /// Maximum size of the list of commits at which a shallow history ends, in bytes.
 const SHALLOW: u64 = 1 << 20;
 
-/// A repository whose `.git` does not lead out of it.
+/// A repository whose `.git` contains nothing that leads outside of it.
 #[derive(Debug)]
 pub(super) struct Repository {
     /// The folder that a job may read: the workspace, or the folder of a call.
     pub(super) home: PathBuf,
-    /// The absolute path of its folder.
+    /// The absolute path of the repository's folder.
     pub(super) top: PathBuf,
-    /// The path as the model knows it.
+    /// The path relative to the workspace, as error texts show it to the model.
     pub(super) shown: String,
-    /// The state that the host keeps of it, if `git_clone` made it.
+    /// The state that the host keeps of the repository, if `git_clone` made it.
     pub(super) kept: Option<Kept>,
-    /// The content of its configuration, not yet checked.
+    /// The content of the repository's configuration, not yet checked.
     pub(super) config: Vec<u8>,
     /// The content of `.git/shallow`, not yet checked; empty if the clone is not shallow.
     pub(super) shallow: Vec<u8>,

@@ -82,12 +82,12 @@ impl Session {
         Ok(tokio::task::spawn_blocking(move || work(&parts)).await?)
     }
 
-    /// Opens the repository at a path, after a check that it leads nowhere else and that its configuration is harmless.
+    /// Opens the repository at a path, after checking that no file in it leads elsewhere and that its configuration is harmless.
     pub(super) async fn repository(&self, path: String) -> Result<Repository, ToolError> {
         let mut repository = self
             .blocking(move |parts| repository::open(&parts.workspace, &path, parts.settings.now()))
             .await??;
-        // Git itself parses the very bytes that were read, so no second parser can disagree. This run has no access to the repository.
+        // Git itself parses the same bytes that were read here, so no second parser can disagree. This run has no access to the repository.
         let list = Command::new("config")
             .args(["--file", "-", "--no-includes", "--null", "--list"])
             .env("GIT_DIR", "/dev/null")
@@ -121,8 +121,8 @@ impl Session {
         Ok((self.sign_in(repository, token).await?, branch))
     }
 
-    /// Stores the token that the caller brings, for the repository's remote. It replaces the kept token, so later calls of anyone in the conversation
-    /// who brings no token use it too.
+    /// Stores the token that the caller brings, for the repository's remote. It replaces the kept token, so later calls in the conversation that
+    /// bring no token use it too.
     async fn sign_in(
         &self,
         mut repository: Repository,

@@ -1,12 +1,12 @@
 //! The state that the host keeps of a conversation's repositories, out of reach of every tool.
 //!
 //! ```text
-//! {root}/{instance}/git-state/{conversation}/{owner}~{name}-{8 hex}/   as long as the repository
-//!     url       where it was cloned from
-//!     used      when a tool last worked with it, as the time of this file
+//! {root}/{instance}/git-state/{conversation}/{owner}~{name}-{8 hex}/   exists as long as the repository
+//!     url       the URL that was cloned
+//!     used      its modification time is the time of the last call of a tool
 //!     token     0600
-//!     helper    0700, gives the token to git
-//! {root}/{instance}/git-state/{conversation}/clone-{8 hex}/            as long as the clone runs
+//!     helper    0700, passes the token to git
+//! {root}/{instance}/git-state/{conversation}/clone-{8 hex}/            exists while the clone runs
 //! ```
 
 use std::hash::{BuildHasher as _, RandomState};

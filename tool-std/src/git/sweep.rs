@@ -29,7 +29,7 @@ pub(super) struct Swept {
 }
 
 impl Swept {
-    /// Logs a warning for every leftover token: its user ended without removing it.
+    /// Logs a warning for every leftover token. A token is left over if the host ended before it removed the token.
     pub(super) fn warn(&self, workspace: &Workspace) {
         for name in &self.tokens {
             tracing::warn!(
@@ -43,8 +43,8 @@ impl Swept {
     }
 }
 
-/// Removes old repositories with their tokens, and tokens whose repository no longer exists. What cannot be removed is left for the next sweep:
-/// errors do not fail the clone.
+/// Removes old repositories with their tokens, and tokens whose repository no longer exists. Errors do not fail the clone; the next sweep tries the
+/// same removals again.
 pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     let mut swept = Swept::default();
     let Ok(state) = State::open(workspace) else {
@@ -53,7 +53,7 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
     let kept = old_repositories(workspace, &state, now, &mut swept.repositories);
     for name in folders(&state.dir) {
         let orphan = if name.starts_with(EPHEMERAL) {
-            // A clone that runs at the moment has such a folder.
+            // A running clone has such a folder.
             is_old(&state.dir, &name, now)
         } else {
             let went = swept.repositories.iter().any(|path| is_of(path, &name));
@@ -66,7 +66,7 @@ pub(super) fn sweep(workspace: &Workspace, now: SystemTime) -> Swept {
             let _ = state.forget(&name);
         }
     }
-    // Folders of calls whose host was killed.
+    // Remove the folders of calls whose host was killed.
     if let Ok((work, _)) = workspace.beside(private::FOLDER) {
         for name in folders(&work) {
             if is_old(&work, &name, now) {
@@ -105,7 +105,7 @@ fn old_repositories(
                 kept.push(name);
             }
         }
-        // Fails, as wanted, unless the folder is empty.
+        // This removal fails, as intended, if the folder is not empty.
         let _ = repositories.remove_dir(&owner);
     }
     kept
@@ -120,7 +120,7 @@ fn is_of(path: &str, name: &str) -> bool {
         .is_some_and(|(owner, folder)| state::name(owner, folder) == name)
 }
 
-/// Whether state without a repository is older than a clone that is about to finish.
+/// Whether state without a repository is too old to belong to a clone that is about to finish.
 fn is_settled(state: &State, name: &str, now: SystemTime) -> bool {
     const FINISH: Duration = Duration::from_mins(1);
     age(&state.dir, name, now).is_some_and(|age| age > FINISH)
@@ -161,7 +161,7 @@ fn is_left_alone(dir: &Dir, name: &str, used: Option<SystemTime>, now: SystemTim
 struct Look {
     now: SystemTime,
     left: u32,
-    /// Whether a time that is too old was seen.
+    /// Whether any time so far was older than two hours.
     old: bool,
 }
 

@@ -9,7 +9,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
-/// How many bytes a body may be longer on the wire than decompressed, for the framing of the compression format.
+/// Maximum number of bytes by which a body may be longer on the wire than decompressed, for the framing of the compression format.
 const FRAMING: usize = 64 * 1024;
 
 /// The encodings that can be decompressed, for `Accept-Encoding`.
@@ -23,14 +23,14 @@ pub(super) struct Body {
     pub(super) cut: bool,
 }
 
-/// Why a body could not be read.
+/// The reason why a body could not be read.
 #[derive(Debug)]
 pub(super) enum BodyError {
-    /// The connection failed before its end.
+    /// The connection failed before the end of the body.
     Broken(hyper::Error),
-    /// Its encoding is not one of [`ENCODINGS`].
+    /// The encoding of the body is not one of [`ENCODINGS`].
     Encoding(String),
-    /// It does not match its encoding.
+    /// The body does not match its encoding.
     Packed(io::Error),
 }
 
@@ -62,7 +62,8 @@ impl Write for Capped {
 enum Unpack {
     Plain(Capped),
     Gzip(MultiGzDecoder<Capped>),
-    /// `deflate` before its first byte, which shows whether there is a zlib header: the standard requires one, some servers send none.
+    /// `deflate` before its first byte, which shows whether there is a zlib header. The standard requires the header, but some servers do not send
+    /// it.
     Deflate(Option<Capped>),
     Zlib(ZlibDecoder<Capped>),
     Raw(DeflateDecoder<Capped>),
@@ -222,8 +223,8 @@ pub(crate) fn looks_like_text(bytes: &[u8]) -> bool {
             .any(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31))
 }
 
-/// Decodes bytes as text. The encoding is that of a byte order mark, then the server's, then the page's own; otherwise UTF-8 if the bytes are valid
-/// UTF-8, and windows-1252, in which all bytes are valid, if not.
+/// Decodes bytes as text. The encoding is that of a byte order mark, then the encoding that the server reports, then the encoding that the page
+/// declares. If none is known, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, in which all bytes are valid.
 pub(crate) fn decode(
     bytes: &[u8],
     charset: Option<&str>,

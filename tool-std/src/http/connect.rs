@@ -62,7 +62,7 @@ impl Tls {
             };
             let config = ClientConfig::builder_with_provider(provider)
                 .with_safe_default_protocol_versions()?
-                .dangerous() // a custom verifier; this one is the platform's
+                .dangerous() // rustls calls every custom verifier dangerous; this one is the verifier of the platform
                 .with_custom_certificate_verifier(Arc::new(verifier))
                 .with_no_client_auth();
             Ok(Arc::new(config))
@@ -163,10 +163,10 @@ async fn talk(
     })
 }
 
-/// A socket that limits the number of bytes that are read before the body. The parser has no limit for interim responses: it reads on as long as they come.
+/// A socket that limits the number of bytes that are read before the body. The parser itself accepts any number of interim responses.
 struct BeforeBody<S> {
     socket: S,
-    /// How many bytes are left; `usize::MAX` from the body on.
+    /// Number of bytes that may still be read; `usize::MAX` from the body on.
     left: Arc<AtomicUsize>,
 }
 

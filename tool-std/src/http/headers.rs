@@ -1,4 +1,4 @@
-//! Headers: which of the model's are sent, which of them follow a redirect to another origin, and which response headers are returned.
+//! Filters for the headers of requests, of redirects to another origin, and of responses.
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
@@ -18,8 +18,8 @@ pub struct Field {
     pub value: String,
 }
 
-/// Headers that are never sent for a model: headers of the connection (RFC 9110, 7.6.1), headers that state the user or the origin of a
-/// request, headers that override the method, and headers that metadata services of clouds require.
+/// Headers that are never sent for a model: headers of the connection (RFC 9110, 7.6.1), headers that state the user or the origin of a request,
+/// headers that override the method, and headers that the metadata services of clouds require.
 const NEVER: [&str; 27] = [
     "host",
     "connection",

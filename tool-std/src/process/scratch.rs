@@ -44,13 +44,13 @@ impl Scratch {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = root.join(format!("{PREFIX}{}-{count}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
-                // Until it is locked, another host may treat it as left behind and remove it.
+                // Until the folder is locked, another host may treat it as left behind and remove it.
                 Ok(()) => {
                     if let Some(lock) = locked(&path)? {
                         return Ok(Self { path, lock });
                     }
                 }
-                // The folder of an earlier process that had the same id.
+                // The folder belongs to an earlier process with the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -61,7 +61,7 @@ impl Scratch {
         &self.path
     }
 
-    /// Removes the folder and waits for it, so that a process that exits right after its call leaves nothing behind.
+    /// Removes the folder and waits for the removal, so that a process that exits right after its call leaves nothing behind.
     pub(super) async fn end(self) {
         // If it cannot be removed here, the drop of `scratch` tries again.
         let removed = tokio::task::spawn_blocking(move || {
@@ -80,8 +80,8 @@ impl Drop for Scratch {
         if path.as_os_str().is_empty() || remove_dir(&path).is_ok() {
             return;
         }
-        // A command may have left a million files, and a cancelled command may still be dying. If no thread can be started, the folder is left for
-        // the next host.
+        // A command may have left a million files, and the processes of a cancelled command may not have exited yet. If no thread can be started, the
+        // folder is left for the next host.
         let _ = std::thread::Builder::new().spawn(move || {
             for _ in 0..50 {
                 if is_gone(&path) {
@@ -133,7 +133,7 @@ fn sweep(root: &Path) {
     }
 }
 
-/// Removes a folder, whatever modes a command has set in it; returns whether it is gone.
+/// Removes a folder regardless of the modes that a command has set in it; returns whether it no longer exists.
 fn is_gone(path: &Path) -> bool {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return true;

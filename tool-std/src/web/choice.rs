@@ -95,7 +95,7 @@ impl Search {
         self.providers.iter().map(|known| known.name())
     }
 
-    /// The engine that a name selects, and whether that is its name. An empty name counts as none.
+    /// The engine that a name selects, and whether the engine has exactly that name. An empty name counts as none.
     pub(super) fn chosen(&self, name: Option<&str>) -> Option<(&dyn SearchProvider, bool)> {
         let name = name.map(str::trim).filter(|name| !name.is_empty());
         let meant = |known: &&Arc<dyn SearchProvider>| {

@@ -19,7 +19,7 @@ const STACK: usize = 64 << 20;
 /// Maximum number of pages that are read at the same time.
 const READERS: usize = 8;
 
-/// How many characters of links a page may always have, even if `max_chars` is smaller.
+/// Number of characters of links that a page may have even if `max_chars` is smaller.
 const LINKS: usize = 1_000;
 
 /// The text of a web page.

@@ -21,7 +21,7 @@ const DEEPEST: u32 = 512;
 /// Maximum number of elements of a page.
 const MOST_ELEMENTS: usize = 60_000;
 
-/// How many bytes of the page the parser gets at once: a few tags, because each one may open many elements.
+/// Number of bytes of the page that the parser gets at once. These are only a few tags, because each tag may open many elements.
 const BIT: usize = 32;
 
 /// Maximum time of the parser. The other limits are reached earlier, except for tags with many thousand attributes.

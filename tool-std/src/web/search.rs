@@ -16,7 +16,7 @@ use crate::http::{Http, Request, Response};
 /// Timeout of a request to a search engine.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// How many bytes of an engine's text are parsed to remove HTML: more than the longest excerpt, and quick to parse.
+/// Number of bytes of an engine's text that are parsed to remove HTML. They are more than the longest excerpt, and quick to parse.
 const MOST_MARKED: usize = 16_384;
 
 /// A query for a search engine.
@@ -61,7 +61,7 @@ pub struct SearchHit {
 /// use tool_std::http::Http;
 /// use tool_std::web::{Search, SearchHit, SearchProvider, SearchQuery, search_web};
 ///
-/// /// Knows one page.
+/// /// A search engine that knows a single page.
 /// struct Fixture;
 ///
 /// impl SearchProvider for Fixture {

@@ -8,13 +8,13 @@ use super::{Workspace, Workspaces};
 
 /// Read access to the caller's workspace: a host value with [`Effect::READ`].
 ///
-/// Created from the context's [`Workspace`] if it has one, else from its [`Workspaces`], instance and conversation.
+/// It is created from the context's [`Workspace`] if it has one, else from its [`Workspaces`], instance and conversation.
 #[derive(Clone, Debug)]
 pub struct Reader(Workspace);
 
 /// Read and write access to the caller's workspace: a host value with [`Effect::READ`] and [`Effect::WRITE`].
 ///
-/// Created like a [`Reader`].
+/// It is created like a [`Reader`].
 #[derive(Clone, Debug)]
 pub struct Writer(Workspace);
 

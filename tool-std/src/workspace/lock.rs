@@ -9,11 +9,11 @@ use cap_std::fs::OpenOptions;
 
 use super::{IDS, Workspace, open_root};
 
-/// How long a writer waits for others, which hold the lock for the time of one rename.
+/// Maximum time that a writer waits for other writers, which hold the lock for the time of one rename.
 const WAIT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Held from the check of a file until its replacement has its name, so that no change of another call in between is lost.
+/// The lock of a writer, held from the check of a file until its replacement is renamed, so that no change by another call in between is lost.
 #[derive(Debug)]
 pub(crate) struct WriteLock {
     #[expect(dead_code, reason = "held: dropping it releases the lock")]
@@ -72,7 +72,7 @@ mod tests {
         let lock = open().lock(|| false).unwrap();
         let refused = open().lock(|| true).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ResourceBusy);
-        // Another conversation has a different lock file.
+        // A different conversation has a different lock file.
         let other = Workspaces::new(root.path()).open("acme", "c2").unwrap();
         other.lock(|| true).unwrap();
         drop(lock);

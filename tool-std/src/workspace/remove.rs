@@ -1,6 +1,7 @@
 //! Removal of an instance or of one conversation.
 //!
-//! The data that packs store next to the conversations is removed first, because it contains tokens. If something cannot be removed, the rest still is.
+//! The data that packs store next to the conversations is removed first, because it contains tokens. If something cannot be removed, everything else
+//! still is.
 
 use std::ffi::OsStr;
 use std::io;
@@ -37,7 +38,7 @@ pub(super) fn instance(root: &Path, slug: &str) -> io::Result<bool> {
     done.end()
 }
 
-/// Removes the folder of a conversation and what packs store for it; returns whether there was anything. Its name stays assigned.
+/// Removes the folder of a conversation and what packs store for it; returns whether anything existed. Its name stays assigned.
 pub(super) fn conversation(root: &Path, slug: &str, id: &str) -> io::Result<bool> {
     let Some(root) = there(Dir::open_ambient_dir(root, ambient_authority()))? else {
         return Ok(false);
@@ -63,7 +64,7 @@ pub(super) fn conversation(root: &Path, slug: &str, id: &str) -> io::Result<bool
     done.end()
 }
 
-/// Removes what packs store next to the conversations of an instance, for all of them or for one. Returns whether there was anything.
+/// Removes what packs store next to the conversations of an instance, for all of them or for one. Returns whether anything existed.
 fn remove_kept(root: &Dir, instance: &OsStr, of: Option<&str>) -> io::Result<bool> {
     let Some(instance) = there(own::open(root, instance))? else {
         return Ok(false);
@@ -112,7 +113,7 @@ fn remove_aside(
 }
 
 /// Removes a tree of any depth with at most two open folders: each folder in it is first moved to its top level. Mounts in it are neither emptied nor
-/// removed. If something cannot be removed, the rest still is; the first error is returned.
+/// removed. If something cannot be removed, everything else still is; the first error is returned.
 pub(crate) fn remove(parent: &Dir, name: &OsStr) -> io::Result<()> {
     if !parent.symlink_metadata(name)?.is_dir() {
         return parent.remove_file(name);

@@ -69,7 +69,7 @@ fn rename_new(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
     link_new(dir, from, to)
 }
 
-/// The file has both names for a moment.
+/// Renames by creating a hard link and removing the old name, so the file has both names for a moment.
 fn link_new(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
     dir.hard_link(from, dir, to)?;
     dir.remove_file(from)
