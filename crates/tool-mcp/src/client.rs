@@ -61,13 +61,13 @@
 //! * **Results.** They have a [size limit](LoadTools::output_limit), a [timeout](LoadTools::timeout), and must match
 //!   the output schema. Protocol errors are reported to the operator; the model reads the tool's own error text.
 //!
-//! # Tools that no strict mode takes
+//! # Tools that no strict mode supports
 //!
 //! Many servers have tools with maps, untyped values or untagged choices. No strict mode supports these, so by default such
 //! a tool is not offered to providers with a strict mode. [`LoadTools::allow_non_strict`] offers it to them without strict
 //! mode, with the server's own schema. Formats (`"format": "uri"`) are not validated here; the server validates them.
 //!
-//! # What the protocol's types cost
+//! # Precision and order of values
 //!
 //! rmcp stores arguments and results as [`serde_json::Value`]. The keys of schemas and results are therefore
 //! sorted, a `number` is passed as the nearest double in both directions, and integers of a result beyond 64 bits
@@ -107,7 +107,7 @@ use load::Options;
 
 /// A snapshot of a server's tools.
 ///
-/// Created by [`mcp_tools`]; see there and in the [module](self).
+/// It is created by [`mcp_tools`]; see there and in the [module](self).
 #[must_use = "build a registry from it"]
 pub struct McpTools {
     live: Arc<Live>,
@@ -131,12 +131,12 @@ impl std::fmt::Debug for McpTools {
 }
 
 impl McpTools {
-    /// The server's name, as it reports it.
+    /// The server's name, as the server reports it.
     pub fn server(&self) -> &str {
         &self.server
     }
 
-    /// The report on each tool: to which providers it is offered, or why it is refused.
+    /// The report on each tool: the providers to which it is offered, or the reason why it is refused.
     pub fn report(&self) -> &McpReport {
         &self.report
     }
@@ -257,7 +257,7 @@ impl McpTools {
             let schema = serde_json::Value::Object((**schema).clone());
             made = made.output_check(&schema, Arc::clone(check));
         }
-        // Also if every provider supports it in strict mode: a request may have more strict tools than a provider allows.
+        // This also applies if every provider supports the tool in strict mode, because a request may have more strict tools than a provider allows.
         if self.options.is_non_strict(&tool.name)
             && let Ok(check) = entry.input()
         {
@@ -266,7 +266,7 @@ impl McpTools {
         self.effects(made, tool)
     }
 
-    /// Sets the tool's effects. Hints of the server count only if the host trusts them.
+    /// Sets the tool's effects. Hints of the server are used only if the host trusts them.
     fn effects(&self, made: DynamicTool, tool: &Tool) -> DynamicTool {
         if self.options.read_only.contains(&*tool.name) {
             return made.read_only().open_world();

@@ -195,7 +195,7 @@ impl Core {
         self.gate.as_ref().is_some_and(Gate::is_draining)
     }
 
-    /// Waits until no call runs, but at most `patience`. The gate cancels the calls that still run then.
+    /// Waits until no call runs, but at most `patience`. After that, the gate cancels the calls that still run.
     #[cfg(feature = "http")]
     async fn drain(&self, patience: Duration) {
         let gate = async {
@@ -269,10 +269,10 @@ impl McpServer {
 }
 
 impl<H> Composed<H> {
-    /// Also serves the tools of the host's own handler, after those of the toolset and only if the toolset has no tool
-    /// of the same name. These tools pass no gate: neither arguments nor visibility nor approval are checked here.
+    /// Also serves the tools of the host's own handler, after those of the toolset and only if the toolset has no tool of the same name. These tools
+    /// pass no gate: neither arguments nor visibility nor approval are checked here.
     ///
-    /// Call this before the server is cloned or served; later it has no effect but a warning in the log.
+    /// Call this before the server is cloned or served. A later call only logs a warning.
     #[must_use]
     pub fn host_tools(mut self) -> Self {
         if let Some(core) = Arc::get_mut(&mut self.core) {

@@ -17,7 +17,7 @@ use super::lock::{McpDrift, McpLock, key};
 use super::notifications::Ears;
 use super::text::shown;
 
-/// The connection of a snapshot, and how its server's tools have changed since.
+/// The connection of a snapshot, and the changes of its server's tools since then.
 pub(crate) struct Live {
     pub(crate) link: Link,
     /// The contracts of the tools when the snapshot was read.
@@ -79,7 +79,7 @@ impl Live {
     }
 
     async fn read(&self, since: &mut Since) -> Result<(), list::McpToolsError> {
-        // Counted before the request: a change that arrives during the request is read next time.
+        // The changes are counted before the request, so a change that arrives during the request is read next time.
         let seen = self.changes();
         let listed = list::read(&self.link.peer, self.list_timeout).await?;
         since.drift = self.snapshot.drift(&listed.contracts());
@@ -150,13 +150,13 @@ impl Live {
                 }
             };
             tokio::select! {
-                // Progress is reported before the result that follows it.
+                // Progress must be reported before the result that follows it.
                 biased;
                 Some(step) = step => cx.progress(&self.step(step)),
                 answer = &mut call => break answer,
             }
         };
-        // Progress that arrived before the result and is still queued.
+        // Report progress that arrived before the result and is still queued.
         while let Some(step) = ear.as_mut().and_then(|ear| ear.steps.try_recv().ok()) {
             cx.progress(&self.step(step));
         }

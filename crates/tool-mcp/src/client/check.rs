@@ -1,7 +1,7 @@
 //! Validation of values against a server's own JSON Schema.
 //!
-//! Neither the schema nor the values are trusted, so three things are bounded: what a schema may refer
-//! to (only itself), how deep and long it is, and how many steps a validation takes ([`graph`]).
+//! Neither the schema nor the values are trusted, so three things are bounded: the references of a schema (only into itself), its depth and length,
+//! and the number of steps that a validation takes ([`graph`]).
 
 mod graph;
 mod read;
@@ -73,7 +73,7 @@ pub(crate) fn refused(rule: &Rule, pointer: String, facts: &[&dyn fmt::Display])
 }
 
 impl Checked {
-    /// Compiles a schema, or returns why values cannot be validated against it.
+    /// Compiles a schema, or returns the reason why values cannot be validated against it.
     pub(crate) fn compile(schema: &Value) -> Result<Self, SchemaFault> {
         let bytes = schema.to_string().len();
         if bytes > MOST_BYTES {
@@ -86,7 +86,7 @@ impl Checked {
         let graph = Graph::of(schema)?;
         let options = jsonschema::options()
             .with_retriever(Nothing)
-            // Only the server knows what it means by a format; an independent check would refuse values that the server accepts.
+            // Only the server knows the meaning of its formats; an independent check would refuse values that the server accepts.
             .should_validate_formats(false)
             .with_pattern_options(
                 PatternOptions::regex()

@@ -143,7 +143,7 @@ async fn listen(peer: &Peer<RoleClient>, ears: &Ears) {
                     if let Some(ready) = ready.take() {
                         let _ = ready.send(());
                     } else {
-                        // Changes during the pause were not received.
+                        // Changes during the pause were not received, so the list may have changed.
                         ears.doubt();
                     }
                     pause = Duration::from_secs(1);
@@ -171,7 +171,7 @@ pub trait Connected {
     fn link(&self) -> Link;
 }
 
-/// A connection to a server, as tools use it.
+/// A connection to a server, for the tools that were read from it.
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct Link {
@@ -212,7 +212,7 @@ impl<S: Service<RoleClient>> Connected for RunningService<RoleClient, S> {
     }
 }
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 pub(crate) enum Unanswered {
     /// rmcp returned an error.
     Service(ServiceError),

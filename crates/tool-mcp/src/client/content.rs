@@ -124,7 +124,7 @@ fn failure(result: &CallToolResult, results: Results) -> ToolError {
     ToolError::of(ErrorKind::Failed, text)
 }
 
-/// Returns the content for the model, and skips what is only for the user.
+/// Returns the content for the model, and skips content that is only for the user.
 fn parts(content: &[ContentBlock], results: Results) -> Vec<Part> {
     let all: Vec<Part> = content
         .iter()
@@ -169,7 +169,7 @@ fn part(block: &ContentBlock, results: Results) -> Option<Part> {
             }
             _ => return None,
         },
-        // As text: a provider would fetch the URI itself, and the URI belongs to the MCP server.
+        // The link is passed as text, because a provider would fetch the URI itself, and the URI belongs to the MCP server.
         ContentBlock::ResourceLink(link) => {
             let about = link
                 .description
@@ -182,8 +182,8 @@ fn part(block: &ContentBlock, results: Results) -> Option<Part> {
     })
 }
 
-/// Converts the failure of a call without a result. Protocol errors of a server are for
-/// the operator; a failure that the model should read arrives as a result.
+/// Converts the failure of a call without a result. Protocol errors of a server are for the operator; failures that the model should read arrive as
+/// results.
 pub(crate) fn unanswered(why: Unanswered) -> ToolError {
     match why {
         Unanswered::Asks => ToolError::of(
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    // H7: the model reads hidden characters of a result as escapes, as people do; the payload is unchanged.
+    // H7: a model reads hidden characters of a result as escapes, which is also how people see them; the payload is unchanged.
     #[test]
     fn hidden_characters_of_results_are_shown() {
         let hidden = "a\u{e0041}\u{200b}\u{1b}[31m👩‍⚕️";

@@ -14,11 +14,11 @@ type Compiled = Result<Arc<Checked>, SchemaFault>;
 /// One tool of a server's list.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// The tool with its texts as models and people see them.
+    /// The tool with the texts that models and people see.
     pub(crate) tool: Tool,
-    /// Faults of its texts, because of which it may not be shown.
+    /// Faults of the tool's texts, because of which it must not be shown.
     pub(crate) found: Found,
-    /// What was removed from its texts, because the host allows that.
+    /// The parts that were removed from the tool's texts, because the host allows that.
     pub(crate) cleaned: Vec<SchemaFault>,
     input: OnceLock<Compiled>,
     output: OnceLock<Compiled>,
@@ -52,7 +52,7 @@ impl Entry {
         self.input.get_or_init(|| compile(&self.tool.input_schema))
     }
 
-    /// The compiled output schema, if the server states one.
+    /// The compiled output schema, if the server declares one.
     pub(crate) fn output(&self) -> Option<&Compiled> {
         let schema = self.tool.output_schema.as_deref()?;
         Some(self.output.get_or_init(|| compile(schema)))

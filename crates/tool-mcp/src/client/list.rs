@@ -16,7 +16,7 @@ pub const MOST_TOOLS: usize = 10_000;
 /// Maximum size of one server's list in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Why a server's tools could not be read.
+/// The reason why a server's tools could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpToolsError {
@@ -34,7 +34,7 @@ pub enum McpToolsError {
 /// The list of a server's tools.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
-    /// In the server's order.
+    /// The tools in the server's order.
     pub(crate) tools: Vec<Tool>,
     /// Entries that are not valid tools: the name, if there is one, and the reason.
     pub(crate) broken: Vec<(String, String)>,
@@ -81,7 +81,7 @@ pub(crate) async fn read(
                 listed.tools.extend(page.tools);
                 page.next_cursor
             }
-            // A page with an entry that rmcp cannot parse.
+            // rmcp could not parse an entry of this page, so the entries are parsed one by one.
             ServerResult::CustomResult(page) => listed.take(&page.0)?,
             _ => {
                 return Err(McpToolsError::NoList(

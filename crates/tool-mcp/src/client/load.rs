@@ -1,4 +1,4 @@
-//! Loading of a server's tools: options, and the rules that decide which tools are offered.
+//! Loading of a server's tools: the options, and the decision which tools are offered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::IntoFuture;
@@ -126,19 +126,20 @@ impl LoadTools {
         self
     }
 
-    /// Declares that a tool only reads, whatever the server says. `remote` is the server's name of the tool.
+    /// Declares that a tool only reads, regardless of the server's hints. `remote` is the server's name of the tool.
     pub fn read_only(mut self, remote: impl Into<String>) -> Self {
         self.options.read_only.insert(remote.into());
         self
     }
 
-    /// Offers tools whose schema a provider's strict mode does not support to that provider without strict mode, instead of leaving them out.
+    /// Offers a tool without strict mode to each provider whose strict mode does not support the tool's schema. Without this option the tool is not
+    /// offered to that provider.
     ///
-    /// Such a tool keeps its own schema, with maps, untyped values and choices of any form. The schema is changed only where the provider
-    /// would refuse the request even so, such as for `anyOf` at the root, and [`McpTools::report`] lists each change. Without strict mode a
-    /// model may violate the schema, so arguments are validated against it here, before the gate is asked and before anything is sent. A tool
-    /// whose schema cannot be used for validation (it refers to another file or address, is too deep, or too large) is refused. Tools that a
-    /// provider supports in strict mode are still offered in strict mode.
+    /// Such a tool keeps its own schema, with maps, untyped values and choices of any form. The schema is changed only where the provider would
+    /// refuse the request even without strict mode, such as for `anyOf` at the root, and [`McpTools::report`] lists each change. Without strict mode
+    /// a model may violate the schema, so arguments are validated against it here, before the gate is asked and before anything is sent. A tool whose
+    /// schema cannot be used for validation (it refers to another file or address, is too deep, or too large) is refused. Tools that a provider
+    /// supports in strict mode are still offered in strict mode.
     ///
     /// The report and the audit row of each call name the providers for which the tool is not strict.
     ///
@@ -189,7 +190,8 @@ impl LoadTools {
         self
     }
 
-    /// Refuses a tool whose outputs cannot be validated against its output schema. Without this option it is offered without validation, and reported.
+    /// Refuses a tool whose outputs cannot be validated against its output schema. Without this option the tool is offered without validation, and
+    /// the report mentions that.
     pub fn hold_outputs(mut self) -> Self {
         self.options.hold_outputs = true;
         self
@@ -331,7 +333,7 @@ fn empty(remote: &str) -> ToolReport {
     }
 }
 
-/// Decides whether a tool is offered, apart from its name.
+/// Decides whether a tool is offered, without regard to its name.
 fn one(entry: &Entry, options: &Options, drift: &McpDrift) -> ToolReport {
     let tool = &entry.tool;
     let mut report = empty(&tool.name);
@@ -356,7 +358,7 @@ fn one(entry: &Entry, options: &Options, drift: &McpDrift) -> ToolReport {
             .push(Refusal::HiddenText(entry.found.hidden.clone()));
     }
     if !entry.found.long.is_empty() {
-        // No other text of it is checked, because that takes time in proportion to its length.
+        // The tool's other texts are not checked, because that takes time in proportion to their length.
         report
             .refusals
             .push(Refusal::TooLong(entry.found.long.clone()));

@@ -14,7 +14,7 @@ use super::text::MOST_TEXT;
 
 /// The contracts of a server's tools that a host has accepted, by the server's names.
 ///
-/// Hidden characters are written as `\u{…}`, and a text that is too long is cut and followed by a fingerprint of the whole.
+/// Hidden characters are written as `\u{…}`. A text that is too long is cut and followed by a fingerprint of the whole text.
 ///
 /// Store it between runs, as a file or a database row, and pass it to [`LoadTools::lock`](super::LoadTools::lock). It
 /// contains the texts for the model, so that a reviewer sees what changes; schemas and annotations are stored as SHA-256.
@@ -85,12 +85,12 @@ pub struct Contract {
     pub written: Option<String>,
 }
 
-/// The name of a tool in a lock, readable for people. It differs from the server's name
-/// only if that has hidden characters or is longer than any provider accepts.
+/// The name of a tool in a lock, readable for people. It differs from the server's name only if that name has hidden characters or is longer than any
+/// provider accepts.
 pub(crate) fn key(name: &str) -> String {
     match hidden::show(name, MOST_KEY) {
         Cow::Borrowed(name) => name.to_owned(),
-        // The fingerprint keeps two names apart that begin with the same bytes.
+        // The fingerprint distinguishes names that begin with the same bytes.
         Cow::Owned(shown) if shown.ends_with(" […]") => {
             format!("{shown} {}", fingerprint(&Value::from(name)))
         }
@@ -140,7 +140,7 @@ impl Contract {
         }
     }
 
-    /// The contract of a name that a server gives to two tools; it equals neither tool's contract.
+    /// The contract of a name that the server uses for two tools; it equals neither tool's contract.
     pub(crate) fn doubled(&self, other: &Self) -> Self {
         let both = serde_json::to_value([self, other]).unwrap_or_default();
         Self {

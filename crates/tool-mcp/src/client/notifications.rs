@@ -1,8 +1,8 @@
 //! Progress and change notifications of a server, observed at the transport.
 //!
-//! rmcp delivers notifications to the client's handler in separate tasks, in no particular order, and
-//! the handler belongs to the host. This module therefore observes the messages between transport and
-//! service, where they pass one by one, so that progress is seen before the result that follows it.
+//! rmcp delivers notifications to the client's handler in separate tasks, in no particular order, and the handler belongs to the host. This module
+//! therefore observes the messages between transport and service, where they arrive one by one, so that progress is observed before the result that
+//! follows it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -74,7 +74,7 @@ impl Ears {
         *self.0.changes.borrow()
     }
 
-    /// Counts a change, or a possible change, of the tool list.
+    /// Counts a change of the tool list that has happened or may have happened.
     pub(crate) fn doubt(&self) {
         self.0.changes.send_modify(|changes| *changes += 1);
     }
@@ -85,7 +85,7 @@ impl Ears {
         let _ = self.0.changes.subscribe().wait_for(|now| *now > seen).await;
     }
 
-    /// Learns the progress token of a marked call, and removes the mark.
+    /// Records the progress token of a marked call, and removes the mark.
     fn sent(&self, message: &mut TxJsonRpcMessage<RoleClient>) {
         let JsonRpcMessage::Request(request) = message else {
             return;

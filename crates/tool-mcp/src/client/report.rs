@@ -1,4 +1,4 @@
-//! Report on a server's tools: to which providers each is offered, or why it is refused.
+//! Report on a server's tools: the providers to which each tool is offered, or the reason why it is refused.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl McpReport {
     }
 }
 
-/// Prints what was refused, left out or offered without strict mode, tool by tool.
+/// Prints one line for each tool that was refused, left out or offered without strict mode.
 impl fmt::Display for McpReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|tool| tool.fmt(f))
@@ -47,29 +47,29 @@ impl fmt::Display for McpReport {
 pub struct ToolReport {
     /// The tool's name on the server.
     pub remote: String,
-    /// Its local name, such as `github:search`; `None` if it has no valid name.
+    /// The tool's local name, such as `github:search`; `None` if it has no valid name.
     pub name: Option<String>,
-    /// Why it is refused; empty if it is offered.
+    /// The reasons why the tool is refused; empty if it is offered.
     pub refusals: Vec<Refusal>,
-    /// The providers that it is offered to.
+    /// The providers to which the tool is offered.
     pub providers: Dialects,
-    /// Why it is not offered to the other providers.
+    /// The reasons why the tool is not offered to the other providers.
     pub left_out: Vec<(Dialect, Vec<SchemaFault>)>,
-    /// Constraints of its schema that are only in its description here; the server checks them.
+    /// Constraints of the tool's schema that are only in its description here; the server checks them.
     pub notes: Vec<SchemaFault>,
-    /// Why outputs are not validated against the output schema; empty if they are, or if there is none.
+    /// The reasons why outputs are not validated against the output schema; empty if they are validated, or if there is no output schema.
     pub unheld: Vec<SchemaFault>,
-    /// Providers to which it is offered without strict mode, because the host
-    /// [allows](super::LoadTools::allow_non_strict) that, and why strict mode does not support it.
+    /// Providers to which the tool is offered without strict mode, because the host [allows](super::LoadTools::allow_non_strict) that, and the
+    /// reasons why strict mode does not support the tool.
     pub non_strict: Vec<(Dialect, Vec<SchemaFault>)>,
-    /// Changes of its own schema for each provider to which it is offered without strict mode; empty if it is sent unchanged.
+    /// Changes of the tool's own schema for each provider to which it is offered without strict mode; empty if the schema is sent unchanged.
     pub changes: Vec<(Dialect, Vec<SchemaFault>)>,
-    /// What was removed from its texts, because the host [allows](super::LoadTools::remove_hidden_text) that.
+    /// The parts that were removed from the tool's texts, because the host [allows](super::LoadTools::remove_hidden_text) that.
     pub cleaned: Vec<SchemaFault>,
 }
 
 impl ToolReport {
-    /// Whether it is offered to at least one provider.
+    /// Whether the tool is offered to at least one provider.
     pub fn is_offered(&self) -> bool {
         self.refusals.is_empty()
     }
@@ -130,31 +130,31 @@ fn each(faults: &[(Dialect, Vec<SchemaFault>)]) -> impl Iterator<Item = (Dialect
         .flat_map(|(dialect, faults)| faults.iter().map(|fault| (*dialect, fault)))
 }
 
-/// Why a tool is refused.
+/// The reason why a tool is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The server's entry is not a valid tool.
     Broken(String),
-    /// No provider accepts its name.
+    /// No provider accepts the tool's name.
     Name,
     /// Another tool of the server has the same local name.
     Collision(String),
-    /// It has no description.
+    /// The tool has no description.
     Description,
-    /// Its schema cannot be read.
+    /// The tool's schema cannot be read.
     Schema(Vec<SchemaFault>),
-    /// No provider supports its schema.
+    /// No provider supports the tool's schema.
     NoProvider,
-    /// One of its texts contains [hidden characters](tool_core::hidden).
+    /// One of the tool's texts contains [hidden characters](tool_core::hidden).
     HiddenText(Vec<SchemaFault>),
-    /// One of its texts or schemas is too long.
+    /// One of the tool's texts or schemas is too long.
     TooLong(Vec<SchemaFault>),
-    /// Its outputs cannot be validated, and the host requires that.
+    /// The tool's outputs cannot be validated, and the host requires that.
     Output(Vec<SchemaFault>),
-    /// It differs from the accepted contract.
+    /// The tool differs from the accepted contract.
     Changed(Vec<Facet>),
-    /// It is not in the lock.
+    /// The tool is not in the lock.
     New,
 }
 

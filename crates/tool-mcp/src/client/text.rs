@@ -28,7 +28,7 @@ const SHOWN: usize = 200;
 /// Faults of a tool's texts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
-    /// Texts with characters that are not shown.
+    /// Texts with hidden characters.
     pub(crate) hidden: Vec<SchemaFault>,
     /// Texts that are too long.
     pub(crate) long: Vec<SchemaFault>,
@@ -158,8 +158,8 @@ fn push(faults: &mut Vec<SchemaFault>, rule: &Rule, place: &str, facts: &[&dyn D
     }
 }
 
-/// Removes hidden characters from descriptive texts, and cuts long ones. Names and values
-/// are not changed, because what a model sends is compared with them.
+/// Removes hidden characters from descriptive texts, and cuts long texts. Names and values are not changed, because the output of a model is compared
+/// with them.
 pub(crate) fn clean(tool: &mut Tool) {
     if let Some(title) = &mut tool.title {
         clean_text(title, MOST_NAME);
@@ -225,7 +225,7 @@ fn clean_schema(schema: &mut Value) {
     }
 }
 
-/// Cleans values that are only shown, such as defaults and examples.
+/// Cleans values that are only displayed, such as defaults and examples.
 fn clean_data(value: &mut Value) {
     match value {
         Value::String(text) => clean_text(text, MOST_TEXT),

@@ -123,7 +123,7 @@ pub(crate) async fn approved_live(
     };
     let mut answered: Option<String> = None;
     loop {
-        // A ticket that is still open after its answer could not be stored; asking again would not help.
+        // If a ticket is still open after its answer, the answer could not be stored; asking again would not help.
         let open = approve::ticket(&result).filter(|ticket| answered.as_ref() != Some(&ticket.id));
         let Some(ticket) = open.cloned() else {
             return Ok(result);

@@ -67,7 +67,7 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets how the context of a call is made from its caller. By default, the principal's subject is the context's user, and the MCP
+    /// Sets the function that makes the context of a call from its caller. By default, the principal's subject is the context's user, and the MCP
     /// session is its session.
     ///
     /// Leave the context's turn unset, or give every request its own turn. Calls within a turn are identified by their ids, and
@@ -101,7 +101,7 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets how many tools one page of `tools/list` has. By default all tools are on one page, because many clients read only the first.
+    /// Sets the number of tools on one page of `tools/list`. By default all tools are on one page, because many clients read only the first page.
     pub fn page_size(mut self, tools: usize) -> Self {
         self.page = tools.max(1);
         self
@@ -119,8 +119,8 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets how arguments that do not match the schema are repaired. By default the toolset decides, which uses
-    /// [`Repair::Safe`] unless [`Toolset::repair`](tool_core::Toolset::repair) is set. `docs/arguments.md` lists every repair.
+    /// Sets how arguments that do not match the schema are repaired. By default the setting of the toolset applies, which is [`Repair::Safe`] unless
+    /// [`Toolset::repair`](tool_core::Toolset::repair) is set. `docs/arguments.md` lists every repair.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -137,14 +137,14 @@ impl McpServerBuilder {
         self
     }
 
-    /// Sets how many calls may wait for answers of their users and for how long; 1000 for ten minutes by default.
+    /// Sets how many calls may wait for answers of their users and for how long; 1000 calls for ten minutes by default.
     pub fn waiting(mut self, waiting: Waiting) -> Self {
         self.waiting = waiting;
         self
     }
 
-    /// Sets the key that seals the state which clients carry between a question and its answer. The default is
-    /// a random key, with which no other process can continue a call whose question this process has asked.
+    /// Sets the key that seals the state that clients carry between a question and its answer. The default is a random key, with which no other
+    /// process can continue a call whose question this process has asked.
     pub fn state_key(mut self, key: StateKey) -> Self {
         self.key = Some(key);
         self

@@ -160,9 +160,9 @@ struct Measured {
 }
 
 impl Steps {
-    /// Converts a step to an MCP progress notification. An object with a number `progress`, and optionally `total` and
-    /// `message`, is reported as it is. Any other step is counted, and its text (the value of a JSON string, otherwise the JSON)
-    /// is the message. A step whose `progress` does not increase is skipped, because the protocol requires it to increase.
+    /// Converts a step to an MCP progress notification. An object with a number `progress`, and optionally `total` and `message`, is reported
+    /// unchanged. Any other step is counted, and its text (the value of a JSON string, otherwise the JSON) is the message. A step whose `progress`
+    /// does not increase is skipped, because the protocol requires it to increase.
     fn next(&mut self, step: &RawValue, token: ProgressToken) -> Option<ProgressNotificationParam> {
         let text = step.get();
         let measured = text

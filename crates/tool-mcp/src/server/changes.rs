@@ -53,7 +53,7 @@ impl Listeners {
     /// Notifies all listeners, and removes closed sessions.
     pub(crate) async fn notify(&self) {
         let all = self.table().open().to_vec();
-        // Concurrently, so that a client that does not read does not delay the others.
+        // Notify them concurrently, so that a client that does not read does not delay the others.
         futures::future::join_all(all.iter().map(|(_, listener)| listener.notify())).await;
     }
 }

@@ -212,7 +212,7 @@ impl<H: ServerHandler> ServerHandler for Composed<H> {
         self.call(request, context)
     }
 
-    /// rmcp asks for the schemas of tools whose parameters are sent in headers; no `#[tool]` has such parameters.
+    /// rmcp calls this for the schemas of tools whose parameters are sent in headers; no `#[tool]` has such parameters.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.host.get_tool(name).filter(|_| self.core.host_tools)
     }

@@ -113,7 +113,7 @@ fn block(at: usize, part: &Part) -> ContentBlock {
             let link = Resource::new(url.as_str(), name).with_mime_type(media_type.as_str());
             ContentBlock::resource_link(link)
         }
-        // `Part` and `Source` are non-exhaustive.
+        // `Part` and `Source` are non-exhaustive, so a later variant is printed.
         other => ContentBlock::text(format!("{other:?}")),
     }
 }

@@ -108,10 +108,10 @@ pub(crate) fn page(
     Ok(result)
 }
 
-/// Where a page begins. A cursor is this value in hexadecimal, so that clients treat it as opaque.
+/// The position at which a page begins. A cursor is this value in hexadecimal, so that clients treat it as opaque.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// After the tool of this name; at the beginning if it is `None`.
+    /// After the tool of this name; `None` is the beginning.
     After(Option<String>),
     /// At this cursor of the host's own handler.
     Host(String),

@@ -1,8 +1,8 @@
 //! Parsing of JSON-RPC messages, and the errors for malformed ones.
 //!
-//! rmcp's own parsing is lenient: it turns `arguments` into a map (the last of two equal keys wins,
-//! big numbers are rounded), answers bad parameters with "method not found", and drops what it cannot
-//! parse. Here the text of `arguments` is kept, and every malformed message gets its error code.
+//! rmcp's own parsing is lenient: it turns `arguments` into a map (the last of two equal keys wins, big numbers are rounded), answers bad parameters
+//! with "method not found", and drops messages that it cannot parse. Here the text of `arguments` is kept, and every malformed message gets its error
+//! code.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -169,7 +169,7 @@ fn piecemeal(text: &str) -> Result<Incoming<'_>, Reject> {
         if !error.is_data() {
             Reject::parse(error)
         } else if text.trim_start().starts_with('{') {
-            // For example a duplicate key.
+            // The message is an object with a fault, such as a duplicate key.
             Reject::request(
                 None,
                 format!("the message is not a JSON-RPC object: {error}"),
@@ -349,7 +349,7 @@ impl Other<'_> {
     }
 }
 
-/// Whether a request contains its protocol version, as all do since 2026-07-28.
+/// Whether a request contains its protocol version, which all requests do since 2026-07-28.
 fn is_modern(message: &ClientJsonRpcMessage) -> bool {
     match message {
         JsonRpcMessage::Request(request) => request.request.get_meta().protocol_version().is_some(),
@@ -357,7 +357,7 @@ fn is_modern(message: &ClientJsonRpcMessage) -> bool {
     }
 }
 
-/// Methods that the 2026-07-28 protocol removed; they are rejected whatever their parameters are.
+/// Methods that the 2026-07-28 protocol removed; they are rejected regardless of their parameters.
 const REMOVED: [&str; 5] = [
     "initialize",
     "logging/setLevel",

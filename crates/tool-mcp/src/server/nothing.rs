@@ -16,7 +16,7 @@ fn not_here<T>(method: &'static str) -> Result<T, ErrorData> {
     Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
 }
 
-// By default rmcp answers these methods with empty lists, though the capabilities are not declared.
+// By default rmcp answers these methods with empty lists, although the capabilities are not declared.
 impl ServerHandler for NoHandler {
     async fn complete(
         &self,

@@ -21,16 +21,16 @@ use super::{Composed, verbatim};
 const LONGEST: usize = 16 * 1024 * 1024;
 /// Maximum number of bytes that are collected before a write.
 const GATHERED: usize = 64 * 1024;
-/// Maximum number of bytes that the client has not read. Above it, no further message is read or sent. It holds
-/// 20,000 short responses, so that a client may write all its requests before it reads the first response.
+/// Maximum number of bytes that the client has not read. Above this number, no further message is read or sent. It allows 20,000 short responses, so
+/// that a client may write all its requests before it reads the first response.
 const UNREAD: u32 = 32 * 1024 * 1024;
-/// Number of unanswered requests above which the next message has to wait. A running request takes
-/// some KiB, and a client that writes thousands at once is read faster than they are served.
+/// Number of unanswered requests above which the next message has to wait. A running request takes some KiB of memory, and the requests of a client
+/// that writes thousands at once would be read faster than they are served.
 const UNANSWERED: usize = 64;
-/// Longest time that a message waits for this reason: the requests may all run for hours, and the message may cancel one.
+/// Longest time that a message waits because of `UNANSWERED`. The requests may all run for hours, and the message may cancel one of them.
 const HELD: Duration = Duration::from_millis(1);
 
-/// Why the server of one connection ended before its client closed it.
+/// The reason why the server of one connection ended before its client closed the connection.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -61,7 +61,7 @@ impl<H: ServerHandler> Composed<H> {
         let lines = Lines::new(reader, writer, core.host_tools);
         let service = match self.clone().serve(lines).await {
             Ok(service) => service,
-            // A client that only checks whether the program starts.
+            // The client only checked whether the program starts.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(ServeError::Initialize(Box::new(error))),
         };
@@ -84,7 +84,7 @@ struct Lines<R> {
     unread: Option<Unread>,
     writing: Arc<Mutex<Option<JoinHandle<()>>>>,
     unanswered: Arc<Unanswered>,
-    /// Until when the next message waits for a response to an earlier one.
+    /// The time until which the next message waits for a response to an earlier one.
     held: Option<Instant>,
     /// Whether rmcp must parse arguments, for tools of the host's own handler.
     parsed: bool,
@@ -195,7 +195,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             let unread = self.unread.as_ref()?;
-            // Reserves the room first, so that nothing is lost if this future is dropped while it waits.
+            // The room is reserved first, so that nothing is lost if this future is dropped while it waits.
             unread.wait(self.answer.as_deref()).await.ok()?;
             if let Some(answer) = self.answer.take() {
                 unread.put(answer);
@@ -204,7 +204,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
                 return None;
             }
             if self.unanswered.is_many() {
-                // Stored outside of the future, which is created anew after every other event.
+                // The time is stored outside of the future, which is created anew after every other event.
                 let until = *self.held.get_or_insert_with(|| Instant::now() + HELD);
                 let _ = tokio::time::timeout_at(until, self.unanswered.fewer()).await;
             }
@@ -250,8 +250,8 @@ fn line_of(message: &ServerJsonRpcMessage) -> Result<Vec<u8>, io::Error> {
     Ok(line)
 }
 
-/// Counts the client's unanswered requests. The count only controls how fast messages are
-/// read, so it is acceptable that a cancellation after the response counts twice.
+/// Counts the client's unanswered requests. The count only controls how fast messages are read, so it is acceptable that a cancellation that arrives
+/// after the response is counted twice.
 #[derive(Default)]
 struct Unanswered {
     count: AtomicUsize,
@@ -259,7 +259,7 @@ struct Unanswered {
 }
 
 impl Unanswered {
-    /// Counts a message of the client: a request gets a response, a cancelled request does not.
+    /// Counts a message of the client: a request gets a response, unless it is cancelled.
     fn note(&self, message: &ClientJsonRpcMessage) {
         match message {
             JsonRpcMessage::Request(_) => _ = self.count.fetch_add(1, Ordering::Relaxed),
@@ -332,7 +332,7 @@ impl Unread {
     /// Queues a line for which room is reserved.
     fn put(&self, mut line: Vec<u8>) {
         line.shrink_to_fit();
-        // Fails if the writer has ended; the line is dropped then.
+        // Sending fails if the writer has ended; the line is dropped then.
         let _ = self.lines.send(line);
     }
 }

@@ -1,8 +1,8 @@
 //! Verbatim JSON: texts that are sent exactly as they were written.
 //!
-//! rmcp stores results and schemas as `serde_json::Value`s, which sort their keys and round big numbers.
-//! A text that is JSON already is put into the message as a placeholder, `{"<key>":"<the text>"}` with a
-//! key that no client knows, and the transports replace the placeholder with the text when they write.
+//! rmcp stores results and schemas as `serde_json::Value`s, which sort their keys and round big numbers. A text that is JSON already is put into the
+//! message as a placeholder, `{"<key>":"<the text>"}` with a key that no client can guess, and the transports replace the placeholder with the text
+//! when they write.
 //!
 //! Every quote of JSON within JSON would need an escape, so quotes are replaced by a byte that hardly any
 //! text contains. A text that contains this byte gets a different key, and its quotes are escaped.
@@ -25,7 +25,7 @@ static KEY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The start of every placeholder, up to the letter that says how quotes are encoded.
+/// The start of every placeholder, up to the letter that identifies the encoding of quotes.
 static OPEN: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(format!("{{\"{}-", *KEY).as_bytes()).into_owned());
 
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn embedded_json_is_written_verbatim() {
         let odd = "{\"b\":1.10,\n\"a\":[\"\\u0041 \\\"x\\\" \\\\ \\n\\t\",\t340282366920938463463374607431768211456]}";
-        // Contains the byte that replaces quotes.
+        // A text that contains the byte that replaces quotes.
         let odder = odd.replace('x', "\u{7f}\\\"é");
         let places = [place(odd), place(&odder), place("[]"), place("\u{7f}")];
         let message =

@@ -10,7 +10,7 @@ use tool_core::store::MemoryStore;
 use tool_core::{Approvals, Effect, ErrorKind, Gate, KeyRing, Uses, host_value};
 use tool_mcp::{McpServer, StateKey};
 
-/// Sum of all payments.
+/// Sum of all payments that were made.
 #[derive(Clone, Default)]
 struct Paid(Arc<AtomicUsize>);
 host_value!(Paid, Effect::EXTERNAL);
@@ -154,7 +154,7 @@ async fn an_approved_call_runs_once_also_in_another_process() {
             .is_some_and(|text| text.contains("`pay`") && text.contains("30")),
         "{asked}"
     );
-    // Nothing runs without an answer.
+    // Nothing runs unless there is a valid answer.
     for none in [
         None,
         Some(json!({ "action": "cancel" })),
@@ -231,7 +231,7 @@ async fn legacy_protocol_asks_for_approval_during_the_call() {
         }
     }
     assert_eq!(bank.paid(), 5);
-    // For a client without elicitation, the result says that the call is pending.
+    // For a client without elicitation, the result reports that the call is pending.
     let mut client = Client::legacy(&bank.process()).await;
     let waits = client.call("pay", json!({ "amount": 5 })).await;
     assert_eq!(

@@ -459,7 +459,7 @@ async fn allowed_origins_get_cors_headers() {
         );
         assert_eq!(preflight.header("access-control-allow-credentials"), "");
     }
-    // Refusals are readable as well: a page has to learn where to get a token.
+    // Pages can also read refusals, which contain the address at which they get a token.
     let refused = web.post(&[PAGE], BIG).await;
     assert_eq!(refused.status, 401);
     assert_eq!(refused.header("access-control-allow-origin"), PAGE.1);
@@ -527,7 +527,7 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
 async fn ended_sessions_are_evicted_and_users_stay_separate() {
     let web = Web::of(&server(), HttpOptions::new()).await;
     let mut last = String::new();
-    // More sessions than are recorded before ended ones are removed.
+    // This is more than the number of sessions that are recorded before ended ones are removed.
     for _ in 0..200 {
         last = web.session(&[]).await;
         let ended = web

@@ -162,7 +162,7 @@ async fn repairs_are_switched_off_at_the_server() {
             None => server.build(),
         }
     };
-    // Without a setting of the server, that of the toolset applies.
+    // Without a setting of the server, the setting of the toolset applies.
     let off = Registry::builder().tool::<total>().build().unwrap();
     let off = || off.open().repair(Repair::Off);
     for (server, repairs) in [

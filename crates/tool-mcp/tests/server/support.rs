@@ -23,7 +23,7 @@ pub async fn soon<T>(happens: impl Future<Output = T>) -> T {
     waited.unwrap()
 }
 
-/// Waits until a condition is true.
+/// Waits until a condition is true, but at most one minute.
 pub async fn until(so: impl Fn() -> bool) {
     soon(async {
         while !so() {

@@ -1,8 +1,8 @@
 //! Graph of the subschemas that apply to a value, and the number of steps that a validation takes.
 //!
-//! A schema may apply many others to one value (`allOf`, `anyOf`, `$ref`). Chains of those take exponential time
-//! in the length of the schema, and recursive ones in the depth of the value, so the steps are counted before a
-//! value is validated. Equal schemas at one place of the value are counted together, which takes linear time.
+//! A schema may apply many others to one value (`allOf`, `anyOf`, `$ref`). Validation takes exponential time in the length of a chain of such
+//! schemas, and in the depth of the value if schemas are recursive, so the steps are counted before a value is validated. Equal schemas at one place
+//! of the value are counted together, which takes linear time.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use super::refused;
 
 /// Maximum length of a path from schema to schema, references included: the compiler recurses along it on the stack.
 const LONGEST_WAY: usize = 2_000;
-/// Maximum depth of schemas that apply to the same value, each because of the one before.
+/// Maximum length of a chain of schemas that apply to the same value because each one refers to the next.
 const DEEPEST_HERE: usize = 32;
 /// Maximum number of steps for a single value without children.
 const MOST_HERE: u64 = 100_000;
@@ -34,9 +34,9 @@ pub(super) struct Node {
     /// Subschemas for the items after those of `prefix`.
     pub(super) items: Vec<usize>,
     pub(super) every_item: Vec<usize>,
-    /// Whether it evaluates its siblings again to find unevaluated parts.
+    /// Whether the schema evaluates its siblings again to find unevaluated parts.
     pub(super) looks_back: bool,
-    /// Subschemas that are nested in its text.
+    /// Subschemas that are nested in the text of this one.
     pub(super) inner: Vec<usize>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Node {
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
-    /// For each node, all nodes that apply to the same value, and how often.
+    /// For each node, all nodes that apply to the same value, and the number of times that each applies.
     closed: Vec<Vec<(usize, u64)>>,
     /// Maximum number of steps at each place of a value; `None` if the schema is recursive.
     most: Option<u64>,
@@ -53,7 +53,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Reads a schema, or returns why validation would not take bounded time.
+    /// Reads a schema, or returns the reason why validation would not take bounded time.
     pub(super) fn of(whole: &Value) -> Result<Self, SchemaFault> {
         let Schemas { nodes, targets } = schemas(whole)?;
         let mut heights = vec![0; nodes.len()];
@@ -74,7 +74,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Computes which nodes apply to the same value.
+    /// Computes the nodes that apply to the same value as each node.
     fn close(&mut self) -> Result<(), SchemaFault> {
         let mut closed: Vec<Option<Vec<(usize, u64)>>> = vec![None; self.nodes.len()];
         let mut depths = vec![1; self.nodes.len()];
@@ -181,7 +181,7 @@ impl Graph {
         let cost = here
             .values()
             .fold(0_u64, |all, count| all.saturating_add(*count));
-        // Counting takes time as well.
+        // The counting itself takes time as well.
         let Some(rest) = left.checked_sub(cost.max(held.len() as u64 + 1)) else {
             return false;
         };
@@ -218,7 +218,7 @@ fn height(nodes: &[Node], at: usize, known: &mut [usize]) -> usize {
     known[at]
 }
 
-/// The number of values within a value, itself included.
+/// The number of values within a value, including the value itself.
 fn places(value: &Value) -> u64 {
     match value {
         Value::Object(entries) => 1 + entries.values().map(places).sum::<u64>(),

@@ -1,4 +1,4 @@
-//! Reading of the subschemas in a JSON Schema, and of the parts of a value that each applies to.
+//! Reading of the subschemas in a JSON Schema, and of the parts of a value to which each subschema applies.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ const HERE_NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];
 /// The subschemas of a schema.
 pub(super) struct Schemas {
     pub(super) nodes: Vec<Node>,
-    /// Subschemas that references lead to.
+    /// Subschemas that are the target of a reference.
     pub(super) targets: HashSet<usize>,
 }
 
@@ -29,9 +29,9 @@ struct Builder<'a> {
     whole: &'a Value,
     known: HashMap<*const Value, usize>,
     nodes: Vec<Node>,
-    /// Subschemas that references lead to.
+    /// Subschemas that are the target of a reference.
     targets: HashSet<usize>,
-    /// Schemas that a reference leads to and that are not yet read.
+    /// Targets of references that are not yet read.
     waiting: Vec<(&'a Value, usize, String)>,
     /// The subschemas that have an `$anchor`, by its name.
     anchors: HashMap<&'a str, &'a Value>,

@@ -109,7 +109,7 @@ pub(super) fn tell(error: &ValidationError<'_>, issues: &mut Vec<Issue>, level: 
     push(place, expected, found);
 }
 
-/// Returns the errors of the closest variant: one of the value's own type, and among those the one with the fewest errors.
+/// Returns the errors of the closest variant: a variant of the value's own type if there is one, and among several the one with the fewest errors.
 fn closest<'a>(
     shapes: &'a [Vec<ValidationError<'static>>],
 ) -> Option<&'a [ValidationError<'static>]> {
@@ -131,7 +131,7 @@ fn closest<'a>(
         .iter()
         .filter(|errors| !errors.is_empty())
         .min_by_key(strange)?;
-    // If no variant has the value's type, none of them is meant.
+    // If no variant has the value's type, the model meant none of them.
     let all_strange = shapes.len() > 1 && shapes.iter().all(|errors| strange(&errors).0);
     (!all_strange).then_some(best)
 }

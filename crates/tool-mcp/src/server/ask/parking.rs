@@ -17,7 +17,7 @@ use tool_core::{Answer, Question, ToolContext, ToolError};
 use super::Given;
 use super::rounds::{Aborted, Run};
 
-/// Limits on parked calls: how many wait for an answer at once, and for how long.
+/// Limits on parked calls: the number of calls that wait for an answer at once, and the time that each waits.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Waiting {
@@ -40,13 +40,13 @@ impl Waiting {
         Self::default()
     }
 
-    /// Sets how many calls may wait at once. A question beyond this limit fails.
+    /// Sets the maximum number of calls that wait at once. A question beyond this limit fails.
     pub fn most(mut self, runs: usize) -> Self {
         self.most = runs;
         self
     }
 
-    /// Sets how long each call waits for its answer. After that the call is dropped, as if it were cancelled.
+    /// Sets the maximum time that each call waits for its answer. After that the call is dropped, as if it were cancelled.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -57,19 +57,19 @@ impl Waiting {
     }
 }
 
-/// The key that seals the state which clients carry between two rounds.
+/// The key that seals the state that clients carry between two rounds.
 #[derive(Clone)]
 pub struct StateKey(RequestStateCodec);
 
 impl StateKey {
-    /// Creates a key from at least 32 random bytes. Processes that continue each other's calls must use the same key.
+    /// Creates a key from at least 32 random bytes. Processes that continue the calls of each other must use the same key.
     pub fn new(key: impl Into<Vec<u8>>) -> Result<Self, StateKeyError> {
         let codec = RequestStateCodec::try_new(key);
         codec.map(Self).map_err(|_| StateKeyError)
     }
 }
 
-/// A random key; no other process can open what it seals.
+/// A random key. Only this process can open a state that is sealed with it.
 impl Default for StateKey {
     fn default() -> Self {
         let random = (0..4).flat_map(|_| uuid::Uuid::new_v4().into_bytes());
@@ -225,7 +225,7 @@ impl Parking {
         let clock = tokio::spawn(async move {
             tokio::time::sleep(patience).await;
             let Some(runs) = runs.upgrade() else { return };
-            // Dropped after the lock is released, because dropping the run executes its destructors.
+            // The runs are dropped after the lock is released, because dropping a run executes its destructors.
             let gone = runs
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -275,8 +275,8 @@ pub(crate) struct Sealed(String);
 
 impl Sealed {
     pub(crate) fn of(tool: &str, arguments: &str, cx: &ToolContext) -> Self {
-        // A client may repeat the same arguments with different whitespace or key order. Every
-        // digit counts: two numbers that `f64` rounds to the same value are two different calls.
+        // A client may repeat the same arguments with different whitespace or key order. Every digit is significant: two numbers that `f64` rounds to
+        // the same value are two different calls.
         let canonical = canonical(arguments).unwrap_or_else(|| arguments.to_owned());
         let whose = serde_json::json!([cx.user(), cx.workspace(), tool]);
         Self(format!("{whose}{canonical}"))

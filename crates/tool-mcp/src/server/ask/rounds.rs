@@ -111,7 +111,7 @@ impl Asker for Between {
 
 /// A call that runs in its own task, whether or not a request waits for it.
 pub(crate) struct Run {
-    /// The identity of the call, if this client's user may approve it.
+    /// The identity of the call, if the user of this client may approve it.
     call: Option<CallId>,
     events: mpsc::Receiver<ToolEvent>,
     questions: mpsc::UnboundedReceiver<Waits>,
@@ -162,7 +162,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) approves: bool,
 }
 
-/// Runs a call until it ends or asks its next question. `state` and `responses` are what the client sends back from the previous round.
+/// Runs a call until it ends or asks its next question. `state` and `responses` are the values that the client returns from the previous round.
 pub(crate) async fn run(
     asking: Asking<'_>,
     state: Option<&str>,
@@ -202,7 +202,7 @@ pub(crate) async fn run(
         (State::Tool(state), Some(answer)) => (state, answer),
     };
     if let Some(parked) = asking.parking.take(&state.nonce) {
-        // If the body no longer waits for this answer, its result comes next.
+        // If the body no longer waits for this answer, the run returns its result next.
         let _ = parked.answer.send(Ok(answer));
         return asking.drive(parked.run, &sealed).await;
     }
@@ -237,7 +237,7 @@ fn asks(question: &Question, state: String) -> Result<Round, ErrorData> {
 }
 
 impl Asking<'_> {
-    /// Returns the result, or the question whether the call may run.
+    /// Returns the result, or the question that asks for an approval of the call.
     fn done(&self, run: Run, result: CallResult, sealed: &Sealed) -> Result<Round, ErrorData> {
         let ticket = approve::ticket(&result).filter(|_| self.approves);
         let (Some(ticket), Some(call)) = (ticket, run.call) else {
@@ -272,7 +272,7 @@ impl Asking<'_> {
                     None => return Err(ErrorData::internal_error("the call ended without a result", None)),
                 },
                 Some(waits) = run.questions.recv() => waits,
-                // Returning drops the run.
+                // Returning here drops the run, which cancels it.
                 () = self.context.ct.cancelled() => {
                     return Err(ErrorData::internal_error("the call was cancelled", None));
                 }

@@ -112,7 +112,7 @@ where
     Response::from_parts(parts, refusal.into_body())
 }
 
-/// How often the stream yields to other tasks before its first events are sent.
+/// Number of times that the stream yields to other tasks before its first events are sent.
 const TURNS: usize = 8;
 /// Maximum number of bytes of events that are sent together.
 const GATHERED: usize = 64 * 1024;
@@ -182,7 +182,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for Rendering<B> {
         self.first.is_none() && self.body.is_end_stream()
     }
 
-    /// Inserting texts changes the length, so there is no size hint.
+    /// The length is unknown, because inserting texts changes it.
     fn size_hint(&self) -> SizeHint {
         SizeHint::default()
     }

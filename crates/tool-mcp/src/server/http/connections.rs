@@ -135,7 +135,7 @@ impl Open {
     }
 }
 
-/// The state of a connection: since when it has been waiting for a request head, if it is.
+/// The state of a connection: waiting for a request head since a certain time, or answering a request.
 struct Client {
     began: Instant,
     /// Milliseconds after `began`, or [`ASKED`] while a request is being answered.
@@ -217,7 +217,7 @@ fn without_delay(stream: &TcpStream) {
     }
 }
 
-/// Whether the error concerns one connection only: the client disconnected before it was accepted.
+/// Whether the error concerns one connection only, for example because the client disconnected before it was accepted.
 fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),

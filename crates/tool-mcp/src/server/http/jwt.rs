@@ -30,7 +30,7 @@ const LONGEST_KID: usize = 256;
 /// Maximum leeway for the difference between the clocks of issuer and server.
 const MOST_LEEWAY: Duration = Duration::from_mins(5);
 
-/// Why a verifier cannot be built.
+/// The reason why a verifier cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JwtConfigError {
@@ -50,7 +50,7 @@ pub enum JwtConfigError {
     Url {
         /// The URL that was configured.
         url: String,
-        /// What is wrong with it.
+        /// The reason why it cannot be used.
         reason: String,
     },
     /// The HTTP client cannot be built: a root certificate is malformed, or the system's certificates cannot be read.
@@ -79,8 +79,8 @@ pub enum JwtConfigError {
 /// starts a fetch and waits for it, but not sooner than 30 seconds after the last one. Only one fetch runs at a time, however many requests
 /// wait for it. A key that is missing from a later response is accepted until the `max-age` of the last response that had it is over.
 ///
-/// A failed fetch changes nothing: keys are accepted until they expire. After that, tokens
-/// are answered with the status 503, and the fetch is repeated every 5 seconds at most.
+/// A failed fetch changes nothing: keys are accepted until they expire. After that, tokens are answered with the status 503, and the fetch is
+/// repeated at most every 5 seconds.
 ///
 /// # Example
 ///

@@ -79,7 +79,7 @@ impl<H: ServerHandler> Endpoint<H> {
         let body = match read(&body).map_err(Refusal::malformed)? {
             Incoming::Other(other) => {
                 let begins = other.method.as_deref() == Some("initialize");
-                // Parsed only to reject what rmcp cannot read; rmcp parses the body again.
+                // The message is parsed only to reject messages that rmcp cannot read; rmcp parses the body again.
                 other.into_message().map_err(Refusal::malformed)?;
                 if begins && !parts.headers.contains_key(SESSION) {
                     self.has_room().await?;

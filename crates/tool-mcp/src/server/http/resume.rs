@@ -1,8 +1,8 @@
 //! Resumable event streams of sessions (`Last-Event-ID`).
 //!
-//! rmcp resends from the event that `Last-Event-ID` names, including that event, and its retry event of a session's own stream has
-//! the id of the first message. The ids that clients see are therefore one higher than those of rmcp, so that an id names the event
-//! after the one that it came with. A client that resumes gets what it has not seen, and the retry event comes before all others.
+//! rmcp resends from the event that `Last-Event-ID` names, including that event, and its retry event of a session's own stream has the id of the
+//! first message. The ids that clients see are therefore one higher than those of rmcp, so that an id names the event after the event that carries
+//! it. A client that resumes gets exactly the events that it has not seen, and the retry event precedes all others.
 
 use std::sync::Arc;
 

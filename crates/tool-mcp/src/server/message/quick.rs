@@ -11,7 +11,7 @@ use super::Call;
 
 #[derive(Deserialize)]
 struct Message<'a> {
-    // Strings with escapes cannot be borrowed, so they take the slow path too.
+    // Strings with escapes cannot be borrowed, so messages with such strings also take the slow path.
     jsonrpc: &'a str,
     id: RequestId,
     method: &'a str,
@@ -31,7 +31,7 @@ struct Params<'a> {
     request_state: Option<String>,
 }
 
-/// Returns the call if the message is a well-formed one.
+/// Returns the call if the message is a well-formed call.
 pub(super) fn call(text: &str) -> Option<Call<'_>> {
     // A failed parse costs more than this search.
     memchr::memmem::find(text.as_bytes(), br#""tools/call""#)?;

@@ -57,14 +57,14 @@ async fn bad_key_responses_admit_no_token_and_change_no_keys() {
     ];
     let token = RSA.token(&claims());
     for reply in replies {
-        // Before the first keys are fetched.
+        // First case: no keys were fetched before.
         let setup = Setup::of(&[]).await;
         setup.issuer.reply(reply.clone());
         let refused = setup.call(&token).await;
         let shown: String = format!("{reply:?}").chars().take(80).collect();
         assert_eq!(refused.status, 503, "{shown}");
         assert_eq!(refused.header("retry-after"), "5", "{shown}");
-        // After keys are fetched.
+        // Second case: keys were fetched before.
         setup.issuer.publish(&[&RSA], Some(600));
         setup.clock.advance(Duration::from_secs(31));
         assert_eq!(setup.status(&token).await, 200, "{shown}");

@@ -170,7 +170,7 @@ async fn keys_keep_their_lifetime_while_the_endpoint_is_down() {
         "",
         "the token may be good"
     );
-    // The keys are fetched again after a while, and not for every request. The first request may have waited for a fetch that was already running.
+    // The keys are fetched again after a while, but not for every request. The first request may have waited for a fetch that was already running.
     assert_eq!(setup.status(&token).await, 503);
     let fetches = setup.issuer.fetches();
     assert_eq!(setup.status(&token).await, 503);

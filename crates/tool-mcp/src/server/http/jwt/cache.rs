@@ -11,15 +11,16 @@ use super::fetch::{FetchedJwks, JwksError, JwksFetcher};
 use super::keys::{self, Key, MOST_KEYS};
 use super::{AuthError, JwtAlgorithm};
 
-/// Shortest time between two fetches while there are keys. Anybody can send tokens with unknown keys, and these must not become requests to the issuer.
+/// Shortest time between two fetches while there are keys. Anybody can send tokens with unknown keys, and these tokens must not cause a request to
+/// the issuer each.
 const BETWEEN: Duration = Duration::from_secs(30);
 /// Shortest time between two fetches while there are no keys and every request is refused.
 const RETRY: Duration = Duration::from_secs(5);
-/// Timeout of a fetch, in addition to the fetcher's own.
+/// Timeout of a fetch, in addition to the timeout of the fetcher itself.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How long keys are kept if their response has no `max-age`.
+/// Time for which keys are kept if their response has no `max-age`.
 const DEFAULT_AGE: Duration = Duration::from_mins(10);
-/// Minimum and maximum time for which keys are kept, whatever their response says.
+/// Minimum and maximum time for which keys are kept, regardless of the `max-age` of their response.
 const AGES: (Duration, Duration) = (BETWEEN, Duration::from_hours(24));
 
 /// The keys of an issuer.
@@ -35,21 +36,21 @@ struct State {
     keys: Vec<Arc<Kept>>,
     /// The number of responses so far.
     responses: u64,
-    /// When the last response expires; `None` before the first response.
+    /// The time at which the last response expires; `None` before the first response.
     fresh_until: Option<Instant>,
-    /// When the keys are fetched again, before they expire.
+    /// The time at which the keys are fetched again, before they expire.
     refresh_at: Option<Instant>,
-    /// When the last fetch began.
+    /// The time at which the last fetch began.
     began: Option<Instant>,
-    /// Closed when the fetch has ended.
+    /// A channel that closes when the fetch has ended.
     fetching: Option<watch::Receiver<()>>,
 }
 
-/// A key and when it expires.
+/// A key and the time at which it expires.
 pub(super) struct Kept {
     key: Key,
     until: Instant,
-    /// The number of the last response that contained it.
+    /// The number of the last response that contained the key.
     response: u64,
 }
 
@@ -59,7 +60,7 @@ impl Kept {
     }
 }
 
-/// Why no key is found.
+/// The reason why no key is found.
 enum Missing {
     /// No key has this `kid`, or several have.
     Unknown(&'static str),
@@ -112,10 +113,11 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a fetch, unless one runs already or the last one began less than `between` ago. Returns a channel that closes when the running fetch ends.
+    /// Starts a fetch, unless one runs already or the last one began less than `between` ago. Returns a channel that closes when the running fetch
+    /// ends.
     ///
-    /// The fetch runs in its own task: a client that cancels its request must not cancel a fetch that others wait for, or one that could not be repeated
-    /// soon.
+    /// The fetch runs in its own task. If a client cancels its request, this must not cancel the fetch, because other clients may wait for it and it
+    /// cannot be repeated soon.
     fn fetch(
         self: &Arc<Self>,
         state: &mut State,
@@ -183,8 +185,8 @@ impl State {
         }
     }
 
-    /// Stores the keys of a response. Keys that are missing from it stay until they expire, so that tokens in flight remain
-    /// valid when keys rotate. Without a token that asks for a new key, the old response would have been used for just as long.
+    /// Stores the keys of a response. Keys that are missing from it stay until they expire, so that tokens in flight remain valid when keys rotate.
+    /// If no token had asked for a new key, the old response would have been used for the same time.
     fn keep(&mut self, keys: Vec<Key>, fetched: &FetchedJwks, began: Instant) {
         let age = fetched.max_age.unwrap_or(DEFAULT_AGE).clamp(AGES.0, AGES.1);
         let until = began + age;

@@ -68,7 +68,7 @@ impl<'a> Claims<'a> {
         let Some(expires) = self.registered.exp else {
             return Err(AuthError::Rejected("the token has no `exp`"));
         };
-        // RFC 7519, section 4.1.4: not accepted on or after that time.
+        // RFC 7519, section 4.1.4: a token is not accepted on or after that time.
         if now >= expires + leeway {
             return Err(AuthError::Rejected("the token has expired"));
         }

@@ -12,7 +12,7 @@ use reqwest::{Certificate, Client, Url, redirect};
 
 use super::JwtConfigError;
 
-/// Maximum length of a body in bytes. A set of 100 keys takes a fifth of it.
+/// Maximum length of a body in bytes. A set of 100 keys takes a fifth of this length.
 const LONGEST_BODY: usize = 512 * 1024;
 /// Default timeout of a request, including its body.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -50,7 +50,7 @@ pub trait JwksFetcher: Send + Sync + 'static {
 pub struct FetchedJwks {
     /// The JSON Web Key Set.
     pub body: Vec<u8>,
-    /// How long its keys may be used; `None` if the response does not specify it.
+    /// The time for which its keys may be used; `None` if the response does not specify it.
     pub max_age: Option<Duration>,
 }
 
@@ -63,7 +63,7 @@ impl FetchedJwks {
         }
     }
 
-    /// Sets how long its keys may be used.
+    /// Sets the time for which its keys may be used.
     #[must_use]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = Some(age);
@@ -106,7 +106,7 @@ impl HttpJwks {
         let parsed = Url::parse(url).map_err(|error| fault(&error.to_string()))?;
         if !parsed.username().is_empty() || parsed.password().is_some() {
             return Err(JwtConfigError::Url {
-                // The URL may contain a password.
+                // The URL may contain a password, so only its host is shown.
                 url: parsed.host_str().unwrap_or_default().to_owned(),
                 reason: "it contains a user or a password, remove it".to_owned(),
             });
@@ -188,7 +188,7 @@ fn client(url: &Url, roots: &[Certificate]) -> Result<Client, JwtConfigError> {
         .user_agent(concat!("tool-mcp/", env!("CARGO_PKG_VERSION")))
         // A redirect may lead to `http`, or to a host that the operator did not name.
         .redirect(redirect::Policy::none())
-        // Requests are minutes apart, so idle connections are not kept.
+        // Requests are minutes apart, so no idle connection is kept.
         .pool_max_idle_per_host(0);
     if is_loopback(url) {
         builder = builder.no_proxy();
@@ -231,7 +231,7 @@ fn is_loopback(url: &Url) -> bool {
             .is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// How long a response may be used (RFC 9111, section 4.2), less its `Age`. A response that must not be cached returns zero.
+/// The time for which a response may be used (RFC 9111, section 4.2), less its `Age`. For a response that must not be cached, this is zero.
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let mut max_age = None;
     for value in headers.get_all(CACHE_CONTROL) {
