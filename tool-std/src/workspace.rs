@@ -133,7 +133,7 @@ impl Workspaces {
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] if the instance or the conversation has no valid name, or if the root cannot be written.
+    /// Returns a [`WorkspaceError`] if the instance or the conversation has no valid name, or if the root cannot be written.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;
@@ -173,7 +173,7 @@ impl Workspaces {
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] if the slug is invalid, or for the first thing that could not be removed.
+    /// Returns a [`WorkspaceError`] if the slug is invalid, or for the first thing that could not be removed.
     pub fn delete_instance(&self, instance: &str) -> Result<bool, WorkspaceError> {
         name::check_instance(instance)?;
         remove::instance(&self.root, instance)
@@ -188,7 +188,7 @@ impl Workspaces {
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] if the instance or the conversation has no valid name, or for the first thing that could not be removed.
+    /// Returns a [`WorkspaceError`] if the instance or the conversation has no valid name, or for the first thing that could not be removed.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;
@@ -244,7 +244,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// The error of the file system.
+    /// Returns the error of the file system.
     pub fn dir(&self) -> io::Result<&Dir> {
         let inner = &*self.0;
         if let Some(dir) = inner.dir.get() {

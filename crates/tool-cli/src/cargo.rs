@@ -1,7 +1,7 @@
 //! `cargo tool`: the commands for the libraries of a workspace.
 //!
-//! Tools are registered at link time. So this generates a small program below `target/` that links every library of
-//! the workspace that depends on `tool-core`, builds it, and runs it with the same arguments in place of this process.
+//! Tools are registered at link time. Therefore `cargo tool` generates a small program below `target/` that links every library of the workspace that
+//! depends on `tool-core`, builds the program, and runs it with the same arguments in place of this process.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ mod workspace;
 pub fn main() -> ExitCode {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     if commands::completions::is_asked() {
-        // The program that was built last knows the tools. If it cannot be started, only the completions of tools are missing.
+        // The program that was built last contains the tools. If it cannot be started, only the completions of tools are missing.
         if let Some(program) = built(&arguments) {
             let _ = start(std::process::Command::new(program).args(&arguments[1..]));
         }
@@ -128,7 +128,7 @@ fn run(
     )
 }
 
-/// Replaces this process with the program, so that signals and the exit code are the program's.
+/// Replaces this process with the program, so that signals reach the program and its exit code is returned.
 #[cfg(unix)]
 fn start(command: &mut std::process::Command) -> Result<ExitCode, Failure> {
     use std::os::unix::process::CommandExt as _;

@@ -160,7 +160,7 @@ impl Cli {
         }
     }
 
-    /// Returns what callers are offered of these tools.
+    /// Returns the tools that callers are offered.
     pub(crate) fn offer(&self, registry: &Registry, gate: &Gate) -> Offer {
         Offer {
             registry: registry.clone(),
@@ -186,7 +186,7 @@ impl Cli {
         self.context.clone()
     }
 
-    /// Masks secrets in the output of panics from now on. Returns the redactor that has to know the secrets.
+    /// Masks secrets in the output of panics from now on. Returns the redactor to which the secrets must be added.
     pub(crate) fn mask_panics(&self) -> &SharedRedactor {
         install_panic_hook(&self.printed);
         &self.printed
@@ -244,7 +244,7 @@ pub(crate) fn misused_exit(error: &clap::Error, json: bool) -> Exit {
     Exit::Usage
 }
 
-/// Converts a usage error without what clap adds for people.
+/// Converts a usage error, without the parts that clap adds for people.
 fn wrong_word(error: &clap::Error) -> Failure {
     use clap::error::ErrorKind;
 

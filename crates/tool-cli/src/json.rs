@@ -1,4 +1,4 @@
-//! JSON values that keep what `serde_json::Value` loses: the order of keys, duplicate keys, the spelling of numbers.
+//! JSON values that keep the order of keys, duplicate keys and the spelling of numbers, which `serde_json::Value` loses.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub enum Json {
     List(Vec<Json>),
     /// An object: keys and values in order, duplicates included.
     Record(Vec<(String, Json)>),
-    /// Any JSON text; it is only written, never created by parsing.
+    /// Any JSON text. Parsing never creates this variant; it is only written.
     Raw(String),
 }
 

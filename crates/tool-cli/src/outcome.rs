@@ -46,12 +46,12 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command failed, and what to do about it.
+/// The reason why a command failed, and a remedy.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) text: String,
-    /// What the user can do instead.
+    /// An action that solves the problem.
     pub(crate) hint: Option<String>,
 }
 

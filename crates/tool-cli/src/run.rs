@@ -63,7 +63,7 @@ impl Cli {
     }
 }
 
-/// Runs a future to its end, in a separate thread, because a runtime cannot be started within another.
+/// Runs a future to its end. It runs in a separate thread, because a runtime cannot be started within another one.
 fn on_runtime(work: impl Future<Output = ExitCode> + Send) -> ExitCode {
     let run = || {
         let runtime = tokio::runtime::Builder::new_multi_thread()

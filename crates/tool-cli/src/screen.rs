@@ -72,7 +72,7 @@ impl Screen {
         !self.is_json() && io::stderr().is_terminal()
     }
 
-    /// The width of the terminal that standard output goes to; `None` if it is not a terminal.
+    /// The width of the terminal that is standard output; `None` if standard output is not a terminal.
     pub(crate) fn width() -> Option<usize> {
         let (_, columns) = console::Term::stdout().size_checked()?;
         io::stdout().is_terminal().then(|| usize::from(columns))
@@ -112,7 +112,7 @@ impl Screen {
             choice => choice,
         };
         let mut err = AutoStream::new(io::stderr().lock(), choice);
-        // An error of standard error cannot be reported anywhere.
+        // A failed write to standard error cannot be reported anywhere.
         let _ = writeln!(err, "{text}");
     }
 

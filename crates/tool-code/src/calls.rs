@@ -127,7 +127,7 @@ impl Calls {
         }
     }
 
-    /// Returns the next call that has ended. Waits forever if no call runs.
+    /// Returns the next call that has ended. Waits forever if no calls are running.
     pub(crate) async fn ended(&mut self) -> (u64, CallResult) {
         match self.running.next().await {
             Some(ended) => {

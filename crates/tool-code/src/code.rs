@@ -32,7 +32,7 @@ pub struct CodeBuilder {
     inline: usize,
 }
 
-/// Why a [`Code`] cannot be built.
+/// The reason why a [`Code`] cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodeSetupError {
@@ -106,7 +106,7 @@ impl Code {
 }
 
 impl CodeBuilder {
-    /// Sets where the engine's process runs. By default it runs the host's own binary, with all the isolation that the kernel supports.
+    /// Sets how the engine's process is isolated. By default it runs the host's own binary, with all the isolation that the kernel supports.
     pub fn isolation(mut self, isolation: Isolation) -> Self {
         self.isolation = isolation;
         self
@@ -125,16 +125,16 @@ impl CodeBuilder {
         self
     }
 
-    /// Sets whether code may wait for people. If allowed, tools that may ask a person are available too. A call that
-    /// needs an approval or a variable ends the run, and `run_code` returns `Pending`; call it again after the person
-    /// has answered. A question that a tool asks while it runs is waited for, within the time limit of the run.
+    /// Sets whether code may wait for people. If allowed, tools that may ask a person are available too. A call that needs an approval or a variable
+    /// ends the run, and `run_code` returns `Pending`; call it again after the person has answered. If a tool asks a question while it runs, the run
+    /// waits for the answer, within its time limit.
     pub fn waiting(mut self, allowed: bool) -> Self {
         self.waiting = allowed;
         self
     }
 
-    /// Sets how many bytes of declarations the description of `run_code` may contain; 6 KiB by default.
-    /// If they are longer, it lists the names of the tools, and `describe_api` returns the declarations.
+    /// Sets how many bytes of declarations the description of `run_code` may contain; 6 KiB by default. If the declarations are longer, the
+    /// description lists the names of the tools, and `describe_api` returns the declarations.
     pub fn inline(mut self, bytes: usize) -> Self {
         self.inline = bytes;
         self

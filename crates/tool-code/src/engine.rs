@@ -25,15 +25,15 @@ pub(crate) use modules::is_bare;
 #[cfg(test)]
 mod tests;
 
-/// Stack size of the thread that compiles and runs: the compiler recurses with the nesting of the code.
+/// Stack size of the thread that compiles and runs the code: the compiler recurses with the nesting of the code.
 const STACK: usize = 128 << 20;
-/// Maximum stack for the code. The rest is for the engine's own work when the code's stack is full.
+/// Maximum stack for the code. The rest is for the engine's own work after the code has used all of its stack.
 const MOST_STACK: usize = STACK / 8;
 
 /// Maximum size of the first message, before the limits are known.
 const FIRST: usize = 64 << 20;
 
-/// Why a run has to stop.
+/// The reason why a run has to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The run may continue.
@@ -42,7 +42,7 @@ pub(crate) enum Stop {
     Deadline = 1,
     /// The host asked to terminate the run.
     Terminated = 2,
-    /// The host has disconnected.
+    /// The host has closed its end of the pipe.
     Gone = 3,
 }
 
@@ -61,7 +61,7 @@ impl Signal {
         Self {
             flag: Arc::default(),
             time,
-            // If the clock cannot represent the deadline, it is one day.
+            // If the clock cannot represent the deadline, the deadline is in one day.
             deadline: now
                 .checked_add(time)
                 .unwrap_or(now + Duration::from_hours(24)),
@@ -126,10 +126,10 @@ impl Outbox {
     }
 }
 
-/// A message to a run that waits.
+/// A message for a run that is waiting.
 pub(crate) enum Heard {
     Answer(u64, Outcome),
-    /// The signal was raised.
+    /// The stop signal was raised.
     Stopped,
 }
 

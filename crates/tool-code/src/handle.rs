@@ -35,9 +35,9 @@ impl RunHandle {
         }))
     }
 
-    /// Ends the run: the engine is interrupted, and the process is killed if that does not end it at once.
-    /// The result is [`Status::Terminated`](crate::Status::Terminated) with this reason, which the model
-    /// reads. If it is called several times, the first reason counts; a finished run does not change.
+    /// Ends the run: the engine is interrupted, and the process is killed if that does not end it at once. The result is
+    /// [`Status::Terminated`](crate::Status::Terminated) with this reason, which the model reads. If it is called several times, the first reason is
+    /// used; a finished run does not change.
     pub fn terminate(&self, reason: impl Into<String>) {
         let mut known = self.0.reason.lock().unwrap_or_else(PoisonError::into_inner);
         if self.running() {
@@ -51,7 +51,7 @@ impl RunHandle {
         self.0.running.load(Ordering::Acquire)
     }
 
-    /// The id of the `run_code` call; `None` for a run that the host started itself.
+    /// The id of the `run_code` call; `None` for a run that the host has started itself.
     pub fn call_id(&self) -> Option<&str> {
         self.0.call.as_deref()
     }

@@ -49,10 +49,10 @@
 //!
 //! | | |
 //! |---|---|
-//! | the language | all that `QuickJS` supports, `eval` and `Date` included |
+//! | the language | everything that `QuickJS` supports, `eval` and `Date` included |
 //! | `tools` | the turn's tools by their wire names; also a module with this name |
 //! | `console` | `debug`, `log`, `info`, `warn`, `error`: lines in the result's `logs` |
-//! | `report(value)` | values that are kept however the run ends: the result's `reports` |
+//! | `report(value)` | adds a value to the result's `reports`, which are kept even if the run fails |
 //! | granted modules | [`CodeBuilder::module`], imported by bare names |
 //!
 //! Nothing else is available: no timers, no `fetch`, no `process`, no `require`, no `performance`, no WebAssembly.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes that each log line costs in addition to its text, so that empty lines count as well.
+/// Bytes that are counted for each log line in addition to its text, so that empty lines are limited as well.
 pub(crate) const LINE: usize = 16;
 
 /// Resource limits of a run. Start from [`Limits::default`].

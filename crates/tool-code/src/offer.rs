@@ -16,7 +16,7 @@ use crate::code::Code;
 use crate::declare::declarations;
 use crate::process::GRACE;
 
-/// Why `run_code` cannot be added to a toolset.
+/// The reason why `run_code` cannot be added to a toolset.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OfferError {

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 pub enum Status {
     /// The code ran to its end.
     Success,
-    /// The code has a syntax error, threw, or left a rejection unhandled.
+    /// The code has a syntax error, has thrown an exception, or has an unhandled rejection.
     Error,
     /// The code exceeded its memory limit.
     Memory,
@@ -108,7 +108,7 @@ pub struct RunResult {
     pub status: Status,
     /// The value that the code returned, as JSON; `null` if it returned none or did not finish.
     pub result: Box<RawValue>,
-    /// Why the run failed or was stopped; `None` for a success.
+    /// The reason why the run failed or was stopped; `None` for a success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CodeError>,
     /// Values of `report(value)`, in order.

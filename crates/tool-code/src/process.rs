@@ -32,7 +32,7 @@ pub(crate) struct Process {
     heard: Vec<u8>,
     complaint: Vec<u8>,
     most: usize,
-    /// Frames that are queued, and how much of the first one is written.
+    /// Frames that are queued, and the number of bytes of the first one that are written.
     outbox: VecDeque<Vec<u8>>,
     written: usize,
 }
@@ -49,7 +49,7 @@ pub(crate) enum Event {
 
 impl Process {
     pub(crate) async fn start(isolation: &Isolation, limits: &Limits) -> Result<Self, ToolError> {
-        // In addition to the engine's heap: the stack of its thread, the compiler's syntax trees, and messages in transit.
+        // The limit also covers the stack of the engine's thread, the compiler's syntax trees, and messages in transit.
         let memory = (limits.memory as u64)
             .saturating_mul(4)
             .saturating_add(512 << 20);
@@ -159,7 +159,7 @@ impl Process {
         String::from_utf8_lossy(&self.complaint).into_owned()
     }
 
-    /// Derives the end of a run whose process ended without reporting one.
+    /// Derives the end of a run whose process ended without a report of its own.
     pub(crate) fn post_mortem(&self, ended: Option<Ended>, started: bool) -> Done {
         const SIGKILL: i32 = 9;
         let complaint = self.complaint();

@@ -22,7 +22,7 @@ pub(crate) enum ToEngine {
     Answer {
         /// The id of the call.
         id: u64,
-        /// The output, or why there is none.
+        /// The output, or the error.
         outcome: Outcome,
     },
     /// The engine must end the run.

@@ -150,7 +150,7 @@ impl Run {
                     process.send(&ToEngine::Answer { id, outcome })?;
                 }
                 reason = self.handle.stopped(), if stopped.is_none() => {
-                    // The engine reacts to the message and reports its result; if it does not react, it is killed.
+                    // The engine reacts to the message and reports its result. If it does not react, the process is killed.
                     process.send(&ToEngine::Terminate { reason: reason.clone() })?;
                     stopped = Some(reason);
                     late.as_mut().reset(tokio::time::Instant::now() + GRACE);
@@ -222,7 +222,7 @@ impl Run {
         Ok(())
     }
 
-    /// Ends a run whose process violates the protocol. The engine does not do this, so the process may be compromised.
+    /// Ends a run whose process violates the protocol. The engine never does this, so the process may be compromised.
     async fn broken(&self, process: &mut Process, why: &str) -> Result<Done, ToolError> {
         process.end().await;
         tracing::warn!(
@@ -243,7 +243,7 @@ impl Run {
         ended: Option<tool_isolate::Ended>,
         started: bool,
     ) -> Result<Done, ToolError> {
-        /// Exit code of a binary that does not know the mode.
+        /// Exit code of a binary that has not registered the mode.
         const UNKNOWN_MODE: i32 = 127;
         let complaint = process.complaint();
         if ended.is_none_or(|ended| ended.exit == tool_isolate::Exit::Code(UNKNOWN_MODE)) {

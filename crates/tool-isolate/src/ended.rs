@@ -1,4 +1,4 @@
-//! How a job ended.
+//! The end of a job: its exit status and the cause.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Ended {
     /// The exit status of the job's first process.
     pub exit: Exit,
-    /// What ended the job.
+    /// The cause of the job's end.
     pub because: Cause,
     /// Whether the kernel killed a process of the job for exceeding the memory limit. Always false without a memory cgroup.
     pub out_of_memory: bool,
@@ -25,19 +25,19 @@ impl Ended {
 /// The exit status of a job's first process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
-    /// It exited with this code.
+    /// The process exited with this code.
     Code(i32),
-    /// This signal killed it.
+    /// This signal killed the process.
     Signal(i32),
 }
 
-/// What ended a job.
+/// The cause of a job's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Its first process exited.
+    /// The job's first process exited.
     Itself,
-    /// Its deadline passed, which was this long.
+    /// The job's deadline passed. The value is the time limit.
     Deadline(Duration),
-    /// The host killed it.
+    /// The host killed the job.
     Killed,
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Why a job did not start, or what failed while it ran.
+/// The reason why a job did not start, or the failure of a running job.
 ///
 /// The texts are for the operator. Those of [`NotFound`](Self::NotFound) and [`Refused`](Self::Refused) contain only the caller's values and the
 /// system's error.
@@ -34,7 +34,7 @@ pub enum IsolateError {
     /// A mechanism that the host requires is not in force.
     #[error("{0}")]
     NotInForce(String),
-    /// The helper exited before it reported how the job ended. The rest of the job was killed as far as that was possible.
+    /// The helper exited before it reported how the job ended. The rest of the job was killed as far as possible.
     #[error("the helper was lost: {0}")]
     Lost(String),
     /// A pipe or another operation of the system failed.

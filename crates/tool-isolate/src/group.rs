@@ -76,7 +76,7 @@ pub(super) fn spawn(job: &Job) -> Result<(Group, Pipes), IsolateError> {
     Ok((group, pipes))
 }
 
-/// Reports that no mechanism is in force, and why.
+/// Reports that no mechanism is in force, with the reason.
 pub(super) fn held() -> InForce {
     let no = |what: &str| Held::No(format!("{what}: `Isolation::GroupOnly` was accepted"));
     InForce {
@@ -145,7 +145,7 @@ async fn watch(
         .await
     };
     drop(guard);
-    // A second `wait` returns the same status.
+    // This returns the same status if the process has already been waited for.
     let status = child.wait().await?;
     Ok(Ended {
         exit: exit_of(status),
@@ -154,7 +154,7 @@ async fn watch(
     })
 }
 
-/// Kills a process group when it is dropped, also when the runtime shuts down.
+/// Kills a process group when it is dropped, which also happens when the runtime shuts down.
 struct Kill(Pid);
 
 impl Drop for Kill {
@@ -165,7 +165,7 @@ impl Drop for Kill {
 }
 
 impl Group {
-    /// Ready when the job has ended. A process that still holds its pipes then has left the group.
+    /// Ready when the job has ended. A process that still holds the job's pipes then has left the group.
     pub(super) fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<Result<Ended, IsolateError>> {
         Pin::new(&mut self.ended).poll(cx).map(|told| match told {
             Ok(ended) => Ok(ended?),

@@ -35,7 +35,7 @@ pub enum Isolation {
     /// Jobs start through the helper.
     Helper(Helper),
     /// Jobs are started by the host itself, each in a process group that is killed at its end. A daemon that leaves its group survives, a host that
-    /// dies leaves all processes behind, and no access to files, ports or privileges is removed. Use this only where you must.
+    /// dies leaves all processes behind, and access to files, ports and privileges is not restricted. Use this only if no helper can run.
     GroupOnly,
 }
 
@@ -50,7 +50,7 @@ pub struct Helper {
     told: Arc<Told>,
 }
 
-/// Which warnings were already logged, shared by all clones.
+/// The warnings that were already logged, shared by all clones.
 #[derive(Debug, Default)]
 struct Told {
     files: AtomicBool,
@@ -91,7 +91,7 @@ impl Isolation {
         self.change(|helper| helper.require.push(mechanism))
     }
 
-    /// Options of the helper on [`GroupOnly`](Self::GroupOnly) switch to the helper.
+    /// An option of the helper that is set on [`GroupOnly`](Self::GroupOnly) switches to the helper.
     fn change(self, change: impl FnOnce(&mut Helper)) -> Self {
         let mut helper = match self {
             Self::Helper(helper) => helper,
@@ -105,7 +105,7 @@ impl Isolation {
     ///
     /// # Errors
     ///
-    /// If there is no helper, the program does not exist or may not be run, or a required mechanism is not in force.
+    /// Fails if there is no helper, the program does not exist or may not be run, or a required mechanism is not in force.
     pub async fn spawn(&self, job: Job) -> Result<Running, IsolateError> {
         match self {
             Self::GroupOnly => {
@@ -116,11 +116,11 @@ impl Isolation {
         }
     }
 
-    /// Reports which mechanisms restrict jobs on this system, and what stays open.
+    /// Reports which mechanisms restrict jobs on this system, and which access remains open.
     ///
     /// # Errors
     ///
-    /// The errors of [`spawn`](Self::spawn).
+    /// Returns the errors of [`spawn`](Self::spawn).
     ///
     /// ```no_run
     /// # async fn demo() -> Result<(), tool_isolate::IsolateError> {
@@ -148,7 +148,8 @@ impl Isolation {
     ///
     /// # Errors
     ///
-    /// The errors of [`spawn`](Self::spawn), and if the helper is lost. A job that fails, is killed or exceeds its deadline is not an error.
+    /// Returns the errors of [`spawn`](Self::spawn), and an error if the helper is lost. A job that fails, is killed or exceeds its
+    /// deadline is not an error.
     pub async fn run(&self, job: Job, keep: Keep) -> Result<Ran, IsolateError> {
         super::run::run(self.spawn(job).await?, keep).await
     }
@@ -166,7 +167,7 @@ impl Helper {
             Some(path) => path.clone(),
             // If `main` does not call the helper, this would start a second host.
             None if !helper_is_called() => return Err(IsolateError::NoHelper),
-            // The running binary, even if the file at its path was replaced.
+            // This is the running binary, even if the file at its path was replaced.
             None => PathBuf::from("/proc/self/exe"),
         };
         let settings = Settings {
@@ -186,7 +187,7 @@ impl Helper {
         Ok(running)
     }
 
-    /// The warnings about what is unexpectedly open, with the reason and the remedy. Each one is returned once for all clones of an isolation.
+    /// The warnings about access that is unexpectedly open, with the reason and the remedy. Each one is returned once for all clones of an isolation.
     fn first_heard(&self, job: &Job, held: &InForce) -> Vec<(String, String)> {
         let accepts = |mechanism| self.without.contains(&mechanism);
         let mut heard = Vec::new();

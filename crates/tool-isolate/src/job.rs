@@ -176,11 +176,11 @@ impl fmt::Debug for Job {
 
 /// The network that a job may use.
 ///
-/// Landlock restricts TCP by port and not by address: a job that may connect to port 443 may do so on any host. UDP, and with it DNS, is unrestricted
-/// except under [`Network::Off`] in a network namespace.
+/// Landlock restricts TCP by port and not by address: a job that may connect to port 443 may do so on any host. UDP, which includes DNS, is
+/// unrestricted except under [`Network::Off`] in a network namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Network {
-    /// No TCP, and no network at all where the host can create a network namespace.
+    /// No TCP, and no network at all if the host can create a network namespace.
     #[default]
     Off,
     /// TCP on some ports only.
@@ -195,7 +195,7 @@ pub enum Network {
 }
 
 impl Network {
-    /// Allows connections to these TCP ports, and no listening.
+    /// Allows connections to these TCP ports. The job cannot listen on any port.
     pub fn tcp(connect: impl IntoIterator<Item = u16>) -> Self {
         Self::Tcp {
             connect: connect.into_iter().collect(),

@@ -3,7 +3,7 @@
 //! A job is not started by the host itself but by a *helper*: the host's own binary, run once more. The helper keeps track of all descendants of the
 //! job and kills all of them, daemons included, when the job ends, when its deadline passes, when the host asks for it and when the host dies. Before
 //! the job's first instruction, the helper removes access to everything that the job does not need: files, TCP ports, privileges, environment. It
-//! uses what the kernel offers for this; [`Isolation::report`] lists what that is on the current system.
+//! uses the mechanisms of the kernel for this; [`Isolation::report`] lists the mechanisms of the current system.
 //!
 //! The host's `main` begins with one line, before any runtime or thread is started:
 //!

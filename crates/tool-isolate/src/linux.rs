@@ -6,9 +6,9 @@
 //!      ◀─────────────── socket: the job and its pipes in, events out ────▶
 //! ```
 //!
-//! If no namespace can be created, the helper is the supervisor. If a kernel creates a namespace but grants no rights in it, the helper notices this
-//! only inside of it and cannot undo it; it reports this, and the host starts another helper without namespaces. If the socket closes, the host has
-//! died or wants the job to end.
+//! If no namespace can be created, the helper itself is the supervisor. If a kernel creates a namespace but grants no rights in it, the helper
+//! notices this only inside of the namespace and cannot undo it. It reports this, and the host starts another helper without namespaces. If the
+//! socket closes, the host has died or wants the job to end.
 
 mod cgroups;
 pub(super) mod host;
@@ -28,7 +28,7 @@ use namespaces::Namespaces;
 
 use super::wire::Failure;
 
-/// Runs the helper: creates namespaces and starts the supervisor in them, or is the supervisor itself. Its arguments are the name of the job's
+/// Runs the helper, which creates namespaces and starts the supervisor in them, or is the supervisor itself. Its arguments are the name of the job's
 /// cgroups and the requested namespaces.
 pub(super) fn helper(asked: &[OsString]) -> u8 {
     let Some((cgroups, asked)) = asked.split_first() else {

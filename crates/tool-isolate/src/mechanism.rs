@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mechanism {
-    /// Restricts files, TCP ports, signals and tracing by Landlock. To require it is to require the restriction of files; [`Isolation::report`](crate::Isolation::report) lists
-    /// what else the kernel's Landlock restricts.
+    /// Restricts files, TCP ports, signals and tracing by Landlock. A host that requires it requires the restriction of files;
+    /// [`Isolation::report`](crate::Isolation::report) lists the other restrictions of the kernel's Landlock.
     Landlock,
     /// A process namespace, whose processes all end at once, with a namespace of their shared memory and message queues.
     PidNamespace,
-    /// Mounts that are read-only outside of what a job may write, those of devices, `/sys`, `/proc` and cgroups included. Available to root, and to
-    /// hosts that can create a user namespace with [`PidNamespace`](Self::PidNamespace).
+    /// Mounts that are read-only outside of the paths that a job may write, including the mounts of devices, `/sys`, `/proc` and cgroups. Available
+    /// to root, and to hosts that can create a user namespace with [`PidNamespace`](Self::PidNamespace).
     ReadOnlyMounts,
-    /// A root that contains only what a job was granted. Available to the same hosts as [`ReadOnlyMounts`](Self::ReadOnlyMounts).
+    /// A root that contains only the paths that a job was granted. Available to the same hosts as [`ReadOnlyMounts`](Self::ReadOnlyMounts).
     OwnRoot,
-    /// No access to Unix sockets with a path outside of what a job was granted, such as that of a container engine or of D-Bus. A separate root
-    /// ensures this if the job cannot reach other processes' roots, because of Landlock or a separate `/proc`; so does Landlock alone from ABI
-    /// version 9 on. Where neither is in force and a host [requires](crate::Isolation::require) this, seccomp denies the job all Unix sockets, and also
+    /// No access to Unix sockets with a path that a job was not granted, such as the socket of a container engine or of D-Bus. A separate root
+    /// ensures this if the job cannot reach the roots of other processes, because of Landlock or a separate `/proc`; so does Landlock alone from ABI
+    /// version 9 on. If neither is in force and a host [requires](crate::Isolation::require) this, seccomp denies the job all Unix sockets, and also
     /// `io_uring` and programs for another architecture than the host's.
     UnixSockets,
     /// A network namespace for jobs with [`Network::Off`](super::Network::Off).

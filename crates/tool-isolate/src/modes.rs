@@ -27,13 +27,13 @@ impl Mode {
 #[linkme::distributed_slice]
 pub static TOOL_ISOLATE_0_1_MODES: [Mode];
 
-/// A mode that does nothing, to find out which mechanisms are in force.
+/// A mode that does nothing. The report runs it to find out which mechanisms are in force.
 pub(super) const IDLE: &str = "tool-isolate-idle";
 
 /// Registers a mode of this binary, which [`Job::this`](crate::Job::this) runs in isolation.
 ///
 /// The function takes the job's arguments and returns the exit code. It can read standard input and write to standard output; its environment is the
-/// job's. No runtime is running, and no line of `main` after [`helper`](crate::helper) has run.
+/// environment of the job. No runtime is running, and no line of `main` after [`helper`](crate::helper) has run.
 ///
 /// ```
 /// use std::ffi::OsString;

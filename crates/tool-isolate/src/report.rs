@@ -1,4 +1,4 @@
-//! The report on which mechanisms restrict jobs on the current system, and what stays open.
+//! The report on the mechanisms that restrict jobs on the current system, and on the access that remains open.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::wire::{Held, InForce};
 
-/// Which mechanisms restrict the jobs of an [`Isolation`](super::Isolation) on the current system, item by item, and what stays open. The report
-/// comes from a job that does nothing, so it shows what is in force and not what was requested.
+/// The mechanisms that restrict the jobs of an [`Isolation`](super::Isolation) on the current system, item by item, and the access that remains open.
+/// The report comes from a job that does nothing, so it shows the mechanisms that are in force and not those that were requested.
 ///
-/// Its text has a line `item: mechanism` for each item, followed by what is open.
+/// Its text has a line `item: mechanism` for each item, followed by the access that is open.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The items, in a fixed order.
@@ -23,7 +23,7 @@ pub struct Item {
     pub name: &'static str,
     /// The mechanisms that restrict it, or `none` and the reason.
     pub mechanism: String,
-    /// What is still possible; empty if nothing is known.
+    /// The access that is still possible; empty if none is known.
     pub open: String,
 }
 
@@ -50,7 +50,7 @@ fn item(name: &'static str, mechanism: impl Into<String>, open: impl Into<String
     }
 }
 
-/// The mechanisms in force, or `none` and the reason.
+/// The mechanisms that are in force, or `none` and the reason.
 fn said(all: &[&Held]) -> String {
     let yes: Vec<_> = all.iter().filter_map(|held| held.detail()).collect();
     match (yes.is_empty(), all.first()) {
@@ -65,7 +65,7 @@ fn unless(name: &'static str, all: &[&Held], open: &'static str) -> Item {
     item(name, said(all), if kept { "" } else { open })
 }
 
-/// Items on how a job's processes end.
+/// Items on the end of a job's processes.
 fn lives(held: &InForce, helper: bool) -> Vec<Item> {
     if !helper {
         return vec![
@@ -182,7 +182,7 @@ fn keep_files(held: &InForce) -> Vec<&Held> {
     all
 }
 
-/// What a job can do with files that it was not granted.
+/// The operations of a job on files that it was not granted.
 fn files(held: &InForce) -> String {
     let open = held.open_files().map(|(open, _)| open);
     let stat = "asking for size, owner and times of any path (`stat`)";

@@ -7,14 +7,14 @@ use crate::ended::Ended;
 use crate::error::IsolateError;
 use crate::running::{Running, Stream};
 
-/// How much of a job's output is kept, and how much the job may write.
+/// The amount of a job's output that is kept, and the amount that the job may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// How many bytes of the beginning of each stream are kept.
+    /// Number of bytes at the beginning of each stream that are kept.
     pub head: usize,
-    /// How many bytes of the end of each stream are kept.
+    /// Number of bytes at the end of each stream that are kept.
     pub tail: usize,
-    /// How many bytes the job may write to both streams together; if it writes more, it is killed.
+    /// Number of bytes that the job may write to both streams together. A job that writes more is killed.
     pub limit: u64,
 }
 
@@ -64,13 +64,13 @@ impl Kept {
         self.tail.extend(rest);
     }
 
-    /// How many bytes between head and tail were dropped.
+    /// The number of bytes between head and tail that were dropped.
     pub fn left_out(&self) -> u64 {
         let kept = (self.head.len() + self.tail.len()) as u64;
         self.bytes.saturating_sub(kept)
     }
 
-    /// The stream as text: invalid UTF-8 is replaced, and a line says how many bytes were dropped.
+    /// The stream as text: invalid UTF-8 is replaced, and a line contains the number of bytes that were dropped.
     pub fn text(&self) -> String {
         let (front, back) = self.tail.as_slices();
         if self.left_out() == 0 {
@@ -128,7 +128,7 @@ impl Running {
     ///
     /// # Errors
     ///
-    /// If a pipe breaks or the helper is lost.
+    /// Fails if a pipe breaks or the helper is lost.
     pub async fn finish(self, keep: Keep) -> Result<Ran, IsolateError> {
         run(self, keep).await
     }

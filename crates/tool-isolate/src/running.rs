@@ -63,8 +63,8 @@ impl Running {
         }
     }
 
-    /// Reads the next output from either pipe into `buffer`; returns the stream and the number of bytes. `None` when both pipes have ended or no
-    /// process of the job is left that could write. If the helper is lost, [`wait`](Self::wait) reports it.
+    /// Reads the next output from either pipe into `buffer`; returns the stream and the number of bytes. Returns `None` when both pipes have ended or
+    /// no process of the job is left that could write. If the helper is lost, [`wait`](Self::wait) reports it.
     ///
     /// Cancel safe. Pipes that were taken out count as ended.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(Stream, usize)>> {
@@ -110,7 +110,8 @@ impl Running {
             })
     }
 
-    /// Ready when no process of the job can hold the pipes any more, except one that has left the job's group or was not under the helper's control.
+    /// Ready when no process of the job can hold the pipes any more, except a process that has left the job's group or was not under the helper's
+    /// control.
     fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.hold {
             #[cfg(target_os = "linux")]
@@ -129,7 +130,7 @@ impl Running {
         }
     }
 
-    /// The time at which the job is over at the latest.
+    /// The latest time at which the job ends.
     fn latest(&self) -> Option<Instant> {
         match &self.hold {
             #[cfg(target_os = "linux")]
@@ -139,11 +140,12 @@ impl Running {
         }
     }
 
-    /// Waits until no process of the job is left. Cancel safe: the job keeps running, and the next call returns how it ended.
+    /// Waits until no process of the job is left. Cancel safe: if the future is dropped, the job keeps running, and the next call returns how it
+    /// ended.
     ///
     /// # Errors
     ///
-    /// If the helper was lost.
+    /// Fails if the helper was lost.
     pub async fn wait(&mut self) -> Result<Ended, IsolateError> {
         if let Some(ended) = self.ended {
             return Ok(ended);
@@ -157,7 +159,7 @@ impl Running {
         Ok(ended)
     }
 
-    /// Kills the job and all its descendants; [`wait`](Self::wait) returns when that is done.
+    /// Kills the job and all its descendants; [`wait`](Self::wait) returns when all of them have ended.
     pub fn kill(&mut self) {
         match &mut self.hold {
             #[cfg(target_os = "linux")]
@@ -180,7 +182,7 @@ impl Running {
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// Panics outside of a tokio runtime.
     pub fn feed(&mut self, input: Vec<u8>) {
         if let Some(mut stdin) = self.stdin.take() {
             // A job may stop reading, which breaks the pipe; that is not an error.
@@ -188,7 +190,7 @@ impl Running {
         }
     }
 
-    /// Which mechanisms are in force for the job.
+    /// The mechanisms that are in force for the job.
     pub(super) fn held(&self) -> &InForce {
         match &self.hold {
             #[cfg(target_os = "linux")]

@@ -58,7 +58,7 @@ impl InForce {
         all
     }
 
-    /// What the job can do with files that it was not granted, and why; `None` if nothing.
+    /// The operations of the job on files that it was not granted, and the reason; `None` if there are none.
     pub(super) fn open_files(&self) -> Option<(&'static str, &str)> {
         let is_apart = self.hides_files();
         let (open, reason) = match (&self.landlock, &self.truncate) {
@@ -110,8 +110,8 @@ pub(super) enum Failure {
     NotFound,
     Refused(String),
     Helper(String),
-    /// The requested namespaces were only partly created. If the host created them, a helper has to try instead; if a helper did, the host has to
-    /// start one without namespaces.
+    /// The requested namespaces were only partly created. If the host created them, a helper has to try instead. If a helper created them, the host
+    /// has to start one without namespaces.
     Namespaces(String),
 }
 

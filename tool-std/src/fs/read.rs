@@ -69,7 +69,7 @@ pub fn read_file(
 ///
 /// # Errors
 ///
-/// If the file cannot be read; the error's text is written for the model.
+/// Fails if the file cannot be read; the error's text is written for the model.
 ///
 /// ```
 /// use tool_std::fs::{Limits, read_text};

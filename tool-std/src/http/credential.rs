@@ -43,7 +43,7 @@ impl Credential {
     ///
     /// # Errors
     ///
-    /// [`DomainError`] if a text is neither a domain nor an address, as with [`Guard::allow`](super::Guard::allow).
+    /// Returns a [`DomainError`] if a text is neither a domain nor an address, as with [`Guard::allow`](super::Guard::allow).
     pub fn for_hosts<N: AsRef<str>>(
         domains: impl IntoIterator<Item = N>,
     ) -> Result<Self, DomainError> {

@@ -105,7 +105,7 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`DomainError`] if a text is neither a domain nor an address, such as one with a scheme, a port, a path or a `*` elsewhere: it could never
+    /// Returns a [`DomainError`] if a text is neither a domain nor an address, such as one with a scheme, a port, a path or a `*` elsewhere: it could never
     /// match a host.
     pub fn allow<N: AsRef<str>>(
         mut self,
@@ -129,7 +129,7 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`DomainError`], as with [`allow`](Self::allow).
+    /// Returns a [`DomainError`] in the same cases as with [`allow`](Self::allow).
     pub fn block<N: AsRef<str>>(
         mut self,
         domains: impl IntoIterator<Item = N>,

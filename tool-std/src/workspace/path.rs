@@ -31,7 +31,7 @@ impl WorkspacePath {
     ///
     /// # Errors
     ///
-    /// [`PathError`], whose text explains to a model what to write instead.
+    /// Returns a [`PathError`], whose text explains to a model what to write instead.
     pub fn relative(text: &str) -> Result<Self, PathError> {
         let fault = |fault| Err(PathError(shown(text), fault));
         if text.is_empty() {
@@ -115,7 +115,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`PathError`], whose text explains to a model what to write instead.
+    /// Returns a [`PathError`], whose text explains to a model what to write instead.
     ///
     /// ```
     /// # let root = tempfile::tempdir()?;

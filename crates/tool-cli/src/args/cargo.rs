@@ -1,4 +1,4 @@
-//! The arguments of `cargo tool`: those of every command line, and which libraries of the workspace to build.
+//! The arguments of `cargo tool`: the arguments of every command line, and the choice of the workspace's libraries to build.
 
 use clap::{Args, Parser};
 

@@ -151,7 +151,7 @@ fn manifest(workspace: &Workspace, name: &str, features: &[&str]) -> Result<Stri
     let mut root = toml::Table::new();
     root.insert("package".into(), package.into());
     root.insert("dependencies".into(), dependencies.into());
-    // An empty workspace table keeps it out of the workspace around it.
+    // An empty workspace table excludes the package from the surrounding workspace.
     root.insert("workspace".into(), toml::Table::new().into());
     kept(workspace, &mut root);
     Ok(root.to_string())

@@ -22,7 +22,7 @@ pub(super) struct Workspace {
     pub(super) libraries: Vec<(String, PathBuf)>,
     /// Packages that depend on `tool-core` and have no library.
     pub(super) programs: Vec<String>,
-    /// The source of `tool-core`. `tool-cli` must come from the same source, otherwise their types differ.
+    /// The source of `tool-core`. `tool-cli` must come from the same source, because types of crates from different sources differ.
     pub(super) core: Source,
 }
 
@@ -132,7 +132,7 @@ impl Source {
         let mut table = toml::Table::new();
         match self {
             Self::Path(core) => {
-                // A checkout has `tool-core` at its root and most other crates in `crates`; unpacked packages lie in one folder.
+                // A checkout has `tool-core` at its root and most other crates in `crates`; unpacked packages are all in one folder.
                 let root = core.parent().unwrap_or(Path::new(""));
                 let folders = [root.join("crates").join(name), root.join(name)];
                 let Some(folder) = folders
@@ -152,7 +152,7 @@ impl Source {
             Self::Git(said) => {
                 let (address, what) = said.split_once('?').unwrap_or((said, ""));
                 table.insert("git".into(), address.into());
-                // For example `branch=main`.
+                // An example is `branch=main`.
                 if let Some((key, value)) = what.split_once('=') {
                     table.insert(key.into(), value.into());
                 }

@@ -33,10 +33,10 @@ struct Row<'a> {
 #[derive(Serialize)]
 struct Count {
     dialect: &'static str,
-    /// `None` if the tool does not support the provider.
+    /// The number of tokens; `None` if the tool does not support the provider.
     tokens: Option<usize>,
     bytes: usize,
-    /// Whether the count is an estimate, because the provider's tokenizer is different or unknown.
+    /// Whether the count is an estimate, because the provider's tokenizer is different or not public.
     estimate: bool,
     /// Whether the count exceeds the limit.
     above: bool,

@@ -77,7 +77,7 @@ pub(super) async fn run(cli: &Cli, words: Call, screen: Screen) -> Result<Exit, 
         screen,
     )
     .await;
-    // Reported here, because only this command parses a `--format` after the tool's name.
+    // The failure is reported here, because only this command parses a `--format` after the tool's name.
     done.or_else(|failure| {
         screen.fail(&failure);
         Ok(failure.exit)
@@ -109,7 +109,7 @@ async fn make(
         bar: Bar::default(),
     };
     let interrupted = async {
-        // Without a signal handler there is no signal to wait for.
+        // Without a signal handler no signal can be received, so this waits forever.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -40,17 +40,17 @@ struct Verdicts<'a> {
 #[derive(Serialize)]
 struct Verdict {
     dialect: &'static str,
-    /// One of `accepted`, `refused` and `left_out`.
+    /// The verdict: `accepted`, `refused` or `left_out`.
     verdict: &'static str,
 }
 
 #[derive(Serialize)]
 struct Finding {
-    /// `None` if the finding concerns a request with all tools.
+    /// The tool; `None` if the finding concerns a request with all tools.
     tool: Option<String>,
-    /// `None` if the finding concerns all providers.
+    /// The provider's dialect; `None` if the finding concerns all providers.
     dialect: Option<&'static str>,
-    /// One of `error` and `warning`.
+    /// The severity: `error` or `warning`.
     level: &'static str,
     rule: &'static str,
     place: String,
@@ -142,7 +142,7 @@ fn one<'a>(def: &'a ToolDef, findings: &mut Vec<Finding>) -> Verdicts<'a> {
     }
 }
 
-/// Judges the schema text that a provider is sent.
+/// Judges the schema text that is sent to a provider.
 fn verdict(def: &ToolDef, dialect: Dialect, findings: &mut Vec<Finding>) -> &'static str {
     let text = def.schema(dialect);
     if text.is_empty() {

@@ -1,6 +1,7 @@
 //! The `completions` command: dynamic shell completions.
 //!
-//! The shell runs the program itself, so that it can complete what is known only at that time: the names of tools, their flags and the values of enums.
+//! The shell runs the program itself, so that it can complete values that are only known at that time: the names of tools, their flags and the values
+//! of enums.
 
 use std::io::{self, Write as _};
 

@@ -1,4 +1,4 @@
-//! The `diff` command: prints the changes since `lock`, and whom they break.
+//! The `diff` command: prints the changes since `lock`, and whether each breaks callers or voids approvals.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The `list` command: prints the tools, and why some are hidden.
+//! The `list` command: prints the tools, and the reason why some are hidden.
 
 use serde::Serialize;
 use tool_core::{
@@ -123,7 +123,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
                 ),
             ),
         };
-        // A word in every line would distract from the few tools that ask.
+        // If every line had a word here, the few tools that ask would be hard to find.
         let approval = match row.approval {
             "always" => "always",
             "when" => "sometimes",

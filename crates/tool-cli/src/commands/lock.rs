@@ -134,7 +134,7 @@ fn contract(def: &ToolDef) -> LockedTool {
         optional_secrets: secrets(true),
         variables: variables(true),
         optional_variables: variables(false),
-        // Written even for a tool that does not support this dialect.
+        // The schema is written even for a tool that does not support this dialect.
         input: lines(&schema_text(def.input(), Dialect::JsonSchema)),
         output: def.output_schema().map(|schema| lines(&schema)),
     }

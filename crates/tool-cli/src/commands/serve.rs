@@ -40,7 +40,7 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     }
     let server = server.build();
     let Some(address) = &words.http else {
-        // The protocol uses standard output, so this goes to standard error.
+        // The protocol uses standard output, so this message is written to standard error.
         screen.note(paint(
             DIM,
             format_args!("{count} over standard input and output, one message a line"),

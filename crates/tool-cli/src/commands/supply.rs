@@ -223,7 +223,7 @@ pub(super) fn variable_of(kind: &str, name: &str) -> String {
     format!("TOOL_{kind}_{}", upper.collect::<String>())
 }
 
-/// Explains why a tool is hidden, and what to do about it on the command line.
+/// Explains why a tool is hidden, and how the command line can change that.
 pub(super) fn reason(def: &ToolDef, explanation: &Explanation) -> String {
     let mut text = explanation.to_string();
     if explanation.layer() == Some(Layer::Secrets) {

@@ -134,7 +134,7 @@ impl<'a> Types<'a> {
     fn reference(&mut self, path: &str) -> String {
         let name = match path.rsplit_once('/') {
             Some((_, name)) if !name.is_empty() => name.to_owned(),
-            // The reference is to the whole schema.
+            // The reference points to the whole schema.
             _ => String::new(),
         };
         if self.definition(&name).is_none() {

@@ -35,10 +35,10 @@ impl Compiled {
     }
 }
 
-/// Maps positions in the script to positions in the original code, both zero-based.
+/// A map from positions in the script to positions in the original code, both zero-based.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// Line and column in the script, line and column in the code; sorted.
+    /// Line and column in the script, followed by line and column in the code; sorted.
     marks: Vec<[u32; 4]>,
     /// Number of lines that were inserted before the code.
     before: u32,
@@ -51,7 +51,7 @@ impl Places {
         let after = self
             .marks
             .partition_point(|mark| (mark[0], mark[1]) <= (line, column));
-        // A position before the first mark of its line gets that mark.
+        // A position before the first mark of its line is mapped to that mark.
         let mark = after
             .checked_sub(1)
             .and_then(|at| self.marks.get(at))
@@ -68,7 +68,7 @@ pub(crate) fn program(code: &str) -> Result<Compiled, CodeError> {
         return module(code, kind, 0);
     }
     let kind = language(code, true)?;
-    // The code is valid only with a top-level `return`: the body becomes a function, and its imports are moved before it.
+    // The code is valid only if `return` is allowed at the top level: the body becomes a function, and its imports are moved before it.
     let allocator = Allocator::default();
     let parsed = parse(&allocator, code, kind, true);
     let mut imports = String::new();
@@ -167,7 +167,7 @@ fn module(code: &str, kind: SourceType, before: u32) -> Result<Compiled, CodeErr
     let scoping = semantic.semantic.into_scoping();
     let name = PathBuf::from("code");
     let mut options = TransformOptions::default();
-    // Unused imports are kept; an import of a type has to be `import type`.
+    // Unused imports are kept. An import of a type must be written as `import type`.
     options.typescript.only_remove_type_imports = true;
     let transformed =
         Transformer::new(&allocator, &name, &options).build_with_scoping(scoping, &mut program);

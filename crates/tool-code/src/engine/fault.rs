@@ -15,7 +15,7 @@ const FRAMES: usize = 12;
 
 /// Converts a thrown value to an error.
 pub(super) fn fault<'js>(ctx: &Ctx<'js>, thrown: &Value<'js>, places: &Places) -> CodeError {
-    // `normalize` leaves this value when memory runs out; code cannot throw it.
+    // If memory runs out, `normalize` leaves this value; code cannot throw it.
     if thrown.type_of() == Type::Uninitialized {
         return CodeError::new("InternalError", "out of memory");
     }

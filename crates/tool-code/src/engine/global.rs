@@ -82,7 +82,7 @@ pub(super) fn install<'js>(ctx: &Ctx<'js>, outbox: &Outbox, budget: &Rc<Budget>)
     super::vm::define(&ctx.globals(), "report", report)
 }
 
-/// Converts a value to JSON; `None` if it has none, like `undefined` and functions.
+/// Converts a value to JSON; `None` if it has no JSON form, like `undefined` and functions.
 pub(super) fn json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<Box<RawValue>>> {
     let Some(text) = ctx.json_stringify(value)? else {
         return Ok(None);
@@ -131,7 +131,7 @@ fn line<'js>(ctx: &Ctx<'js>, values: &[Value<'js>], most: usize) -> String {
     text
 }
 
-/// Formats a value for a reader. Code that runs in the process may throw; that is not an error here.
+/// Formats a value for a reader. Code that runs during the conversion may throw; that is not an error here.
 pub(super) fn text_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
     let told = if let Some(text) = value.as_string() {
         text.to_string().ok()

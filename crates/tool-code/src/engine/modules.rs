@@ -109,7 +109,7 @@ impl Loader for Granted {
 pub(super) fn exports(names: &[String]) -> String {
     let mut script = String::from("const tools = globalThis.tools;\nexport default tools;\n");
     for name in names.iter().filter(|name| is_binding(name)) {
-        // Aliased, because a tool may also be named `tools`.
+        // The export is aliased, because a tool may also be named `tools`.
         let _ = writeln!(
             script,
             "const $_{name} = tools.{name};

@@ -1,4 +1,4 @@
-// Runs before the model's code, so that the code cannot replace anything that this uses.
+// Runs before the model's code, so that the code cannot replace anything that this function uses.
 (call, unknown, names) => {
   class ToolError extends Error {
     name = "ToolError";

@@ -487,7 +487,8 @@ fn limits_of_a_run_are_enforced() {
         // D7: `normalize` reports no error of its own when memory runs out.
         "for (let n = 1e5; ; n *= 2) '\\u0344'.repeat(n).normalize('NFD')",
     ] {
-        // Only cases that leave memory for an error. The others are detected by the memory of the process, which many runs share in this test.
+        // Only cases that leave memory for an error are tested. The others are detected by the memory of the process, which many runs share in this
+        // test.
         let said = run(code);
         assert_eq!(said.done.status, Status::Memory, "{code} {:?}", said.done);
     }

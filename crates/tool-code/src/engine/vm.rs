@@ -37,7 +37,7 @@ type Language = (
     WeakRef,
 );
 
-/// Allocates memory that is released when a run fails, so that the error can be reported after the heap is full.
+/// Allocates a buffer that is released when a run fails, so that the error can be reported after the heap is full.
 const LAST_WORDS: &str = "new ArrayBuffer(262144)";
 /// Maximum number of unhandled rejections that are stored.
 const REJECTIONS: usize = 1000;
@@ -84,8 +84,8 @@ impl Machine {
         })
     }
 
-    /// Whether the process came close to the memory limit. If there is not even memory
-    /// for an error, the engine throws `null` or leaves a promise that it cannot settle.
+    /// Whether the process came close to the memory limit. If there is not even memory for an error, the engine throws `null` or leaves a promise
+    /// that it cannot settle.
     fn was_full(&self) -> bool {
         peak().saturating_sub(self.before) >= self.memory as u64 / 4 * 3
     }
@@ -111,7 +111,7 @@ impl Machine {
             Ok(done) | Err(done) => done,
         };
         done.logs_dropped = run.budget.dropped.get();
-        // Its handles point into a heap that is never freed.
+        // The handles of the run point into a heap that is never freed.
         std::mem::forget(run);
         done
     }
@@ -133,7 +133,7 @@ struct Started {
 }
 
 impl Run<'_> {
-    /// Runs the code to its end. Both variants of the result are ends of the run.
+    /// Runs the code to its end. Both variants of the result contain the end of the run.
     fn go(
         &mut self,
         compiled: &Compiled,
@@ -198,7 +198,7 @@ impl Run<'_> {
         self.machine.context.with(|ctx| {
             let installed = global::install(&ctx, outbox, &self.budget)
                 .and_then(|()| self.calls.install(&ctx, &program.tools))
-                // Evaluated before the code runs, so that the code cannot change what it exports.
+                // The module is evaluated before the code runs, so that the code cannot change its exports.
                 .and_then(|()| Module::declare(ctx.clone(), TOOLS, exports(&program.tools))?.eval())
                 .and_then(|_| ctx.eval::<Value<'_>, _>(LAST_WORDS))
                 .map(|room| self.last_words.set(Some(Persistent::save(&ctx, room))));

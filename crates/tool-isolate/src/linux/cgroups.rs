@@ -12,12 +12,13 @@ use super::places::{Places, enable, home};
 use crate::mechanism::Mechanism;
 use crate::wire::{Held, InForce, Spec};
 
-/// Pauses between tries to remove a cgroup whose processes were killed but still exist (the first and the longest), and how long to try.
+/// Pauses between attempts to remove a cgroup whose processes were killed but still exist: the first and the longest pause, and the maximum total
+/// time.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 const CLEAR: Duration = Duration::from_secs(20);
 
-/// Number of the supervisor's threads while it starts a job: its first, two that wait and the one that starts the job.
+/// Number of the supervisor's threads while it starts a job: the main thread, two threads that wait, and the thread that starts the job.
 const THREADS: u64 = 4;
 
 /// The cgroups of a job.
@@ -25,7 +26,7 @@ const THREADS: u64 = 4;
 pub(super) struct Cgroups {
     /// Version 2: the job's cgroup, and the supervisor's own, to which it returns.
     unified: Option<(PathBuf, PathBuf)>,
-    /// The job's limit of processes in version 2, to be set when the supervisor has left.
+    /// The job's limit of processes in version 2, which is set after the supervisor has left the cgroup.
     processes: Option<u64>,
     /// Version 1: one cgroup for each controller.
     single: Vec<PathBuf>,
@@ -78,7 +79,7 @@ impl Cgroups {
             held.memory_cgroup = limit(bytes, "memory", "memory.max", "memory.limit_in_bytes");
         }
         if let Some((unified, _)) = &this.unified {
-            // Where swap is limited too, allow none; if the memory limit is exceeded, the kernel kills the whole cgroup.
+            // If swap is limited too, the job gets none. If the memory limit is exceeded, the kernel kills the whole cgroup.
             let _ = fs::write(unified.join("memory.swap.max"), "0");
             let _ = fs::write(unified.join("memory.oom.group"), "1");
         }
@@ -90,7 +91,7 @@ impl Cgroups {
         this
     }
 
-    /// Raises the limit by the supervisor's threads, which are members until the job runs.
+    /// Raises the limit by the number of the supervisor's threads, which are members until the job runs.
     fn widen(&mut self, processes: u64) {
         if let Some((path, _)) = &self.unified
             && path.join("pids.max").exists()
@@ -175,7 +176,7 @@ impl Cgroups {
             .any(|kills: u64| kills > 0)
     }
 
-    /// Removes the cgroups that are empty; returns whether none is left.
+    /// Removes the cgroups that are empty; returns whether all of them are removed.
     pub(super) fn remove(&self) -> bool {
         let unified = self.unified.iter().map(|(path, _)| path);
         let left = unified
@@ -217,7 +218,7 @@ fn make_single(path: &Path, file: &str, limit: u64) -> io::Result<PathBuf> {
         let _ = fs::remove_dir(path);
         return Err(error);
     }
-    // Limit memory and swap together, where swap is accounted.
+    // Limit memory and swap together, if the kernel accounts swap.
     let _ = fs::write(path.join("memory.memsw.limit_in_bytes"), limit.to_string());
     Ok(path.to_owned())
 }

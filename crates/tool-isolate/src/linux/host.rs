@@ -26,7 +26,7 @@ use crate::job::{Job, Network, Pipes};
 use crate::mechanism::Mechanism;
 use crate::wire::{Event, Failure, HELPER, Held, InForce, Spec, frame};
 
-/// Timeout for a helper to start a job: a machine under load is slow, and a program that is not a helper never answers.
+/// Timeout for a helper to start a job: a machine under load is slow, and a program that is not a helper never responds.
 const START: Duration = Duration::from_secs(20);
 
 /// The host's choice of mechanisms.
@@ -62,22 +62,22 @@ pub(crate) async fn start(
     }
 }
 
-/// Set when the supervisor cannot work in namespaces that this host creates, so that helpers create them.
+/// Set if the supervisor cannot work in namespaces that this host creates, so that helpers create them.
 static ONLY_HELPERS: AtomicBool = AtomicBool::new(false);
 
-/// Which process creates the namespaces of a job.
+/// The process that creates the namespaces of a job.
 #[derive(Debug)]
 enum Way {
-    /// A thread of this process, if it has the rights; otherwise the helper.
+    /// A thread of this process creates them if it has the rights; otherwise the helper does.
     Thread,
     Helper,
-    /// No process does, for this reason.
+    /// No namespaces are created, for this reason.
     None(String),
 }
 
 enum Attempt {
     Runs(Box<Remote>, Pipes),
-    /// Why a helper cannot work with the requested namespaces.
+    /// The reason why a helper cannot work with the requested namespaces.
     NoNamespaces(String),
 }
 
@@ -92,7 +92,7 @@ async fn attempt(
     let spec = spec(job, settings);
     let asked = asked(&spec);
     let child = match way {
-        // Only a PID namespace needs another process inside of it; the helper can create all others and stay in them.
+        // Only a PID namespace needs another process inside of it. The helper can create all other namespaces and stay in them.
         Way::Thread if asked.contains(&PID) => {
             in_thread(path, &spec.cgroups, asked.clone(), theirs).await
         }
@@ -279,7 +279,7 @@ fn send_first(socket: &StdStream, head: &[u8], files: [OwnedFd; 3]) -> io::Resul
         &mut beside,
         SendFlags::empty(),
     )?;
-    // The helper has the job's ends now; with a copy left here, the pipes would never reach their end.
+    // The helper has the job's ends of the pipes now. If a copy stayed open here, the pipes would never reach their end.
     drop(files);
     if sent == head.len() {
         Ok(())

@@ -1,7 +1,7 @@
 //! The mounts of a job. They are created in a mount namespace of the thread that starts the job, so the supervisor keeps the host's mounts.
 //!
-//! Read-only mounts refuse what Landlock allows outside of what the job may write: changes of mode, owner, times and attributes of files, including
-//! devices, `/sys`, `/proc` and cgroups. A separate root contains only what the job was granted, so the job cannot find other Unix sockets.
+//! Read-only mounts refuse operations that Landlock allows outside of the paths that a job may write: changes of mode, owner, times and attributes of
+//! files, including devices, `/sys`, `/proc` and cgroups. A separate root contains only the granted paths, so the job cannot find other Unix sockets.
 
 use std::ffi::OsString;
 use std::fs;
@@ -27,7 +27,7 @@ use crate::wire::{Held, InForce, Spec};
 ///
 /// # Errors
 ///
-/// If the mounts are only partly changed: no process can be started from this thread.
+/// Fails if the mounts are only partly changed. Then no process can be started from this thread.
 pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
     let (wants_read_only, wants_root) = (
         spec.has(Mechanism::ReadOnlyMounts),
@@ -46,7 +46,7 @@ pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
         }
         return Ok(());
     }
-    // Copy these mounts before they become read-only, to attach them again on top.
+    // Copy these mounts before they become read-only. They are attached again on top of the read-only mounts.
     let writes = writable(&spec.writes).map_err(|error| half(&error))?;
     if wants_read_only {
         held.read_only = match read_only() {
@@ -66,7 +66,7 @@ pub(super) fn make(spec: &Spec, held: &mut InForce) -> Result<(), String> {
             Err(root::Failed::Half(error)) => return Err(half(&error)),
         }
     }
-    // Also if some mounts could not be made read-only.
+    // This is also done if some mounts could not be made read-only.
     if wants_read_only {
         for (path, tree) in &writes {
             attach(tree, path).map_err(|error| half(&error))?;
@@ -79,7 +79,7 @@ fn half(error: &dyn std::fmt::Display) -> String {
     format!("the mounts of the job: {error}")
 }
 
-/// Gives this thread a mount namespace whose changes do not propagate to that of the supervisor.
+/// Gives this thread a mount namespace whose changes do not propagate to the supervisor's namespace.
 fn own_namespace() -> rustix::io::Result<()> {
     unshare(UnshareFlags::NEWNS)?;
     mount_change(

@@ -32,7 +32,7 @@ pub(super) const OF_HOST: &str = "host";
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Namespaces {
     pub(super) pid: Held,
-    /// System V shared memory, semaphores and queues, and POSIX queues. It is created with the PID namespace, if the kernel supports it.
+    /// System V shared memory, semaphores and queues, and POSIX queues. The namespace is created with the PID namespace, if the kernel supports it.
     pub(super) ipc: Held,
     pub(super) net: Held,
     /// Whether `/proc` shows only the processes of the namespace.
@@ -44,7 +44,7 @@ impl Namespaces {
     ///
     /// # Errors
     ///
-    /// If some were created but no process can run in them: this process cannot continue.
+    /// Fails if some namespaces were created but no process can run in them. Then this process cannot continue.
     pub(super) fn make(asked: &[OsString]) -> Result<Self, String> {
         let flags = flags(asked);
         if flags.is_empty() {
@@ -82,11 +82,11 @@ impl Namespaces {
         made
     }
 
-    /// Reads which namespaces the helper or the host has created for this process.
+    /// Reads the namespaces that the helper or the host has created for this process.
     ///
     /// # Errors
     ///
-    /// This process cannot continue. [`Failure::Namespaces`] means that the host created the namespaces and that a helper has to do so instead.
+    /// After an error, this process cannot continue. [`Failure::Namespaces`] means that the host created the namespaces and that a helper has to do so instead.
     pub(super) fn inherit(args: &[OsString]) -> Result<Self, Failure> {
         let made = args.first().and_then(|made| made.to_str());
         let mut made: Self = serde_json::from_str(made.unwrap_or_default()).map_err(|error| {
@@ -102,14 +102,15 @@ impl Namespaces {
         }
         let is_of_host = args.get(1).is_some_and(|arg| arg == OF_HOST);
         if !is_of_host {
-            // The namespace ends with the helper, even if the helper is killed.
+            // The namespace ends when the helper ends, even if the helper is killed.
             set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| {
                 Failure::Helper(format!("the signal of the helper's death: {error}"))
             })?;
         }
         made.proc_mount = match mount_proc() {
             Ok(()) => Held::Yes(String::from("`/proc` of its own")),
-            // Without its own `/proc`, it cannot find its processes to kill them, and a process outside has to remove the cgroups after its end.
+            // Without its own `/proc`, the supervisor cannot find the processes to kill, and a process outside has to remove the cgroups after the
+            // supervisor's end.
             Err(error) if is_of_host => return Err(Failure::Namespaces(error.to_string())),
             Err(error) => Held::No(format!("`/proc` cannot be mounted: {error}")),
         };
@@ -129,7 +130,7 @@ impl Namespaces {
 
 /// Starts the supervisor in the namespaces and waits for its exit, which ends all processes in them; then removes the job's cgroups.
 pub(super) fn start_inside(made: &Namespaces, cgroups: &OsStr) -> u8 {
-    // Determined now, because the supervisor mounts another `/proc`.
+    // The cgroups are determined now, because the supervisor mounts another `/proc`.
     let cgroups = Cgroups::left_behind(cgroups);
     let started = made.inside().and_then(|args| {
         Command::new("/proc/self/exe")
@@ -178,10 +179,10 @@ pub(super) fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     rustix::thread::unshare(flags)
 }
 
-/// Without privileges: creates a user namespace first, in which this user keeps its id. This process must not have other threads.
+/// Without privileges, a user namespace must be created first, in which this user keeps its id. This process must not have other threads.
 ///
-/// Some kernels create the namespace and then refuse everything in it, as those of Ubuntu since 23.10. After that, no thread can be started in this
-/// process: its next child would belong to the new namespace.
+/// Some kernels create the namespace and then refuse everything in it, for example Ubuntu's since 23.10. After that, no thread can be started in this
+/// process, because its next child would belong to the new namespace.
 fn as_user(flags: UnshareFlags) -> Result<Held, String> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     if let Err(error) = unshare(flags | UnshareFlags::NEWUSER) {

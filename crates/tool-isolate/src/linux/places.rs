@@ -1,9 +1,9 @@
-//! Where the cgroups of jobs can be created.
+//! Locations in which the cgroups of jobs can be created.
 //!
 //! In version 2, a cgroup can enable controllers for its children only while it contains no process itself. A host in its own cgroup therefore gets
 //! no limits below it. systemd marks a cgroup that it delegates to a service with the attribute `user.delegate`; a host in a leaf of such a cgroup
-//! creates those of its jobs next to its own. Other parents belong to another manager, even if they are writable: systemd's single-writer rule,
-//! <https://systemd.io/CGROUP_DELEGATION/>.
+//! creates the cgroups of its jobs next to its own. Other parents belong to another manager, even if they are writable (systemd's single-writer rule,
+//! <https://systemd.io/CGROUP_DELEGATION/>).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ fn below(mount: &str, controllers: &str, path: &str) -> Option<PathBuf> {
     Some(Path::new(point).join(inside))
 }
 
-/// The version 2 cgroup in which to create those of jobs, for a host that is in `own`.
+/// The version 2 cgroup in which the cgroups of jobs are created, for a host that is in `own`.
 pub(super) fn home(own: &Path) -> PathBuf {
     if CONTROLLERS.iter().any(|controller| has(own, controller)) {
         return own.to_owned();
@@ -94,7 +94,7 @@ pub(super) fn home(own: &Path) -> PathBuf {
 pub(super) fn enable(home: &Path) {
     for controller in CONTROLLERS {
         if !has(home, controller) {
-            // A failure is reported when the limit is set.
+            // If this fails, the error is reported when the limit is set.
             let _ = fs::write(control(home), format!("+{controller}"));
         }
     }
@@ -178,7 +178,7 @@ mod tests {
         enable(service.path());
         let kept = fs::read_to_string(controls(service.path())).unwrap();
         assert_eq!(kept, "cpu memory pids\n");
-        // A host whose own cgroup has the controllers enabled creates those of its jobs below it.
+        // A host whose own cgroup has the controllers enabled creates the cgroups of its jobs below it.
         fs::write(controls(&leaf), "memory pids\n").unwrap();
         assert_eq!(home(&leaf), leaf);
     }

@@ -20,7 +20,7 @@ use crate::error::IsolateError;
 use crate::time::past;
 use crate::wire::{Because, Event, InForce, take_frame};
 
-/// How long a helper may take to end a job: a process that is blocked in the kernel dies only when the kernel call returns.
+/// Maximum time that a helper may take to end a job: a process that is blocked in the kernel dies only when the kernel call returns.
 const END: Duration = Duration::from_secs(20);
 
 /// The host's handle on a job that runs in the helper.
@@ -33,7 +33,8 @@ pub(crate) struct Remote {
     deadline: Option<Duration>,
     /// The name of the job's cgroups, until they are known to be removed.
     cgroups: Option<String>,
-    /// The time after which the helper has failed to end the job; `None` if there is no deadline or it is too far in the future.
+    /// The time after which the helper counts as failed because it did not end the job; `None` if there is no deadline or it is too far in the
+    /// future.
     latest: Option<Instant>,
     /// How the job ended, as the helper reported it.
     ended: Option<Ended>,
@@ -92,7 +93,7 @@ impl Remote {
         }
     }
 
-    /// Ready when the helper has exited, and with it all processes of the job. The event of the job's end is kept.
+    /// Ready when the helper and all processes of the job have exited. The event of the job's end is kept.
     pub(crate) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             match ready!(self.poll_next(cx)) {
@@ -122,7 +123,7 @@ impl Remote {
         self.latest
     }
 
-    /// Waits for the end of the job. Cancel safe: received events are kept, and the next call does the rest.
+    /// Waits for the end of the job. Cancel safe: received events are kept, and the next call continues.
     pub(crate) async fn wait(&mut self) -> Result<Ended, IsolateError> {
         let mut late = pin!(past(self.latest));
         poll_fn(|cx| {
@@ -130,7 +131,7 @@ impl Remote {
             if self.ended.is_some() || gone.is_ready() {
                 return Poll::Ready(());
             }
-            // Treated like an exit of the helper; the events that were received are checked below.
+            // A timeout is treated like an exit of the helper; the events that were received are checked below.
             late.as_mut().poll(cx)
         })
         .await;
@@ -140,7 +141,7 @@ impl Remote {
             self.cgroups = None;
             return Ok(ended);
         }
-        // A namespace ends with its helper: when the helper has exited, so have all processes in it.
+        // A namespace ends with its helper, so all processes in it have exited when the helper has exited.
         self.clear_up().await;
         self.ended = None;
         Err(IsolateError::Lost(String::from(
@@ -175,8 +176,8 @@ impl Remote {
     }
 }
 
-/// A running helper ends the job and cleans up when the host's end of the socket closes. A lost helper cannot, and one that was killed still exists
-/// until the last of its threads has ended.
+/// A running helper ends the job and cleans up when the host's end of the socket closes. A lost helper cannot do this, and a killed helper still
+/// exists until the last of its threads has ended.
 impl Drop for Remote {
     fn drop(&mut self) {
         let Some(name) = self.cgroups.take() else {

@@ -1,6 +1,7 @@
 //! A separate root for a job: an empty file system with the granted files and folders, at their original paths.
 //!
-//! Before ABI version 9 of Landlock, only a socket's mode decides who may connect to it. A socket that has no path in the job's root cannot be connected to.
+//! Before ABI version 9 of Landlock, only a socket's mode decides which processes may connect to it. A process cannot connect to a socket that has no
+//! path in its root.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
@@ -20,7 +21,8 @@ use super::mounts::{attach, copy};
 use super::restrict::{DEVICES, SYSTEM};
 use crate::wire::Spec;
 
-/// Where the new root is mounted before it becomes the root. It hides nothing that is still needed, because the copies are made before.
+/// The path at which the new root is mounted before it becomes the root. The mount hides nothing that is still needed, because the copies are made
+/// before.
 const PLACE: &str = "/proc";
 
 /// Links below `/dev` to a process's open files.
@@ -29,7 +31,7 @@ const OPEN: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 /// Maximum number of links in one path, as in the kernel.
 const LINKS: usize = 40;
 
-/// Why there is no separate root.
+/// The reason why there is no separate root.
 pub(super) enum Failed {
     /// The change failed before it had an effect.
     Before(io::Error),
@@ -37,8 +39,8 @@ pub(super) enum Failed {
     Half(io::Error),
 }
 
-/// Creates the root and makes it that of the calling thread, which has a mount namespace of its own. `writes` are copies of the mounts that the job
-/// may write, with their real paths.
+/// Creates the new root and makes it the root of the calling thread, which has a mount namespace of its own. `writes` are copies of the mounts that
+/// the job may write, with their real paths.
 pub(super) fn make(spec: &Spec, writes: &[(PathBuf, OwnedFd)]) -> Result<(), Failed> {
     let plan = Plan::read(spec, writes).map_err(Failed::Before)?;
     let root = empty().map_err(|error| Failed::Before(error.into()))?;
@@ -91,7 +93,7 @@ impl Plan {
     fn read(spec: &Spec, writes: &[(PathBuf, OwnedFd)]) -> io::Result<Self> {
         let mut this = Self::default();
         for path in OPEN {
-            // Only the links are needed, not the files that they lead to.
+            // Only the links are needed, not their targets.
             let _ = this.resolve(Path::new(path));
         }
         let mut reads: Vec<_> = ["/proc"]
@@ -115,7 +117,7 @@ impl Plan {
             }
             match copy(&path) {
                 Ok(tree) => this.trees.push((path, tree)),
-                // The job could not read it either.
+                // The job could not read this path either.
                 Err(rustix::io::Errno::ACCESS) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -29,7 +29,7 @@ pub(super) fn refuse() -> Held {
 
 fn program() -> Result<BpfProgram, seccompiler::BackendError> {
     let unix = || is(0, SeccompCmpOp::Eq, libc::AF_UNIX.cast_unsigned());
-    // The low bits are the type, the others are flags. A datagram socket can send to any path, even as one of a pair.
+    // The low bits are the type, the others are flags. A datagram socket can send to any path, even if it is one of a pair.
     let kind = |kind: i32| is(1, SeccompCmpOp::MaskedEq(0xf), kind.cast_unsigned());
     let socket = vec![SeccompRule::new(vec![unix()?])?];
     let pair = vec![

@@ -58,7 +58,7 @@ pub(super) fn start(
             }
         });
         let thread = thread.map_err(helper("a thread cannot be started"))?;
-        // The kernel may wait here for all processors, for some milliseconds; the thread does its work meanwhile.
+        // The kernel may wait here for all processors, for some milliseconds. Meanwhile the thread does its work.
         let this = cgroups.join().map_err(helper("cgroup"));
         match &this {
             Ok(()) => drop(tell.send(())),
@@ -98,7 +98,7 @@ fn restrict(spec: &Spec, held: &mut InForce) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The file to execute, as the calling thread sees the file system.
+/// The path of the file to execute, in the file system of the calling thread.
 fn program(spec: &Spec) -> Option<PathBuf> {
     match &spec.program {
         Program::Named(name) => find(name, spec),

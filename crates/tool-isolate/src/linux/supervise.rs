@@ -25,7 +25,7 @@ use crate::wire::{Because, Event, Failure, InForce, Spec, frame, read_frame};
 enum Happening {
     /// A child process has exited.
     Reaped(Pid, Exit),
-    /// No child process is left, and so no descendant of one.
+    /// No child process is left, and therefore no descendant of the job.
     Alone,
     /// The host has died or wants the job to end.
     HostGone,
@@ -33,7 +33,7 @@ enum Happening {
 
 /// Runs one job for the host at the other end of standard input; returns the exit code.
 pub(super) fn supervise(namespaces: Namespaces) -> u8 {
-    // A new session has no controlling terminal and gets none of its signals.
+    // A new session has no controlling terminal and receives no signals from one.
     let _ = setsid();
     // Other processes of the user must not read the job's environment from this process's memory.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
@@ -62,7 +62,7 @@ fn serve(
     namespaces: Namespaces,
     mut listener: Listener,
 ) -> u8 {
-    // Without a `/proc` of the namespace, its first process cannot find the others by number. It just exits, which kills them all.
+    // Without a `/proc` of the namespace, its first process cannot find the ids of the others. It only exits, which kills all of them.
     let only_ends = namespaces.is_first() && !namespaces.proc_mount.is_yes();
     let mut held = InForce::default();
     let cgroups = Cgroups::make(spec, &mut held);
@@ -101,7 +101,7 @@ fn serve(
         // Starting the job may have failed while this process was in the cgroup, so it is killed only after the report.
         cgroups.kill();
     }
-    // In that case the processes are killed by this process's exit, and the process that waits for it removes the cgroups.
+    // If this process only ends, its exit kills the processes, and the process that waits for it removes the cgroups.
     if !only_ends {
         cgroups.clear();
     }
@@ -112,12 +112,12 @@ fn socket() -> io::Result<UnixStream> {
     Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Reports to the host why no job can be started; returns the exit code.
+/// Reports to the host the reason why no job can be started; returns the exit code.
 pub(super) fn refuse(failure: Failure) -> u8 {
     let Ok(socket) = socket() else { return 2 };
     // Closing a socket with unread data would reset the connection for the other end.
     let _ = receive(&socket);
-    // If this fails too, the host reports that the helper went away.
+    // If this fails too, the host reports that the helper was lost.
     let _ = tell(&socket, &Event::Failed(failure));
     2
 }
@@ -151,8 +151,8 @@ fn tell(mut socket: &UnixStream, event: &Event) -> io::Result<()> {
     socket.write_all(&frame(event)?)
 }
 
-/// Starts two threads: one waits for the host's end of the socket to close, the other one, after a `word`, for child processes. Both exist before the
-/// job, whose limits may leave no room for a thread.
+/// Starts two threads: one waits until the host's end of the socket is closed, the other one, after a `word`, for child processes. Both exist before
+/// the job, because the job's limits may prevent the start of a thread.
 fn watch(socket: &UnixStream, happens: Sender<Happening>, word: Receiver<()>) -> io::Result<()> {
     let heard = happens.clone();
     let socket = socket.try_clone()?;
@@ -215,7 +215,8 @@ impl Listener {
     /// Starts waiting for child processes. `job` is one of them, if it was started.
     fn begin(&mut self, job: Option<Pid>) {
         self.job = job;
-        // The thread exists as long as this value. If it failed, no exit would be reported, and only the deadline or the host would end the job.
+        // The thread exists as long as this value. If the thread failed, no exit would be reported, and only the deadline or the host would end the
+        // job.
         let _ = self.begin.send(());
     }
 
@@ -258,7 +259,7 @@ impl Listener {
     fn end_all(&mut self) {
         while !self.alone {
             for child in children() {
-                // It may have exited already, but its id is not reused before it is waited for.
+                // The process may have exited already, but its id is not reused before it is waited for.
                 let _ = kill_process(child, Signal::KILL);
             }
             match self.happening.recv_timeout(Duration::from_millis(1)) {

@@ -113,7 +113,7 @@ pub(super) fn approval(
                     Err(error) => screen.note(format_args!("this is not JSON: {error}")),
                 }
             }
-            // The end of the input.
+            // An empty line without a terminal is the end of the input.
             "" if !term.is_term() => return Ok(None),
             _ => screen.note("answer `y`, `n` or `e`"),
         }

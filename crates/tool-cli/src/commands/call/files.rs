@@ -5,7 +5,7 @@ use tool_core::{CallResult, HOLDS_SECRET, Part, Source, decoded_size, hidden};
 
 use crate::json::Json;
 
-/// Which files were replaced with a description.
+/// Whether files were replaced with a description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Described {
     /// A file was replaced, with or without its bytes.
@@ -82,7 +82,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Replaces each file that has its bytes, or whose bytes were removed, with a line. A file at an address is kept.
+/// Replaces each file that has its bytes, or whose bytes were removed, with a line. A file at an address is not changed.
 pub(super) fn describe(json: &mut Json) -> Described {
     match json {
         Json::List(items) => each(items),
@@ -110,13 +110,14 @@ fn each<'a>(values: impl IntoIterator<Item = &'a mut Json>) -> Described {
     described
 }
 
-/// Returns the lines of an output of only texts and files, such as a `Vec<Part>`; `None` for any other output, and for one with only plain texts.
+/// Returns the lines of an output that consists only of texts and files, such as a `Vec<Part>`. Returns `None` for any other output, and for an
+/// output with only plain texts.
 pub(super) fn lines(json: &Json) -> Option<Vec<String>> {
     let mut lines = Vec::new();
     (gather(json, &mut lines)? > 0).then_some(lines)
 }
 
-/// Adds the lines of a value, and returns how many of them are parts.
+/// Adds the lines of a value, and returns the number of parts among them.
 fn gather(json: &Json, lines: &mut Vec<String>) -> Option<usize> {
     match json {
         Json::Text(text) => {
@@ -130,7 +131,7 @@ fn gather(json: &Json, lines: &mut Vec<String>) -> Option<usize> {
             if let [(parts, list @ Json::List(_))] = entries.as_slice()
                 && parts == "parts"
             {
-                // A serialized `ModelOutput`.
+                // The entry is a serialized `ModelOutput`.
                 return gather(list, lines);
             }
             let line = match entries.as_slice() {
@@ -180,7 +181,7 @@ impl Found {
     }
 }
 
-/// Returns the files of a result: those that the model sees, and then those that only the payload contains.
+/// Returns the files of a result: first those in the output for the model, then those that only the payload contains.
 pub(super) fn of_result(result: &CallResult) -> Vec<Found> {
     let parts = result.model_output().map(tool_core::ModelOutput::to_parts);
     let mut shown: Vec<(&str, &Source)> = Vec::new();
@@ -211,7 +212,7 @@ pub(super) fn of_result(result: &CallResult) -> Vec<Found> {
     found
 }
 
-/// Adds the files of a value that the model does not see.
+/// Adds the files of a value that are not in the output for the model.
 fn beside(json: &Json, shown: &mut Vec<(&str, &Source)>, found: &mut Vec<Found>) {
     let entries = match json {
         Json::List(items) => return items.iter().for_each(|item| beside(item, shown, found)),

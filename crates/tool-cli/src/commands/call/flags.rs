@@ -88,7 +88,7 @@ pub(super) fn flag_at(def: &ToolDef, pointer: &str) -> Option<String> {
         .map(|step| step.replace("~1", "/").replace("~0", "~"))
         .collect();
     let flags = flags_of(def.input());
-    // The longest matching path wins: items of lists and deep records have no flags of their own.
+    // The longest matching path is used, because items of lists and deep records have no flags of their own.
     let best = flags
         .iter()
         .filter(|flag| path.starts_with(&flag.path))
@@ -128,7 +128,7 @@ fn command(def: &ToolDef, program: &str, flags: &[Flag]) -> Command {
     if longs.contains("help") {
         command = command.disable_help_flag(true);
     }
-    // Options of `call` follow. If an argument has the same name, the option is only available before the tool's name.
+    // The options of `call` follow. If an argument has the same name as an option, the option is only available before the tool's name.
     let options = Later::augment_args(Command::new(""));
     for option in options.get_arguments() {
         let mut option = option.clone();
@@ -249,7 +249,7 @@ fn gather(schema: &Schema, above: &[String], flags: &mut Vec<Flag>) {
         let shape = shape(inner);
         let form = match (&shape, inner.kind) {
             (Shape::Json, _) if !is_record => Some(sketch(inner)),
-            // The form of each item.
+            // For a list of JSON values, the form describes one item.
             (Shape::List(item), Kind::Array { items, .. }) if matches!(**item, Shape::Json) => {
                 Some(sketch(items))
             }

@@ -92,7 +92,7 @@ fn choices(field: &Json) -> String {
 fn kind(field: &Json) -> &str {
     match field.get("type") {
         Some(Json::Text(kind)) => kind,
-        // An optional field: `["string", "null"]`.
+        // An optional field has a list of types: `["string", "null"]`.
         Some(Json::List(kinds)) => {
             let kinds = kinds.iter().filter_map(Json::as_text);
             let mut real = kinds.filter(|kind| *kind != "null");
@@ -102,7 +102,7 @@ fn kind(field: &Json) -> &str {
     }
 }
 
-/// Parses a line for a field, or returns what to write instead.
+/// Parses a line for a field. The error describes a valid line.
 fn value(field: &Json, line: &str) -> Result<Json, String> {
     if let Some(Json::List(values)) = field.get("enum") {
         let known = values

@@ -12,7 +12,7 @@ use crate::json::Json;
 use crate::outcome::Failure;
 use crate::screen::{DIM, Screen, paint};
 
-/// Keys of a step with the amount that is done.
+/// Keys whose value is the amount that is done in a step.
 const DONE: [&str; 6] = [
     "done",
     "current",
@@ -21,10 +21,10 @@ const DONE: [&str; 6] = [
     "position",
     "step",
 ];
-/// Keys of a step with the total amount.
+/// Keys whose value is the total amount in a step.
 const TOTAL: [&str; 5] = ["total", "of", "count", "length", "steps"];
 
-/// The progress that is drawn, shared with code that has to write in between.
+/// The progress that is drawn, shared with code that has to write while it is drawn.
 #[derive(Clone, Default)]
 pub(super) struct Bar(Arc<Mutex<Option<ProgressBar>>>);
 

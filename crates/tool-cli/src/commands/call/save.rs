@@ -17,7 +17,7 @@ const LONGEST: usize = 200;
 /// Maximum number of files with the same name in a folder.
 const MOST_OF_ONE_NAME: u32 = 10_000;
 
-/// Names that Windows treats as devices, whatever their extension.
+/// Names that Windows treats as devices, with any extension.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
 /// Creates the folder before the tool runs, because a call whose files cannot be saved should not run.
@@ -38,7 +38,7 @@ pub(super) struct Saved {
     name: String,
     /// The path that was written.
     path: Option<String>,
-    /// Why the file was not written, or has a different name.
+    /// The reason why the file was not written, or has a different name.
     problem: Option<String>,
     #[serde(skip)]
     bytes: usize,
@@ -86,7 +86,7 @@ pub(super) fn save(result: &CallResult, folder: &Path) -> Vec<Saved> {
         .collect()
 }
 
-/// Prints where the files are.
+/// Prints the paths of the files.
 pub(super) fn tell(all: &[Saved], screen: Screen) {
     if all.is_empty() {
         screen.note(paint(DIM, "the result has no file to save"));
@@ -121,7 +121,7 @@ pub(super) fn check(all: &[Saved]) -> Result<(), Failure> {
     Err(Failure::of(Exit::Failed, text).hint(hint))
 }
 
-/// Writes a file under its name or, if that exists, under the name with a number, which it also returns. It overwrites no file and follows no link.
+/// Writes a file under its name. If that exists, a number is appended to the name, which is also returned. It overwrites no file and follows no link.
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<(PathBuf, u32)> {
     let (stem, extension) = split(name);
     for number in 1..=MOST_OF_ONE_NAME {
@@ -151,13 +151,14 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<(PathBuf, u32)> 
 /// Splits a name before its extension; the extension includes the dot.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
-        // A longer end is not an extension but part of a sentence.
+        // A longer end is part of a sentence, not an extension.
         Some(at) if at > 0 && name.len() - at <= 16 => name.split_at(at),
         _ => (name, ""),
     }
 }
 
-/// Returns a safe name for a file: its own without anything that could lead out of the folder or mislead a reader, or else the tool's name.
+/// Returns a safe name for a file: its own name without anything that could lead out of the folder or mislead a reader, or the tool's name if nothing
+/// is left.
 fn name(file: &Found, tool: &str) -> String {
     let own = file.name.as_deref().map(safe).unwrap_or_default();
     if !own.is_empty() {

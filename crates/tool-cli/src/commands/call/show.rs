@@ -25,7 +25,7 @@ struct Done<'a> {
     error: Option<Error<'a>>,
     repairs: &'a [RepairNote],
     citations: &'a [Citation],
-    /// Where the files of the result were written.
+    /// The paths to which the files of the result were written.
     saved: &'a [Saved],
     duration_ms: u128,
 }
@@ -115,7 +115,7 @@ pub(super) fn show(
     if !how.model {
         return Err(failure);
     }
-    // With `--model`, only the model's text is printed: the operator's text has causes that a model must not read.
+    // With `--model`, only the model's text is printed, because the operator's text has causes that a model must not read.
     screen.out(result.model_text())?;
     if let Some(hint) = failure.hint {
         screen.help(&hint);

@@ -39,7 +39,7 @@ fn write(schema: &Schema, levels: usize, text: &mut String) {
             text.push_str(&values.collect::<Vec<_>>().join(" or "));
         }
         Kind::Optional(inner) | Kind::Constrained(inner, _) => write(inner, levels, text),
-        // A recursive reference to an enclosing type.
+        // This is a recursive reference to an enclosing type.
         Kind::Ref(name) => text.push_str(name),
         Kind::Any | Kind::Never | Kind::Refused { .. } => text.push_str("JSON"),
         Kind::Array { .. } | Kind::Tuple(_) if levels == 0 => text.push_str("[…]"),
