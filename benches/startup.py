@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What 1,000 linked tools add to the start of a process: time to a ready registry, and memory.
+"""Measures the cost of 1,000 linked tools when a process starts: the time to a ready registry, and memory.
 
     python3 startup.py [--tools 1000] [--runs 21]
 
@@ -53,7 +53,7 @@ fn main() {
 }
 """
 
-# The same listing as one text in the binary, copied once: the least that a first listing costs.
+# The same listing as one text in the binary, which is copied once: the lowest possible cost of a first listing.
 FLOOR = """static LISTING: &str = include_str!("listing.json");
 
 fn main() {

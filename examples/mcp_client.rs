@@ -1,7 +1,7 @@
 //! An MCP client: another server's tools in a registry of this program, limited to the reviewed ones by a lock file.
 //!
-//! `cargo run --example mcp_client` starts this program a second time as a small server; `… -- npx -y @modelcontextprotocol/server-everything`
-//! starts another server, and only lists its tools.
+//! `cargo run --example mcp_client` starts this program a second time as a small server; `… -- npx -y @modelcontextprotocol/server-everything` starts
+//! a different server, and only lists its tools.
 
 use std::path::Path;
 
@@ -75,7 +75,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
 
-    // At the next start the server describes `find` differently. Here the lock file is edited instead.
+    // At the next start the server describes `find` differently. This example simulates that by editing the lock file.
     let kept = std::fs::read_to_string(&lock)?;
     std::fs::write(&lock, kept.replace("Finds a word", "Looks for a word"))?;
     let mut tools = load(&client, &lock).await?;

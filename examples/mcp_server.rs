@@ -1,6 +1,7 @@
 //! An MCP server: `cargo run --example mcp_server` over standard input and output, `… -- 127.0.0.1:8080` over HTTP.
 //!
-//! A client starts the first one itself (`{"command": "…/mcp_server"}`), and connects to the second by its URL (`http://127.0.0.1:8080/mcp`).
+//! A client starts the server over standard input and output itself (`{"command": "…/mcp_server"}`), and connects to the server over HTTP by its URL
+//! (`http://127.0.0.1:8080/mcp`).
 
 use std::time::Duration;
 

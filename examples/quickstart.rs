@@ -1,6 +1,6 @@
 //! Lists the linked tools with their strict schemas for two providers, and makes a valid call, an invalid call, and a streaming call.
 //!
-//! `cargo run --example quickstart`: no network, no key.
+//! `cargo run --example quickstart` needs no network and no key.
 
 use futures::StreamExt;
 use tool_core::prelude::*;

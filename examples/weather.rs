@@ -1,4 +1,4 @@
-//! The smallest tool: a function, its documentation, a call.
+//! The smallest tool: a function, its documentation, and a call.
 //!
 //! `cargo run --example weather`
 

@@ -1,6 +1,6 @@
-//! One loop for every provider: sends definitions, reads calls from the streamed answer, sends results.
+//! One loop for every provider: sends definitions, reads calls from the streamed response, sends results.
 //!
-//! `cargo run --example wire`. Needs no network and no key: this file contains the answer that each provider would send.
+//! `cargo run --example wire` needs no network and no key, because this file contains the response that each provider would send.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub fn days_until(
     }
 }
 
-/// A request: the fields about tools, and the conversation under the provider's field name. A real request also has a model and more.
+/// A request: the fields about tools, and the conversation under the provider's field name. A real request also has a model and other fields.
 #[derive(Serialize)]
 struct Request<'a> {
     #[serde(flatten)]
@@ -43,7 +43,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Stands for the HTTP part of a host, which posts the request and passes on the body as it arrives.
+/// Replaces the HTTP part of a host, which sends the request and passes on the body as it arrives.
 fn post(
     provider: Provider,
     request: &str,
@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 async fn converse(provider: Provider) -> Result<(), Box<dyn std::error::Error>> {
     let (tools, cx) = (toolset![days_until], ToolContext::anonymous());
-    let offer = provider.offer(&tools)?; // an error if the provider would refuse the tools
+    let offer = provider.offer(&tools)?; // fails if the provider would refuse the tools
     let mut messages = vec![provider.user("How long is it until the end of the year?")];
     for step in 1.. {
         let request = serde_json::to_string(&Request::of(provider, &offer, &messages))?;

@@ -8,7 +8,7 @@ use std::{
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// Counts allocations and, if `KEPT` is true, the bytes that are not freed. Chosen at compile time, because instructions of calls are counted too.
+/// Counts allocations and, if `KEPT` is true, the bytes that are not freed. `KEPT` is a constant, because the instructions of calls are counted too.
 pub struct Counting<const KEPT: bool>;
 
 /// The number of allocations so far.
@@ -28,7 +28,7 @@ fn count() {
     ALLOCATIONS.store(ALLOCATIONS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
 
-// SAFETY: passes every call on to the system's allocator.
+// SAFETY: every call is forwarded to the system's allocator.
 unsafe impl<const KEPT: bool> GlobalAlloc for Counting<KEPT> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();

@@ -1,4 +1,4 @@
-//! Benchmarks of tool calls: one tool, implemented for the floor, for tool-core and for each peer.
+//! Benchmarks of tool calls: one tool, implemented for the floor, for tool-core and for each compared crate.
 
 pub mod counting;
 pub mod floor;

@@ -44,7 +44,7 @@ pub async fn search(
     Ok(work::search(&query, limit, filter.and_then(|filter| filter.min_stars)))
 }
 
-/// The same tool under another name, made at run time, to fill a registry.
+/// The same tool with a different name, created at run time, to fill a registry.
 #[must_use]
 pub fn twin(number: usize) -> DynamicTool {
     let schema = serde_json::json!({
@@ -57,7 +57,7 @@ pub fn twin(number: usize) -> DynamicTool {
     DynamicTool::new(format!("search_{number}"), "Searches an index of repositories.", &schema, body)
 }
 
-/// A policy of 20 rules. Five match the tool but another tenant, so that they must be evaluated; the last one allows the call.
+/// A policy of 20 rules. Five rules match the tool but a different tenant, so that they must be evaluated; the last one allows the call.
 fn policy() -> SharedPolicy {
     let mut builder = Policy::builder();
     for i in 0..14 {

@@ -1,4 +1,4 @@
-//! The peer crates, each dispatching a call from JSON text to JSON text by its own means.
+//! The compared crates. Each dispatches a call from JSON text to JSON text with its own API.
 
 pub mod rig;
 pub mod rmcp;

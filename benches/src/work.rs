@@ -1,4 +1,4 @@
-//! The types and the body of the benchmarked tool. The types for tool-core, which need no serde, are in `ours`.
+//! The types and the body of the benchmarked tool. The types for tool-core, which do not need serde, are in `ours`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub enum Lang {
     C,
 }
 
-/// The arguments, for those who take them as one struct.
+/// The arguments as one struct, for crates that require that.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 pub struct Arguments {
     /// What to search for.
@@ -47,7 +47,7 @@ pub struct Hit {
     pub score: f64,
 }
 
-/// The results, for those who need an object at the root.
+/// The results, for crates that need an object at the root.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Hits {
     /// Best first.

@@ -1,8 +1,8 @@
-//! A whole host around a model over HTTP: two conversations, policy, approval, effect ledger, audit and redaction, with a restart in between and
-//! a run that its user stops.
+//! A complete host with a model over HTTP: two conversations, policy, approval, effect ledger, audit and redaction, a restart in between, and a run
+//! that its user stops.
 //!
-//! `cargo run --example host`, and with spans `cargo run --example host --features otel`. Needs no network and no key: a local server takes the
-//! place of the provider.
+//! `cargo run --example host`, and with spans `cargo run --example host --features otel`. The example needs no network and no key, because a local
+//! server takes the place of the provider.
 
 use std::path::Path;
 use std::time::Duration;
@@ -30,7 +30,7 @@ const INSTRUCTIONS: &str = "You keep the books of Acme. Answer in one sentence."
 
 type Error = Box<dyn std::error::Error>;
 
-/// The objects that a process makes when it starts.
+/// The objects that a process creates when it starts.
 struct Host {
     store: SqliteStore,
     gate: Gate,
@@ -44,7 +44,7 @@ struct Host {
 impl Host {
     async fn start(file: &Path, model: HttpModel, key: SecretString) -> Result<Self, Error> {
         let store = SqliteStore::open(file).await?;
-        // A real host reads this key from its secret store: whoever has the key can forge approval tokens.
+        // A real host reads this key from its secret store, because a person with the key can forge approval tokens.
         let keys = KeyRing::new("2026-11", *b"thirty-two bytes of randomness!!")?;
         let gate = Gate::builder()
             .approvals(Approvals::builder(store.clone()).keys(keys).build()?)
@@ -161,7 +161,7 @@ async fn main() -> Result<(), Error> {
             println!("waiting: {} {} ({why})", ticket.tool, ticket.arguments);
         }
     }
-    // Another user's conversation continues meanwhile. The model gives its calls the same ids.
+    // Meanwhile, another user's conversation continues. The model uses the same ids for its calls.
     let cy = host.begin("cy", "thread-2").await?;
     if let Outcome::Answered(text) = host.respond("How many invoices are unpaid?", &cy).await? {
         println!("model: {text}");
@@ -210,7 +210,7 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Stops a run that its user no longer wants, by its row: another process may be driving it.
+/// Stops a run that its user no longer wants. The run is found by its row, because another process may be driving it.
 async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
     let running = RunFilter {
         conversation: ann.conversation().map(str::to_owned),
@@ -240,7 +240,7 @@ async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
 async fn show_rows(host: &Host, acme: &Workspace) -> Result<(), Error> {
     println!("runs");
     let mut runs = host.turns.runs(acme, &RunFilter::default()).await?;
-    runs.reverse(); // the list has the newest first
+    runs.reverse(); // the newest run is first in the list
     for run in runs {
         let (thread, number) = (run.id.thread().conversation(), run.id.number());
         let cause = run.cause.map_or("running", |cause| cause.as_str());

@@ -6,7 +6,7 @@ use tool_core::turn::{Model, ModelMessage, ModelRequest};
 use tool_core::{ExposeSecret as _, prelude::*};
 use tool_wire::{Delta, Offer, Provider, SystemPrompt};
 
-/// The format of the server. Another [`Provider`] needs another URL and another [`Body`], and nothing else.
+/// The format of the server. A different [`Provider`] needs only a different URL and a different [`Body`].
 const PROVIDER: Provider = Provider::Chat;
 
 /// The body of a request.
@@ -41,7 +41,7 @@ impl HttpModel {
     }
 
     async fn ask(&self, request: ModelRequest<'_>) -> Result<ModelMessage, ToolError> {
-        // Both fail only for a thread or a tool that the provider would refuse.
+        // Both calls fail only for a thread or a tool that the provider would refuse.
         let offer = PROVIDER.offer(request.tools).map_err(ToolError::foreign)?;
         let history = PROVIDER
             .history(request.messages)

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// One message of the script.
 enum Answer {
     Text(&'static str),
-    /// Names and arguments. The ids are `call_0`, `call_1` and so on in every message, as some models number their calls.
+    /// Names and arguments of calls. The ids are `call_0`, `call_1` and so on in every message, because some models number their calls.
     Calls(&'static [(&'static str, &'static str)]),
     /// A text without end, until the client closes the connection.
     Endless,

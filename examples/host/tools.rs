@@ -49,7 +49,7 @@ pub(crate) async fn exchange_rate(
     currency: String,
 ) -> Result<f64, ToolError> {
     let key = key.expose_secret();
-    tracing::warn!("no rate of {currency} for {key}"); // is redacted in the log
+    tracing::warn!("no rate of {currency} for {key}"); // the key is redacted in the log
     Err(ToolError::new(format!(
         "the bank refuses the key {key} for {currency}"
     )))

@@ -1,4 +1,4 @@
-//! Fuzzes arguments: nothing panics, and arguments that one reader admits are admitted by the other readers too.
+//! Fuzzes arguments: nothing panics, and arguments that one reader accepts are accepted by the other readers too.
 //!
 //! `cargo +nightly fuzz run arguments -- -max_total_time=600`
 
@@ -97,7 +97,7 @@ fuzz_target!(|text: &str| {
     let (first, second) = (call(&strict), call(&safe));
     assert!(first.model_text().len() < 64 * 1024 + 8 * text.len());
     if first.is_error() {
-        // The only error is a refusal of the arguments: serde reads whatever the guard admits.
+        // The only error is a refusal of the arguments, because serde reads everything that the guard accepts.
         assert_eq!(format!("{:?}", first.error().map(ToolError::kind)), "Some(InvalidArguments)", "{text}");
     } else {
         assert!(!second.is_error(), "repair refused valid input: {text}");

@@ -1,4 +1,4 @@
-//! Fuzzes decoding of one of some 340 types, in one pass and by the guard with serde: verdicts, values and issues must be equal.
+//! Fuzzes the decoding of one of about 340 types, in one pass and by the guard with serde: verdicts, values and issues must be equal.
 //!
 //! `cargo +nightly fuzz run decode -- -max_total_time=3600 -dict=fuzz_targets/json.dict`
 
@@ -11,8 +11,8 @@ use libfuzzer_sys::fuzz_target;
 
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(cases);
 
-// Bytes 0 and 1 choose the type. If byte 2 is even, the text follows. If it is odd, eight bytes follow that seed a text for the type, and
-// then changes of three bytes each: an offset in the text and the byte to write there.
+// Bytes 0 and 1 select the type. If byte 2 is even, the rest is the text. If it is odd, the next eight bytes are a seed from which a text for the
+// type is generated, and the rest are changes of three bytes each: an offset in the text and the byte to write there.
 fuzz_target!(|bytes: &[u8]| {
     let Some(([first, second, third], rest)) = bytes.split_first_chunk() else {
         return;

@@ -15,7 +15,7 @@ use tool_std::workspace::{Workspace, WorkspacePath, Workspaces};
 
 const CANARY: &str = "canary-3f9c";
 
-/// A workspace with links that lead out of it, and neighbouring folders with a file.
+/// A workspace that contains links to paths outside of it, and neighbouring folders with a file.
 static PLACE: LazyLock<(PathBuf, Workspace)> = LazyLock::new(|| {
     let root = std::env::temp_dir().join(format!("fuzz-paths-{}", std::process::id()));
     let workspace = Workspaces::new(&root).open("acme", "conv1").unwrap();
@@ -35,7 +35,7 @@ static PLACE: LazyLock<(PathBuf, Workspace)> = LazyLock::new(|| {
 
 fuzz_target!(|text: &str| {
     let (_, workspace) = &*PLACE;
-    // `@` stands for the workspace's own path, which the fuzzer could not guess.
+    // `@` is replaced with the workspace's own path, which the fuzzer could not guess.
     let text = text.replace('@', &workspace.path().display().to_string());
     if let Ok(path) = WorkspacePath::relative(&text) {
         stays(&path, workspace);

@@ -1,7 +1,7 @@
-//! Fuzzes answers of providers: nothing panics, pieces of any size give the same reply as the whole, and an answer that was cut off runs nothing.
+//! Fuzzes responses of providers: nothing panics, pieces of any size result in the same reply as the whole, and no call of a truncated response runs.
 //!
-//! `cargo +nightly fuzz run replies -- -max_total_time=600`; the recorded answers in `crates/tool-wire/tests/wire/recorded` are good seeds, with two
-//! bytes in front: the provider, and the size of the pieces.
+//! `cargo +nightly fuzz run replies -- -max_total_time=600`; the recorded responses in `crates/tool-wire/tests/wire/recorded` are good seeds, if two
+//! bytes are put before each: the provider, and the size of the pieces.
 
 #![no_main]
 

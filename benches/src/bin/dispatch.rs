@@ -1,4 +1,4 @@
-//! One scenario, run a given number of times: callgrind counts its instructions, the allocator its allocations.
+//! Runs one scenario a given number of times: callgrind counts its instructions, and the allocator counts its allocations.
 //!
 //! `dispatch <who> <hits> <tools> <calls>`; the binary `report` runs all scenarios and prints the table.
 
@@ -24,7 +24,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("runtime");
     let _entered = runtime.enter();
     let arguments = work::arguments(u32::try_from(hits).expect("hits"));
-    // The text of the arguments exists before; what a library makes of it is counted.
+    // The text of the arguments is created before the measurement; the conversion of it by a library is measured.
     let text = || arguments.as_str();
     match who.as_str() {
         "floor" => measure(&runtime, calls, |_| text(), async |text| floor::call(black_box(text))),
@@ -38,7 +38,7 @@ fn main() {
             let made = |_| ToolCall::new("call_1", "search", text());
             measure(&runtime, calls, made, async |call| toolset.call(black_box(call), &context).await.model_text());
         }
-        // A task writes the rows in parallel to the calls, or, with `flushed`, they are written in between.
+        // A task writes the rows in parallel to the calls. With `flushed`, they are written between the calls instead.
         "tool-core-gate" | "tool-core-gate-flushed" => {
             let (toolset, context) = ours::gated(&many(tools), true);
             let buffer = toolset.gate().and_then(|gate| gate.audit().buffer()).expect("an audit").clone();
@@ -98,7 +98,7 @@ fn measure<T>(runtime: &tokio::runtime::Runtime, calls: usize, make: impl Fn(usi
     println!("{} {}", allocations / calls as u64, nanos / calls as u128);
 }
 
-/// Callgrind counts only while this runs: see `report`.
+/// Callgrind counts only while this function runs: see `report`.
 #[inline(never)]
 fn counted_region<T>(runtime: &tokio::runtime::Runtime, calls: usize, make: &impl Fn(usize) -> T, call: &impl AsyncFn(T) -> String) {
     runtime.block_on(async {

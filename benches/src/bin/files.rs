@@ -1,6 +1,6 @@
-//! The cost of the file tools: `files` prints a table; `files <folder>` keeps its tree of 200 MB there, for a second run.
+//! The cost of the file tools: `files` prints a table; `files <folder>` creates its tree of 200 MB in that folder and keeps it for a second run.
 //!
-//! `rg` must be on the path.
+//! `rg` must be in `PATH`.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -147,7 +147,7 @@ fn best(run: impl FnMut()) -> Duration {
     time
 }
 
-/// The best time of each, run in turns, because other programs use the machine as well.
+/// Returns the best time of each run. The runs alternate, because other programs use the machine as well.
 fn interleaved<const N: usize>(runs: &mut [&mut dyn FnMut(); N]) -> [Duration; N] {
     let mut times = [const { Vec::new() }; N];
     for round in 0..25 {

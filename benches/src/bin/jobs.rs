@@ -1,5 +1,5 @@
-//! The cost of starting a job, with each isolation mechanism: `jobs [RUNS [NAME…]]` prints a table of the named rows, or of
-//! all rows, and how the time of a job with all mechanisms is divided.
+//! The cost of starting a job, with each isolation mechanism: `jobs [RUNS [NAME…]]` prints a table of the named rows, or of all rows, and the phases
+//! into which the time of a job with all mechanisms is divided.
 //!
 //! Wall time is the median of the runs. CPU time is the time of this process and its children, per run. The floor is
 //! `/bin/true` started by `std::process::Command`, which is a bare `posix_spawn`.
@@ -37,7 +37,7 @@ fn main() {
     measure("a process group", &Isolation::GroupOnly, true);
     measure("the helper", &all().fold(Isolation::new(), Isolation::without), true);
     for one in all() {
-        // All other mechanisms are turned off; a root of its own and read-only mounts need no other mechanism.
+        // All other mechanisms are turned off; a separate root and read-only mounts do not depend on another mechanism.
         let others = all().filter(|mechanism| *mechanism != one);
         let isolation = others.fold(Isolation::new(), Isolation::without);
         let asks = matches!(one, Mechanism::NetworkNamespace | Mechanism::PidsCgroup | Mechanism::MemoryCgroup);
@@ -52,7 +52,7 @@ fn main() {
     }
 }
 
-/// Prints how the time of a job with all mechanisms is divided: until the program runs, until its output ends, until its exit is known.
+/// Prints the phases of a job with all mechanisms: until the program runs, until its output ends, and until its exit is known.
 fn divided(runtime: &Runtime, runs: usize) {
     let isolation = Isolation::new();
     let mut parts: [Vec<Duration>; 3] = [const { Vec::new() }; 3];
@@ -112,7 +112,7 @@ fn used() -> Duration {
 }
 
 fn usage(who: i32) -> Duration {
-    // SAFETY: `rusage` is plain data, which the call fills in.
+    // SAFETY: `rusage` consists of plain numbers, which the call overwrites.
     let usage: libc::rusage = unsafe {
         let mut usage = std::mem::zeroed();
         assert_eq!(libc::getrusage(who, &raw mut usage), 0);

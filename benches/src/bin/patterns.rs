@@ -1,7 +1,7 @@
-//! The cost of compiling hostile patterns in `search_files`: `patterns` prints the slowest.
+//! The cost of compiling hostile patterns in `search_files`: `patterns` prints the slowest ones.
 //!
-//! Each piece of a list is repeated to 1,000 characters, the limit of a call, plain and with repetitions, with and without letter case. Time
-//! is the CPU time of the calling thread, which compiles, in an empty workspace; refused patterns are measured as well.
+//! Each piece of a list is repeated to 1,000 characters, the limit of a call, plain and with repetitions, with and without letter case. The measured
+//! time is the CPU time of the calling thread, which compiles the pattern in an empty workspace; refused patterns are measured as well.
 
 use std::fs;
 use std::time::Duration;

@@ -7,7 +7,7 @@
 use std::process::Command;
 
 const CALLS: [u64; 2] = [200, 1_200];
-/// The numbers of calls through a gate, so few that no audit row has to be written: from 500 rows on, calls wait for the writes.
+/// The numbers of calls through a gate. They are so small that no audit row has to be written: from 500 rows on, calls wait for the writes.
 const WITHOUT_ROWS: [u64; 2] = [50, 450];
 
 struct Cost {
@@ -101,7 +101,7 @@ fn cost(dispatch: &std::path::Path, who: &str, hits: usize, tools: usize) -> Cos
     }
 }
 
-/// Instructions of a whole run, as callgrind counts them: the same every time.
+/// Returns the instructions of a whole run as callgrind counts them. The number is the same every time.
 fn instructions(dispatch: &std::path::Path, who: &str, hits: usize, tools: usize, calls: u64) -> u64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])

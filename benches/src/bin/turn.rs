@@ -1,4 +1,4 @@
-//! The cost of a run's step in threads of different lengths, without the model's request.
+//! The cost of one step of a run in threads of different lengths, without the model's request.
 //!
 //! `turn <messages> <steps>` drives a thread of that many messages for that many steps, each with a call of a read-only tool; callgrind counts
 //! the instructions inside `counted_region`. `turn` alone counts threads of 40 and of 4,000 messages and prints the table of README.md.
@@ -50,7 +50,7 @@ fn run(messages: usize, steps: usize) {
     let turns = Turns::new(store).most_steps(u32::MAX);
     let cx = ToolContext::builder().workspace("acme").user("ann").conversation("main").build();
     runtime.block_on(async {
-        // A user's message, calls with their results, and an answer, repeated as often as they fit.
+        // The thread repeats a user's message, calls with their results, and an answer, as often as they fit.
         let mut stored = 0;
         while stored < messages {
             let calls = ((messages - stored).saturating_sub(2) / 2).min(9);

@@ -49,7 +49,7 @@ impl<T: ErasedTool + Send + Sync> ErasedToolObject for T {
 }
 
 impl Host {
-    /// The tool under `tools` names.
+    /// Creates a map that contains the tool under `tools` names.
     #[must_use]
     pub fn new(tools: usize) -> Self {
         let mut map: HashMap<String, Box<dyn ErasedToolObject>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! The benchmarked tool with rmcp: its macros and its router, called without a transport.
+//! The benchmarked tool with rmcp: its macros and its router, which are called without a transport.
 
 use rmcp::{
     handler::server::{tool::ToolCallContext, wrapper::{Json, Parameters}, router::tool::ToolRouter},
@@ -44,7 +44,7 @@ impl Host {
     ///
     /// # Panics
     ///
-    /// If the text is not a JSON object or the call fails.
+    /// Fails if the text is not a JSON object or the call fails.
     pub async fn call(&self, arguments: &str, rebuild: bool) -> String {
         let mut params = CallToolRequestParams::new("search");
         params.arguments = Some(serde_json::from_str(arguments).expect("object"));

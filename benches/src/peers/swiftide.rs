@@ -1,4 +1,5 @@
-//! The benchmarked tool with swiftide: its `Tool` trait, implemented as its macro would do it (the macro needs the heavy umbrella crate).
+//! The benchmarked tool with swiftide: its `Tool` trait, implemented like the code of its macro. The macro itself needs swiftide's umbrella crate,
+//! which has many dependencies.
 
 use async_trait::async_trait;
 use std::{borrow::Cow, collections::HashMap};
@@ -41,7 +42,7 @@ impl Tool for Search {
 pub struct Host(HashMap<String, Box<dyn Tool>>);
 
 impl Host {
-    /// The tool under `tools` names.
+    /// Creates a map that contains the tool under `tools` names.
     #[must_use]
     pub fn new(tools: usize) -> Self {
         let mut map: HashMap<String, Box<dyn Tool>> = HashMap::new();
@@ -56,7 +57,7 @@ impl Host {
     ///
     /// # Panics
     ///
-    /// If the call fails.
+    /// Fails if the call fails.
     pub async fn call(&self, call: ToolCall) -> String {
         self.0["search"].invoke(&(), &call).await.expect("result").to_string()
     }
@@ -66,7 +67,7 @@ impl Host {
 ///
 /// # Panics
 ///
-/// Never: all required fields are set.
+/// Never fails, because all required fields are set.
 #[must_use]
 pub fn ready(arguments: String) -> ToolCall {
     ToolCall::builder().id("call_1").name("search").args(arguments).build().expect("call")

@@ -1,4 +1,4 @@
-//! A local server in place of a provider, which returns scripted answers and records the requests.
+//! A local mock server in place of a provider, which returns scripted responses and records the requests.
 #![forbid(unsafe_code)]
 
 use std::io;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The server. It listens until the runtime ends.
+/// The mock server. It listens until the runtime ends.
 #[derive(Debug)]
 pub struct StandIn {
     url: String,
@@ -16,7 +16,7 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// Starts a server that answers the requests in order; the last answer serves all that follow.
+    /// Starts a server that returns these responses in order. The last response is repeated for all further requests.
     pub async fn answering(answers: impl IntoIterator<Item = Value>) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}", listener.local_addr()?);

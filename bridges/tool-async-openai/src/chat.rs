@@ -30,8 +30,8 @@ pub fn tools(tools: &Toolset) -> Result<Vec<ChatCompletionTools>, serde_json::Er
 
 /// The message of the model in the first choice.
 ///
-/// Empty if there is no choice. A choice that ended because of its length or a content filter counts as cut off. Calls of custom
-/// tools, which take text instead of JSON, are left out: tool-core has no such tools.
+/// The message is empty if there is no choice. A choice that ended because of its length or a content filter counts as cut off. Calls of custom
+/// tools, which take text instead of JSON, are left out, because tool-core has no such tools.
 pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
     let Some(choice) = response.choices.first() else {
         return ModelMessage::default();
@@ -72,7 +72,7 @@ pub fn message(response: &CreateChatCompletionResponse) -> ModelMessage {
     }
 }
 
-/// The results for the model, in order. They follow the message with the calls.
+/// The results for the model, in order, as messages that follow the message with the calls.
 pub fn answers(results: &[CallResult]) -> Vec<ChatCompletionRequestMessage> {
     let answers = results.iter().map(|result| {
         ChatCompletionRequestMessage::Tool(ChatCompletionRequestToolMessage {

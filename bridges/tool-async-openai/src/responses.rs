@@ -63,7 +63,7 @@ pub fn message(response: &Response) -> ModelMessage {
     message
 }
 
-/// Why the model stopped. A response that failed or is still in progress has no stop reason, only [`ModelMessage::truncated`].
+/// The reason why the model stopped. A response that failed or is still in progress has no stop reason, only [`ModelMessage::truncated`].
 fn stop(response: &Response) -> Option<StopReason> {
     match response.status {
         Status::Completed => Some(StopReason::End),

@@ -1,4 +1,4 @@
-//! async-openai's own client with tools of tool-core and a stand-in for OpenAI.
+//! Tests of async-openai's own client with tools of tool-core and a mock server for OpenAI.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use async_openai::Client;

@@ -38,8 +38,8 @@
 //! # }
 //! ```
 //!
-//! genai parses the arguments of a call before this crate sees them: a duplicate key occurs only once, and a number that is
-//! longer than a double is rounded. Programs that must avoid this use `tool_wire`.
+//! genai parses the arguments of a call before this crate reads them: only one entry of a duplicate key is kept, and a number with more digits than a
+//! double is rounded. Programs that must avoid this use `tool_wire`.
 #![forbid(unsafe_code)]
 
 use genai::chat::{ChatMessage, ChatResponse, StopReason as GenaiStop, Tool, ToolResponse};
@@ -49,9 +49,9 @@ use tool_core::{CallResult, Dialect, ToolCall, Toolset};
 
 /// The definitions for a request's `tools`, in the dialect of the model's provider.
 ///
-/// Use [`Dialect::OpenAi`], [`Dialect::Anthropic`] and [`Dialect::Gemini`] for these three, [`Dialect::JsonSchema`] for the others.
-/// Tools that are not offered to the provider are left out, see [`Toolset::left_out`]. An error means that the versions of this crate and
-/// tool-core do not match.
+/// Use [`Dialect::OpenAi`], [`Dialect::Anthropic`] and [`Dialect::Gemini`] for these three providers, and [`Dialect::JsonSchema`] for the others.
+/// Tools that are not offered to the provider are left out, see [`Toolset::left_out`]. An error means that the versions of this crate and tool-core
+/// do not match.
 pub fn tools(tools: &Toolset, dialect: Dialect) -> Result<Vec<Tool>, serde_json::Error> {
     let parts = tools.offered().filter_map(|tool| tool.parts(dialect));
     let tools = parts.map(|parts| {
@@ -97,7 +97,7 @@ pub fn message(response: &ChatResponse) -> ModelMessage {
     }
 }
 
-/// The results for the model, in order. They follow the message with the calls.
+/// The results for the model, in order, as messages that follow the message with the calls.
 pub fn answers(results: &[CallResult]) -> Vec<ChatMessage> {
     let answers = results.iter().map(|result| {
         let answer =

@@ -1,4 +1,4 @@
-//! genai's own client with tools of tool-core and stand-ins for three providers.
+//! Tests of genai's own client with tools of tool-core and mock servers for three providers.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use genai::chat::{ChatMessage, ChatRequest};
@@ -62,7 +62,7 @@ async fn talk(model: &str, path: &str, dialect: Dialect, answer: Value) -> (Vec<
         .unwrap();
     let message = tool_genai::message(&response);
     assert_eq!(message.calls.len(), 2, "{message:?}");
-    // A14: the model's reasoning, which only one of these providers returns here.
+    // A14: the model's reasoning is read. Only one of these providers returns it here.
     let reasoning = if dialect == Dialect::OpenAi {
         "Two cities."
     } else {

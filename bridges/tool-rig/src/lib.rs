@@ -1,8 +1,7 @@
 //! Runs tools of [`tool_core`] in programs that use [`rig_core`].
 //!
-//! For a runtime of rig that runs tools itself, [`tools`] returns a `DynamicTool` for each; every call passes the toolset's gate. A
-//! program that sends its own completions uses [`definitions`] for the request, [`message`] for the response and [`answer`] for the
-//! next request.
+//! For a runtime of rig that runs tools itself, [`tools`] returns a `DynamicTool` for each tool; every call passes the toolset's gate. A program that
+//! sends its own completions uses [`definitions`] for the request, [`message`] for the response and [`answer`] for the next request.
 //!
 //! ```
 //! use rig_core::completion::CompletionRequest;
@@ -30,8 +29,8 @@
 //! # }
 //! ```
 //!
-//! rig parses the arguments of a call before this crate sees them: a duplicate key occurs only once, and a number that is
-//! longer than a double is rounded. Programs that must avoid this use `tool_wire`.
+//! rig parses the arguments of a call before this crate reads them: only one entry of a duplicate key is kept, and a number with more digits than a
+//! double is rounded. Programs that must avoid this use `tool_wire`.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
@@ -66,8 +65,8 @@ pub fn definitions(
 
 /// The tools for rig's runtime. Each call goes through the toolset, with a clone of `cx`.
 ///
-/// rig does not tell a tool the id of its call, so each call gets a new id that is unique in this process. A host with an effect ledger
-/// passes a context with a new turn for each turn of rig.
+/// rig does not pass the id of a call to its tool, so each call gets a new id that is unique in this process. A host with an effect ledger passes a
+/// context with a new turn for each turn of rig.
 pub fn tools(
     tools: &Toolset,
     dialect: Dialect,
@@ -100,11 +99,11 @@ fn id() -> String {
     format!("rig-{}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A result for rig's runtime: the text for the model, and for operators the kind of error.
+/// A result for rig's runtime: the text for the model, and the kind of error for operators.
 ///
 /// # Errors
 ///
-/// The error of the call, with separate texts for the model and the operator. A call that the gate denied is a refusal.
+/// Returns the error of the call, with separate texts for the model and the operator. A call that the gate denied is a refusal.
 pub fn outcome(result: &CallResult) -> Result<ToolOutput, ToolExecutionError> {
     let Some(error) = result.error() else {
         return Ok(ToolOutput::text(result.model_text()));
@@ -169,9 +168,9 @@ pub fn message(response: &CompletionResponse) -> ModelMessage {
     message
 }
 
-/// The results for the model, in order: one message that follows the one with the calls.
+/// The results for the model, in order, as one message that follows the message with the calls.
 ///
-/// `None` if there is no result. A result with an empty name, which no provider sends, is left out.
+/// Returns `None` if there is no result. A result with an empty name, which no provider sends, is left out.
 pub fn answer(results: &[CallResult]) -> Option<Message> {
     let results: Vec<ToolResult> = results
         .iter()

@@ -1,4 +1,4 @@
-//! rig's own client with tools of tool-core and a stand-in for OpenAI, and rig's tools made from those of tool-core.
+//! Tests of rig's own client with tools of tool-core and a mock server for OpenAI, and of rig's tools that are made from tools of tool-core.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use rig_core::completion::{CompletionRequest, Message};

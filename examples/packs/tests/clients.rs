@@ -46,8 +46,8 @@ fn once(tool: &'static str, arguments: Value, says: &'static str) -> Once {
     }
 }
 
-/// Calls each tool once, in an order that provides each with its input. `{web}` is a server on this machine, `{clone}` the repository that
-/// `git_clone` has made.
+/// Calls each tool once, in an order in which earlier calls provide the input of later ones. `{web}` is a server on this machine, `{clone}` the
+/// repository that `git_clone` has made.
 fn calls() -> Vec<Once> {
     let clone = || json!({"path": "{clone}"});
     vec![

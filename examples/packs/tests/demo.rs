@@ -50,7 +50,7 @@ impl<S: tracing::Subscriber> Layer<S> for Log {
     }
 }
 
-/// A model that greets twice in one message, and is done when it has read both results.
+/// A model that greets twice in one message, and is done after it has read both results.
 struct Greeter;
 
 impl Model for Greeter {
@@ -70,7 +70,7 @@ impl Model for Greeter {
     }
 }
 
-/// The objects that a process makes when it starts.
+/// The objects that a process creates when it starts.
 struct Host {
     tools: Toolset,
     turns: Turns,
@@ -132,16 +132,16 @@ impl Host {
     }
 }
 
-// S2-44: the whole course of an approval, S2-12, S2-13, S2-14, S2-15, S2-16, S2-17.
+// S2-44: an approval from the request to the answer, which also covers S2-12, S2-13, S2-14, S2-15, S2-16 and S2-17.
 #[tokio::test]
 async fn greeting_is_logged_only_after_approval() {
     let log = Log::default();
-    // Installed for all threads, because a synchronous tool runs on a thread of its own.
+    // The subscriber is installed for all threads, because a synchronous tool runs on a separate thread.
     tracing_subscriber::registry().with(log.clone()).init();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
 
-    // Both calls wait, and nothing was logged.
+    // Both calls wait, and nothing has been logged.
     let host = Host::start(&file).await;
     let tickets = host.waiting().await;
     let asked: Vec<_> = tickets.iter().map(|t| t.arguments.as_str()).collect();
@@ -159,7 +159,7 @@ async fn greeting_is_logged_only_after_approval() {
     let forged = tickets[0].token.replace(['a', 'e'], "i");
     assert!(host.answer(&forged, Reply::Approve, None).await.is_err());
 
-    // After one of two answers the turn waits for the other. The first call runs once, and its approval cannot be answered again.
+    // After the first of two answers, the turn waits for the second. The first call runs once, and its approval cannot be answered again.
     let (moon, sun) = (&tickets[0].token, &tickets[1].token);
     host.answer(moon, Reply::Approve, None).await.unwrap();
     assert!(host.answer(moon, Reply::Approve, None).await.is_err());

@@ -10,7 +10,7 @@ use tool_mcp::HttpOptions;
 
 use crate::{call, ours, rmcp_service};
 
-/// Serves until standard input ends. For each line of it, prints the CPU time so far in nanoseconds.
+/// Serves until standard input ends. For each line of input, prints the CPU time so far in nanoseconds.
 pub(crate) fn serve(who: &str) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
@@ -19,7 +19,7 @@ pub(crate) fn serve(who: &str) -> ExitCode {
         let serving = async move { ours(false).serve_http_until(listener, HttpOptions::new(), std::future::pending()).await };
         runtime.spawn(serving);
     } else {
-        // As in rmcp's documentation, but without Nagle's algorithm: with it, each call in a session takes 44 ms.
+        // The setup is the same as in rmcp's documentation, but without Nagle's algorithm: with it, each call in a session takes 44 ms.
         let router = Router::new().nest_service("/mcp", rmcp_service(who == "rmcp-json"));
         let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a socket"));
         runtime.spawn(async move { axum::serve(listener, router).await });
@@ -145,7 +145,7 @@ impl Client {
     }
 }
 
-/// Measures the servers in turns, and prints the median of the rounds.
+/// Measures the servers alternately, and prints the median of the rounds.
 pub(crate) fn measure(calls: usize, rounds: usize) -> ExitCode {
     println!("| way | rmcp, µs of a call | tool-mcp | times rmcp |\n|---|---|---|---|");
     for (way, peer, modern) in [("sessions", "rmcp", false), ("without sessions", "rmcp-json", true), ("without sessions, rmcp with events", "rmcp", true)] {

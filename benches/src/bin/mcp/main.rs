@@ -35,7 +35,7 @@ impl Server {
     }
 }
 
-/// The router is built once, as a careful author would do; rmcp's default builds it for each call.
+/// The router is built once, which a careful author would do; rmcp's default builds it for each call.
 static ROUTER: std::sync::LazyLock<rmcp::handler::server::router::tool::ToolRouter<Server>> =
     std::sync::LazyLock::new(Server::tool_router);
 
