@@ -177,7 +177,7 @@ impl Http {
         self
     }
 
-    /// Trusts a certificate (DER) in addition to those of the system.
+    /// Trusts a certificate (DER) in addition to the certificates of the system.
     pub fn root_certificate(mut self, der: Vec<u8>) -> Self {
         self.tls = self.tls.with_root(der);
         self

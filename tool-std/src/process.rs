@@ -45,8 +45,8 @@
 //!
 //! # Cost
 //!
-//! 27 crates in addition to those of `tool-core` without features, 12 in addition to those of `fs`: those of `workspace` and `tool-isolate`, and
-//! async-stream, with which generator tools are written.
+//! 27 crates in addition to those of `tool-core` without features, and 12 in addition to those of `fs`: the dependencies of `workspace` and
+//! `tool-isolate`, and async-stream, with which generator tools are written.
 
 mod commands;
 mod lines;

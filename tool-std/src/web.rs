@@ -18,7 +18,7 @@
 //!
 //! The text of a page is untrusted input. A host that lets a model act on it should account for that in its policy.
 //!
-//! Cost: 39 crates beyond those of the feature `http`.
+//! Cost: 39 crates in addition to those of the feature `http`.
 
 mod article;
 mod choice;

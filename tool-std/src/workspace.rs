@@ -330,7 +330,7 @@ pub(crate) fn create_private(parent: &Dir, name: &str) -> io::Result<()> {
     parent.create_dir_with(name, &owner_only)
 }
 
-/// Why a workspace could not be opened or removed.
+/// The reason why a workspace could not be opened or removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkspaceError {

@@ -63,7 +63,7 @@ pub fn definitions(
     definitions.collect()
 }
 
-/// The tools for rig's runtime. Each call goes through the toolset, with a clone of `cx`.
+/// The tools for rig's runtime. Each call passes through the toolset, with a clone of `cx`.
 ///
 /// rig does not pass the id of a call to its tool, so each call gets a new id that is unique in this process. A host with an effect ledger passes a
 /// context with a new turn for each turn of rig.

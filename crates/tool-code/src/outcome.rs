@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// How a run ended.
+/// The status at the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -104,7 +104,7 @@ pub struct Log {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct RunResult {
-    /// How the run ended.
+    /// The status at the end of the run.
     pub status: Status,
     /// The value that the code returned, as JSON; `null` if it returned none or did not finish.
     pub result: Box<RawValue>,

@@ -14,22 +14,22 @@ pub const PASSED: [&str; 20] = [
     "SHELL",
     "TMPDIR",
     "TERM",
-    // Locale.
+    // Variables of the locale.
     "LANG",
     "LC_ALL",
     "LC_CTYPE",
-    // Certificates.
+    // Locations of certificates.
     "NODE_EXTRA_CA_CERTS",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
-    // Proxies.
+    // Addresses of proxies.
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "NO_PROXY",
     "http_proxy",
     "https_proxy",
     "no_proxy",
-    // Node.
+    // Variables of Node.
     "NODE_ENV",
     "NODE_OPTIONS",
 ];

@@ -44,7 +44,7 @@
 //! A server that is a child process is reached with `TokioChildProcess`, which the feature `client` enables. For a server over HTTP enable
 //! rmcp's own features `transport-streamable-http-client-reqwest` and `reqwest` (for TLS), and use `StreamableHttpClientTransport`.
 //!
-//! # What is not trusted
+//! # Untrusted data of a server
 //!
 //! * **Effects.** A server's hints about effects are not trusted. Unless the host trusts them ([`LoadTools::trust_hints`])
 //!   or declares a tool's effects itself ([`LoadTools::read_only`]), a tool may do anything: delete, overwrite, and reach
@@ -56,8 +56,9 @@
 //! * **Texts.** A tool with hidden characters in any of its texts, or with a text of more than [`MOST_TEXT`]
 //!   bytes, is refused, unless the host has them [removed](LoadTools::remove_hidden_text). Everything that is
 //!   shown to people (report, lock, log, errors for operators) shows such characters as `\u{…}`, and so do results
-//!   for the model (see [`LoadTools::exact_results`]). What a host reads through [`McpClient::peer`] or a handler
-//!   is unchanged: instructions, prompts, resources and questions. Check those with [`tool_core::hidden`].
+//!   for the model (see [`LoadTools::exact_results`]). Texts that a host
+//!   reads through [`McpClient::peer`] or a handler are unchanged: instructions, prompts, resources and questions.
+//!   Check them with [`tool_core::hidden`].
 //! * **Results.** They have a [size limit](LoadTools::output_limit), a [timeout](LoadTools::timeout), and must match
 //!   the output schema. Protocol errors are reported to the operator; the model reads the tool's own error text.
 //!

@@ -233,7 +233,7 @@ impl Core {
     }
 }
 
-/// How a response is serialized.
+/// The form in which a response is serialized.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
     /// The protocol is older than 2026-07-28.

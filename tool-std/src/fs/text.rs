@@ -35,7 +35,7 @@ enum Held {
     Some(File, Vec<u8>, u64),
 }
 
-/// Why a file cannot be read as text.
+/// The reason why a file cannot be read as text.
 pub(super) enum Unreadable {
     Io(io::Error),
     /// The file holds a NUL byte.

@@ -87,7 +87,7 @@ impl Files {
     }
 }
 
-/// The rules of one ignore file, linked to those of earlier files and of the folders above.
+/// The rules of one ignore file, linked to the rules of earlier files and of the folders above.
 struct Rules {
     above: Option<Arc<Rules>>,
     /// Length of the prefix of a path that the rules do not match: the path of their folder.

@@ -94,7 +94,7 @@ const SETTINGS: [(&str, &str); 42] = [
     ("fetch.writeCommitGraph", "false"),
 ];
 
-/// The whole environment of every run, apart from what [`Command::job`] adds.
+/// The whole environment of every run, except the variables that [`Command::job`] adds.
 const ENV: [(&str, &str); 20] = [
     ("HOME", "/dev/null"), // neither `.gitconfig` nor `.netrc`
     ("XDG_CONFIG_HOME", "/dev/null"),

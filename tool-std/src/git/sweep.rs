@@ -133,7 +133,7 @@ fn is_old(dir: &Dir, name: &str, now: SystemTime) -> bool {
 /// Whether no tool has used a repository, and nothing in it has changed, for too long.
 ///
 /// The time of the folder alone is not enough: neither a deeper edit nor a commit changes it. A time in the future is ignored, so that a program
-/// cannot keep a repository for ever by setting one; programs cannot change the time that the tools record.
+/// cannot keep a repository forever by setting one; programs cannot change the time that the tools record.
 fn is_left_alone(dir: &Dir, name: &str, used: Option<SystemTime>, now: SystemTime) -> bool {
     let mut look = Look {
         now,

@@ -71,7 +71,7 @@ impl Tls {
     }
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 #[derive(Debug)]
 pub(super) enum ExchangeError {
     /// No address accepted a connection.

@@ -66,7 +66,7 @@ impl Credential {
         self
     }
 
-    /// The header to send for a style. The error says why the secret is not sent to this URL.
+    /// The header to send for a style. The error contains the reason why the secret is not sent to this URL.
     pub(super) fn injected(
         this: Option<&Self>,
         style: Option<AuthStyle>,

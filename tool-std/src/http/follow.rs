@@ -164,7 +164,7 @@ fn outgoing(hop: &Hop, user_agent: &HeaderValue) -> Result<http::Request<Full<By
     Ok(request)
 }
 
-/// What to do after a response.
+/// The next step after a response.
 enum Next {
     /// Return the response.
     Answer,

@@ -1,4 +1,4 @@
-//! The guard that decides where a request may go.
+//! The guard that decides to which hosts and addresses a request may go.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,7 +16,7 @@ use super::special::special_range;
 ///
 /// Closures implement this: `|address| special_range(address)` is the default of a [`Guard`].
 pub trait AddressPolicy: Send + Sync + 'static {
-    /// Why nothing may be sent to an address; `None` if it is allowed.
+    /// The reason why nothing may be sent to an address; `None` if the address is allowed.
     fn refusal(&self, address: IpAddr) -> Option<&'static str>;
 }
 
@@ -163,7 +163,7 @@ impl Guard {
         Ok(url)
     }
 
-    /// Checks a URL that is already parsed, such as that of a redirect, as [`url`](Self::url) does.
+    /// Checks a URL that is already parsed, such as the target of a redirect, as [`url`](Self::url) does.
     pub fn judge(&self, url: &Url) -> Result<(), Refusal> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Refusal::Scheme(url.scheme().to_owned()));
@@ -270,7 +270,7 @@ fn reason(error: url::ParseError) -> &'static str {
     }
 }
 
-/// Why a request was refused.
+/// The reason why a request was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -282,7 +282,7 @@ pub enum Refusal {
     User,
     /// The port is not allowed.
     Port(u16),
-    /// The name is blocked or is not that of a public host.
+    /// The name is blocked or does not belong to a public host.
     Blocked(String),
     /// The host is not on the list of allowed hosts.
     NotAllowed(String),

@@ -216,7 +216,7 @@ impl Response {
         serde_json::from_slice(&self.body)
     }
 
-    /// How long to wait before a retry, if the server sends `Retry-After`, as seconds or as a date.
+    /// The time to wait before a retry, if the server sends `Retry-After`, as seconds or as a date.
     pub fn retry_after(&self) -> Option<Duration> {
         let text = self.header("retry-after")?.trim();
         if let Ok(seconds) = text.parse() {

@@ -20,7 +20,7 @@ const MOST_LINKS: usize = 100;
 /// Maximum length of a link's URL in a result, in bytes. Longer URLs are left out, because a truncated URL would lead elsewhere.
 pub(super) const LONGEST_URL: usize = 2_000;
 
-/// How many bytes of a page are searched for its charset.
+/// Number of bytes of a page that are searched for its charset.
 const CHARSET_HEAD: usize = 1024;
 
 /// Elements that are never the text of a page, even if it has hardly any other text.

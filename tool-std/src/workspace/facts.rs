@@ -37,7 +37,7 @@ pub(crate) enum Place {
     Device(u64),
 }
 
-/// Why an existing file is refused.
+/// The reason why an existing file is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     HardLinks,

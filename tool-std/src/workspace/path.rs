@@ -153,7 +153,7 @@ impl Workspace {
     }
 }
 
-/// Why a text is not a valid path in a workspace. The error's text is written for the model that wrote the path.
+/// The reason why a text is not a valid path in a workspace. The error's text is written for the model that wrote the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathError(String, Fault);
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::fs::{Dir, OpenOptions, Permissions};
 
-/// What to do with an existing file of the same name.
+/// The treatment of an existing file of the same name.
 #[derive(Clone, Debug)]
 pub(crate) enum Replace {
     /// Keep it, and fail with [`io::ErrorKind::AlreadyExists`].

@@ -32,7 +32,7 @@ struct Told {
     name: String,
     /// The name of the fn; `None` if the definition has no Rust type.
     tool: Option<String>,
-    /// Why no fn was generated.
+    /// The reasons why no fn was generated.
     faults: Vec<String>,
     /// Constraints that neither a type nor an attribute expresses.
     lost: Vec<String>,

@@ -45,7 +45,7 @@ const REJECTIONS: usize = 1000;
 /// Unhandled rejected promises with their reasons.
 type Rejected = Rc<RefCell<Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>>>;
 
-/// A fresh engine.
+/// A new engine, which runs one program.
 ///
 /// It is never freed: the process ends with the run, and freeing a heap that was interrupted in an arbitrary state is not safe.
 pub(super) struct Machine {

@@ -34,7 +34,7 @@ pub(crate) fn arguments(
     }
 }
 
-/// How a call starts.
+/// The start of a call.
 pub(crate) enum Start {
     /// The call as the model made it.
     Call(ToolCall),

@@ -62,7 +62,7 @@ impl Outlets {
     }
 }
 
-/// Wraps a schema in that of `{"result": …}`, unless its root is an object.
+/// Wraps a schema in the schema of `{"result": …}`, unless its root is an object.
 fn wrap(schema: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Root<'a> {

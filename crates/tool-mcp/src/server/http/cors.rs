@@ -12,7 +12,7 @@ use tower_service::Service;
 
 use super::guard::Guard;
 
-/// How long a browser may cache the response to a preflight request; browsers limit this to two hours.
+/// Time for which a browser may cache the response to a preflight request; browsers limit this to two hours.
 const KEPT: Duration = Duration::from_hours(2);
 
 /// Adds CORS headers for the origins that the guard trusts. A preflight request carries no token and is answered here.

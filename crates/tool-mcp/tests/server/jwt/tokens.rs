@@ -623,7 +623,7 @@ async fn changed_token_parts_are_refused() {
             assert_eq!(setup.status(&odd).await, 401, "{odd}");
         }
     }
-    // The header names a different algorithm than that of the key.
+    // The header names a different algorithm than the algorithm of the key.
     let header = json!({ "alg": "RS256", "kid": "p256" });
     setup
         .refuses(

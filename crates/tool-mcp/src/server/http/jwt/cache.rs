@@ -11,8 +11,8 @@ use super::fetch::{FetchedJwks, JwksError, JwksFetcher};
 use super::keys::{self, Key, MOST_KEYS};
 use super::{AuthError, JwtAlgorithm};
 
-/// Shortest time between two fetches while there are keys. Anybody can send tokens with unknown keys, and these tokens must not cause a request to
-/// the issuer each.
+/// Shortest time between two fetches while there are keys. Anybody can send tokens with unknown keys, and each of them could otherwise cause a
+/// request to the issuer.
 const BETWEEN: Duration = Duration::from_secs(30);
 /// Shortest time between two fetches while there are no keys and every request is refused.
 const RETRY: Duration = Duration::from_secs(5);
