@@ -41,7 +41,7 @@ pub use args::{Issue, Repair, RepairNote};
 pub use schema::pattern::PatternError;
 pub use schema::{
     AuditForm, Constraints, EnumValue, Example, Field, Format, Integer, IntegerValue, Json, Kind,
-    Number, Pattern, Schema, StrictSchema, Tagging, Text, Union, Variant,
+    MapKey, Number, Pattern, Schema, StrictSchema, Tagging, Text, Union, Variant,
 };
 
 pub mod dialect {

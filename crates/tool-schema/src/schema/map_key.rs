@@ -1,11 +1,10 @@
 //! Keys of maps.
 
-/// A type that can be the key of a map; keys are strings in JSON.
+/// A type that can be the key of a map in a schema; keys are strings in JSON. Texts, numbers and enums implement it.
 #[diagnostic::on_unimplemented(
     message = "[map-type] maps are open records and `{Self}` does not admit every string, take a `Vec` of a struct with a key and a value",
     label = "a map whose keys are `{Self}`"
 )]
-#[doc(hidden)]
 pub trait MapKey {
     /// Whether every string is a valid key. Numbers and enums are written as strings too, but a schema would accept keys that
     /// deserialization rejects.
