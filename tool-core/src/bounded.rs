@@ -1,8 +1,7 @@
-//! Long outputs, of which a model reads the head and may read on.
+//! Long outputs: a model reads the head, and can read the rest in parts.
 //!
-//! A tool that returns [`Bounded<T, N>`](Bounded) gives the client all of its output. The model gets at most `N` bytes: of a longer
-//! output it reads the head, the total length and a handle. The whole output is kept for the caller in a
-//! [`SpillStore`], and the tool [`read_more`] reads on in it.
+//! A tool that returns [`Bounded<T, N>`](Bounded) gives the client all of its output. The model gets at most `N` bytes: if the output is longer, it reads the
+//! head, the total length and a handle. The whole output is kept for the caller in a [`SpillStore`], and the tool [`read_more`] returns further parts of it.
 //!
 //! A host adds the tool to its registry, and the store to its contexts:
 //!
@@ -27,8 +26,8 @@
 //! # }
 //! ```
 //!
-//! A handle works only for the tenant and principal of the call; for everyone else it does not exist. All callers without a workspace
-//! or user count as the same caller. Without a store, or if the store fails, the model reads the head and a note that the rest is not stored.
+//! A handle works only for the tenant and principal of the call; for all others, the output does not exist. All callers without a workspace or user count as
+//! the same caller. Without a store, or if the store fails, the model reads the head and a note that the rest is not stored.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -57,7 +56,7 @@ pub struct Bounded<T, const N: usize = 4096> {
 }
 
 impl<T, const N: usize> Bounded<T, N> {
-    /// Wraps a value of which the model reads at most `limit` bytes, whatever `N` is.
+    /// Wraps a value of which the model reads at most `limit` bytes, regardless of `N`.
     pub fn at_most(value: T, limit: usize) -> Self {
         Self { value, limit }
     }
@@ -150,7 +149,7 @@ pub(crate) fn is_bounded(output: &Output) -> bool {
         .is_some_and(|model| model.bound().is_some())
 }
 
-/// Decides what the model reads of a bounded output, and stores the whole output if it does not fit.
+/// Replaces a bounded output by the text that the model reads, and stores the whole output if it does not fit.
 ///
 /// The text is stored unchanged, so the argument's type requires that secrets are masked.
 pub(crate) async fn settle(
@@ -169,7 +168,7 @@ pub(crate) async fn settle(
     })
 }
 
-/// Returns what the model reads of a bounded output; `None` if that is the payload.
+/// Returns the model output of a bounded output; `None` if the model reads the payload.
 async fn head(output: &Output, cx: &ToolContext) -> Option<ModelOutput> {
     let (limit, files) = output.model.as_ref().and_then(ModelOutput::bound)?;
     if let Some(named) = files {
@@ -204,7 +203,7 @@ async fn beginning(text: String, limit: usize, cx: &ToolContext) -> String {
     format!("{head}\n[these are the first {shown} of {total} bytes, {rest}]")
 }
 
-/// Longest wait for the store by a call without a deadline, or with a later one.
+/// Maximum time that a call waits for the store, if its deadline is not earlier.
 #[cfg(feature = "host")]
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -260,10 +259,10 @@ fn handle() -> String {
     format!("{:016x}{:016x}", env::unique(&COUNT), env::unique(&COUNT))
 }
 
-/// Name of the tool that reads on in an output.
+/// Name of the tool that returns further parts of an output.
 const READ_MORE: &str = "read_more";
 
-/// Most bytes that one call of the tool returns.
+/// Maximum number of bytes that one call of the tool returns.
 const MOST: u64 = 65_536;
 
 #[derive(Deserialize)]
@@ -279,15 +278,15 @@ struct More {
     text: String,
     /// The byte at which the text begins.
     from: u64,
-    /// The byte to read on from; `None` at the end.
+    /// The position for the next call; `None` at the end.
     next: Option<u64>,
     total: u64,
 }
 
-/// The tool `read_more`, which reads on in outputs of [`Bounded`] tools. A host adds it once, with
+/// The tool `read_more`, which returns further parts of outputs of [`Bounded`] tools. A host adds it once, with
 /// [`RegistryBuilder::dynamic`](crate::RegistryBuilder::dynamic), and adds [`Spills`] to its contexts.
 ///
-/// It takes a handle, the byte to read from and the most bytes to return. It returns whole characters and the byte to read on from.
+/// Its arguments are a handle, the byte to read from and the maximum number of bytes. It returns whole characters and the position for the next call.
 pub fn read_more() -> DynamicTool {
     let schema = serde_json::json!({
         "type": "object",

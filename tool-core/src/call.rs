@@ -92,7 +92,7 @@ pub struct CallResult {
     pub(crate) conversation: Option<Arc<str>>,
     #[cfg(feature = "host")]
     pub(crate) tickets: Vec<Ticket>,
-    /// The ledger's entry about the call, if it decides what happens with this result. Boxed, because few calls have one.
+    /// The ledger's entry about the call, if the caller has to act on it. Boxed, because few calls have one.
     #[cfg(feature = "host")]
     pub(crate) looked_up: Option<Box<LookedUp>>,
     /// Whether a store of the gate failed, so that it is unknown whether the call ran before or was approved.
@@ -183,9 +183,8 @@ impl CallResult {
         &self.name
     }
 
-    /// Returns the conversation of the context that the call was made with, so that a client knows which conversation a result belongs to.
-    /// The audit row of the call names the same one. `None` if the context has no conversation, and in a result that the host made
-    /// with [`refused`](Self::refused).
+    /// Returns the conversation of the context that the call was made with, so that a client knows which conversation a result belongs to. The audit row of the
+    /// call has the same conversation. `None` if the context has no conversation, and in a result that the host made with [`refused`](Self::refused).
     ///
     /// ```
     /// use tool_core::{ToolCall, ToolContext, tool, toolset};
@@ -218,8 +217,8 @@ impl CallResult {
         outcome.ok().map(|output| &*output.payload)
     }
 
-    /// Returns the payload without the bytes of the files that the model is shown. A line such as `[image/png, 68 bytes]` replaces them. For
-    /// logs and for readers of text.
+    /// Returns the payload without the bytes of the files that the model is shown. A line such as `[image/png, 68 bytes]` replaces them. Use this for logs and
+    /// for interfaces that show only text.
     ///
     /// ```
     /// use tool_core::Image;
@@ -280,8 +279,8 @@ impl CallResult {
         self.duration
     }
 
-    /// Returns the text that the model reads: the tool's model output if it sets one, else a JSON string without quotes, else the JSON.
-    /// For an error, these are sentences that let the model repair the call.
+    /// Returns the text that the model reads: the tool's model output if it sets one, otherwise the payload, where a string has no quotes. The text of an error
+    /// lets the model repair the call.
     pub fn model_text(&self) -> String {
         match self.outcome.get() {
             Err(error) => error.model_text(),
@@ -308,7 +307,7 @@ impl CallResult {
 
     /// Turns a payload of the form `{"error": "…"}`, alone or with `"success": false`, into a failure.
     ///
-    /// For tools of other systems, which report failures in their output.
+    /// Use this for tools of other systems, which report failures in their output.
     #[must_use]
     pub fn bare_error(mut self) -> Self {
         #[derive(Deserialize)]
@@ -322,7 +321,7 @@ impl CallResult {
             && let Ok(bare) = serde_json::from_str::<Bare>(output.payload.get())
             && !bare.success
         {
-            // The text is from the payload, in which secrets are masked already.
+            // Secrets in the payload are masked already, so the text needs no masking.
             let error = ToolError::of(ErrorKind::Failed, bare.error);
             self.outcome = self.outcome.map(|_| Err(error));
         }

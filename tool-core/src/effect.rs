@@ -6,8 +6,8 @@ use crate::schema::dialect::Hints;
 
 /// A set of effects that a tool may have.
 ///
-/// A host value states its effect with [`FromContext::EFFECT`](crate::FromContext::EFFECT). The effect of a tool is the union of those
-/// of its host parameters and of the words in its attribute.
+/// A host value declares its effect with [`FromContext::EFFECT`](crate::FromContext::EFFECT). The effect of a tool is the union of the effects of its host
+/// parameters and the effects that its attribute names.
 ///
 /// ```
 /// use tool_core::Effect;
@@ -47,7 +47,7 @@ impl Effect {
         Self(self.0 | other.0)
     }
 
-    /// Whether everything in `other` is in this set.
+    /// Whether this set contains every effect of `other`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -98,13 +98,13 @@ impl fmt::Display for Effect {
     reason = "each flag is one word of the attribute"
 )]
 pub struct Declared {
-    /// Whether the attribute says `read_only`.
+    /// Whether the attribute contains `read_only`.
     pub read_only: bool,
-    /// Whether the attribute says `destructive`.
+    /// Whether the attribute contains `destructive`.
     pub destructive: bool,
-    /// Whether the attribute says `idempotent`.
+    /// Whether the attribute contains `idempotent`.
     pub idempotent: bool,
-    /// Whether the attribute says `open_world`.
+    /// Whether the attribute contains `open_world`.
     pub open_world: bool,
 }
 
@@ -117,10 +117,10 @@ impl Declared {
         open_world: false,
     };
 
-    /// Returns the union of the words' effects and those of the host parameters.
+    /// Returns the union of the effects of the words and the effects of the host parameters.
     ///
-    /// A tool that declares nothing and takes nothing from the host may still do anything that Rust can. It counts as a tool without
-    /// an effect on the host, but not as read-only (see [`Declared::hints`]).
+    /// A tool that declares nothing and takes nothing from the host can still do anything that Rust code can do. It counts as a tool without an effect on the
+    /// host, but not as read-only (see [`Declared::hints`]).
     pub const fn effect(self, host: &[Effect]) -> Effect {
         let mut effect = Effect::NONE;
         let mut i = 0;
@@ -140,8 +140,8 @@ impl Declared {
         effect
     }
 
-    /// Whether a tool has no effect except through the calls that it makes. `host` has the effect of each host parameter, and whether
-    /// that parameter only calls; the parameters that do not only call must not change anything.
+    /// Whether a tool has no effect except through the calls that it makes. Each item of `host` is the effect of a host parameter, and whether the parameter
+    /// has no effect except through calls. The effects of all other parameters must neither change state nor reach beyond the host.
     #[must_use]
     pub const fn only_calls(self, host: &[(Effect, bool)]) -> bool {
         let mut own = self.effect(&[]);
@@ -161,7 +161,8 @@ impl Declared {
 
     /// Returns the annotations that MCP clients read.
     ///
-    /// Read-only is stated only if the tool declares it, or takes a host value that reads and none that changes state.
+    /// The tool is read-only if nothing that it declares or takes from the host changes state, and it is declared as read-only or takes a host value that
+    /// reads.
     pub const fn hints(self, host: &[Effect]) -> Hints {
         let effect = self.effect(host);
         let read_only =

@@ -353,7 +353,7 @@ fn chain(error: &(dyn StdError + Send + Sync + 'static)) -> String {
     text
 }
 
-/// An error that `?` converts into a [`ToolError`]. The trait exists so that rustc reports any other error once, and says what to write.
+/// An error that `?` converts into a [`ToolError`]. The trait exists so that rustc reports any other error once, with a hint for the fix.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`?` cannot convert `{Self}` into a `ToolError`",
@@ -370,7 +370,7 @@ impl<E: IntoToolError> From<E> for ToolError {
     }
 }
 
-/// Prints the text for the model, so that an error that is printed into a message leaks nothing.
+/// Prints the text for the model, so that an error that is formatted into a message exposes no private text.
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.model_text())
@@ -431,7 +431,7 @@ impl Mask for ToolError {
 }
 
 mod audit {
-    //! Audit ids that differ between calls and between processes. They are names, not secrets.
+    //! Audit ids that differ between calls and between processes. They are identifiers, not secrets.
 
     use std::sync::atomic::AtomicU64;
 

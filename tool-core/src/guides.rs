@@ -2,8 +2,8 @@
 //!
 //! Start with [`authors`]. This module exists only in the documentation.
 
-// The guides are files of the repository and link to one another by file name. The definitions above each guide come first, so they
-// replace the ones at its end, and the links lead to the pages here.
+// The guides are files of the repository and link to one another by file name. Link definitions above each guide have priority over the definitions at its end,
+// so that the links lead to the pages here.
 macro_rules! guide {
     ($name:ident: $file:literal) => {
         #[doc = "[arguments.md]: crate::guides::arguments"]

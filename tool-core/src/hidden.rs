@@ -1,8 +1,8 @@
 //! Hidden characters in text: find, escape and remove them.
 //!
-//! Untrusted text (a tool's description, a result) can hold characters that a terminal or an editor does not show and that a model
-//! reads: Unicode tag characters spell whole sentences, bidirectional overrides change the order in which a line is read, escape
-//! sequences rewrite what a terminal shows. [`find`] finds them, [`escape`] writes them as `\u{e0041}`, [`remove`] removes them.
+//! Untrusted text (a tool's description, a result) can contain characters that a terminal or an editor does not show but a model reads: Unicode tag characters
+//! spell whole sentences, bidirectional overrides change the order in which a line is read, escape sequences change the text that a terminal shows. [`find`]
+//! finds them, [`escape`] writes them as `\u{e0041}`, [`remove`] removes them.
 //!
 //! Hidden are: control characters except tab and line breaks, every code point that Unicode defines as invisible
 //! (`Default_Ignorable_Code_Point`), format characters (`Cf`), line and paragraph separators, and the Braille blank. Not hidden are the
@@ -46,12 +46,12 @@ const RANGES: [(u32, u32); 28] = [
     (0x1BCA0, 0x1BCA3),
     (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
-    // Noncharacters, which no text may hold.
+    // Noncharacters, which text must not contain.
     (0xFDD0, 0xFDEF),
     (0xFFFE, 0xFFFF),
     (0x1FFFE, 0x1FFFF),
     (0x2FFFE, 0x2FFFF),
-    // Private use: it is unknown what the reader sees.
+    // Private use, whose appearance is not defined.
     (0xE000, 0xF8FF),
     (0xF0000, 0xFFFFF),
     (0x10_0000, 0x10_FFFF),
@@ -62,7 +62,7 @@ fn may_be_hidden(c: char) -> bool {
     !matches!(c, ' '..='~' | '\n' | '\t') && RANGES.iter().any(is_in)
 }
 
-/// Whether emoji are joined from this symbol, roughly: arrows to dingbats, and the planes of pictographs.
+/// Whether this symbol may be part of a joined emoji. The ranges are approximate: arrows to dingbats, and the planes of pictographs.
 fn is_symbol(c: char) -> bool {
     matches!(u32::from(c), 0x2190..=0x2BFF | 0x3030 | 0x303D | 0x3297 | 0x3299 | 0x1F000..=0x1FAFF)
 }

@@ -44,7 +44,7 @@
 //! # }
 //! ```
 //!
-//! # Where to find what
+//! # Index by task
 //!
 //! | you want to | use | guide |
 //! |---|---|---|
@@ -58,7 +58,7 @@
 //! | write requests of a provider and read its replies | the crate `tool-wire`, [`Dialect`] | [hosts](guides::hosts) |
 //! | run the loop around a model | [`turn::Turns`] | [hosts](guides::hosts) |
 //! | approve, limit, audit, never repeat an effect | [`Gate`], [`Approvals`], [`limits`], [`Audit`], [`store`] | [hosts](guides::hosts) |
-//! | control who may call what | [`Rules`], [`policy`], [`Switches`] | [operators](guides::operators) |
+//! | restrict the tools of a tenant, user or agent | [`Rules`], [`policy`], [`Switches`] | [operators](guides::operators) |
 //! | offer thousands of tools | [`search`] | [hosts](guides::hosts) |
 //! | make tools at run time from JSON Schema | [`DynamicTool`], [`schema::dynamic`] | |
 //! | keep secrets out of texts and logs | [`redact`] | [threat model](guides::threat_model) |
@@ -125,8 +125,8 @@ mod visibility;
 pub use tool_store::env;
 use tool_store::{digest, panics};
 
-/// Items that the macros' code uses, under a name that has the patch version: code of one version that meets the crate of another does not compile.
-/// There are no promises about what is in it.
+/// Items that the macros' code uses. The name contains the patch version, so that code that the macros of one version generated does not compile with another
+/// version of this crate. There are no promises about the contents.
 #[doc(hidden)]
 pub mod __private0 {
     pub use crate::private::*;
@@ -156,7 +156,7 @@ pub use gate::{Gate, GateBuilder, Retry, Sweeper};
 pub use output::{
     Audio, Citation, File, Image, IntoOutput, ModelOutput, Part, Source, ToModelOutput,
 };
-// `tool-cli` needs these two to describe files as results do.
+// `tool-cli` needs these two items to describe files in the same way as results.
 #[doc(hidden)]
 pub use output::{HOLDS_SECRET, decoded_size};
 pub use policy::lists::{Access, Lists, Step};

@@ -1,9 +1,9 @@
 //! Rate limits, quotas and concurrency limits for calls.
 //!
-//! There are three kinds of limits: a [rate](Limit::rate) spreads calls out, a [quota](Limit::quota) counts them in a window, and
-//! [`at_once`](Limit::at_once) limits how many run concurrently. Each limit counts for the whole host, per tenant or per principal, and for
-//! all tools together, for each tool separately, or only for the tools that it names. A call that exceeds a limit gets an error of the kind
-//! [`RateLimited`](ErrorKind::RateLimited) that says when to try again.
+//! There are three kinds of limits: a [rate](Limit::rate) spreads calls out, a [quota](Limit::quota) counts them in a window, and [`at_once`](Limit::at_once)
+//! limits how many run concurrently. Each limit counts for the whole host, per tenant or per principal, and for all tools together, for each tool separately,
+//! or only for the tools that it names. A call that exceeds a limit gets an error of the kind [`RateLimited`](ErrorKind::RateLimited), which contains the time
+//! after which to try again.
 //!
 //! ```
 //! use std::time::Duration;
@@ -170,7 +170,7 @@ impl LimitsBuilder {
                 counts: Mutex::default(),
             });
         }
-        // Rates come last, because a refused call cannot return what it took from them.
+        // Rates come last, because a refused call cannot give back the units that it took from a rate.
         rules.sort_by_key(|rule| matches!(rule.counter, Counter::Rate(_)));
         Ok(Limits(Arc::new(Inner {
             rules,
@@ -239,7 +239,7 @@ pub struct LimitGuard {
     _places: Vec<Arc<()>>,
 }
 
-/// What a call took from a rule.
+/// The unit that a call took from the count of a rule.
 enum Taken {
     Nothing,
     Place(Arc<()>),
@@ -254,7 +254,7 @@ impl Limits {
 
     /// Counts a call of this tool, or refuses it with [`ErrorKind::RateLimited`] and the time to wait.
     ///
-    /// A refused call returns what it took from other quotas and places. What it took from other rates is not returned.
+    /// A refused call gives back the units that it took from other quotas and concurrency limits. Units of other rates are not given back.
     pub fn enter(&self, cx: &ToolContext, tool: &ToolDef) -> Result<LimitGuard, ToolError> {
         let now = self.0.clock.now();
         let mut places = Vec::new();
@@ -295,7 +295,7 @@ impl std::fmt::Debug for Limits {
 /// Why a rule refuses a call.
 struct Refused {
     wait: Duration,
-    /// Whether there is no room for a new key.
+    /// Whether a new key has no room.
     full: bool,
 }
 

@@ -24,7 +24,7 @@ pub struct SecretNeed {
 pub enum SecretKind {
     /// The user types a text, which the host hides.
     Text,
-    /// As one of these choices, which are shown in clear.
+    /// The user picks one of these choices, which are not hidden.
     Select(Cow<'static, [Cow<'static, str>]>),
 }
 

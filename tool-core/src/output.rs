@@ -127,9 +127,9 @@ pub enum Step<T> {
     Final(T),
 }
 
-/// An output that decides what the model reads of it. The client still gets the whole output.
+/// An output with a separate form for the model. The client still gets the whole output.
 ///
-/// If the output type of a tool implements this, the model reads [`to_model_output`](Self::to_model_output). The attribute needs no word for it.
+/// If the output type of a tool implements this, the model reads [`to_model_output`](Self::to_model_output). `#[tool]` needs no option for it.
 pub trait ToModelOutput {
     /// Returns the output that the model reads.
     fn to_model_output(&self) -> ModelOutput;

@@ -25,8 +25,8 @@
 //! # Ok::<(), tool_core::redact::TooShort>(())
 //! ```
 //!
-//! It does not find a secret that a tool has changed in any other way (reversed, compressed, encrypted, split over two values),
-//! or a part of a secret. The redactor holds the secrets in memory in clear for as long as it exists, and does not wipe them.
+//! A redactor does not find a secret that a tool has changed in any other way (reversed, compressed, encrypted, split over two values), and it does not find a
+//! part of a secret. It holds the secrets in memory in clear text for as long as it exists, and does not wipe them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -126,7 +126,7 @@ impl Redactor {
         secret.trim().len() < Self::SHORTEST
     }
 
-    /// Whether the redactor knows no secrets, and so changes nothing.
+    /// Whether the redactor has no secrets and therefore changes no text.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -160,9 +160,9 @@ impl Redactor {
         StreamRedactor::new(self.clone())
     }
 
-    /// Masks what can be masked before more bytes are known. Also returns the number of bytes of the text that were processed.
+    /// Masks the part of the text that no further bytes can change. Also returns the number of processed bytes.
     ///
-    /// With `last`, these are all bytes.
+    /// If `last` is true, all bytes are processed.
     fn advance<'a>(&self, bytes: &'a [u8], last: bool) -> (Cow<'a, [u8]>, usize) {
         let Some(known) = &self.0 else {
             return (Cow::Borrowed(bytes), bytes.len());
@@ -202,7 +202,7 @@ fn into_text(masked: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Returns the mask of a secret: the first of these that cannot be part of a secret, whatever text is around it.
+/// Returns the mask of a secret: the first candidate that cannot be a part of any secret, not even together with the text around it.
 fn mask(name: &str, secrets: &[&str]) -> String {
     let meets = |mask: &str| {
         secrets.iter().any(|secret| {

@@ -66,7 +66,7 @@ pub(crate) struct Pruned {
     pub(crate) detail: String,
 }
 
-/// What a tool lacks that was left out.
+/// The requirement that a tool does not meet, so that it is left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lack {
     /// An environment variable that the tool needs.
@@ -76,7 +76,7 @@ pub(crate) enum Lack {
     Version,
 }
 
-/// Maximum capacity in bytes that is reserved for an output. The buffer of a longer output grows, so that no memory is reserved in vain.
+/// Maximum capacity in bytes that is reserved for an output. The buffer of a longer output grows, so that memory is not reserved needlessly.
 const MOST_ROOM: usize = 1 << 16;
 
 /// The name by which a model calls a tool, as a hash key without a copy of the text.
@@ -127,8 +127,8 @@ impl Shelf {
         }
     }
 
-    /// Returns the capacity for the next output of the tool at a position: what its last outputs needed, so that a text of a steady
-    /// length is written without growing or shrinking. Zero if no length is known.
+    /// Returns the capacity for the next output of the tool at a position: the length of its last outputs, so that a text of a steady length is written without
+    /// growing or shrinking. Zero if no length is known.
     pub(crate) fn room(&self, at: usize) -> usize {
         self.rooms
             .get(at)
@@ -221,8 +221,8 @@ pub struct RegistryBuilder {
 }
 
 impl RegistryBuilder {
-    /// Leaves a tool out, with a warning, if an environment variable is not set when the registry is built. For tools that read the
-    /// variable themselves. A tool that you can change should declare a secret or a variable instead.
+    /// Leaves a tool out, with a warning, if an environment variable is not set when the registry is built. Use this for tools that read the variable
+    /// themselves. A tool that you can change should declare a secret or a variable instead.
     pub fn required_env(mut self, tool: impl Into<String>, variable: impl Into<String>) -> Self {
         self.env.push((tool.into(), variable.into()));
         self

@@ -123,7 +123,7 @@ impl<P, T> OutputSlot<P, T> {
         Self(Arc::new(Mutex::new(None)), PhantomData)
     }
 
-    /// Has the type of the progress values. Never called.
+    /// Has the type of the progress values, so that rustc infers it. This is never called.
     pub fn step(&self) -> P {
         unreachable!("only called behind `if false`")
     }
@@ -202,7 +202,7 @@ pub trait Tried: Sized {
 
 impl<T> Tried for T {}
 
-/// The stream of a body that has an error.
+/// Returns a stream for a body that does not compile, so that rustc reports no further error.
 #[doc(hidden)]
 pub fn no_stream<P: Send + 'static, T: Send + 'static>() -> ToolStream<P, T> {
     ToolStream(stream::empty().boxed())

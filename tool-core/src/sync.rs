@@ -1,4 +1,4 @@
-//! Small synchronization primitives that know nothing about tools.
+//! Small synchronization primitives that do not depend on tools.
 //!
 //! Each file names its locks and atomics through `imp`, so that `tests/loom` can compile the same files with loom's types and check
 //! every interleaving.

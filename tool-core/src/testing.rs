@@ -10,9 +10,9 @@
 //! # fn main() {}
 //! ```
 //!
-//! For each tool: the schema text of every provider is checked as if it came from elsewhere; inputs that fit its types are generated
-//! (including bounds) and have to be accepted and decoded; inputs that break one rule each have to be refused; its examples have to fit,
-//! and are decoded. The kit runs no tool's body, so a body needs tests of its own.
+//! For each tool, the kit checks the schema text of every provider as if the schema were of unknown origin. It generates inputs that fit the tool's types
+//! (including bounds), which have to be accepted and decoded, and inputs that break one rule each, which have to be refused. The examples have to fit, and are
+//! decoded. The kit runs no tool's body, so a body needs tests of its own.
 
 use std::fmt;
 

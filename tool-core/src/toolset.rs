@@ -33,11 +33,11 @@ pub use delta::ToolsetDelta;
 pub use explain::Available;
 pub(crate) use search_tools::open;
 
-/// The tools of one turn: those of a [`Registry`](crate::Registry) that the turn's rules allow, in a fixed order.
+/// The tools of one turn: the tools of a [`Registry`](crate::Registry) that the turn's rules allow, in a fixed order.
 ///
-/// It can be changed before a model sees it ([`filter`](Toolset::filter), [`prefix`](Toolset::prefix), [`rename`](Toolset::rename),
-/// [`prepare`](Toolset::prepare), [`combine`](Toolset::combine), [`with_agent_tools`](Toolset::with_agent_tools)). Rules, policies and
-/// audit rows use each tool's own name, whatever the model calls it.
+/// A toolset can be changed before a model sees it ([`filter`](Toolset::filter), [`prefix`](Toolset::prefix), [`rename`](Toolset::rename),
+/// [`prepare`](Toolset::prepare), [`combine`](Toolset::combine), [`with_agent_tools`](Toolset::with_agent_tools)). Rules, policies and audit rows use each
+/// tool's own name, regardless of the name that the model sees.
 #[derive(Clone)]
 #[doc(alias("toolkit", "toolbox", "tools"))]
 pub struct Toolset {
@@ -168,7 +168,7 @@ impl Toolset {
 
     /// Returns the tool that a call names and its position. The error is the layer that hides the tool, or `None` if there is no such tool.
     ///
-    /// This also checks what was denied or switched off since the turn began.
+    /// This also checks denials and switches that were added since the turn began.
     pub(crate) fn dispatch(&self, name: &str) -> Result<(usize, &ToolDef), Option<Layer>> {
         let at = self.position(name).ok_or(None)?;
         match self.hidden_now(at) {
@@ -177,7 +177,7 @@ impl Toolset {
         }
     }
 
-    /// Returns the tool for typed arguments, whatever name the toolset gives it.
+    /// Returns the tool for typed arguments, regardless of the name that the toolset gives it.
     pub(crate) fn find_typed<T: Tool>(&self) -> Option<(usize, &ToolDef)> {
         // A different tool of this name would take different arguments.
         let is_it = |def: &ToolDef| def.origin() == T::DEF.origin();
@@ -189,8 +189,8 @@ impl Toolset {
             })
     }
 
-    /// Returns the tool that a person approved: the one with this own name and this contract, whatever name the toolset gives it.
-    /// Otherwise returns a tool of this name with a different contract. Tools that can be called come first.
+    /// Returns the tool that a person approved: the tool with this own name and this contract, regardless of the name that the toolset gives it. If there is
+    /// none, returns a tool of this name with a different contract. Tools that can be called have priority.
     #[cfg(feature = "host")]
     pub(crate) fn find_approved(&self, name: &str, contract: &str) -> Option<Approved<'_>> {
         let all = self.shelf.tools.iter().chain(self.agents()).enumerate();
@@ -282,22 +282,21 @@ impl Toolset {
         }
     }
 
-    /// Returns the names of the tools that a provider is not offered, because their `providers(…)` excludes it.
+    /// Returns the names of the tools that are not offered to a provider, because their `providers(…)` excludes it.
     pub fn left_out(&self, dialect: Dialect) -> impl Iterator<Item = &str> {
         self.offered()
             .filter(move |def| def.definition(dialect).is_empty())
             .map(ToolDef::wire_name)
     }
 
-    /// Returns why a provider would refuse these tools in one request. The limits are 128 tools; for Anthropic 20 strict tools, 24 optional
+    /// Returns the faults for which a provider would refuse these tools in one request. The limits are 128 tools; for Anthropic 20 strict tools, 24 optional
     /// parameters and 16 unions. Empty if the tools fit. [`toolset!`](crate::toolset) checks the same at compile time.
     pub fn faults(&self) -> Vec<Fault> {
         let specs: Vec<Spec> = self.offered().map(ToolDef::spec).collect();
         toolset_faults(&specs.iter().collect::<Vec<_>>())
     }
 
-    /// Returns why this provider would refuse its tools in one request. Empty for MCP and plain JSON Schema, whose lists are not
-    /// requests.
+    /// Returns the faults for which this provider would refuse its tools in one request. Empty for MCP and plain JSON Schema, whose lists are not requests.
     pub fn faults_in(&self, dialect: Dialect) -> Vec<Fault> {
         if !is_request(dialect) {
             return Vec::new();
@@ -344,7 +343,7 @@ fn overridden(view: &View, base: &Shelf) -> Arc<[Overridden]> {
     .collect()
 }
 
-/// Returns why a provider would refuse these tools in one request.
+/// Returns the faults for which a provider would refuse these tools in one request.
 pub(crate) fn request_faults<'a>(
     tools: impl Iterator<Item = &'a ToolDef>,
     dialect: Dialect,

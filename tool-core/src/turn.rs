@@ -63,8 +63,8 @@ const LEASE: Duration = Duration::from_secs(30);
 /// Runs the calls of model messages, one after the other in order, and stores each result in the thread before the body of the next
 /// call begins.
 ///
-/// A crash between two calls loses nothing: the same message runs again, and calls with a stored result are not repeated. For calls with
-/// effects that were running, the gate's ledger has the details.
+/// A crash between two calls loses nothing: the same message runs again, and calls with a stored result are not repeated. The gate's ledger records the calls
+/// with effects that were running.
 ///
 /// ```
 /// use tool_core::store::MemoryStore;
@@ -132,8 +132,7 @@ pub enum Turn {
     Deadline,
     /// The host is shutting down. Calls that had not begun are open: run the message again in another process.
     Draining,
-    /// Another drive holds this run of the thread, or has taken it over. No call was run after this was known. Run the message again when
-    /// the run has ended.
+    /// Another drive holds this run of the thread, or has taken it over. No call was run after this was detected. Run the message again when the run has ended.
     Busy(RunId),
 }
 
@@ -163,8 +162,8 @@ pub enum TurnError {
         /// The thread of the message.
         message: ThreadId,
     },
-    /// A store failed: that of the thread, or one that the gate uses before it runs a call. Stored results stay, and the call is open,
-    /// because an earlier run of it may have had an effect. Run the message again.
+    /// The store of the thread failed, or a store that the gate uses before it runs a call. Stored results stay, and the call is open, because an earlier run
+    /// of it may have had an effect. Run the message again.
     #[error("a store failed, run the message again: {0}")]
     Store(#[from] StoreError),
     /// The model failed. Secrets of the context are masked, because a client's error often quotes the request.
@@ -175,7 +174,7 @@ pub enum TurnError {
     Unreadable {
         /// Sequence number of the message.
         seq: u64,
-        /// Description of what is wrong.
+        /// A description of the fault.
         why: String,
     },
 }
@@ -342,8 +341,8 @@ impl Turns {
         turn
     }
 
-    /// [`run`](Self::run), in a thread that was read, in a run that this process holds. `continues` says that an earlier run may have made calls
-    /// of the message.
+    /// Implements [`run`](Self::run) for a thread that was read and a run that this process holds. `continues` is true if an earlier run may have made calls of
+    /// the message.
     #[expect(
         clippy::too_many_lines,
         reason = "one loop decides what becomes of each call"
@@ -370,7 +369,7 @@ impl Turns {
             }
             let halt = held.check(cx, tools).await;
             if !matches!(halt, Ok(None)) {
-                // Perhaps no call follows.
+                // If no call follows, the ends of earlier reads are written here.
                 self.store_late(thread, stored, &mut late, &mut results)
                     .await?;
             }
@@ -405,7 +404,8 @@ impl Turns {
             let ended: Vec<Ended> = if late.is_empty() {
                 run.await
             } else {
-                // Polled first, so that it is written together with what the next call writes before its body, and never after it.
+                // This future is polled first, so that the ends of earlier calls are written in one batch with the rows that precede the next body, and never
+                // after that body has begun.
                 let store = async {
                     let stored = self.store_late(thread, stored, &mut late, &mut results);
                     let stored = stored.await;
@@ -528,7 +528,7 @@ impl Turns {
         run.count().max(1)
     }
 
-    /// Writes the ends that were left to the turn, all at once, and stores their results in order.
+    /// Writes the ends of read-only calls that were deferred, all at once, and stores their results in order.
     async fn store_late(
         &self,
         thread: &mut Thread<'_>,

@@ -17,9 +17,9 @@ use crate::sync::Backlog;
 const BATCH: usize = 10;
 /// Longest time that a row waits before it is written.
 const WAIT: Duration = Duration::from_secs(5);
-/// Number of waiting rows at which new calls wait for the sink, and the most rows that are kept while the sink fails.
+/// Number of waiting rows at which new calls wait for the sink, and the maximum number of rows that are kept while the sink fails.
 const MOST: usize = 500;
-/// Delay between a failed write and its retry. If the retry fails too, the sink counts as failing.
+/// Delay between a failed write and its retry. If the retry fails as well, the sink counts as failing.
 const AGAIN: Duration = Duration::from_millis(200);
 /// Longest time that a call waits for a sink that has not failed. After that, the sink counts as failing.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -24,7 +24,7 @@ const PREVIEW: usize = 100;
 /// unless a field says otherwise. Keys are sorted by their bytes.
 pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     let mut cursor = Cursor::new(arguments);
-    // Sorting the keys of an object holds its entries twice for a moment.
+    // While the keys of an object are sorted, its entries are held twice.
     let mut out = String::with_capacity(2 * arguments.len() + 64);
     cursor.space();
     let written = value(&mut cursor, Some(schema), AuditForm::ByType, &mut out);
@@ -85,7 +85,7 @@ fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     // A number that is too large for serde_json makes the arguments invalid.
     let number: Number = serde_json::from_str(digits).map_err(|_| Stop)?;
     let number = number.to_string();
-    // The spelling of serde_json, or every digit if serde_json rounds.
+    // Numbers are written as serde_json writes them, unless serde_json would round them.
     if is_same_number(&number, digits) {
         out.push_str(&number);
     } else {
@@ -112,7 +112,7 @@ fn pass(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
         .map_err(|_| Stop)
 }
 
-/// Writes an object as it is, whatever it holds.
+/// Writes an object unchanged, with all its entries.
 fn whole(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     let start = cursor.at;
     cursor.skip()?;
@@ -120,7 +120,7 @@ fn whole(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     let value: Value = serde_json::from_str(text).map_err(|_| Stop)?;
     let value = value.to_string();
     let exact = canonical(text).ok_or(Stop)?;
-    // The text that serde_json writes, or one with every digit if serde_json rounds.
+    // The object is written as serde_json writes it, unless serde_json would round one of its numbers.
     let is_rounded = canonical(&value).is_none_or(|value| value != exact);
     out.push_str(if is_rounded { &exact } else { &value });
     Ok(())

@@ -113,7 +113,7 @@ impl Draft {
 /// Masks a row. Each field is named, so that a new one cannot be forgotten.
 fn mask(row: &mut AuditRow, redactor: &Redactor) {
     let AuditRow {
-        // Names from the host, or hashes: a mask would make them useless for finding rows.
+        // These fields are names from the host, or hashes. Masks in them would make rows impossible to find.
         identity: _,
         thread: _,
         principal: _,
@@ -134,7 +134,7 @@ fn mask(row: &mut AuditRow, redactor: &Redactor) {
         attempt: _,
         started: _,
         duration_us: _,
-        // Texts of a model or a tool.
+        // The texts in these fields come from a model or a tool.
         call,
         tool,
         error,
@@ -157,7 +157,7 @@ fn mask(row: &mut AuditRow, redactor: &Redactor) {
     }
 }
 
-/// The row of a call of which only the caller is known. `arguments` are already in the form that may be stored.
+/// Builds the part of a call's row that is known before the tool and the result. `arguments` are already in the form that may be stored.
 pub(crate) fn arrived(
     identity: CallId,
     call: &ToolCall,
@@ -177,7 +177,7 @@ pub(crate) fn arrived(
     })
 }
 
-/// A note with the providers whose models were not held to the tool's schema.
+/// Returns a note with the providers that did not enforce the tool's schema for their models.
 fn non_strict(def: &ToolDef) -> Option<AuditNote> {
     let dialects = Dialect::ALL
         .into_iter()

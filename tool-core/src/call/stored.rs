@@ -50,7 +50,7 @@ pub(crate) fn write(result: &CallResult) -> Option<String> {
     serde_json::to_string(&stored).ok()
 }
 
-/// The stored form of an output that an operator has found, given as JSON text.
+/// Builds the stored form of an output that an operator has entered as JSON text.
 pub(crate) fn succeeded(output: &str) -> Result<String, ToolError> {
     let output: Box<RawValue> = serde_json::from_str(output).map_err(|error| {
         ToolError::new(format!(
@@ -60,7 +60,7 @@ pub(crate) fn succeeded(output: &str) -> Result<String, ToolError> {
     Ok(format!("{{\"output\":{output}}}"))
 }
 
-/// The stored form of a failure that an operator has found, in words for the model.
+/// Builds the stored form of a failure that an operator has entered, with its text for the model.
 pub(crate) fn failed(text: &str) -> String {
     serde_json::json!({ "error": { "kind": ErrorKind::Failed.as_str(), "text": text } }).to_string()
 }

@@ -1,4 +1,4 @@
-//! The error types with `derive(ToolError)`, which say which of their errors the model may read.
+//! The error types with `derive(ToolError)`, and the texts of their errors that the model may read.
 
 use std::error::Error as StdError;
 
@@ -23,7 +23,7 @@ pub static TOOL_CORE_0_1_SHOWN_ERRORS: [ShownError];
 
 pub use TOOL_CORE_0_1_SHOWN_ERRORS as SHOWN_ERRORS;
 
-/// An empty slice has no section, which linkers treat differently.
+/// Keeps the slice non-empty: an empty slice has no section, and linkers differ in how they treat a missing section.
 #[distributed_slice(TOOL_CORE_0_1_SHOWN_ERRORS)]
 #[allow(
     unsafe_code,

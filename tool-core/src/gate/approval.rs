@@ -65,8 +65,8 @@ pub enum ApprovalError {
     /// The token was not issued by this host, or it does not match a stored approval of the workspace.
     #[error("the approval token is invalid")]
     Invalid,
-    /// The edited arguments do not match the tool's schema, or the tool is not visible. For a plan: its text is not valid JSON, or an object
-    /// has a key twice.
+    /// The edited arguments do not match the tool's schema, or the tool is not visible. A plan is invalid if its text is not valid JSON or if an object has a
+    /// key twice.
     #[error("the changed arguments do not fit: {0}")]
     Edit(ToolError),
     /// The limit of open approvals is reached, so no approval was requested.
@@ -92,7 +92,7 @@ pub enum Reply {
     Deny,
 }
 
-/// What the host has to do after an answer. It depends on the kind of the approval.
+/// The next step of the host after an answer. It depends on the kind of the approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// Drive the conversation again: the call runs, or the model gets the denial. A call outside of a conversation is resumed with its token.

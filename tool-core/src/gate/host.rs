@@ -69,7 +69,7 @@ struct Inner {
     retry: Retry,
     content: bool,
     running: Door<ToolContext>,
-    /// Number of audit rows being written without a running call that waits for them.
+    /// Number of audit rows that are being written while no running call waits for them.
     writes: AtomicUsize,
     /// Notified when the last running call or the last of those writes ends.
     idle: Notify,
@@ -139,7 +139,7 @@ pub struct GateBuilder {
 }
 
 impl GateBuilder {
-    /// Sets where approvals are requested. Without it, the gate refuses calls that need an approval.
+    /// Sets the approvals, through which calls request an approval. Without them, the gate refuses calls that need an approval.
     pub fn approvals(mut self, approvals: Approvals) -> Self {
         self.approvals = Some(approvals);
         self
@@ -193,8 +193,8 @@ impl GateBuilder {
         self
     }
 
-    /// Whether the spans of calls contain arguments and results; by default they do not. The turn's secrets are redacted in them, but
-    /// other private data is not: whoever stores the spans has to protect it.
+    /// Whether the spans of calls contain arguments and results; by default they do not. The turn's secrets are redacted in them, but other private data is
+    /// not, so the stored spans have to be protected.
     pub fn trace_content(mut self, on: bool) -> Self {
         self.content = on;
         self
@@ -257,7 +257,7 @@ impl Gate {
         GateBuilder::default()
     }
 
-    /// Returns the gate for the scope of a call, which does not know its type.
+    /// Returns the gate with its type erased, because the module of call scopes cannot name the type.
     pub(crate) fn erased(&self) -> Arc<dyn Any + Send + Sync> {
         Arc::<Inner>::clone(&self.0)
     }

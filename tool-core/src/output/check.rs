@@ -8,11 +8,11 @@ use base64::read::DecoderReader;
 use super::media;
 use super::model::{Part, Source};
 
-/// Most bytes of a file of a result, and of all files of one result together. Requests of all providers have room for this much as base64
-/// text (Anthropic: 32 MB, OpenAI: 50 MB, Gemini: 100 MB). If a provider accepts less, its wire format leaves the file out.
+/// Maximum number of bytes of a file of a result, and of all files of one result together. Requests of all providers have room for this much as base64 text
+/// (Anthropic: 32 MB, OpenAI: 50 MB, Gemini: 100 MB). If a provider accepts less, its wire format leaves the file out.
 pub(crate) const MOST_BYTES: usize = 20 << 20;
 
-/// Checks a part. The error says what is wrong and what to write instead, as the predicate of a sentence.
+/// Checks a part. The error is the predicate of a sentence, with the fault and the correction.
 pub(crate) fn part(part: &Part) -> Result<(), String> {
     let (media_type, source) = match part {
         Part::Text { text } if text.trim().is_empty() => {

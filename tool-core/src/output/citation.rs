@@ -10,8 +10,7 @@ use crate::redact::Redactor;
 
 /// The source of an output, or of a part of it.
 ///
-/// A tool adds it with [`ToolContext::cite`](crate::ToolContext::cite). The client gets it next to the output, whatever the model
-/// reads.
+/// A tool adds it with [`ToolContext::cite`](crate::ToolContext::cite). The client gets it next to the output, regardless of the output that the model reads.
 ///
 /// ```
 /// use tool_core::Citation;

@@ -27,7 +27,7 @@ impl<T: Serialize + Send + 'static, E: Failure> IntoOutput for Result<T, E> {
     }
 }
 
-/// Implements `IntoOutput` for types that are returned as they are.
+/// Implements `IntoOutput` for types whose values are the output, without conversion.
 macro_rules! as_it_is {
     ($( [$($generic:ident $(: $bound:ident)?),*] $ty:ty ),+ $(,)?) => {$(
         impl<$($generic $(: $bound)?),*> IntoOutput for $ty

@@ -91,7 +91,7 @@ impl Body {
     }
 
     fn of_bytes(noun: &Noun, media_type: &str, bytes: &[u8]) -> Result<Self, String> {
-        // Checked before encoding, which would double the size of bytes that are too large.
+        // The size is checked before the bytes are encoded, because encoding would need even more memory for bytes that are too large.
         if bytes.len() > check::MOST_BYTES {
             return Err(format!(
                 "{} has {} bytes and at most {} are allowed: make it smaller, or give its address",
@@ -263,23 +263,22 @@ macro_rules! media {
         pub struct $name(Body);
 
         impl $name {
-            /// Creates it from bytes. Fails if the media type is not of this kind, if the bytes begin like those of another type that is
-            /// known here, if there are no bytes, or if there are more than 20 MiB. Bytes of an unknown type are accepted as the stated
-            /// type.
+            /// Creates a value from bytes. Fails if the media type is not of this kind, if the bytes begin with the signature of a different known type, if
+            /// there are no bytes, or if there are more than 20 MiB. Bytes without a known signature are accepted as the stated type.
             pub fn new(media_type: &str, bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
                 Body::of_bytes($noun, media_type, bytes.as_ref())
                     .map(Self)
                     .map_err(ToolError::new)
             }
 
-            /// Creates it from base64 text, with the standard alphabet and padding. The errors are those of [`new`](Self::new).
+            /// Creates a value from base64 text, with the standard alphabet and padding. The errors are the same as for [`new`](Self::new).
             pub fn base64(media_type: &str, data: impl Into<String>) -> Result<Self, ToolError> {
                 Body::new($noun, media_type, Source::Base64(data.into()), None)
                     .map(Self)
                     .map_err(ToolError::new)
             }
 
-            /// Creates it from an absolute URL, which the provider or the client fetches. For a provider that fetches none, the model reads the URL.
+            /// Creates a value from an absolute URL, which the provider or the client fetches. If a provider does not fetch URLs, the model reads the URL.
             pub fn url(media_type: &str, url: impl Into<String>) -> Result<Self, ToolError> {
                 Body::new($noun, media_type, Source::Url(url.into()), None)
                     .map(Self)
@@ -318,7 +317,7 @@ macro_rules! media {
             }
         }
 
-        /// Prints it without the bytes.
+        /// Prints the value without the bytes.
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($name))
@@ -329,15 +328,15 @@ macro_rules! media {
             }
         }
 
-        /// Serializes it for the client: `{"type":"file","mediaType":"…","filename":"…","url":"…"}`, where the URL of bytes is a `data:` URL.
-        /// This is the `file` part of the AI SDK.
+        /// Serializes the value for the client: `{"type":"file","mediaType":"…","filename":"…","url":"…"}`, where the URL of bytes is a `data:` URL. This is
+        /// the `file` part of the AI SDK.
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 self.0.serialize(serializer)
             }
         }
 
-        /// Deserializes it from the form that clients and stores have.
+        /// Deserializes a value in the form of clients, or in the form of stores.
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 Body::read($noun, deserializer).map(Self)
@@ -394,24 +393,24 @@ media! {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
     /// let result = toolset![draw_sales].call(ToolCall::new("c-1", "draw_sales", "{}"), &ToolContext::anonymous()).await;
-    /// // The model sees the image. As text alone it is named by its type.
+    /// // The model sees the image. As text alone, the image is named by its type.
     /// assert_eq!(result.model_text(), "[image/png]");
-    /// // The client gets what `<img src={output.url}>` shows.
+    /// // The client can show it as `<img src={output.url}>`.
     /// let output: serde_json::Value = serde_json::from_str(result.output().unwrap().get()).unwrap();
     /// assert_eq!(output["filename"], "sales.png");
     /// assert_eq!(output["url"], format!("data:image/png;base64,{PIXEL}"));
     /// # }
     /// ```
     ///
-    /// The model sees it wherever it is in an output: in a list, next to a text in a tuple, in a field of a struct. Providers accept PNG, JPEG,
-    /// GIF and WebP. Another type is left out for providers that do not accept it, and the model reads a line that says so.
+    /// The model sees an image wherever it is in an output: in a list, next to a text in a tuple, in a field of a struct. Providers accept PNG, JPEG, GIF and
+    /// WebP. An image of another type is left out for providers that do not accept it, and the model reads a line in its place.
     Image, IMAGE
 }
 
 media! {
     /// Audio that a tool returns, with the same methods as [`Image`].
     ///
-    /// Gemini accepts it, and Chat Completions accepts WAV and MP3. For other providers the model reads a line in its place.
+    /// Gemini accepts audio, and Chat Completions accepts WAV and MP3. For other providers, the model reads a line in place of the audio.
     ///
     /// ```
     /// use tool_core::{Audio, ToolError};

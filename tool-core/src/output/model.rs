@@ -33,8 +33,8 @@ pub(crate) enum Content {
     Text(String),
     Json(Box<RawValue>),
     Parts(Vec<Part>),
-    /// At most this many bytes of the payload, which the pipeline turns into a text. If the payload has files, the second field holds the
-    /// text that names them, and the files, which do not count.
+    /// Limits the model to this many bytes of the payload; the pipeline converts the variant into a text. If the payload has files, the second field has the
+    /// text that names them, and the files, which do not count towards the limit.
     #[serde(skip)]
     Bounded(usize, Option<Box<Named>>),
     /// The output could not be written. The call fails with this text.
@@ -50,7 +50,7 @@ pub(crate) struct Named {
     pub(crate) files: Vec<Part>,
 }
 
-/// One part of what a model reads: of a tool's output, or of a user's message ([`UserMessage`](crate::turn::UserMessage)).
+/// One part of a tool's output for the model, or of a user's message ([`UserMessage`](crate::turn::UserMessage)).
 ///
 /// A tool may return parts if the number of texts and files is not known before:
 ///
@@ -438,7 +438,7 @@ impl ModelOutput {
             Content::Bounded(limit, None) if !files.is_empty() => {
                 seen::bounded(payload, files, limit)
             }
-            // The tool has decided what the model reads.
+            // The tool's own output for the model is kept.
             _ => self,
         }
     }
@@ -499,14 +499,14 @@ impl ModelOutput {
 }
 
 impl Redactor {
-    /// Masks the secrets in a model output. A file that holds one is replaced by a text that says so.
+    /// Masks the secrets in a model output. A file that holds a secret is replaced by a text that explains why it is missing.
     pub fn model(&self, output: ModelOutput) -> ModelOutput {
         self.clean(output).into_inner()
     }
 }
 
 impl Mask for ModelOutput {
-    /// Masks secrets. A file that holds one is replaced by a text that says so.
+    /// Masks secrets. A file that holds a secret is replaced by a text that explains why it is missing.
     fn masked(self, redactor: &Redactor) -> Self {
         Self(match self.0 {
             Content::Text(text) => Content::Text(redactor.own(text)),

@@ -25,7 +25,7 @@ enum Watch {
 }
 
 thread_local! {
-    // Separate from the files: a `Cell` without a destructor costs a call a few instructions, a list that is dropped with its thread costs 200.
+    // The state is separate from the files: a `Cell` without a destructor costs a call a few instructions, a list that is dropped with its thread costs 200.
     static WATCH: Cell<Watch> = const { Cell::new(Watch::Off) };
     static FILES: RefCell<Vec<Part>> = const { RefCell::new(Vec::new()) };
 }
@@ -81,7 +81,7 @@ pub(crate) fn has_files() -> bool {
     WATCH.get() == Watch::Noted
 }
 
-/// Returns what the model reads of the last written output, which has files: the tool's own view, or one built from the files.
+/// Returns the model output for the last written output, which has files: the tool's own model output, or one that is built from the files.
 #[cold]
 pub(crate) fn model(
     payload: &RawValue,
@@ -110,7 +110,7 @@ fn shown(payload: &RawValue, files: Vec<Part>) -> ModelOutput {
     ModelOutput::parts(behind(text, files))
 }
 
-/// Builds the model output of a payload of which the model reads at most `limit` bytes at a time, and all files.
+/// Builds the model output of a payload with files. The model reads at most `limit` bytes of the payload at a time, and sees all files.
 pub(crate) fn bounded(payload: &RawValue, files: Vec<Part>, limit: usize) -> ModelOutput {
     ModelOutput(Content::Bounded(
         limit,
@@ -138,13 +138,13 @@ fn named(payload: &RawValue, files: Vec<Part>) -> Named {
         number += 1;
         format!("[file {number}]")
     });
-    // A file that was registered but not written has no place: a `Serialize` used it for something else.
+    // A file can be registered but not written, if a `Serialize` impl used it for something else. Such a file has no place in the payload.
     let mut files: Vec<Option<Part>> = files.into_iter().map(Some).collect();
     let mut ordered: Vec<Part> = places
         .iter()
         .filter_map(|at| files.get_mut(*at)?.take())
         .collect();
-    // The JSON has the URL of these files.
+    // These files are written as URLs in the JSON.
     let at_address = |file: &Part| {
         matches!(
             file,
@@ -224,7 +224,7 @@ fn string_of(text: &str, data: &str, from: usize) -> Option<(usize, usize)> {
             return None;
         }
         let before = &text[..start];
-        // The form of a `Part` in stores.
+        // Stores write a `Part` in this form.
         if before.ends_with(r#""base64":""#) {
             return Some((start - 1, end + 1));
         }
@@ -237,7 +237,7 @@ fn string_of(text: &str, data: &str, from: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// A part of what the model reads. Files are taken in their order.
+/// A part of a model output. Files are taken in their order.
 enum Slot {
     Text(String),
     File,
@@ -267,7 +267,7 @@ fn slots_of(payload: &RawValue, files: &[Part], at: &mut usize, slots: &mut Vec<
             }
             is_next
         }
-        // `null`, in place of an optional file.
+        // An optional file may be `null`.
         Some(b'n') => true,
         _ => false,
     }

@@ -245,7 +245,7 @@ fn all(answers: impl Iterator<Item = Answer>) -> Answer {
     if failed { Answer::Failed } else { Answer::Yes }
 }
 
-/// 2^53: from here on an `f64` may stand for more than one integer.
+/// 2^53. From this value on, an `f64` may represent more than one integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Compares by value; `None` if a number may have been rounded when it was parsed.

@@ -204,7 +204,7 @@ impl Rule {
         self
     }
 
-    /// Matches tools by origin: the module of a linked tool, or the stated origin of a dynamic tool (`agent:<slug>`, or a server's name).
+    /// Matches tools by origin: the module of a linked tool, or the declared origin of a dynamic tool (`agent:<slug>`, or a server's name).
     #[must_use]
     pub fn origins<G: Into<Glob>>(mut self, names: impl IntoIterator<Item = G>) -> Self {
         globs(&mut self.origins, names);

@@ -56,8 +56,8 @@ impl<E: Into<ToolError>> Answer for Result<bool, E> {
     }
 }
 
-/// `PredicateOf::<T, _>::of(path).picked()`: marks a fn by whether it is a predicate. If a bound required [`FnOnce`], rustc would report
-/// a fn with other parameters in its own words, so the bound is on the mark.
+/// `PredicateOf::<T, _>::of(path).picked()`: marks a fn by whether it is a predicate. If a bound required [`FnOnce`], rustc would report a fn with other
+/// parameters by its own message, so the mark has the bound.
 pub struct PredicateOf<T, F>(F, PhantomData<fn() -> T>);
 
 impl<T, F> PredicateOf<T, F> {

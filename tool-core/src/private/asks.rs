@@ -53,7 +53,7 @@ impl<T: ?Sized> NoNode for NodeOf<T> {
     const NODE: &'static Schema = REPORTED;
 }
 
-/// A type that can be deserialized from what a model sends. `Via` is the way to do so.
+/// A type that can be deserialized from a model's arguments. `Via` selects the deserializer.
 #[diagnostic::on_unimplemented(
     message = "a model cannot fill in `{Self}`: it cannot be read from JSON",
     label = "cannot be read from JSON",
@@ -176,7 +176,7 @@ pub trait Sent {}
 #[diagnostic::do_not_recommend]
 impl<T: Send> Sent for T {}
 
-/// `SentOf::<T>::ask`: requires that an argument can be sent to another thread, if its type has a schema. A type without one is reported for that.
+/// `SentOf::<T>::ask`: requires that an argument can be sent to another thread, if its type has a schema. A missing schema is reported elsewhere.
 pub struct SentOf<T>(PhantomData<fn() -> T>);
 
 impl<T: StrictSchema> SentOf<T> {
@@ -190,7 +190,7 @@ impl<T: StrictSchema> SentOf<T> {
 
 /// Fallback for a type without a schema.
 pub trait NotAsked {
-    /// Does nothing, and requires nothing of the type.
+    /// Does nothing, and has no bound on the type.
     fn ask();
 }
 
@@ -337,7 +337,7 @@ impl<T> NotAnError<T> for ErrorOf<T> {
 /// Requires that a tool can return a type. No other place requires it.
 pub fn can_return<T: IntoOutput>() {}
 
-/// `ReturnOf::<T>::into_returned(value)`: converts what a fn returned.
+/// `ReturnOf::<T>::into_returned(value)`: converts the return value of a fn.
 pub struct ReturnOf<T>(PhantomData<fn() -> T>);
 
 impl<T: IntoOutput> ReturnOf<T> {

@@ -1,7 +1,7 @@
-//! Detection of types that contain each other: found by name while the macros run, and confirmed here by the types themselves.
+//! Detection of types that contain each other: the macros find them by name, and the types confirm it here.
 //!
-//! A derive writes an impl of [`Holds`] for each type that a field names. When a later derive sees that a path of names leads back to its own
-//! type, it checks that path here. If a name on the path means a different type, the check finds nothing and changes nothing.
+//! A derive writes an impl of [`Holds`] for each type that a field names. When a later derive finds a path of names that leads back to its own type, it checks
+//! that path here. If a name on the path means a different type, the check reports no circle.
 
 use std::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use tool_schema::__private0::REPORTED;
 
 use crate::schema::{Schema, StrictSchema};
 
-/// A step of a path: to the named type with this number, and on.
+/// A step of a path: to the named type with this number, followed by the path `Rest`.
 pub struct Step<const NUMBER: usize, Rest>(PhantomData<fn() -> Rest>);
 
 /// The end of a path.
@@ -26,7 +26,7 @@ pub struct Circle<F, T, Way, Target>(PhantomData<(F, T, Way, Target)>);
 impl<F, T: Holds<Way, Target>, Way, Target> Circle<F, T, Way, Target> {
     /// The path leads to `Target`.
     pub const CLOSED: bool = true;
-    /// A placeholder for the field's schema, which would not end.
+    /// A placeholder for the field's schema, which would be infinite.
     pub const NODE: &'static Schema = REPORTED;
 }
 

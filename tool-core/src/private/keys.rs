@@ -1,6 +1,6 @@
 //! Maps whose keys JSON cannot represent. `serde_json` fails to write each such map, so a tool cannot return one.
 //!
-//! Only types that are known to be written as lists, records or null are listed. What a user's own `Serialize` writes is not known.
+//! This module lists only types that are known to be written as lists, records or null. The output of a user's own `Serialize` is unknown.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomData;
@@ -73,7 +73,7 @@ pub trait Written {
 
 impl<T: ?Sized> Written for T {}
 
-/// Checks that JSON can represent the keys of what a tool returns.
+/// Checks that JSON can represent the keys of a tool's return type.
 ///
 /// # Panics
 ///

@@ -141,7 +141,7 @@ impl<T: ?Sized> Unwritten for Arguments<'_, T> {
 pub struct StoredOutput<T>(PhantomData<fn() -> T>);
 
 impl<T> StoredOutput<T> {
-    /// The value; the type is what matters.
+    /// The value, which has no data: only its type is used.
     pub const NEW: Self = Self(PhantomData);
 }
 

@@ -9,7 +9,7 @@ pub(super) struct Places<'a> {
     last: bool,
     /// Everything before this position was searched.
     at: usize,
-    /// Up to this position each byte is checked by itself.
+    /// Every byte before this position is checked one by one, without the fast search.
     close: usize,
     /// The next position that the fast search finds. It is out of date if it is before `at`.
     hit: Option<usize>,

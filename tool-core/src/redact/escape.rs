@@ -96,7 +96,7 @@ fn percent(text: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     }
 }
 
-/// Decodes what follows a backslash; `rest` begins at `at`.
+/// Decodes an escape after its backslash; `rest` begins at `at`.
 fn backslash(rest: &[u8], at: usize, each: &mut impl FnMut(Escape)) {
     match rest {
         [] | [b'u'] => each(Escape::Cut),
@@ -202,7 +202,7 @@ pub(super) fn blanks(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Most white space that is skipped between two parts of a secret: indentation, in most cases.
+/// Maximum number of white space characters that are skipped between two parts of a secret. In most cases, this is the indentation of a line.
 pub(super) const BLANKS: usize = 64;
 
 /// Returns the position after a line break at `at`, escaped as in strings or not, and the indentation of the next line.

@@ -1,15 +1,15 @@
 //! Masking of secrets in JSON text, which stays valid JSON.
 //!
-//! Strings are decoded before the search, so a secret in JSON within JSON is found too. A number that holds a secret is replaced by the
-//! mask, as a string. A secret that is still there spans several values (such as a key file that is JSON itself): the smallest
-//! value that encloses it is replaced by the mask.
+//! Strings are decoded before the search, so a secret in JSON within JSON is found too. A number that holds a secret is replaced by the mask, as a string. A
+//! secret that spans several values, such as a key file that is JSON itself, is not found this way: the smallest value that encloses it is replaced by the
+//! mask.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Redactor;
 
-/// How many secrets that span several values are masked one by one.
+/// Maximum number of secrets spanning several values that are masked one by one.
 const ROUNDS: u32 = 16;
 
 impl Redactor {

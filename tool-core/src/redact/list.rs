@@ -7,7 +7,7 @@ use super::tree::Tree;
 /// Separators between the bytes of a hex list.
 pub(super) const SEPARATORS: [u8; 3] = *b":- ";
 
-/// What follows an item of a list.
+/// The continuation of a list after an item.
 enum Next {
     /// The position of the next item.
     Item(usize),
@@ -72,7 +72,7 @@ pub(super) fn hex(tree: &Tree, text: &[u8], at: usize, last: bool, walked: &mut 
     let next = |at: usize| {
         let byte = match text.get(at) {
             None => return Next::Cut,
-            // A line of a dump ends where a blank would be.
+            // In a dump, a line break takes the place of a blank.
             Some(b'\n' | b'\r' | b'\\') => b' ',
             Some(byte) => *byte,
         };

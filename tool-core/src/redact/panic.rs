@@ -8,9 +8,9 @@ use super::SharedRedactor;
 
 /// Installs a hook that prints panics on standard error, with the secrets masked that `shared` knows at the time.
 ///
-/// It prints what the standard hook prints, including a backtrace by `RUST_BACKTRACE`, and replaces the hook before it,
-/// which is not called any more, because a hook cannot pass a changed message to another hook. For another format, write a hook of
-/// your own and mask its text with [`SharedRedactor::current`].
+/// It prints the same text as the standard hook, including a backtrace if `RUST_BACKTRACE` is set, with the secrets masked. It replaces the previous hook and
+/// does not call it, because a hook cannot pass a changed message to another hook. For another format, write a hook of your own and mask its text with
+/// [`SharedRedactor::current`].
 ///
 /// Without this hook, a tool that panics prints its message unmasked. The texts that the model and the operator read about the panic are
 /// masked in any case.

@@ -14,7 +14,8 @@ use super::tree::Tree;
 /// How many bytes of a form the fast search compares.
 pub(super) const GLANCE: usize = 12;
 
-/// Up to this many forms, aho-corasick is a table, which is faster than a thorough search. With more forms it is not.
+/// Maximum number of forms for which the fast search is built. Up to this number, aho-corasick builds a table and is faster than a thorough search; with more
+/// forms it is not.
 const GLANCES: usize = 100;
 
 /// Scanner for a set of secrets, in every form.
@@ -57,7 +58,7 @@ pub(super) struct Span {
 pub(super) struct Found {
     /// The ranges in order, without overlaps.
     pub(super) spans: Vec<Span>,
-    /// Text that follows cannot change anything before this position.
+    /// The text before this position is settled: no text that follows can change its result.
     pub(super) settled: usize,
 }
 
@@ -104,7 +105,7 @@ impl Scanner {
             this.begins[usize::from(byte)] = true;
         }
         this.begins[usize::from(b'+')] |= this.plus;
-        // Without it, every search is thorough.
+        // Without the fast search, every search is thorough.
         if glances.len() <= GLANCES {
             this.glance = AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostFirst)
@@ -196,7 +197,7 @@ impl Scanner {
         }
     }
 
-    /// Removes what the following text could still change.
+    /// Moves `settled` back and removes the spans that the following text could still change.
     fn settle(&self, text: &[u8], found: &mut Found) {
         let before = found.settled.checked_sub(1).map(|at| text[at]);
         if before.is_some_and(|byte| self.leads[usize::from(byte)]) {

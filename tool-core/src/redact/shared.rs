@@ -6,7 +6,7 @@ use secrecy::SecretString;
 
 use super::{Redactor, TooShort};
 
-/// A redactor whose secrets change: a host installs it once in its writers, and adds the secrets of each turn while it lasts.
+/// A redactor whose secrets change: a host installs it once in its writers, and adds the secrets of each turn until the turn ends.
 ///
 /// Cheap to clone; all clones share their secrets.
 ///
@@ -33,7 +33,7 @@ struct State {
 
 /// Keeps secrets known to a [`SharedRedactor`] until it is dropped.
 ///
-/// Keep it as long as anything may print them: past the turn, if work was left in the background.
+/// Keep the lease as long as any code may print the secrets, even after the turn if it left work in the background.
 #[must_use = "dropping it removes the secrets"]
 pub struct Lease {
     shared: SharedRedactor,

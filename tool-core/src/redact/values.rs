@@ -34,7 +34,7 @@ impl Redactor {
 
     /// Returns the issues of a text that does not fit a schema, without secrets.
     ///
-    /// An issue shows a part of the text, and a part of a secret is not found. So for a text with secrets, this returns the issues that
+    /// An issue quotes a part of the text, and the redactor does not find a part of a secret. For a text with secrets, this therefore returns the issues that
     /// `again` finds in the masked text.
     pub(crate) fn issues(
         &self,

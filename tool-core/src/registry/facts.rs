@@ -12,7 +12,7 @@ pub(crate) struct Facts {
     pub(crate) of: Box<[u32]>,
     /// Keys of secrets that at least one tool requires.
     pub(crate) secrets: Vec<String>,
-    /// The names of all tools in order, concatenated, so that a long list is compared without leaving the cache.
+    /// The names of all tools in order, concatenated, so that a comparison with a long list stays in the cache.
     names: String,
     /// The end of each name in `names`.
     ends: Box<[usize]>,

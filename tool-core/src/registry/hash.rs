@@ -6,8 +6,8 @@ pub(crate) type BuildNameHasher = BuildHasherDefault<NameHasher>;
 
 /// Hashes eight bytes at a time, each mixed by one wide multiplication.
 ///
-/// `SipHash` protects a table with untrusted keys against names made to collide. The host fills this table before the first call
-/// and never again; a name that a model makes up to collide costs one comparison.
+/// `SipHash` protects a table with untrusted keys against names that were constructed to collide. The host fills this table before the first call and does not
+/// change it later, so a name that a model constructs to collide costs only one comparison.
 #[derive(Default)]
 pub(crate) struct NameHasher(u64);
 
@@ -67,7 +67,7 @@ mod tests {
         let hashes: Vec<u64> = (0..1_000).map(|i| hash(&format!("search_{i}"))).collect();
         let low: HashSet<u64> = hashes.iter().map(|hash| hash % 4_096).collect();
         let high: HashSet<u64> = hashes.iter().map(|hash| hash >> 52).collect();
-        // By chance, 888 of 4096 places are taken.
+        // Random hashes would occupy 888 of the 4096 places on average.
         assert!(
             low.len() > 800 && high.len() > 800,
             "{} {}",

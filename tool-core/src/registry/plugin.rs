@@ -5,7 +5,7 @@ use semver::{Version, VersionReq};
 use super::{Lack, Pruned, RegistryBuilder};
 use crate::tool::DynamicTool;
 
-/// Tools of one publisher, made for certain versions of this crate.
+/// Tools of one publisher, built for certain versions of this crate.
 ///
 /// Its schemas are JSON Schema, so a plugin shares no schema library with the host. Each tool gets the plugin's namespace: `search`
 /// of the plugin `github` is `github:search`, which a model calls as `github__search`.
@@ -75,8 +75,8 @@ impl Plugin {
 impl RegistryBuilder {
     /// Adds the tools of a plugin.
     ///
-    /// A plugin that was made for other versions of this crate is left out with a warning, and so is one whose range cannot be parsed.
-    /// Everything else loads, and [`Toolset::explain`](crate::Toolset::explain) says why the plugin's tools are missing.
+    /// A plugin is left out with a warning if it was built for other versions of this crate, or if its version range cannot be parsed. Everything else loads,
+    /// and [`Toolset::explain`](crate::Toolset::explain) returns the reason why the plugin's tools are missing.
     pub fn plugin(mut self, plugin: Plugin) -> Self {
         let Some(refusal) = plugin.refusal() else {
             return plugin.tools.into_iter().fold(self, Self::dynamic);

@@ -11,8 +11,8 @@ use crate::policy::{
 impl Policy {
     /// Reports the gaps and unused rules of the policy for these tools.
     ///
-    /// The report misses nothing: it lists every destructive tool that some call can reach without an approval. It may list a tool that
-    /// no call can reach, if several conditions or patterns together exclude every call.
+    /// The report is complete: it lists every destructive tool that some call can reach without an approval. It may list a tool that no call can reach, if
+    /// several conditions or patterns together exclude every call.
     ///
     /// ```
     /// use tool_core::policy::{Policy, Rule};

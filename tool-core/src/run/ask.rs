@@ -14,8 +14,8 @@ use crate::store::{
     Scope, StoreError, Timestamp, Verdict,
 };
 
-/// Evidence that a person has approved a call and that the approval is used up: either for this run, or by an earlier run of which only
-/// the ledger knows whether it has begun. Only this file creates it.
+/// Evidence that a person has approved a call and that the approval is used up. Either this run used it, or an earlier run did; then only the ledger knows
+/// whether that run has begun. Only this file creates this type.
 #[derive(Debug)]
 pub(crate) struct Approved {
     id: String,
@@ -37,7 +37,7 @@ pub(crate) enum Asked {
     Used { id: String },
     /// The call has begun before, so the gate does not ask for an approval.
     Before(Before),
-    /// A person has approved different arguments. The call has to be made with those.
+    /// The approver has edited the arguments. The call has to be made again with the edited arguments.
     Edited(Box<Grant>),
     /// The call waits for a person's answer.
     Waits(Box<Ticket>),
@@ -89,8 +89,8 @@ pub(crate) async fn withdraw(approvals: &Approvals, grant: &Grant) -> Result<(),
     withdrawn.await.map(drop).map_err(|error| failed(&error))
 }
 
-/// Withdraws every open approval of a finished call and of its nested calls, whoever requested them, so that they cannot be used later.
-/// `result` is the result of the call. Fails if an approval is being used at the same time.
+/// Withdraws every open approval of a finished call and of its nested calls, regardless of the requester, so that they cannot be used later. `result` is the
+/// result of the call. Fails if an approval is being used at the same time.
 ///
 /// A used approval cannot be withdrawn. If its call has not begun, the ledger closes that call with `result`, or with a refusal if
 /// `result` is a success.
@@ -217,7 +217,7 @@ pub(crate) async fn pass(
     };
     let requires_more = judged.four_eyes() && !grant.request().four_eyes;
     if *grant.request().policy != *judged.version() || requires_more {
-        // The approval was given under different rules.
+        // The approval was given under a different version of the policy, or without the four eyes that a rule now requires.
         withdraw(approvals, &grant).await?;
         return ask(gate, approvals, prepared, judged, now).await;
     }
@@ -260,7 +260,7 @@ async fn spend(
         let approver = spent.approver().to_owned();
         return Ok(Asked::Approved(Approved { id, approver }));
     }
-    // A different task has used or ended the approval.
+    // A concurrent task has used or ended the approval.
     let row = approvals.store().get(&workspace, &id).await;
     match row.and_then(|row| row.map(|row| Loaded::read(row, now)).transpose()) {
         Ok(Some(Loaded::Spent(spent))) => Ok(used(gate, &spent, now)),
@@ -321,9 +321,9 @@ fn is_own(request: &ApprovalRequest, cx: &ToolContext) -> bool {
     request.principal == cx.principal() && request.agent.as_deref() == cx.agent()
 }
 
-/// The other arguments of the call, linked by approvers' edits in either direction: texts that replaced its own arguments (or each
-/// other), and texts that its own replaced. Everyone who continues a conversation continues its calls, so a call of a turn gets the edits
-/// for all of the turn's users and agents.
+/// Returns the texts of arguments that approvers' edits link to the call's own arguments, in either direction: edited texts that replaced the call's arguments,
+/// and texts that were replaced by them. Different users and agents can continue one conversation, so a call of a turn gets the edits of all users and agents
+/// of the turn.
 pub(crate) async fn edits(
     approvals: &Approvals,
     prepared: &Prepared,
@@ -339,8 +339,8 @@ pub(crate) async fn edits(
             _ => None,
         })
         .collect();
-    // Requests within one millisecond have no order, and a clock may be set back. So this follows the edits step by step: each found edit
-    // may lead to another.
+    // The edits cannot be ordered by time: two requests may have the same millisecond, and a clock may be set back. The loop therefore follows the edits one at
+    // a time, because each edit that it finds may lead to another.
     let mut known = vec![arguments(prepared)?];
     let mut at = 0;
     while let Some(arguments) = known.get(at).cloned() {
@@ -389,7 +389,7 @@ async fn earlier(
         .map_err(|error| failed(&error))
 }
 
-/// Asks a person to approve a call that has not begun. A call that has begun may already have had an effect, under the policy of that time.
+/// Asks a person to approve a call that has not begun. A call that has begun may already have had an effect, under the policy that was in force then.
 async fn ask(
     gate: &Gate,
     approvals: &Approvals,

@@ -39,7 +39,7 @@ pub(super) async fn runs<P: Pause>(
     caller: &mut P,
 ) -> Result<(Running<Flight>, Ran), Left<Flight>> {
     let (permit, mut running) = claimed.permit();
-    // The results of earlier reads are stored first: a crash after this body has begun must not repeat them.
+    // The results of earlier reads are stored first: after a crash of this body, those reads must not be repeated.
     if let Some(mut behind) = running.held().context().behind() {
         match caller.attend(&running, Pin::new(&mut behind)).await {
             None => return Err(running.dropped()),
@@ -91,7 +91,7 @@ pub(super) async fn runs<P: Pause>(
         }
         let (cx, prepared) = (running.held().context(), running.held().prepared());
         if judge::still_allowed(cx).is_err() {
-            // The result of the earlier run is the result of the call.
+            // The outcome of the earlier run is the outcome of the call.
             return Ok((running, ran));
         }
         let body = match begin(prepared.tool(), prepared.arguments(), cx.clone()) {

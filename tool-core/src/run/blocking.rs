@@ -137,7 +137,7 @@ mod pool {
             ToolError::new("the host is shutting down")
                 .operator("the runtime dropped the tool's blocking work")
         };
-        // Cannot fail: the semaphore is never closed.
+        // This cannot fail, because the semaphore is never closed.
         let slot = slot.map_err(|_| gone())?;
         let mut body = Body {
             start: Arc::new(Start::new()),
@@ -145,7 +145,7 @@ mod pool {
         };
         let (start, own) = (Arc::clone(&body.start), cx.clone());
         let done = env::spawn_blocking(move || {
-            // Released when the body ends, not when the call ends.
+            // The slot is released when the body ends, not when the call ends.
             let _slot = slot;
             if !start.begin() {
                 return None;
@@ -159,7 +159,7 @@ mod pool {
         body.cx = None;
         match done {
             Ok(output) => output.ok_or_else(gone)?,
-            // The guard turns it into a result, like any other panic.
+            // The guard converts the panic into a result, like any other panic.
             Err(Lost::Panicked(payload)) => std::panic::resume_unwind(payload),
             Err(Lost::Dropped) => Err(gone()),
         }

@@ -24,7 +24,7 @@ impl Toolset {
         call: ToolCall,
         cx: &ToolContext,
     ) -> impl Future<Output = CallResult> + Send {
-        // Not a combinator around `run::call`, because that would move the whole future.
+        // A combinator around `run::call` would move the whole future.
         async move {
             if self.has_switches() {
                 self.freshen().await;
@@ -50,10 +50,9 @@ impl Toolset {
 
     /// Runs a call that a person has approved: exactly that call with exactly those arguments, once.
     ///
-    /// `token` is that of the call's [`Ticket`](crate::Ticket), and `cx` must have the same user and workspace. Everything is checked
-    /// again first: the tool has to be visible and unchanged, and if the policy has another version, a call that is not denied needs a
-    /// new approval. If the approval of a token is still open, the result is `Pending` again. If the token was used, the result is the stored
-    /// one, if the host keeps a ledger.
+    /// `token` is the token of the call's [`Ticket`](crate::Ticket), and `cx` must have the same user and workspace. All checks are repeated first: the tool
+    /// has to be visible and unchanged, and if the policy has another version, a call that is not denied needs a new approval. If the approval is still open,
+    /// the result is `Pending` again. If the approval was used before, the call is not run again, and the result is the one that the host's ledger has stored.
     #[cfg(feature = "host")]
     pub fn resume(&self, token: &str, cx: &ToolContext) -> impl Future<Output = CallResult> + Send {
         self.freshly(run::resume(self, token, cx, None))
@@ -73,7 +72,7 @@ impl Toolset {
         ))
     }
 
-    /// Makes a typed call, through the same gate.
+    /// Makes a typed call, which passes the same gate as a call of a model.
     pub fn invoke<T: Tool>(
         &self,
         input: T,
@@ -117,7 +116,7 @@ impl Toolset {
                 switches.freshen().await;
             }
         };
-        // A stream does nothing before it is read, and the call is read after this.
+        // A stream does nothing until it is polled, and `call` is polled only after the switches were read.
         Either::Right(Box::pin(first.map(move |()| call).flatten_stream()))
     }
 }

@@ -357,7 +357,7 @@ impl Claim {
                 return;
             }
             self.give_back().await;
-            // The open audit row was written with the claim, perhaps after the row of the end.
+            // The claim may have written the open audit row after the row of the call's end, so the row of the end is written again.
             if let (Some(sink), Some(row)) = (sink, closed)
                 && let Err(error) = sink.write(vec![row]).await
             {

@@ -17,7 +17,7 @@ pub(super) struct Closing {
     pub(super) gate: Gate,
     /// The end of the row in the effect ledger.
     pub(super) ending: Option<Ending>,
-    /// The row of a required audit, and the sink that takes it.
+    /// The row of a required audit, and the sink that it is written to.
     pub(super) audit: Option<(Arc<dyn AuditSink>, Late)>,
     /// The result as a message of the thread. If it is not written here, the turn stores it.
     pub(super) filed: Option<(Arc<Filing>, NewMessage)>,
@@ -33,10 +33,10 @@ impl Closing {
         defers.then(|| Arc::clone(filing))
     }
 
-    /// Writes everything. A journal, if there is one, writes ledger, audit and thread in one transaction.
+    /// Writes the end to every store. A journal, if there is one, writes ledger, audit and thread in one transaction.
     ///
-    /// Waits for the stores until the deadline of the call; then the writes continue in the background. The end of a ledger row is never given up
-    /// there: without it, the row becomes ambiguous.
+    /// Waits for the stores until the deadline of the call; then the writes continue in the background. The write to the ledger has no further time limit
+    /// there, because a ledger row without an end becomes ambiguous.
     pub(super) async fn write(self, deadline: Option<Instant>) {
         let gate = self.gate.clone();
         let patience = self.ending.is_none().then_some(record::PATIENCE);

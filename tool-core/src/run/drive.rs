@@ -55,7 +55,7 @@ where
                         return Poll::Ready(Some(step));
                     }
                     let Poll::Ready(result) = Pin::new(&mut run).poll(cx) else {
-                        // Sends an event of this poll at once.
+                        // Progress that this poll produced is returned at once.
                         let step = steps.poll_next_unpin(cx);
                         *this = Self::Running(steps, run);
                         return match step {

@@ -17,7 +17,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Stores what the model does not read at once, after the secrets are redacted.
+    /// Stores the rest of a bounded output, after the secrets are redacted.
     pub(super) async fn settled(self, cx: &ToolContext) -> Self {
         Self {
             clean: bounded::settle(self.clean, cx).await,
@@ -26,7 +26,7 @@ impl Ending {
     }
 }
 
-/// Checks the output of a run against what its tool promises, and redacts the outcome.
+/// Checks the output of a run against the output schema and the length limit of its tool, and redacts the outcome.
 #[inline]
 pub(super) fn admitted(
     toolset: &Toolset,
@@ -63,7 +63,7 @@ fn promised(prepared: &Prepared, Finished(output): Finished) -> Result<Output, T
             )));
         }
     }
-    // A tool's own view may hold files that the payload does not have.
+    // The separate output for the model may contain files that the payload does not contain.
     let read = output.model.as_ref().map_or(0, ModelOutput::size);
     let size = output.payload.get().len().max(read);
     match prepared.tool().output_limit() {

@@ -62,7 +62,7 @@ pub(super) async fn call(
     if let Audit::BestEffort(buffer) = gate.audit()
         && buffer.is_crowded()
     {
-        // Boxed, so that a call whose sink keeps up does not reserve memory for this.
+        // Boxed, so that a call reserves no memory for this wait, which only a slow sink causes.
         Box::pin(async {
             let (relieved, cancelled) = (pin!(buffer.relieved()), pin!(cx.cancelled()));
             select(relieved, cancelled).await;
@@ -135,7 +135,7 @@ fn clear<'t>(
 /// A call with edited arguments, which passes the gate in place of the original call.
 type Edited = (ToolCall, Progress, Origin);
 
-/// Builds the call with the approved arguments. It passes the gate like any other, and the original call does not begin.
+/// Builds the call with the approved arguments. It passes the gate like any other call, and the original call does not begin.
 fn edited(flight: Flight, grant: Box<Grant>) -> Edited {
     let scope = flight.prepared().cx.served();
     let call = ToolCall::new(
@@ -177,8 +177,8 @@ async fn asked(
     Ok(landed.into_result())
 }
 
-/// Records, runs and lands a call in a task of its own, which no caller can drop half way. Dropping the caller ends the body
-/// at its next await.
+/// Records, runs and lands a call in a task of its own, so that a dropped caller cannot interrupt these steps. Dropping the caller ends the body at its next
+/// await.
 ///
 /// The caller polls the task once: if neither the store nor the body waits, no task is spawned. Without a runtime, the caller's
 /// task does the work.
@@ -275,7 +275,7 @@ impl Pause for Caller {
         if done.is_some() || !running.held().context().has_returned() {
             return done;
         }
-        // The effect has happened; its result is stored if the hooks return it soon.
+        // The effect has happened. Its result is stored if the hooks return it within this time.
         tokio::time::timeout(HOOKS_AFTER_CALLER, work).await.ok()
     }
 }

@@ -13,7 +13,7 @@ fn invalid() -> ToolError {
     ToolError::of(ErrorKind::Denied, "the approval token is invalid")
 }
 
-/// Returns the call of a token if the approval belongs to this very caller. Otherwise returns the result that says why not.
+/// Returns the call of a token if the approval belongs to this caller. Otherwise, returns a result with the reason.
 pub(crate) async fn grant<'t>(
     toolset: &'t Toolset,
     token: &str,

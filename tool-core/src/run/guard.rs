@@ -68,7 +68,7 @@ async fn cancellable<R>(job: impl Future<Output = R> + Send, cx: &ToolContext) -
         if let Poll::Ready(outcome) = job.as_mut().poll(task) {
             return Poll::Ready(Ok(outcome));
         }
-        // Only a job that waits registers its waker with the token, which may create the token of the call.
+        // The call to `cancellation` may create the token of the call, so only a job that has to wait registers its waker with the token.
         if cancelled.is_none()
             && let Some(token) = cx.cancellation()
         {

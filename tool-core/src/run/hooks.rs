@@ -16,7 +16,7 @@ use crate::gate::GateBuilder;
 pub struct Hooks(Option<BoxCloneSyncService<Permitted, Ran, BoxError>>);
 
 impl Default for Hooks {
-    /// No layers, only the run.
+    /// Returns hooks without layers, which run the tool directly.
     fn default() -> Self {
         Self(None)
     }

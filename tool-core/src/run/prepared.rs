@@ -69,7 +69,7 @@ impl Prepared {
         took
     }
 
-    /// Builds the result of the call. Everything outside the outcome is redacted here.
+    /// Builds the result of the call. This redacts every part of the result except the outcome, which is redacted already.
     pub(super) fn close(self, outcome: Clean<Result<Output, ToolError>>) -> CallResult {
         let duration = self.ended(outcome.get().as_ref().err());
         let redactor = self.cx.redactor();
@@ -212,7 +212,7 @@ pub(super) fn begin(def: &ToolDef, text: &str, cx: ToolContext) -> Result<Job, T
         .map_err(NotBegun::into_tool_error)
 }
 
-/// Deserializes arguments that fit the schema, and runs nothing.
+/// Deserializes arguments that fit the schema, without running the tool.
 pub(crate) fn decode(def: &ToolDef, text: &str, cx: ToolContext) -> Result<(), ToolError> {
     begin(def, text, cx).map(drop)
 }

@@ -22,7 +22,7 @@ pub(super) struct Audited(());
 
 /// How long the last row of a call may take beyond the call's deadline.
 const GRACE: Duration = Duration::from_millis(100);
-/// How long the write of a row is continued in the background.
+/// How long a write continues in the background after its call has ended.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Writes the row that must exist before the body runs. If the sink does not answer before the call's deadline, the call ends.
@@ -116,8 +116,8 @@ pub(super) async fn ended(gate: &Gate, sink: &Arc<dyn AuditSink>, late: Late) {
     within(gate, write, deadline, Some(PATIENCE)).await;
 }
 
-/// Waits for the last writes of a call until its deadline, at least for [`GRACE`]. Then they continue in the background, for at most `patience`
-/// if that is set.
+/// Waits for the last writes of a call until its deadline, at least for [`GRACE`]. After that the writes continue in the background, for at most `patience` if
+/// that is set.
 pub(super) async fn within(
     gate: &Gate,
     write: impl Future<Output = ()> + Send + 'static,
@@ -150,7 +150,7 @@ pub(super) async fn within(
     }
 }
 
-/// Refuses a call that never reached its tool. The model reads the same about a hidden tool as about a tool that does not exist.
+/// Refuses a call that never reached its tool. The model gets the same text for a hidden tool as for a tool that does not exist.
 pub(super) async fn refuse(early: Early, cx: &ToolContext) -> CallResult {
     let Early { call, error, gate } = early;
     let error = cx.redactor().error(error);

@@ -1,4 +1,4 @@
-//! Results of calls that are not run. A result says "was not run" only if no earlier run of the call has left a row.
+//! Results of calls that are not run. A result contains "was not run" only if no earlier run of the call has left a row.
 
 use std::future::Future;
 
@@ -20,9 +20,9 @@ use crate::tool::ToolDef;
 /// Page size of the search for the rows of nested calls.
 const PAGE: u32 = 200;
 
-/// What a result may say about a refused call.
+/// The facts about earlier runs of a refused call, which decide what its result reports.
 pub(super) enum Refusal {
-    /// The error is true: the call has not run, or only a part of it has.
+    /// The error is correct: the call has not run, or only a part of it has.
     Stands(ToolError, Box<LookedUp>),
     /// An earlier run left a row; its outcome may be unknown.
     Before(Before),
@@ -30,7 +30,7 @@ pub(super) enum Refusal {
     Undecided(ToolError),
 }
 
-/// A refused call, and what is needed to look up its earlier runs.
+/// A refused call, with the data for looking up its earlier runs.
 pub(super) struct Refused<'a> {
     pub(super) gated: &'a Gated,
     pub(super) call: &'a ToolCall,
@@ -54,7 +54,8 @@ impl<'a> Refused<'a> {
         })
     }
 
-    /// Asks the ledger before a result says that the call was not run. If a part of the call has run, `why` is the reason given for the rest.
+    /// Looks up the call in the ledger before a result reports that the call was not run. If a part of the call has run, `why` is the reason for not running
+    /// the rest.
     pub(super) async fn judge(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
         let asked = async {
             if let Some(before) = claim::earlier(gate, self.gated, self.call, self.cx).await? {
@@ -66,7 +67,7 @@ impl<'a> Refused<'a> {
         self.in_time(asked).await
     }
 
-    /// The refusal of a nested call, which the token of its approval may begin at this moment. To prevent that, the ledger closes its key
+    /// Returns the refusal of a nested call. The token of the call's approval could start the call at this moment, so the ledger closes its key
     /// first. A call of the model is closed by its turn.
     async fn closed(&self, gate: &Gate, refusal: Refusal) -> Result<Refusal, ToolError> {
         let approvals = gate.approvals().filter(|_| self.gated.is_made_in_turn());
@@ -92,7 +93,7 @@ impl<'a> Refused<'a> {
         }
     }
 
-    /// Asks only for calls that an earlier run has made: the call's own row is the row of this run.
+    /// Like [`judge`](Self::judge), but looks up only the nested calls of an earlier run, because the call's own row belongs to this run.
     pub(super) async fn judge_made(&self, gate: &Gate, error: ToolError, why: &str) -> Refusal {
         self.in_time(self.in_part(gate, error, why)).await
     }
@@ -118,7 +119,7 @@ impl<'a> Refused<'a> {
         let runs_again = |tool: &ToolDef| tool.hints().idempotent || tool.only_calls();
         let identity = self.gated.identity();
         let ledger = gate.ledger().filter(|_| {
-            // Any other call keeps its own row.
+            // The rows of a call that does not run again are found under its own key.
             !self.gated.is_new() && self.tool.is_none_or(runs_again)
         });
         let mut made = Vec::new();
@@ -145,7 +146,7 @@ impl<'a> Refused<'a> {
         }
     }
 
-    /// Decides what is reported about a call that stopped before its body and before its row was written. Also returns the nested calls found.
+    /// Decides which reason is reported for a call that stopped before its body and before its row was written. Also returns the nested calls that were found.
     pub(super) async fn told(&self, gate: &Gate, why: Why) -> (Why, Option<Box<LookedUp>>) {
         let mut unbegun = None;
         let why = match why {
@@ -166,7 +167,7 @@ impl<'a> Refused<'a> {
                     Refusal::Undecided(error) => Why::Undecided(error),
                 }
             }
-            // The row belongs to a run of this same call with a different tool or other arguments: those of a different version of the host.
+            // The row belongs to a run of this same call with a different tool or different arguments, made by a different version of the host.
             Why::Foreign(error) if self.gated.is_of_turn() => {
                 let reason = error.model_text();
                 match self.judge(gate, error, &reason).await {

@@ -9,8 +9,8 @@ use crate::context::ToolContext;
 use crate::search::CALL_TOOL;
 use crate::toolset::{Toolset, open};
 
-/// Runs the call inside a `call_tool`, and returns its result under the name that the model called. Boxed, so that other calls have no room
-/// for it.
+/// Runs the call inside a `call_tool`, and returns its result under the name that the model called. The future is boxed, so that other calls do not reserve
+/// memory for it.
 pub(super) fn call(
     toolset: &Toolset,
     call: ToolCall,

@@ -18,11 +18,11 @@ use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::tool::ToolDef;
 
-/// The span of a call; `None` if no subscriber listens. Boxed, so that it takes little room in a call.
+/// The span of a call; `None` if no subscriber listens. Boxed, to keep calls small.
 #[derive(Clone)]
 pub(super) struct CallSpan(Option<Box<Span>>);
 
-/// Whether a subscriber may listen. Reads only one number.
+/// Whether a subscriber may listen. This is cheap, because it only compares the maximum level of all subscribers.
 #[inline]
 fn heard() -> bool {
     LevelFilter::current() >= LevelFilter::INFO

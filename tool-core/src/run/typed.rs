@@ -23,7 +23,7 @@ pub(crate) async fn invoke<T: Tool>(
     input: T,
     cx: &ToolContext,
 ) -> Result<T::Output, ToolError> {
-    // The types are right already, but only the argument guard knows the bounds, and it reads JSON.
+    // The arguments have the correct types, but only the argument guard checks their bounds, and it reads JSON.
     let text = input.to_arguments();
     #[cfg(feature = "host")]
     if let Some(gate) = super::gate_of(toolset, cx) {
@@ -73,14 +73,14 @@ async fn through<T: Tool>(
         let body = tool::run(input, cx.clone());
         Box::pin(tool::finish(body, T::model_view, cx))
     });
-    // A typed call has no id from a provider. Within a call it is counted, and a call whose identity the host has set gets the same id
-    // whenever it is dispatched: the ledger compares the ids.
+    // A typed call has no id from a provider. A nested call is identified by its number within the outer call. A call whose identity the host has set needs the
+    // same id on every dispatch, because the ledger compares the ids.
     let id = match next_identity(cx) {
         _ if cx.call_id().is_some() => String::new(),
         Some(identity) => identity.key().as_str().to_owned(),
         None => crate::gate::random::random_id()?,
     };
-    // A tool that is hidden by now is refused by the gate, which returns the stored result if the call has run before.
+    // The gate refuses a tool that is hidden by now, and returns the stored result if the call has run before.
     let name = match toolset.find_typed::<T>() {
         Some((_, def)) => def.wire_name(),
         None => T::NAME,

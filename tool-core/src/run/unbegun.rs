@@ -55,8 +55,8 @@ pub(crate) async fn close_approved(
     close(gate, ledger, intent, result).await
 }
 
-/// Closes the key of a call that is refused with `result`. A different run of its message that has lost the thread, or the token of an approval,
-/// may have asked the ledger to begin the call: the ledger must not let it begin after the model has read that the call was not run.
+/// Closes the key of a call that is refused with `result`. The ledger may have been asked to begin the call by a different run of its message that has lost the
+/// thread, or by the token of an approval. It must not begin the call after the model has read that the call was not run.
 ///
 /// `cx` is the context of the call. Fails, and leaves the call open, if the call begins at this moment, or if the ledger fails or does not answer
 /// before the deadline.
@@ -125,7 +125,7 @@ async fn write(ledger: &Ledger, intent: Intent, result: Option<String>) -> Resul
         .close_call(intent.clone(), result.clone())
         .await;
     if let Err(StoreError::Unavailable(_)) = &closed {
-        // Perhaps only the answer was lost: then the row exists, and answers the second write.
+        // The write may have succeeded although its answer was lost. Then the row exists, and the second write returns it.
         let again = ledger.store.close_call(intent, result).await;
         if !matches!(again, Err(StoreError::Unavailable(_))) {
             closed = again;
@@ -137,7 +137,7 @@ async fn write(ledger: &Ledger, intent: Intent, result: Option<String>) -> Resul
         Err(StoreError::Conflict(why)) => {
             let row = ledger.store.get(&key).await?;
             if row.is_none() {
-                // A released key shows no row. A call with other arguments cannot begin under the same identity.
+                // A released key has no visible row. A call with other arguments cannot begin under the same identity.
                 tracing::debug!(key = key.as_str(), why, "the key of a call was not closed");
             }
             row

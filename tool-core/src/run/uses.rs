@@ -74,7 +74,7 @@ pub trait UsedTools: Send + 'static {
     const EFFECT: Effect;
 }
 
-/// `A` is a member of a tuple of tools. The compiler infers `I`, its place.
+/// `A` is a member of a tuple of tools. The compiler infers `I`, the position of `A`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name `{A}` among the tools that it uses",
     label = "cannot call `{A}`",
@@ -82,7 +82,7 @@ pub trait UsedTools: Send + 'static {
 )]
 pub trait UsesTool<A, I> {}
 
-/// The place of a tool in a tuple.
+/// The position of a tool in a tuple.
 pub struct At<const PLACE: usize>(());
 
 macro_rules! tuples {
@@ -122,7 +122,7 @@ tuples! {
 struct Callable(Toolset);
 
 impl<T: UsedTools> Uses<T> {
-    /// Makes a typed call.
+    /// Makes a typed call of one of the tools in `T`.
     pub fn invoke<A, I>(&self, input: A) -> BoxFuture<'_, Result<A::Output, ToolError>>
     where
         A: Tool,
@@ -144,9 +144,9 @@ impl<T: UsedTools> Uses<T> {
 }
 
 impl ToolContext {
-    /// The same context, in which tools may call those of a toolset; see [`Uses`].
+    /// Returns this context with a toolset whose tools the called tools may call; see [`Uses`].
     ///
-    /// For a toolset that is built from a context. If the toolset is known first, [`ToolContextBuilder::tools`] does the same.
+    /// Use this for a toolset that is built from the context. If the toolset exists before the context, use [`ToolContextBuilder::tools`].
     ///
     /// ```
     /// use tool_core::{Registry, Rules, ToolContext};
@@ -165,7 +165,7 @@ impl ToolContext {
         self.with_service(Callable(tools.clone()))
     }
 
-    /// Whether there is a toolset that tools may call.
+    /// Whether the context has a toolset that tools may call.
     pub fn has_tools(&self) -> bool {
         self.has_service::<Callable>()
     }

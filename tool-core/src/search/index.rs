@@ -24,7 +24,7 @@ const BEGINNING: f32 = 0.4;
 /// Query words below this length match exactly only: too many words start with them.
 const SHORTEST_BEGINNING: usize = 3;
 
-/// The tools that contain a word, and what the word adds to the score of each.
+/// The tools that contain a word, and the amount that the word adds to the score of each.
 type Shares = Box<[(u32, f32)]>;
 
 /// Maps each word to its precomputed score contribution per tool, so that a search only adds numbers.

@@ -36,7 +36,7 @@ impl<T> Door<T> {
         let gone = room.inside.remove(at);
         let last = room.inside.is_empty();
         drop(room);
-        // The destructor is not ours and may use this door, so it runs without the lock.
+        // The destructor of an entry may use this door, so it runs without the lock.
         drop(gone);
         last
     }

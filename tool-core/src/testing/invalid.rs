@@ -252,7 +252,7 @@ impl Spoiler {
         note("\"x\"".to_owned(), "the arguments are a text");
         note("not json".to_owned(), "the text is not JSON");
         if let Some(rest) = text.strip_prefix("{\"") {
-            // The first key again, with the same value, before the others.
+            // Repeats the first key, with the same value, before the others.
             if let Ok(Value::Object(map)) = serde_json::from_str(text)
                 && let Some((key, value)) = map.iter().next()
             {
@@ -265,7 +265,7 @@ impl Spoiler {
     }
 }
 
-/// Whether the type may accept such a value, bounds aside.
+/// Whether the type may accept such a value, regardless of its bounds.
 fn may_be(schema: &Schema, value: &Value) -> bool {
     match &schema.kind {
         Kind::String => value.is_string(),

@@ -12,8 +12,7 @@ const DEEPEST: usize = 5;
 /// Number of tries for a value that has to match a pattern, or to differ from its neighbours.
 const TRIES: usize = 400;
 
-/// Returns up to `count` different inputs that fit; the same ones for the same seed. The bounds of numbers, lengths and lists are
-/// among them.
+/// Returns up to `count` different inputs that fit. The same seed gives the same inputs. They include the bounds of numbers, lengths and lists.
 ///
 /// Empty if a type has values that cannot be generated: a pattern that no try matches, or a type without a value.
 pub fn valid_inputs(def: &ToolDef, seed: u64, count: usize) -> Vec<Value> {

@@ -47,7 +47,7 @@ pub struct StaticDef {
 }
 
 impl StaticDef {
-    /// The facts of a tool whose attribute states none.
+    /// The facts of a tool whose attribute has no options.
     pub(crate) const fn bare(
         spec: &'static Spec,
         text: fn(Dialect) -> Lowered,
@@ -87,7 +87,7 @@ pub struct ToolDef(pub(super) Source);
 #[derive(Clone)]
 pub(super) enum Source {
     Own(Own),
-    /// With another name or description, or with more required secrets.
+    /// A tool with another name or description, or with more required secrets.
     Exposed(Arc<Exposed>),
 }
 
@@ -273,8 +273,8 @@ impl ToolDef {
         }
     }
 
-    /// Returns the providers to which the tool is offered as not strict, with its own schema. Only
-    /// [`DynamicTool::non_strict`](crate::DynamicTool::non_strict) makes a tool so.
+    /// Returns the providers to which the tool is offered as not strict, with its own schema. Only tools with
+    /// [`DynamicTool::non_strict`](crate::DynamicTool::non_strict) have such providers.
     pub fn non_strict(&self) -> Dialects {
         match self.own() {
             Own::Static(_) => Dialects::NONE,
@@ -423,7 +423,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns where the tool was written; `None` for a tool made at run time.
+    /// Returns the place in the source where the tool was written; `None` for a tool made at run time.
     pub fn origin(&self) -> Option<Origin> {
         match self.own() {
             Own::Static(def) => Some(def.origin),
@@ -439,7 +439,8 @@ impl ToolDef {
         }
     }
 
-    /// Returns the facts that a request's limits count. The name is empty for tools that are renamed or made at run time, as it is not static.
+    /// Returns the facts of the tool that count towards the limits of a request. The name is empty for tools that are renamed or made at run time, because it
+    /// is not static.
     pub(crate) fn spec(&self) -> Spec {
         match self.own() {
             Own::Static(def) => Spec {

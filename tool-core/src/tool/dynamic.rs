@@ -59,7 +59,7 @@ pub struct DynamicTool {
 
 /// The providers to which the tool is offered.
 enum Providers {
-    /// These providers. If one of them does not accept the schema, that is a fault.
+    /// These providers. The schema has a fault if one of them does not accept it.
     Stated(Dialects),
     /// All providers that accept the schema.
     Accepting,
@@ -159,7 +159,7 @@ impl DynamicTool {
         })
     }
 
-    /// Creates a tool like [`new`](Self::new), whose output decides what the model reads of it.
+    /// Creates a tool like [`new`](Self::new), whose output type implements [`ToModelOutput`](crate::ToModelOutput) and so has a separate form for the model.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -208,11 +208,11 @@ impl DynamicTool {
         Self::viewed(name.into(), description.into(), schema.into(), create, view)
     }
 
-    /// Creates a tool from a factory: for each call, `create` reads what it needs from the context and returns the closure that serves the call.
+    /// Creates a tool from a factory: for each call, `create` reads values from the context and returns the closure that serves the call.
     ///
-    /// Name, description and schema are fixed here, so nothing that `create` binds reaches a model. `create` runs anew for each
-    /// call, once the call may run, so nothing is kept from one request to the next. Like a body, it may read what the tool declares:
-    /// secrets, variables, and host values within its effect.
+    /// Name, description and schema are fixed here, so values that `create` binds never reach a model. `create` runs anew for each call, once the call may run,
+    /// so no state is kept from one request to the next. Like a body, it may read only the secrets and variables that the tool declares, and host values within
+    /// the tool's effect.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -255,7 +255,7 @@ impl DynamicTool {
         )
     }
 
-    /// Creates a tool from a factory, and from a fn that returns what the model reads of an output.
+    /// Creates a tool from a factory, and from a fn that builds the output for the model.
     #[track_caller]
     fn viewed<A, H, F, R>(
         name: String,
@@ -341,7 +341,7 @@ impl DynamicTool {
         self
     }
 
-    /// Adds an effect. Host values whose effect the tool does not have are refused to it.
+    /// Adds an effect. The tool cannot get host values with an effect that it does not have.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.def.effect = self.def.effect.union(effect);
         self.judge_effect()
@@ -396,9 +396,9 @@ impl DynamicTool {
         self
     }
 
-    /// Declares that the tool has no effect of its own: it changes things only by calls that pass the gate. If one of these waits for an
-    /// approval, the body may run again once it is approved, even if it is not idempotent: the ledger knows by then which calls were made,
-    /// and returns their results instead of making them twice.
+    /// Declares that the tool has no effect of its own: it changes things only by calls that pass the gate. If one of these calls waits for an approval, the
+    /// body may run again after the approval, even if the tool is not idempotent: the ledger has recorded the calls that were made, and returns their results
+    /// instead of making them twice.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -445,10 +445,10 @@ impl DynamicTool {
     /// only where the provider would refuse the request, see [`dynamic::non_strict`](crate::schema::dynamic::non_strict).
     /// Providers that accept the schema get the tool as strict as before, unless a request would exceed Anthropic's limits of strict tools.
     ///
-    /// Such a provider does not hold the model to the schema. So `check` validates the arguments before a person approves the call, and again
-    /// after they were [repaired](crate::Repair). It has to check exactly the schema of the tool. Arguments that it accepts reach the handler as
-    /// they were written. Others are repaired only if [`dynamic::read`](crate::schema::dynamic::read) can read the schema as well,
-    /// except for white space, a code fence and commas around JSON.
+    /// Such a provider does not enforce the schema for its model. So `check` validates the arguments before a person approves the call, and again after they
+    /// were [repaired](crate::Repair). It has to check exactly the schema of the tool. Arguments that it accepts reach the handler as they were written. Other
+    /// arguments are repaired only if [`dynamic::read`](crate::schema::dynamic::read) can read the schema as well, except for white space, a code fence and
+    /// commas around JSON.
     ///
     /// The audit row of every call has a note `non_strict` that names these providers.
     ///
@@ -498,7 +498,8 @@ impl DynamicTool {
         self
     }
 
-    /// Offers the tool to all providers that accept its schema. [`Toolset::left_out`](crate::Toolset::left_out) lists the tools that a provider does not get.
+    /// Offers the tool to all providers that accept its schema. [`Toolset::left_out`](crate::Toolset::left_out) lists the tools that are not offered to a
+    /// provider.
     pub fn where_accepted(mut self) -> Self {
         self.providers = Providers::Accepting;
         self

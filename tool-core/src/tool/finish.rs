@@ -1,4 +1,4 @@
-//! A tool's return value, turned into its output.
+//! Conversion of a tool's return value into its output.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -32,7 +32,7 @@ where
 
 pin_project! {
     /// Future of a body whose output is written when it ends. It is not an `async` block, because that would hold the body twice (as its argument and while it
-    /// waits), and not a chain of combinators, because each one adds a function to every tool.
+    /// waits), and not a chain of combinators, because each combinator adds a function to every tool.
     pub(crate) struct Finish<T, B, V> {
         #[pin]
         body: B,

@@ -25,7 +25,7 @@ pub(crate) struct Tree {
     schema: &'static Schema,
     /// Whether any object in it allows keys that it does not name.
     open: bool,
-    /// Whether the output is not an object. The schema is then that of an object with the output as `result`.
+    /// Whether the output is not an object. The schema is then the schema of an object with the output as `result`.
     wrapped: bool,
 }
 
@@ -54,7 +54,7 @@ impl Promise {
             Self::Read(tree) => tree.issues(output),
             Self::Checked(check) => match serde_json::from_str(output) {
                 Ok(value) => check.issues(&value),
-                // The output is too deep to read, or is not JSON.
+                // The output is nested too deeply to be read, or is not JSON.
                 Err(error) => vec![Issue {
                     pointer: String::new(),
                     expected: "JSON that can be checked".to_owned(),
@@ -110,7 +110,7 @@ fn is_open(schema: &Value) -> bool {
     }
 }
 
-/// Removes the keys that an open object does not name, because the schema says nothing about them.
+/// Removes the keys that an open object does not name, because the schema does not restrict their values.
 fn prune(schema: &Schema, value: &mut Value) {
     match (&schema.kind, value) {
         (Kind::Optional(inner) | Kind::Constrained(inner, _), value) => prune(inner, value),

@@ -7,8 +7,8 @@ use super::DecodeError;
 
 /// Deserializes the arguments of a tool that was created at run time.
 pub(super) fn read<A: DeserializeOwned>(arguments: &Value) -> Result<A, DecodeError> {
-    // A type that holds a `Value` keeps every digit this way, so this is tried first, although serde's buffers may lose numbers. The error of
-    // the second try says where serde refuses the text.
+    // A type that holds a `Value` keeps every digit this way, so this is tried first, although serde's buffers may lose numbers. The error of the second try
+    // has the position in the text at which serde fails.
     A::deserialize(arguments).or_else(|_| read_text(arguments))
 }
 

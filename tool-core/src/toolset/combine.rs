@@ -74,7 +74,7 @@ struct Entry {
 }
 
 impl Overridden {
-    /// Logs a warning for operators, and returns the entry for later questions.
+    /// Logs a warning for operators, and returns the entry for [`Toolset::overridden`].
     pub(crate) fn told(dropped: &ToolDef, kept: String) -> Self {
         let told = Self {
             name: dropped.wire_name().to_owned(),
@@ -342,7 +342,7 @@ impl Toolset {
         }
     }
 
-    /// What was denied to one of the two is denied to the result: a turn has one tenant and one agent.
+    /// Merges two toolsets. A tool that is denied in one of them is denied in the result, because a turn has one tenant and one agent.
     fn merged(self, other: &Self, entries: Vec<Entry>) -> Self {
         let both = [self.view.as_deref(), other.view.as_deref()];
         let views = || both.into_iter().flatten();
@@ -356,7 +356,7 @@ impl Toolset {
             view: Some(Arc::new(View::new(&tools, codes, absent, None, live))),
             shelf: tools,
             search: None,
-            // A gate of one of the two is a gate for all calls.
+            // If one of the toolsets has a gate, all calls pass it.
             #[cfg(feature = "host")]
             gate: self.gate.or_else(|| other.gate.clone()),
             ..self

@@ -96,6 +96,6 @@ pub struct Available<'a> {
     pub tool: &'a ToolDef,
     /// The layer that hides the tool; `None` if the turn has it.
     pub layer: Option<Layer>,
-    /// Secrets that the tool requires and that are missing or empty, whatever else hides it. Such a tool is misconfigured.
+    /// Secrets that the tool requires and that are missing or empty, regardless of other layers that hide the tool. Such a tool is misconfigured.
     pub missing: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Toolsets of which a model sees a part and searches for the rest.
+//! Toolsets with tool search: the model sees some of the tools and searches for the others.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ impl Toolset {
     /// Hides tools that can be searched for from the model, and offers `search_tools` and `call_tool` instead: see
     /// [`search`](crate::search).
     ///
-    /// Nothing else changes: the hidden tools are still visible to the host, [`names`](Toolset::names) returns them, and a call that names one
-    /// runs. Apply this change last: a toolset that is filtered, renamed or combined afterwards shows all its tools again.
+    /// Apart from that, the toolset is unchanged: the hidden tools are still visible to the host, [`names`](Toolset::names) returns them, and a call that names
+    /// one runs. Apply this change last: a toolset that is filtered, renamed or combined afterwards shows all its tools again.
     ///
     /// Fails if a tool of the turn has one of the two names.
     pub fn searched(self, search: &ToolSearch) -> Result<Self, ToolsetError> {
@@ -55,7 +55,8 @@ impl Toolset {
         self.search.as_deref()
     }
 
-    /// Returns the tools that a provider is offered, in order: all, or only those for which the model need not [search](Toolset::searched).
+    /// Returns the tools that a provider is offered, in order. With tool search, these are only the tools that the model can call without a
+    /// [search](Toolset::searched).
     pub fn offered(&self) -> impl Iterator<Item = &ToolDef> {
         let search = self.search();
         self.tools()

@@ -35,7 +35,7 @@ impl Toolset {
         self.switches().next().is_some()
     }
 
-    /// Rereads stored switches that were read too long ago. Boxed, so that a call without switches has no room for it.
+    /// Rereads stored switches that were read too long ago. The future is boxed, so that a call without switches does not reserve memory for it.
     pub(crate) fn freshen(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             for switches in self.switches() {
@@ -76,7 +76,7 @@ impl Toolset {
         }
     }
 
-    /// Whether the turn's rules have something that can cancel a running call.
+    /// Whether the rules of the turn include a policy or switches that can cancel a running call.
     pub(crate) fn can_be_killed(&self) -> bool {
         let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
         live.iter()

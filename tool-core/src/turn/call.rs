@@ -22,7 +22,7 @@ use crate::toolset::Toolset;
 #[derive(Default)]
 pub(super) struct Filed {
     filing: Option<Arc<Filing>>,
-    /// The write of the call's end, which is not done yet.
+    /// The write of the call's end, if it was deferred.
     pub(super) deferred: Option<Deferred>,
 }
 
@@ -37,7 +37,7 @@ impl Filed {
 #[derive(Clone)]
 pub(super) struct Making {
     pub(super) halt: Option<Halt>,
-    /// Whether the call only asks for its approval, because an earlier call of the message waits.
+    /// Whether the call only requests its approval, because an earlier call of the message waits.
     pub(super) only_asks: bool,
     /// Whether an earlier run may have made the call.
     pub(super) continues: bool,
@@ -60,7 +60,7 @@ pub(super) enum Ended {
 
 /// Whether an earlier run of a call may have asked for approvals of nested calls, which may be open whatever the result is now.
 pub(super) fn may_have_asked(tools: &Toolset, call: &StoredCall<'_>, continues: bool) -> bool {
-    // Any other call does not run again after it has waited for a nested call.
+    // Other calls do not run again after they have waited for a nested call.
     let runs_again =
         |tool: &ToolDef| tool.only_calls() || tool.hints().idempotent && !tool.hints().read_only;
     continues && tools.get(&call.call.name).is_none_or(runs_again)
@@ -85,7 +85,7 @@ pub(super) async fn withdraw_approvals(
     withdrawn.map_err(|error| StoreError::Unavailable(error.operator_text().into()))
 }
 
-/// Whether a result may be stored. The refusal of a call that another run of its message has begun since the ledger was read may not.
+/// Whether a result may be stored. The refusal of a call must not be stored if another run of the message has begun the call since the ledger was read.
 ///
 /// A run that continues a message does not know which earlier run is still active, so the ledger closes the key of the call: no such run
 /// can begin the call after the refusal is stored. The first run of a message only checks whether another run has taken it over.
@@ -190,7 +190,7 @@ impl Turns {
             let reads = tools
                 .get(&call.name)
                 .is_some_and(|def| def.hints().read_only);
-            // A call that only reads can run again, so the drain does not decide its result.
+            // A read-only call can run again, so its result is not decided by the drain.
             let open = match result.error().map(ToolError::kind) {
                 Some(ErrorKind::Unavailable) => true,
                 Some(ErrorKind::Cancelled) => reads && !cx.is_cancelled(),
@@ -227,7 +227,7 @@ impl Turns {
                 ToolEvent::Done(result) => return result,
             }
         }
-        // Every stream of events ends with a result, so this is not reached.
+        // This is not reached, because every stream of events ends with a result.
         let error = ToolError::of(ErrorKind::Cancelled, "the call ended without a result");
         CallResult::refused(call.clone(), error)
     }

@@ -1,4 +1,4 @@
-//! The agent loop: a model and its tools, until the model calls nothing more.
+//! The agent loop: a model and its tools, until the model makes no more calls.
 
 use std::pin::pin;
 
@@ -72,8 +72,8 @@ pub enum Outcome {
     Deadline,
     /// The host is shutting down. Calls that had not begun are open; drive the thread again in another process.
     Draining,
-    /// Another drive holds this run of the thread, or has taken it over. This drive ran nothing after it knew that. Drive the thread again
-    /// when the run has ended, even if a message was stored before, because the run may have ended without reading it.
+    /// Another drive holds this run of the thread, or has taken it over. This drive made no calls after it detected that. Drive the thread again when the run
+    /// has ended, even if a message was stored before, because the run may have ended without reading it.
     Busy(RunId),
 }
 
@@ -110,7 +110,7 @@ impl Outcome {
 }
 
 impl Turns {
-    /// Asks the model and runs its calls, until it calls nothing, a person is needed, or the steps are used up.
+    /// Asks the model and runs its calls, until the model makes no more calls, a call waits for a person, or the limit on steps is reached.
     ///
     /// `cx` names the workspace and the conversation. The thread holds the whole state, so the same call continues where an earlier
     /// one stopped: after an approval, or after a crash. `tools` is called before each step, so that rules may change between two
@@ -157,7 +157,7 @@ impl Turns {
         let cx = &held.context(cx);
         let steps = self.steps(model, tools, cx, &mut thread_now, &held);
         let outcome = match held.during(Box::pin(steps)).await {
-            // The last guard: the thread did not store the model's message.
+            // This is the last check for a second run: the thread did not store the model's message.
             Err(TurnError::Busy(_)) => Ok(Outcome::Busy(held.id().clone())),
             outcome => outcome,
         };
@@ -191,7 +191,7 @@ impl Turns {
         thread: &mut Thread<'_>,
         held: &Held,
     ) -> Result<Outcome, TurnError> {
-        // Reads what an earlier drive stored between the first read and the beginning of this run.
+        // Reads messages that an earlier drive stored between the first read and the beginning of this run.
         thread.catch_up().await?;
         // Continues where an earlier drive stopped.
         let (mut open, mut step) = match thread.last_of_model()? {

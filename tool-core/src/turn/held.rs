@@ -34,7 +34,7 @@ pub(super) enum Halt {
 }
 
 impl Halt {
-    /// Whether calls that have not begun get a result that says so, and its texts. Otherwise the calls stay open for the next run.
+    /// Returns the error texts for the results of calls that have not begun; `None` if these calls stay open for the next run.
     ///
     /// The first text is for a call that has not run, the second for a call that has run in part.
     pub(super) fn refuses_calls(self) -> Option<[&'static str; 2]> {
@@ -107,7 +107,7 @@ impl Turns {
     pub(super) async fn hold(&self, thread: ThreadId, cx: &ToolContext) -> Result<Hold, TurnError> {
         let new = self.new_run(thread, cx);
         let begun = match self.runs.begin_run(new.clone()).await {
-            // Perhaps only the answer was lost. The owner is the same, so the run does not begin twice.
+            // The store may have begun the run although its answer was lost. The owner is the same, so the run does not begin twice.
             Err(StoreError::Unavailable(_)) => self.runs.begin_run(new.clone()).await?,
             begun => begun?,
         };
@@ -129,7 +129,7 @@ impl Turns {
         };
         let begun = match journal.write(batch).await {
             Ok(done) => done.begun,
-            // Perhaps only the answer was lost. If the run has begun, the message is stored and must not be stored twice.
+            // The store may have begun the run although its answer was lost. In that case, the message is stored and must not be stored twice.
             Err(error @ StoreError::Unavailable(_)) => match self.running(&new.thread).await {
                 Ok(Some(row)) if row.owner == new.owner => Some(RunBegun::Begun(Box::new(row))),
                 _ => return Err(error.into()),
@@ -279,7 +279,7 @@ impl Inner {
         for last in [false, true] {
             match self.runs.end_run(&self.id, &self.owner, end).await {
                 Err(StoreError::Unavailable(_)) if !last => {}
-                // The run ends when its lease does.
+                // The run then ends when its lease ends.
                 Err(error) => {
                     tracing::warn!(%error, run = %self.id, "the end of a run could not be stored");
                     return;
@@ -332,7 +332,7 @@ impl Held {
         }
     }
 
-    /// Whether the run has to stop, as far as this process and the store know. Called before each request and before calls.
+    /// Whether the run has to stop, according to this process and the store. Called before each request and before calls.
     pub(super) async fn check(
         &self,
         cx: &ToolContext,
@@ -347,7 +347,7 @@ impl Held {
         Ok(self.halt(cx, tools))
     }
 
-    /// Whether the run has to stop, as far as this process knows.
+    /// Whether the run has to stop, according to this process alone.
     pub(super) fn halt(&self, cx: &ToolContext, tools: &Toolset) -> Option<Halt> {
         let known = self.inner.state().halt;
         if known == Some(Halt::Lost) {
@@ -397,7 +397,7 @@ impl Held {
         self.ended = true;
     }
 
-    /// Drops a run that another driver has, without ending it.
+    /// Drops a run that another driver has taken over, without ending it.
     pub(super) fn forget(mut self) {
         self.ended = true;
     }

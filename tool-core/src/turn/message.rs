@@ -35,7 +35,7 @@ pub struct ModelMessage {
     /// The message as the provider wrote it, if it has to be sent back unchanged: with its reasoning and the signatures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// Why the model stopped; `None` if the provider does not say, and in messages that versions before 0.2 stored.
+    /// Why the model stopped; `None` if the provider does not report it, and in messages that versions before 0.2 stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopReason>,
     /// Tokens that the request used, if the provider reports them.
@@ -60,7 +60,7 @@ pub enum StopReason {
     End,
     /// The model waits for the results of its calls.
     Calls,
-    /// The provider paused the turn; it continues when the message is sent back. [`Turns::drive`](super::Turns::drive) does so.
+    /// The provider paused the turn and continues it when the message is sent back. [`Turns::drive`](super::Turns::drive) sends it back.
     Paused,
     /// The limit on tokens was reached.
     Length,
@@ -78,7 +78,7 @@ impl StopReason {
         matches!(self, Self::End | Self::Calls | Self::Paused)
     }
 
-    /// Returns the word that is stored; for [`Other`](Self::Other) that of the provider.
+    /// Returns the word that is stored; for [`Other`](Self::Other), this is the word of the provider.
     pub fn as_str(&self) -> &str {
         match self {
             Self::End => "end",
@@ -311,7 +311,7 @@ impl ToolMessage {
 
     /// Returns the text with which the tool answers the user instead of the model, if the output has `"replyHandled": true`.
     ///
-    /// The text is that of `replyText`; it is empty if there is none.
+    /// The text is the value of `replyText`; it is empty if the output has no such key.
     pub fn reply(&self) -> Option<String> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

@@ -7,20 +7,20 @@ use crate::store::{
     Scope, ThreadId, Timestamp,
 };
 
-/// What a user's message does to a current run of its thread.
+/// The effect of a user's message on a current run of its thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Arrival {
     /// The message waits (default). The run reads it with its next request; if it makes no more requests, the next drive reads it.
     #[default]
     Wait,
-    /// The message interrupts the run, which ends with [`Outcome::Interrupted`](super::Outcome::Interrupted). A request to the model in
-    /// flight is dropped. Calls that have begun end, and their results are stored. The other calls get a result that says that they were not
-    /// run. The next drive reads the message.
+    /// The message interrupts the run, which ends with [`Outcome::Interrupted`](super::Outcome::Interrupted). A request to the model in flight is dropped.
+    /// Calls that have begun run to their end, and their results are stored. The results of the other calls report that the calls were not run. The next drive
+    /// reads the message.
     Interrupt,
 }
 
 impl Turns {
-    /// Sets what a message that [`say`](Self::say) or [`respond`](Self::respond) stores does to a current run.
+    /// Sets how a message that [`say`](Self::say) or [`respond`](Self::respond) stores affects a current run.
     #[must_use]
     pub fn arrival(mut self, arrival: Arrival) -> Self {
         self.arrival = arrival;
@@ -70,12 +70,11 @@ impl Turns {
         Ok(row)
     }
 
-    /// Ends a run whatever its lease says, and returns its row; `None` if there is no such run. A run that has ended is not changed.
+    /// Ends a run regardless of its lease, and returns its row; `None` if there is no such run. A run that has ended is not changed.
     ///
-    /// Use it for a row that says `running` although its driver is dead: a clock that was ahead may have put the end of the lease far into the
-    /// future. The next drive continues from the thread. A driver that is still alive stops before its next step. The audit log, usually the
-    /// gate's, gets a row that names the operator and the reason. If the audit is required and that row cannot be written, the run
-    /// is not ended.
+    /// Use it for a row whose state is `running` although its driver is dead: a clock that was ahead may have set the end of the lease far in the future. The
+    /// next drive continues from the thread. A driver that is still alive stops before its next step. The audit log, usually the gate's, gets a row that names
+    /// the operator and the reason. If the audit is required and that row cannot be written, the run is not ended.
     ///
     /// ```
     /// use tool_core::Audit;

@@ -36,7 +36,7 @@ impl Last {
 pub(super) struct Thread<'s> {
     store: &'s Arc<dyn ThreadStore>,
     id: ThreadId,
-    /// In the order in which the model reads them.
+    /// The messages in the order in which the model reads them.
     messages: Vec<Message>,
     /// The last known sequence number.
     last: u64,

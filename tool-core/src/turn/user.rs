@@ -54,7 +54,7 @@ pub enum MessageError {
     Part {
         /// Index of the part.
         at: usize,
-        /// What is wrong, and what to write instead.
+        /// The fault of the part and how to correct it.
         why: String,
     },
 }
@@ -77,8 +77,8 @@ impl UserMessage {
         parts_as_text(&self.parts)
     }
 
-    /// Refuses what no provider accepts: no parts, a text of white space alone, an invalid media type, invalid base64 data or an invalid
-    /// URL. [`Turns::say`] calls this before it stores a message, because a stored message is sent with every later request.
+    /// Refuses a message that no provider accepts: without parts, with a text of white space alone, or with an invalid media type, invalid base64 data or an
+    /// invalid URL. [`Turns::say`] calls this before it stores a message, because a stored message is sent with every later request.
     pub fn check(&self) -> Result<(), MessageError> {
         if self.parts.is_empty() {
             return Err(MessageError::Empty);
@@ -267,7 +267,7 @@ impl Turns {
             Hold::Busy(run) if self.arrival == Arrival::Wait => Ok(Outcome::Busy(run)),
             Hold::Busy(_) => {
                 self.interrupt(&id).await?;
-                // The run may have ended already.
+                // If the other run has ended already, this drive answers the message.
                 self.drive(model, tools, cx).await
             }
         }

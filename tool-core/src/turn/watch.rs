@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::env;
 use crate::store::{RunId, RunRow, Timestamp};
 
-/// The leases of such runs that the clones of one [`Turns`](super::Turns) have seen.
+/// The leases of such runs, as the clones of one [`Turns`](super::Turns) have observed them.
 #[derive(Clone, Default)]
 pub(super) struct Watch(Arc<Mutex<HashMap<RunId, Seen>>>);
 
@@ -19,12 +19,11 @@ struct Seen {
 }
 
 impl Watch {
-    /// Whether the driver of a run counts as dead: its lease ends later than one that would begin now, and has not changed for
-    /// the length of a lease, in which a driver renews it three times. It is unknown which of two clocks is wrong, so one look is not
-    /// enough.
+    /// Whether the driver of a run counts as dead: its lease ends later than a lease that would begin now, and has not changed for the length of a lease,
+    /// although a driver renews it three times in that time. A single observation is not enough, because it is unknown which of the two clocks is wrong.
     pub(super) fn is_given_up(&self, row: &RunRow, now: Timestamp, lease: Duration) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A lease that has ended needs no watch.
+        // A lease that has ended need not be watched.
         all.retain(|_, seen| now < seen.until);
         if row.lease_until <= now.plus(lease) {
             all.remove(&row.id);

@@ -1,4 +1,4 @@
-//! What enables tools: rows of the instance, the kind of turn, and agents that can be called.
+//! Enablement of tools: rows of the instance, the kind of turn, and agents that can be called.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -85,7 +85,7 @@ impl Enablement {
     }
 }
 
-/// What started a turn. It decides which harness tools the turn has: only those of its own category.
+/// The kind of event that started a turn. It decides which harness tools the turn has: only the harness tools of its own category.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Runtime {
     /// A person wrote a message. There are no harness tools.
@@ -134,7 +134,7 @@ struct Asked {
     prompt: String,
 }
 
-/// A tool that calls another agent. It exists only as configuration: it is in no registry, and a host creates it for each turn.
+/// A tool that calls another agent. It exists only as configuration: no registry contains it, and a host creates it for each turn.
 ///
 /// ```
 /// use tool_core::{AgentTool, Enablement, Registry, Rules, ToolContext, ToolError};

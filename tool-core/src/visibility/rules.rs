@@ -11,8 +11,7 @@ use crate::context::ToolContext;
 use crate::policy::SharedPolicy;
 use crate::policy::lists::{Access, Lists, Step};
 
-/// A snapshot of everything that decides which tools are visible to one turn. It is loaded before the turn and does not change while the
-/// turn runs.
+/// A snapshot of the rules that decide which tools are visible to one turn. It is loaded before the turn and does not change while the turn runs.
 ///
 /// Without any rule, every tool except harness tools is visible. A tool that is denied later is refused at the next dispatch
 /// ([`policy`](Rules::policy), [`disables`](Rules::disables)); a tool that is added later is visible in the next turn.
@@ -85,7 +84,7 @@ impl Rules {
         self
     }
 
-    /// Adds names to the deny list. It wins over every other rule.
+    /// Adds names to the deny list, which has priority over every other rule.
     pub fn deny<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.lists.deny.extend(names.into_iter().map(Into::into));
         self
@@ -97,8 +96,8 @@ impl Rules {
         self
     }
 
-    /// Makes these the rules of an agent that the agent of `parent` starts: it gets only tools that both may use. Both deny lists apply,
-    /// and allow lists without a common name leave no tools. The agent has no harness tools, and it neither calls nor starts agents.
+    /// Makes these the rules of an agent that the agent of `parent` starts. That agent gets only the tools that both agents may use. Both deny lists apply, and
+    /// allow lists without a common name leave no tools. The agent has no harness tools, and it neither calls nor starts agents.
     ///
     /// ```
     /// use tool_core::Rules;
@@ -163,7 +162,7 @@ impl Rules {
         self
     }
 
-    /// Sets what started the turn; defaults to [`Runtime::Chat`].
+    /// Sets the kind of event that started the turn; defaults to [`Runtime::Chat`].
     pub fn runtime(mut self, runtime: Runtime) -> Self {
         self.runtime = runtime;
         self
@@ -187,8 +186,8 @@ impl Rules {
         self
     }
 
-    /// Sets the policy. It hides the tools that it denies for all arguments, it refuses at dispatch what it denies later, and its lists
-    /// for all agents and for this agent apply.
+    /// Sets the policy. It hides the tools that it denies for all arguments. Calls that it denies only for some arguments, or since the turn began, are refused
+    /// when they are made. Its lists for all agents and for this agent apply as well.
     pub fn policy(mut self, policy: &SharedPolicy) -> Self {
         self.policy = Some(PolicyView::new(policy));
         self

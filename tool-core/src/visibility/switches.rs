@@ -137,7 +137,7 @@ impl Switches {
         Ok(switches)
     }
 
-    /// The store, for listing who set which switch.
+    /// Returns the store, which records the operator of each switch.
     pub fn store(&self) -> &dyn SwitchStore {
         &*self.0.store
     }

@@ -243,7 +243,7 @@ impl Rules {
         marks
     }
 
-    /// Marks the layers that depend on a tool's kind (harness, category, secrets), and enablement, which comes in between.
+    /// Marks the layers that depend on a tool's kind (harness, category, secrets), and the layer of enablement, which is checked between them.
     fn mark_kinds(
         &self,
         names: &Names<'_>,
@@ -405,7 +405,7 @@ impl Rules {
         });
     }
 
-    /// Hides from a child what is hidden from its parent.
+    /// Hides from a child the tools that are hidden from its parent.
     fn mark_child(&self, names: &Names<'_>, cx: &ToolContext, marks: &mut Marks) {
         let own = Names {
             agents: None,

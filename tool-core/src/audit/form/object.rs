@@ -8,7 +8,7 @@ use crate::args::{Cursor, Stop};
 use crate::json::quote;
 use crate::schema::{AuditForm, Field, Kind, Tagging, Union, Variant};
 
-/// Key that holds the number of unknown keys.
+/// Key under which the number of unknown keys is written.
 const UNKNOWN: &str = "unknown_keys";
 
 /// Most fields for which room is reserved at once.
@@ -59,7 +59,7 @@ fn read_key<'t>(cursor: &mut Cursor<'t>) -> Result<Cow<'t, str>, Stop> {
 /// Returns a cursor at the value of an entry.
 fn inside<'t>(cursor: &Cursor<'t>, entry: &Entry<'_>) -> Result<Cursor<'t>, Stop> {
     let mut inner = cursor.clone();
-    // The cursor is behind the object; its value is one level deeper.
+    // The cursor is behind the object, and the value is one level deeper.
     inner.open()?;
     inner.at = entry.at;
     Ok(inner)

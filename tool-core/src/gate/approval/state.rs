@@ -24,7 +24,7 @@ pub(crate) struct Refused(ApprovalAnswer);
 /// The approval was used and cannot be used again.
 #[derive(Debug)]
 pub(crate) struct Spent(ApprovalAnswer);
-/// The approval has expired or was withdrawn; the text says which.
+/// The approval has expired or was withdrawn. The text is the reason.
 #[derive(Debug)]
 pub(crate) struct Over(pub(super) &'static str);
 
@@ -103,8 +103,8 @@ impl<S> Approval<S> {
     }
 }
 
-/// An approval that was given, whether or not it was used. A used approval does not mean that the call has run: the process may have died
-/// in between, or an operator may have requested a rerun. The ledger knows.
+/// An approval that was given, whether or not it was used. A used approval does not prove that the call has run: the process may have died in between, or an
+/// operator may have requested a rerun. Only the ledger knows whether the call has run.
 #[derive(Debug)]
 pub(crate) enum Grant {
     Open(Approval<Granted>),

@@ -50,8 +50,8 @@ impl<'t> Found<'t, Prepared> {
         }
     }
 
-    /// Validates typed arguments, and opens the scope. Their types are correct already, but only the guard checks their bounds. Arguments
-    /// without a JSON text are not validated.
+    /// Validates typed arguments, and opens the scope. The arguments have the correct types, but only the argument guard checks their bounds. Arguments without
+    /// a JSON text are not validated.
     #[inline]
     pub(in crate::run) fn admit_typed(
         self,

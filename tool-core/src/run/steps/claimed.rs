@@ -179,7 +179,7 @@ impl Unwritten {
     }
 }
 
-/// Ends the row of a required audit that was opened for a call that does not begin. The row of the run that did begin may follow it.
+/// Ends the row of a required audit that was opened for a call that does not begin. The run that did begin may write its own row later.
 #[cfg(feature = "host")]
 async fn close_again(held: &Flight, sink: Arc<dyn AuditSink>) {
     let error = ToolError::of(ErrorKind::Interrupted, "the call was started elsewhere");

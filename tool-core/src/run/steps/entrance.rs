@@ -86,7 +86,7 @@ pub(super) struct Entrance<'t, A: Arrived> {
     at: usize,
     def: &'t ToolDef,
     cx: &'t ToolContext,
-    /// The call, until its scope takes it.
+    /// The call; `None` after its scope has taken it.
     arrived: Option<A>,
     inside: Option<(Prepared, A::Rest)>,
     /// The arguments if they differ from those of the call, and the repairs.
@@ -94,7 +94,7 @@ pub(super) struct Entrance<'t, A: Arrived> {
     repairs: Vec<RepairNote>,
 }
 
-/// A call that did not begin.
+/// The reason why a call did not begin, with the call itself.
 pub(super) enum Stopped<A: Arrived> {
     /// The scope was not opened.
     Outside(A, ToolError),

@@ -197,7 +197,7 @@ impl<'t> Found<'t, Flight> {
         arrived: AtGate<'t>,
         cx: &ToolContext,
     ) -> Result<Self, Left<Flight>> {
-        // A different tool of this name would be judged in place of the tool that runs.
+        // Without this check, a different tool of the same name would be judged in place of the tool that runs.
         let is_meant = |def: &ToolDef| {
             arrived
                 .typed

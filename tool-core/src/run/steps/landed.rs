@@ -59,9 +59,9 @@ impl Landed {
 
 /// A call that has its result, but whose end may not be recorded yet.
 pub(in crate::run) enum Landing {
-    /// Nothing is left to wait for.
+    /// The end of the call needs no further write.
     Over(Landed),
-    /// Something about the end must be written first. Boxed, so that a call without such a write does not reserve memory for it.
+    /// A store has to write something before the call ends. Boxed, so that a call without such a write does not reserve memory for it.
     Writing(BoxFuture<'static, Landed>),
 }
 
@@ -75,7 +75,7 @@ impl Landing {
 }
 
 impl Running<Prepared> {
-    /// Builds the result of a run. Only an output that the model reads in part has to wait, for the store that keeps the rest.
+    /// Builds the result of a run. Only a bounded output has to wait: a store keeps the part that the model does not read.
     #[inline]
     pub(in crate::run) fn land(self, toolset: &Toolset, ran: Ran) -> Landing {
         let (prepared, (), _) = self.take();
@@ -228,7 +228,7 @@ impl Left<Flight> {
                 result.citations = redactor.clean(citations);
                 result.replayed = true;
                 flight.prepared().span.record("tool_core.replayed", true);
-                // The earlier run has its row already.
+                // The earlier run already has an audit row.
                 flight.forget();
                 return Landed(result);
             }
@@ -239,7 +239,7 @@ impl Left<Flight> {
                 let error = match why {
                     Why::Before(Before::Unsettled(row)) => {
                         if row.attempt > 1 {
-                            // That attempt has an audit row of its own.
+                            // The later attempt has an audit row of its own.
                             let operator = row.resolved_by.clone().unwrap_or_default();
                             flight.runs_as(row.attempt, operator);
                         }
@@ -435,8 +435,7 @@ fn has_nothing_to_come(result: &CallResult) -> bool {
     !may_come && !result.undecided && result.unsettled().is_none() && result.tickets.is_empty()
 }
 
-/// Collects the writes for the end of a call: to the ledger, to the thread, and to a required audit. The row of a best-effort audit is
-/// handed over here.
+/// Collects the writes for the end of a call: to the ledger, to the thread, and to a required audit. Passes the row of a best-effort audit to its buffer.
 #[cfg(feature = "host")]
 fn closing(
     flight: &mut Flight,

@@ -50,7 +50,7 @@ pub(in crate::run) struct Early {
 pub(in crate::run) struct EarlyGate {
     pub(in crate::run) gate: Gate,
     pub(in crate::run) gated: Option<Box<Gated>>,
-    /// The layer that hides the tool, if one does.
+    /// The layer that hides the tool, if the tool is hidden.
     pub(in crate::run) layer: Option<Layer>,
     pub(in crate::run) started: Timestamp,
 }

@@ -157,8 +157,8 @@ impl DynamicDef {
         definition_around(dialect, &heading, schema)
     }
 
-    /// Deserializes the arguments in the spelling of the original schema, and returns the run. A number that a [`Value`] would round is
-    /// refused: it was approved, and is hashed, as it was written.
+    /// Deserializes the arguments in the spelling of the original schema, and returns the run. A number that a [`Value`] would round is refused, because the
+    /// approval and the hash refer to the number as it was written.
     pub(crate) fn start(&self, text: &str, cx: ToolContext, _: Ticket) -> Result<Job, DecodeError> {
         let mut arguments: Value = args::value(text)?;
         // The arguments of a tool with a check of its own are restored before they are checked and approved.

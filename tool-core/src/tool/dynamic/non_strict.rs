@@ -11,8 +11,8 @@ use crate::schema::{Kind, Schema};
 pub(super) const OPEN: &Schema = &Schema::new(Kind::Map(&Schema::new(Kind::Any)));
 
 impl DynamicDef {
-    /// Validates the arguments of a call, as [`args::admit`] does for a linked tool. The handler reads doubles, so a fraction with more digits
-    /// than a double has is rounded to the nearest double before any check: that number is approved, and that number runs.
+    /// Validates the arguments of a call, as [`args::admit`] does for a linked tool. The handler reads doubles, so a fraction with more digits than a double
+    /// has is rounded to the nearest double before any check. The approved number is therefore the number that the handler gets.
     pub(crate) fn admit<'t>(
         &self,
         text: &'t str,
@@ -35,15 +35,15 @@ impl DynamicDef {
         }
     }
 
-    /// Leaves arguments that fit the tool's own schema unchanged. For others, the schema tree that was read from it may find a repair. Nothing is
-    /// accepted that the tool's own schema does not accept.
+    /// Leaves arguments that fit the tool's own schema unchanged. Other arguments are repaired if the schema tree that was read from the schema finds a repair.
+    /// Arguments that the tool's own schema does not accept are never accepted.
     fn checked<'t>(
         &self,
         check: &Arc<dyn SchemaCheck>,
         text: &'t str,
         repair: Repair,
     ) -> Result<Admitted<'t>, Vec<Issue>> {
-        // An object without duplicate keys.
+        // This accepts any object without duplicate keys.
         let written = args::admit(OPEN, text, repair)?;
         let value = args::value(&written.text).map_err(inexact)?;
         let issues = check.issues(&value);
