@@ -118,7 +118,7 @@ fn linked_tools_pass_the_test_kit() {
     tool_core::assert_tools!();
 }
 
-// S1-30: having no tool to test is a failure, not a success.
+// S1-30: the test kit fails if there is no tool to test.
 #[test]
 #[should_panic(expected = "there is no tool to test")]
 fn test_kit_fails_without_tools() {

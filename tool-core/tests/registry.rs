@@ -231,7 +231,7 @@ async fn dynamic_tools_are_guarded() {
     }
 }
 
-// Explicit and linked tools, and the order in which they are added, make no difference.
+// The tools are sorted by name, regardless of the order in which they are added.
 #[test]
 fn order_is_by_name() {
     let registry = Registry::builder()
@@ -390,7 +390,7 @@ async fn missing_host_required_secret_hides_the_tool() {
     let needs = |name: &str| required.get(name).unwrap().secrets().to_vec();
     assert_eq!(needs("maybe"), [SecretNeed::new("docs_api_key")]);
     assert_eq!(needs("plain"), [SecretNeed::new("other_key")]);
-    // The rest of its definition is unchanged.
+    // The rest of the tool's definition is unchanged.
     let own = builder().build().unwrap();
     for dialect in Dialect::ALL {
         let definition = |registry: &Registry| {

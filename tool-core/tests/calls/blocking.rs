@@ -21,7 +21,7 @@ use futures::FutureExt as _;
 use tool_core::prelude::*;
 use tool_core::{BlockingPool, CancellationToken, Effect, ErrorKind};
 
-/// Blocks each body until the test lets it go.
+/// Blocks each body until the test releases it.
 #[derive(Clone)]
 struct Door {
     begun: Sender<()>,
@@ -105,7 +105,7 @@ async fn until(what: impl Fn() -> bool) {
     }
 }
 
-// M13: the pool never runs more bodies at once than it has slots, and every call gets its turn.
+// M13: the pool never runs more bodies at once than it has slots, and every call runs in the end.
 #[tokio::test(flavor = "multi_thread")]
 async fn running_bodies_never_exceed_the_slots() {
     let (door, keeper) = door();
@@ -166,7 +166,8 @@ async fn abandoned_body_keeps_its_slot() {
     until(|| pool.running() == 0).await;
 }
 
-/// Cancels a second call while the first one runs, as soon as `waits` is true. Its body must never begin and must leave nothing behind.
+/// Cancels a second call while the first one runs, as soon as `waits` is true. The body of the second call must never begin, and the pool must be empty
+/// afterwards.
 async fn one_leaves(pool: &BlockingPool, waits: impl Fn() -> bool) {
     let (door, keeper) = door();
     let cx = ToolContext::builder()
@@ -195,7 +196,7 @@ async fn one_leaves(pool: &BlockingPool, waits: impl Fn() -> bool) {
     assert_eq!(keeper.bodies.load(Ordering::SeqCst), 1);
 }
 
-// M13: a call that is cancelled while it waits for a slot never begins, and nothing of it is left behind.
+// M13: a call that is cancelled while it waits for a slot never begins and leaves the queue.
 #[tokio::test(flavor = "multi_thread")]
 async fn call_cancelled_in_the_queue_never_starts() {
     let pool = BlockingPool::new(1);

@@ -134,7 +134,7 @@ async fn short_output_is_shown_unchanged() {
         call(&cx, "hits", &json!({})).await.model_text(),
         r#"[{"text":"short"}]"#
     );
-    // Exactly at the limit.
+    // This output is exactly as long as the limit.
     let cx = self::cx("0123456789abcdef", Some(Spills::new(Broken)), "acme", "ann");
     assert_eq!(
         call(&cx, "page", &json!({})).await.model_text(),
@@ -184,7 +184,7 @@ async fn long_output_is_truncated_and_stored() {
     );
 }
 
-// M17: no character is cut in two, wherever the limit is.
+// M17: no character is cut in two, at any limit.
 #[tokio::test]
 async fn truncation_keeps_characters_whole() {
     let whole = "🔑ü".repeat(30);
@@ -303,7 +303,7 @@ async fn without_a_store_the_head_is_shown() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
 }
 
-// M17, B4: a store that never answers delays a call without a deadline by half a minute and costs the rest of the output, not the result.
+// M17, B4: a store that never answers delays a call without a deadline by half a minute; the call keeps its result and loses only the stored rest.
 #[tokio::test(start_paused = true)]
 async fn hanging_spill_store_does_not_block_the_result() {
     let cx = cx(&"x".repeat(100), Some(Spills::new(Silent)), "acme", "ann");
@@ -336,7 +336,7 @@ fn read_more_is_offered_everywhere() {
 }
 
 proptest! {
-    // M17: the parts join to the whole output, wherever it is cut.
+    // M17: the joined parts are the whole output, for every place of the cut.
     #[test]
     fn read_parts_join_to_the_whole_output(whole in "\\PC{0,200}", shown in 0_u32..50, most in 1_u64..40) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

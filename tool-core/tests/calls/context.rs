@@ -139,7 +139,7 @@ async fn dynamic_secrets_are_scoped() {
     );
 }
 
-// S1-07: a missing secret or host value is an error result: the model reads that the tool is not set up, the operator reads what is missing.
+// S1-07: a missing secret or host value is an error result: the model reads that the tool is not set up, the operator reads the name of the missing item.
 #[tokio::test]
 async fn missing_needs_are_error_results() {
     let cx = ToolContext::anonymous();

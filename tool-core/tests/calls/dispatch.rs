@@ -112,7 +112,7 @@ fn block(#[context] cx: ToolContext, #[context] probe: Probe) -> String {
     while !cx.is_cancelled() {
         std::thread::sleep(Duration::from_millis(2));
     }
-    // This thread sees the deadline a little before the timer fires.
+    // This thread reaches the deadline a little before the timer fires.
     std::thread::sleep(Duration::from_millis(100));
     probe.stopped.store(true, Ordering::SeqCst);
     "stopped".to_owned()
@@ -251,7 +251,7 @@ async fn wrong_arguments_are_a_result_with_every_path() {
     }
 }
 
-// S0-08, S4-10: a tool may take the context or leave it out, and may have no parameters at all.
+// S0-08, S4-10: a tool may take the context or leave it out, and need not have parameters.
 #[tokio::test]
 async fn context_is_optional() {
     let cx = ToolContext::builder().agent("support").build();
@@ -260,7 +260,7 @@ async fn context_is_optional() {
         .await;
     assert_eq!(result.model_text(), "support greets Ann in call c7");
     assert_eq!(call("nothing", json!({})).await.model_text(), "nothing");
-    // Some providers send an empty text when there are no arguments.
+    // Some providers send an empty text for a call without arguments.
     let result = tools().call(ToolCall::new("c1", "nothing", ""), &cx).await;
     assert_eq!(result.model_text(), "nothing");
 }
@@ -488,7 +488,7 @@ struct Token(CancellationToken);
 
 tool_core::host_value!(Token, Effect::NONE);
 
-// S1-68: blocking code cannot be dropped: it is asked to stop, and the operator reads that it was left behind.
+// S1-68: blocking code cannot be dropped: it is asked to stop, and the operator reads that it continues in the background.
 #[tokio::test(flavor = "multi_thread")]
 async fn blocking_code_is_abandoned_after_cancellation() {
     let probe = Probe::default();
@@ -618,7 +618,7 @@ async fn approvals_wait() {
     );
 }
 
-// A call must not make the caller's own future larger, with or without a gate: that future is moved around.
+// A call must not make the caller's own future larger, with or without a gate, because that future is often moved.
 #[test]
 fn the_future_of_a_call_does_not_grow() {
     let (tools, cx) = (tools(), ToolContext::anonymous());

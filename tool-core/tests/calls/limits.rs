@@ -62,7 +62,7 @@ fn refused(outcome: Result<LimitGuard, ToolError>) -> Duration {
     error.wait().expect("says when to try again")
 }
 
-// A rate lets a burst through, then one call after the other as time passes.
+// A rate allows a burst, then one call after the other as time passes.
 #[tokio::test(start_paused = true)]
 async fn a_rate_refills_evenly() {
     let limits = limits([Limit::rate(6, MINUTE).per(Per::Principal)]);
@@ -90,7 +90,7 @@ async fn a_quota_is_spent_until_its_window_ends() {
         refused(limits.enter(&bob, &LOOK_UP)),
         Duration::from_secs(40)
     );
-    // Another tenant has a quota of its own.
+    // A different tenant has its own quota.
     passes(&limits, &cx("other", "bob"), &LOOK_UP);
     advance(Duration::from_secs(40)).await;
     for _ in 0..3 {
@@ -166,7 +166,7 @@ async fn tools_are_counted_together_or_apart() {
     }
 }
 
-// A call that one limit refuses uses nothing of the other limits' quotas and slots.
+// A call that one limit refuses does not use the quotas and slots of the other limits.
 #[tokio::test(start_paused = true)]
 async fn refused_call_uses_no_other_limit() {
     let limits = limits([
@@ -175,10 +175,10 @@ async fn refused_call_uses_no_other_limit() {
         Limit::quota(1, MINUTE).per(Per::Principal),
     ]);
     let ann = limits.enter(&cx("acme", "ann"), &SEND).unwrap();
-    // Refused because the only slot is taken.
+    // The call is refused because the only slot is taken.
     refused(limits.enter(&cx("acme", "bob"), &SEND));
     drop(ann);
-    // Refused because ann's own quota is used up.
+    // The calls are refused because ann's own quota is used up.
     for _ in 0..3 {
         refused(limits.enter(&cx("acme", "ann"), &SEND));
     }
@@ -186,7 +186,7 @@ async fn refused_call_uses_no_other_limit() {
     refused(limits.enter(&cx("acme", "cid"), &SEND));
 }
 
-// The refusal states the longest wait, because only that one helps.
+// The refusal states the longest wait, because a shorter wait is refused again.
 #[tokio::test(start_paused = true)]
 async fn retry_after_comes_from_the_limit_that_refuses() {
     let limits = limits([
@@ -198,7 +198,7 @@ async fn retry_after_comes_from_the_limit_that_refuses() {
     assert_eq!(refused(limits.enter(&ann, &SEND)), MINUTE);
 }
 
-// Callers that come once do not fill the memory; too many at once are refused instead of evicted.
+// The keys of callers that make one call are evicted later. Too many callers at once are refused, because their keys cannot be evicted.
 #[tokio::test(start_paused = true)]
 async fn keys_are_bounded() {
     let limits = Limits::builder()
@@ -213,7 +213,7 @@ async fn keys_are_bounded() {
             passes(&limits, &cx("acme", &format!("{round}-{user}")), &SEND);
         }
         assert!(limits.keys() <= 300);
-        // All of them are within their minute: no key may be evicted.
+        // The minute of every key is not over, so no key may be evicted.
         refused(limits.enter(&cx("acme", "one more"), &SEND));
         refused(limits.enter(&cx("acme", &format!("{round}-0")), &SEND));
         advance(MINUTE).await;
@@ -223,7 +223,7 @@ async fn keys_are_bounded() {
     for user in 0..99 {
         passes(&limits, &cx("acme", &format!("last-{user}")), &SEND);
     }
-    // A key with a live guard is not evicted when others are.
+    // A key with a live guard is not evicted together with others.
     advance(MINUTE).await;
     passes(&limits, &cx("acme", "makes room"), &SEND);
     refused(limits.enter(&cx("acme", "ann"), &SEND));
@@ -231,7 +231,7 @@ async fn keys_are_bounded() {
     passes(&limits, &cx("acme", "ann"), &SEND);
 }
 
-// A limit that can never let a call through is an error when it is built.
+// A limit that can never allow a call is an error when it is built.
 #[test]
 fn limits_that_allow_no_call_are_refused() {
     for limit in [

@@ -1,4 +1,4 @@
-//! Single calls: what a tool receives, how it runs, and what its result is.
+//! Single calls: the values that a tool receives, its run and its result.
 
 mod blocking;
 mod bounded;

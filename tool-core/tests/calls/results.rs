@@ -312,14 +312,14 @@ async fn generators_progress_and_end() {
     assert_eq!(result.model_text(), "3 pages");
     assert!(result.output().unwrap().get().contains("second"));
     assert_eq!(counts.views.load(Ordering::SeqCst), 1);
-    // The same without a listener.
+    // The result is the same without a listener.
     let result = tools()
         .call(ToolCall::new("c1", "read_pages", r#"{"pages":2}"#), &cx)
         .await;
     assert_eq!(result.model_text(), "2 pages");
 }
 
-// S2-21: a reader gets each step before the next is produced, so a stream that never waits does not pile up.
+// S2-21: a reader gets each step before the next is produced, so the steps of a stream that never waits do not accumulate.
 #[tokio::test]
 async fn progress_waits_for_its_reader() {
     let (counts, cx) = context();
@@ -342,7 +342,7 @@ async fn progress_waits_for_its_reader() {
     );
 }
 
-// B11: steps do not pile up either where the call has a task of its own.
+// B11: steps do not accumulate either if the call has a task of its own.
 #[tokio::test]
 async fn progress_of_an_audited_call_waits_for_its_reader() {
     let (counts, cx) = context();
@@ -354,7 +354,7 @@ async fn progress_of_an_audited_call_waits_for_its_reader() {
     assert!(matches!(events.next().await, Some(ToolEvent::Started)));
     for n in 1..=5 {
         assert!(matches!(events.next().await, Some(ToolEvent::Progress(_))));
-        // Lets the call's task run as far as it can.
+        // The task of the call runs until it waits.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
@@ -608,7 +608,7 @@ async fn error_type_selects_errors_shown_to_the_model() {
             Some(text) => assert_eq!(error.model_text(), text),
             None => assert!(error.model_text().contains("details are in the host's log")),
         }
-        // Only the operator reads causes, each text once.
+        // Only the operator reads causes, and each text occurs once.
         assert!(!error.model_text().contains("password"), "{way}");
         let operator = error.operator_text();
         assert_eq!(operator.contains("password"), way > 1, "{operator}");

@@ -428,7 +428,7 @@ async fn child_calls_a_model() {
             let seen = server.requests.lock().unwrap().pop().unwrap();
             assert!(seen.starts_with("POST /judge/bill.png "), "{seen}");
         }
-        // Without a key for the provider no model is called, whatever keys the environment or another provider has.
+        // Without a key for the provider, no model is called, even if the environment or another provider has keys.
         let others = SecretString::from("key-of-globex");
         for cx in [
             instance(provider).build(),

@@ -1,4 +1,4 @@
-//! Variables: how threads inherit them, and what happens where a required one is missing.
+//! Variables: how threads inherit them, and the error for a missing required variable.
 
 #![allow(
     clippy::unwrap_used,
@@ -316,7 +316,7 @@ fn call(name: &str) -> ToolCall {
     ToolCall::new("c-1", name, "{}")
 }
 
-// S4-14: with a required variable missing the body does not run, no approval is requested, and the error says which.
+// S4-14: with a required variable missing the body does not run, no approval is requested, and the error names the variable.
 #[tokio::test]
 async fn missing_variable_is_requested_from_the_user() {
     let store = MemoryStore::default();
@@ -401,7 +401,8 @@ async fn value_of_a_variable_is_never_logged() {
     const TEXT: &str = "eu-north-4711";
     const NO_PORT: &str = "no-port-4712";
     let log = Log::default();
-    // With a single subscriber, tracing asks the thread that first reaches an event whether it is wanted, which may be the thread of another test.
+    // With a single subscriber, tracing decides on the thread that first reaches a callsite whether the callsite is enabled, and that may be the thread of a
+    // different test.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let _guard = tracing::subscriber::set_default(log.clone());
     let store = MemoryStore::default();
@@ -444,13 +445,13 @@ async fn value_of_a_variable_is_never_logged() {
                 assert_eq!(names, [name], "{tool}");
             }
         }
-        // A tool that waits for approval, and one whose variable does not parse.
+        // The tool `deploy` waits for approval, and a variable of the tool `port` cannot be parsed.
         tools.call(call("deploy"), &complete()).await;
         let unusable = tools.call(call("port"), &complete()).await;
         let error = unusable.error().unwrap();
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(error.operator_text().contains("`PORT`"), "{error:?}");
-        // A host's own log lines about its context, an error and a result.
+        // The host logs its context, an error and a result.
         let cx = complete();
         tracing::info!(?cx, ?error, ?unusable, "what a host prints");
     }
@@ -466,7 +467,7 @@ async fn value_of_a_variable_is_never_logged() {
 async fn secret_variable_is_never_exposed() {
     let thread = Thread::new();
     thread.own().set("REGION", "eu");
-    // Stored as text: the declaration makes it a secret.
+    // The value is stored as text, and the declaration makes it a secret.
     thread.own().set("TOKEN", SECRET);
     let mut all = Declarations::new();
     all.tools(toolset![tell].tools()).unwrap();

@@ -196,7 +196,7 @@ async fn approved_call_runs_once() {
     assert_eq!(result.model_text(), "sent to bob");
     assert_eq!((result.id(), host.mailbox.sent()), ("c-1", 1));
 
-    // Submitted again, by token and by call: the stored result, and no second mail.
+    // Submitting the call again, by token or by call, returns the stored result and sends no second mail.
     let again = host.tools.resume(&ticket.token, &host.ann()).await;
     assert!(again.is_replayed());
     assert_eq!(again.model_text(), "sent to bob");
@@ -204,7 +204,7 @@ async fn approved_call_runs_once() {
     assert!(again.is_replayed(), "{again:?}");
     assert_eq!(host.mailbox.sent(), 1);
 
-    // The answer is single-use too.
+    // The answer can be used only once as well.
     let error = host
         .approvals()
         .answer(
@@ -671,7 +671,7 @@ async fn invalid_approval_transition_is_refused() {
     let asked = host.asked().await;
     let nonce = row(&asked.id).await.request.nonce;
 
-    // Pending: cannot be spent.
+    // A pending approval cannot be spent.
     assert!(
         !host
             .store
@@ -679,7 +679,7 @@ async fn invalid_approval_transition_is_refused() {
             .await
             .unwrap()
     );
-    // Denied: cannot be answered again, spent or assigned.
+    // A denied approval cannot be answered again, spent or assigned.
     host.approvals()
         .answer(
             &"acme".into(),
@@ -719,7 +719,7 @@ async fn invalid_approval_transition_is_refused() {
     );
     assert_eq!(row(&asked.id).await.status, ApprovalStatus::Denied);
 
-    // Approved: cannot be spent with a different nonce. Spent: cannot be spent again.
+    // An approval cannot be spent with a different nonce, and a spent approval cannot be spent again.
     let other = ticket(&host.tools.call(mail("c-2"), &host.ann()).await);
     host.approve(&other).await;
     assert!(
@@ -808,7 +808,7 @@ async fn calls_outside_of_conversations_have_a_limit_for_each_user() {
         let cx = ToolContext::builder().workspace("acme").user(user);
         cx.with(host.mailbox.clone()).build()
     };
-    // The approvals of a conversation do not count here.
+    // The approvals of a conversation do not count towards this limit.
     for id in ["a", "b"] {
         ticket(&tools.call(mail(id), &host.ann()).await);
     }

@@ -137,7 +137,7 @@ async fn audit_row_has_caller_and_outcome_but_no_text() {
     assert!(!format!("{row:?}").contains("gift"));
 }
 
-// S1-21, S1-10: every call has one row, whatever its outcome.
+// S1-21, S1-10: every call has one row, for every outcome.
 #[tokio::test]
 async fn every_call_has_one_audit_row() {
     let store = MemoryStore::default();
@@ -180,7 +180,7 @@ async fn every_call_has_one_audit_row() {
             .contains("the ship is away"),
         "for the operator"
     );
-    // Repaired arguments have two hashes, valid ones have one.
+    // Repaired arguments have two hashes; valid arguments have one.
     assert!(row("c-6").used_hash.is_some() && row("c-1").used_hash.is_none());
     assert_ne!(
         row("c-6").used_hash.as_deref(),
@@ -329,7 +329,7 @@ async fn unavailable_sink_drops_and_counts_the_oldest_rows() {
             .await
     };
 
-    // Ten rows are written at once, fewer after five seconds.
+    // Ten rows are written at once; fewer rows are written after five seconds.
     for n in 0..10 {
         call(n).await;
     }
@@ -399,7 +399,7 @@ async fn rows_waiting_for_a_sink_hold_no_context() {
         .audit(Audit::best_effort(sink.clone()))
         .build();
     let tools = toolset![parcel, count].through(&gate);
-    // Dropped with the last context that holds it.
+    // The context holds `lent`, so a reference remains until every clone of the context is dropped.
     let lent = Arc::new(());
     let cx = ToolContext::builder().with(Arc::clone(&lent)).build();
     let buffer = gate.audit().buffer().unwrap();
@@ -616,8 +616,8 @@ async fn order(
         + patient.name.len()
 }
 
-// S1-22, S1-23: `audit = value | preview | length` on a parameter or a field decides what its row holds, through every type around it; a
-// secret is redacted in any case.
+// S1-22, S1-23: `audit = value | preview | length` on a parameter or a field decides the content of its row, within every enclosing type; a secret is redacted
+// in any case.
 #[tokio::test]
 async fn audit_attribute_decides_what_a_row_stores() {
     let store = MemoryStore::default();

@@ -50,7 +50,8 @@ fn boot_steps_run_in_a_fixed_order() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    // With a single subscriber, tracing asks the thread that first reaches an event whether it is wanted, which may be the thread of another test.
+    // With a single subscriber, tracing decides on the thread that first reaches a callsite whether the callsite is enabled, and that may be the thread of a
+    // different test.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     tracing::subscriber::with_default(stages.clone(), || {
         let builder = Registry::builder()
@@ -61,7 +62,7 @@ fn boot_steps_run_in_a_fixed_order() {
         let registry = runtime.block_on(builder.boot(&store)).unwrap();
         assert!(registry.get("pay").is_none() && registry.get("count").is_some());
     });
-    let told: Vec<_> = stages
+    let names: Vec<_> = stages
         .0
         .lock()
         .unwrap()
@@ -70,7 +71,7 @@ fn boot_steps_run_in_a_fixed_order() {
         .cloned()
         .collect();
     assert_eq!(
-        told,
+        names,
         ["scan", "import", "pay", "prune", "sync"],
         "a tool without its variable is warned of once"
     );
@@ -82,7 +83,7 @@ fn boot_steps_run_in_a_fixed_order() {
     );
 }
 
-// M11, S1-62: a list is the same bytes until something changes, and a delta says what changed.
+// M11, S1-62: a list is the same bytes until something changes, and a delta names the changes.
 #[test]
 fn tool_list_is_stable_and_deltas_name_the_change() {
     let registry = Registry::builder()

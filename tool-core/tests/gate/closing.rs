@@ -186,7 +186,7 @@ async fn end_of_a_call_is_one_batch() {
     let invalid = || Some("invalid_arguments".to_owned());
     let expected = [invalid(), invalid(), ok(), ok(), ok(), ok()];
     assert_eq!(outcomes(&store.store).await, expected);
-    // Single writes of each conversation: the message, a row before each of two bodies, and the refused call's row and result.
+    // Each conversation makes these single writes: the message, a row before each of two bodies, and the refused call's row and result.
     assert_eq!(store.counts(), [4, 10]);
 }
 

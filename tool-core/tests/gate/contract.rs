@@ -75,7 +75,7 @@ async fn an_approval_ends_when_a_hint_of_its_tool_changes() {
             assert_eq!(kind(&after.resume(&asked.token, &cx).await), None);
             continue;
         }
-        // Dispatched again, the call opens a new approval; resumed, it is refused and has to be made again.
+        // If the call is dispatched again, it requests a new approval. If it is resumed, it is refused and has to be made again.
         let anew = ticket(&after.call(call, &cx).await);
         assert_ne!(anew.id, asked.id, "{what}");
         let result = after.resume(&asked.token, &cx).await;

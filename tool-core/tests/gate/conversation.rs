@@ -27,7 +27,7 @@ async fn last(mut events: impl futures::Stream<Item = ToolEvent> + Unpin) -> Cal
     panic!("a stream of events ends with a result");
 }
 
-// S1-16: the result and the audit row of a call name the same conversation, whatever the outcome.
+// S1-16: the result and the audit row of a call name the same conversation, for every outcome.
 #[tokio::test]
 async fn result_and_audit_row_name_the_same_conversation() {
     let host = Host::new();

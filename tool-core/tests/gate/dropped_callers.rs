@@ -114,7 +114,7 @@ async fn try_again(bodies: &Bodies) -> Result<u32, ToolError> {
     Ok(7)
 }
 
-// B3: a failed run releases its claim, and the row of the call is that of the last run
+// B3: a failed run releases its claim, and all runs of a call share one row
 #[tokio::test(start_paused = true)]
 async fn retries_share_one_row() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());
@@ -170,7 +170,7 @@ async fn send_and_hang(bodies: &Bodies) -> u32 {
     std::future::pending().await
 }
 
-// B2: a call that is denied although an earlier run of it may have had an effect says so
+// B2: the refusal of a call reports that an earlier run of the call may have had an effect
 #[tokio::test(start_paused = true)]
 async fn denied_call_reports_possible_effects_of_its_earlier_run() {
     let (store, bodies) = (MemoryStore::default(), Bodies::default());

@@ -1,4 +1,4 @@
-//! The effect ledger: no effect happens twice, and none is claimed that did not happen.
+//! The effect ledger: no effect happens twice, and no effect is recorded that did not happen.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -131,7 +131,7 @@ async fn repeated_effect_returns_the_recorded_result() {
     assert_eq!(again.model_text(), first.model_text());
     assert_eq!(office.mailbox.sent(), 1);
 
-    // Another call, another conversation and another workspace have effects of their own.
+    // A different call, a different conversation and a different workspace each have their own effects.
     office.post("c-2", "well", &cx).await;
     office
         .post("c-1", "well", &office.cx().conversation("th-2").build())
@@ -164,7 +164,7 @@ async fn reading_writes_no_row() {
     assert!(office.rows().await.is_empty());
 }
 
-// M6: without a conversation every call is its own.
+// M6: without a conversation, every call is a new call.
 #[tokio::test]
 async fn calls_without_a_conversation_are_never_deduplicated() {
     let office = Office::new();

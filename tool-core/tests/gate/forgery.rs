@@ -1,4 +1,4 @@
-//! Forged and reused approvals: nothing runs that was not approved.
+//! Forged and reused approvals: no call runs without an approval of its own.
 
 use tool_core::policy::{Condition, Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
@@ -47,7 +47,7 @@ async fn forged_approval_tokens_are_refused() {
     ] {
         refused(&host, invented, &cx, invented).await;
     }
-    // Every seventh letter changed.
+    // A token with one changed character is refused; every seventh character is tried.
     for at in (0..token.len()).step_by(7) {
         let mut bytes = token.clone().into_bytes();
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
@@ -56,7 +56,7 @@ async fn forged_approval_tokens_are_refused() {
             refused(&host, &changed, &cx, &changed).await;
         }
     }
-    // The same claims under another host's key.
+    // A token of another host is refused, because it is signed with another key.
     let other = Host::new();
     let theirs = other.asked().await;
     refused(&host, &theirs.token, &cx, "another host").await;
@@ -77,7 +77,7 @@ async fn forged_approval_tokens_are_refused() {
     .await;
     refused(&host, &token, &ToolContext::anonymous(), "nobody").await;
 
-    // The real token still works.
+    // The real token is still valid.
     assert_eq!(
         host.tools.resume(&token, &cx).await.model_text(),
         "sent to bob"
@@ -98,7 +98,7 @@ async fn a_row_that_was_tampered_with_is_refused() {
         .unwrap()
         .remove(0);
 
-    // A second host with the same keys whose store holds a different row under the same id.
+    // The second host has the same keys, but its store holds a different row under the same id.
     let ring = || KeyRing::new("k", vec![7; 32]).unwrap();
     let (real, forged) = (MemoryStore::default(), MemoryStore::default());
     let approvals = |store: &MemoryStore| {
@@ -145,7 +145,7 @@ async fn token_of_an_identical_call_runs_only_that_call() {
     let twin = ticket(&host.tools.call(mail("c-2"), &placed(&cx, 2)).await);
     assert_ne!(first.token, twin.token);
     host.approve(&twin).await;
-    // The approved twin lets nothing else run, although all arguments are equal.
+    // The approval of this call lets no other call run, although all arguments are equal.
     assert_eq!(
         kind(&host.tools.call(mail("c-1"), &placed(&cx, 1)).await),
         Some(ErrorKind::Pending)
@@ -295,7 +295,7 @@ fn approval_keys_can_be_rotated() {
     });
 }
 
-// M5: an approval is valid only under the rules that it was given under.
+// M5: an approval is valid only under the version of the policy that it was given under.
 #[tokio::test]
 async fn changed_policy_invalidates_the_approval() {
     let host = Host::new();

@@ -142,7 +142,7 @@ async fn an_approval_of_the_requester_does_not_outlive_a_stricter_rule() {
             answered.await.unwrap();
             asked.push(ticket);
         }
-        // The policy that asked is unchanged; the other one requires four eyes now.
+        // The policy that asked is unchanged; the other policy now requires four eyes.
         second.replace(
             Policy::builder()
                 .otherwise(PolicyVerdict::Allow)

@@ -68,10 +68,10 @@ async fn seen(
     let name = cx.call_id().unwrap().to_owned();
     state.set(&name, mine.clone()).await?;
     // The other instance uses the same conversation and call names.
-    let told = state.get(&name).await?;
+    let stored = state.get(&name).await?;
     tokio::task::yield_now().await;
     Ok(json!({
-        "mine": mine, "state": told, "secret": reversed(&key), "user": cx.user(), "conversation": cx.conversation(),
+        "mine": mine, "state": stored, "secret": reversed(&key), "user": cx.user(), "conversation": cx.conversation(),
         "variable": cx.variable("REGION"), "secret_variable": cx.variable("TOKEN").map(reversed),
         "again": format!("{}/{}", cx.workspace().unwrap(), cx.call_id().unwrap()),
     }))
@@ -168,8 +168,8 @@ async fn concurrent_instances_are_isolated() {
                 let call = ToolCall::new(format!("c-{n}"), name, "{}");
                 let result = tools.call(call, &placed(&cx, n)).await;
                 let output = result.output().unwrap_or_else(|| panic!("{result:?}"));
-                let told: Value = serde_json::from_str(output.get()).unwrap();
-                assert_eq!(told, expected(tenant, n));
+                let stored: Value = serde_json::from_str(output.get()).unwrap();
+                assert_eq!(stored, expected(tenant, n));
                 // The schema and the definitions contain no value that the factory bound.
                 for dialect in Dialect::ALL {
                     assert!(!tools.definitions(dialect).contains(tenant));
@@ -194,8 +194,8 @@ async fn concurrent_instances_are_isolated() {
     }
 }
 
-// S1-09: name, description and everything else that a model reads come from the definition: the texts are the same bytes, whatever the
-// factory makes and whether or not it succeeds.
+// S1-09: name, description and all other texts for the model come from the definition: the texts are the same bytes for every tool that the factory creates,
+// and also if it fails.
 #[tokio::test]
 async fn factory_cannot_change_what_the_model_reads() {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});

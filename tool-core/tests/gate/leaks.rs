@@ -192,7 +192,7 @@ async fn no_spelling_of_a_secret_leaves_a_call() {
         .flat_map(|spelling| [spelling.to_owned(), format!("{spelling}-error")])
     {
         let whole = spelled(SENTINEL, &spelling);
-        // The part of the spelling that does not depend on the bytes next to the secret.
+        // `core` is the part of the spelling that does not depend on the bytes next to the secret.
         let core: String = whole
             .chars()
             .skip(4)
@@ -237,7 +237,7 @@ impl Model for Unreachable {
     }
 }
 
-// C1: the error of a model client is redacted like that of a tool
+// C1: the error of a model client is redacted like the error of a tool
 #[tokio::test]
 async fn a_secret_is_not_in_the_error_of_a_model() {
     let turns = Turns::new(MemoryStore::default());

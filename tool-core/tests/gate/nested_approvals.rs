@@ -81,7 +81,7 @@ impl Runs {
     }
 }
 
-/// The state that outlives the process of a host.
+/// The stores and the mailbox, which outlive the process of a host.
 struct World {
     store: MemoryStore,
     mailbox: Mailbox,
@@ -320,7 +320,7 @@ async fn ambiguous_nested_call_stops_the_turn() {
     let Turn::Complete(results) = turn else {
         panic!("{turn:?}")
     };
-    // One parcel and one letter.
+    // One parcel and one letter were sent.
     assert_eq!((results[0].text.as_str(), world.mailbox.sent()), ("7", 2));
 }
 

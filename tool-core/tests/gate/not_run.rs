@@ -1,4 +1,4 @@
-//! Results that say that a call was not run: never for a call that has run or can still run later.
+//! Results that report that a call was not run. A call that has run or can still run later never gets such a result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -220,7 +220,7 @@ async fn interrupted_turn_reads_the_result_of_a_call_that_has_run() {
     }
 }
 
-/// Tools behind a gate that lets `calls` calls of a tool through in an hour.
+/// Tools behind a gate that allows `calls` calls of each tool per hour.
 fn limited(host: &Host, calls: u32) -> Toolset {
     let quota = Limit::quota(calls, Duration::from_hours(1));
     let limits = Limits::builder().limit(quota).build().unwrap();
@@ -228,7 +228,7 @@ fn limited(host: &Host, calls: u32) -> Toolset {
     toolset![parcel, send_mail, pay].through(&gate)
 }
 
-// B2, N4: a call that has run and comes again reads its stored result, even if a limit refuses it now
+// B2, N4: a call that has run and is dispatched again returns its stored result, even if a limit refuses it now
 #[tokio::test]
 async fn refusing_limit_returns_the_result_of_a_call_that_has_run() {
     for lost in [false, true] {
@@ -309,7 +309,7 @@ fn version(host: &Host, most: u32) -> Toolset {
     registry.open().through(&gate(&host.store).build())
 }
 
-// B2: a call that took effect reads its stored result, even if a stricter schema refuses its arguments now
+// B2: a call that took effect returns its stored result, even if a stricter schema refuses its arguments now
 #[tokio::test]
 async fn stricter_schema_returns_the_result_of_a_call_that_has_run() {
     let host = Host::new();
@@ -329,7 +329,7 @@ async fn stricter_schema_returns_the_result_of_a_call_that_has_run() {
 /// Callers who drive the conversation in ann's place.
 const OTHERS: [[&str; 2]; 3] = [["bob", "clerk"], ["ann", "scout"], ["bob", "scout"]];
 
-// A6, B2: a call that ran for one user gives its result to another user who continues the conversation
+// A6, B2: a user who continues the conversation gets the result of a call that ran for a different user
 #[tokio::test]
 async fn second_user_reads_the_result_of_an_earlier_call() {
     for [user, agent] in OTHERS {
@@ -631,8 +631,8 @@ async fn ended_outer_call_withdraws_the_unused_nested_approval() {
         // The operator disables the nested tool.
         let fewer = registry().build().unwrap().open().through(&host.gate);
         let less = caller(&host, "ann", "clerk").tools(&fewer).build();
-        let told = texts(run(&host, &fewer, &message, &less).await);
-        assert!(told[0].contains(text), "{told:?}");
+        let results = texts(run(&host, &fewer, &message, &less).await);
+        assert!(results[0].contains(text), "{results:?}");
         let resumed = tools.resume(&asked.token, &cx).await;
         assert!(resumed.is_error(), "{resumed:?}");
         assert_eq!(host.mailbox.sent(), 0);
@@ -668,9 +668,9 @@ async fn nested_call_that_starts_during_its_refusal_is_not_refused() {
     let sent = tools.resume(&asked.token, &cx).await;
     assert!(!sent.is_error(), "{sent:?}");
     late.goes_on.notify_one();
-    let told = texts(going_on.await.unwrap().unwrap());
+    let results = texts(going_on.await.unwrap().unwrap());
     assert_eq!(
-        (told, host.mailbox.sent()),
+        (results, host.mailbox.sent()),
         (vec!["sent to bob".to_owned()], 1)
     );
 }
@@ -714,11 +714,11 @@ async fn call_with_a_used_approval_does_not_begin_after_it_was_refused() {
         let nonce = row.unwrap().request.nonce;
         let used = host.store.spend(&acme, &asked.id, &nonce, Timestamp::now());
         assert!(used.await.unwrap());
-        let told = texts(refused(&host, &message, refusal).await);
+        let results = texts(refused(&host, &message, refusal).await);
         for _ in 0..2 {
             let result = host.tools.resume(&asked.token, &ann(&host)).await;
             let error = result.error().unwrap().model_text();
-            assert_eq!([error], told[..], "{refusal:?}");
+            assert_eq!([error], results[..], "{refusal:?}");
         }
         assert_eq!(host.mailbox.sent(), 0);
     }
@@ -771,10 +771,10 @@ async fn call_does_not_begin_after_a_later_run_has_refused_it() {
             let cx = cx.for_call(first.clone());
             let beginning = tokio::spawn(async move { tools.call(call, &cx).await });
             late.asked.notified().await;
-            let told = texts(refused(&host, &message, refusal).await);
+            let results = texts(refused(&host, &message, refusal).await);
             late.goes_on.notify_one();
             let result = beginning.await.unwrap();
-            assert_eq!([result.model_text()], told[..], "{refusal:?}");
+            assert_eq!([result.model_text()], results[..], "{refusal:?}");
             assert_eq!(host.mailbox.sent(), 0, "{refusal:?}");
             let row = EffectLedger::get(&host.store, &first.key()).await.unwrap();
             assert_eq!(row.unwrap().state, EffectState::Failed, "{refusal:?}");
@@ -914,13 +914,13 @@ async fn approved_outer_call_does_not_run_again_after_it_was_refused() {
         host.approve(&outer).await;
         let nested = waiting(run(&host, &tools, &message, &cx).await).remove(0);
         assert_eq!(nested.tool, "send_mail");
-        let told = if interrupted {
+        let results = if interrupted {
             run(&host, &tools, &message, &stopped(&host)).await
         } else {
             let none = toolset![count].through(&host.gate);
             run(&host, &none, &message, &cx).await
         };
-        assert_eq!(texts(told).len(), 1);
+        assert_eq!(texts(results).len(), 1);
         for ticket in [&outer, &nested] {
             let result = tools.resume(&ticket.token, &cx).await;
             assert!(result.tickets().is_empty(), "{result:?}");

@@ -1,4 +1,4 @@
-//! The outcome in the ledger and for the model, when something fails before or after the body.
+//! The outcome in the ledger and for the model, if a step before or after the body fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -132,7 +132,7 @@ async fn took_effect(host: &Host, tools: &Toolset, name: &str) {
     assert_eq!(host.mailbox.sent(), 1, "{name}");
 }
 
-// B2: a body that returned an output has succeeded, whatever fails after it
+// B2: a body that returned an output has succeeded, even if a later step fails
 #[tokio::test]
 async fn effect_is_recorded_when_its_output_is_lost() {
     for name in ["send_long", "send_unseen"] {
@@ -279,7 +279,7 @@ async fn relay_mail(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolE
     uses.invoke(send_mail { to, copies }).await
 }
 
-// A4: a call that only waits is not ambiguous, whatever fails after its end is written
+// A4: a call that only waits is not ambiguous, even if a step fails after its end is written
 #[tokio::test]
 async fn waiting_outer_call_is_not_ambiguous_after_a_store_failure() {
     let (host, panics) = (Host::new(), Panics::default());
@@ -376,7 +376,7 @@ impl EffectLedger for Meanwhile {
     pass_on!(self => self.0; renew end get resolve sweep list);
 }
 
-// B6: a call that is disabled while the ledger writes does not run, and its row says that nothing happened
+// B6: a call that is disabled while the ledger writes does not run, and its row records that it had no effect
 #[tokio::test]
 async fn call_that_is_switched_off_while_it_is_recorded_does_not_run() {
     type Change = Arc<dyn Fn() + Send + Sync>;

@@ -83,7 +83,7 @@ async fn turn_continues_with_edited_arguments() {
         ["sent to eve"]
     );
     assert_eq!(host.mailbox.sent(), 2);
-    // A thread store that has lost the result gets the same one again.
+    // A thread store without the result gets the same result again.
     let elsewhere = Turns::new(MemoryStore::default());
     assert_eq!(
         texts(&elsewhere, &host.tools, &message, &host).await,
@@ -357,7 +357,7 @@ async fn operator_can_rerun_an_approved_call() {
         panic!()
     };
     answer(&host, &tools, &tickets[0], Reply::Approve).await;
-    // Another thread store, which does not hold the result of the first run.
+    // This thread store does not hold the result of the first run.
     let cut = Turns::new(MemoryStore::default());
     assert!(texts(&cut, &tools, &message, &host).await[0].contains("exceeded its time limit"));
     let row = only(&host).await;
@@ -391,7 +391,7 @@ async fn letter(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-// S4-62: two processes drive one turn; the second neither passes a call that is still running nor replaces its result.
+// S4-62: two processes drive one turn; the second neither skips a call that is still running nor replaces its result.
 #[tokio::test]
 async fn turn_that_runs_in_another_process_is_left_alone() {
     let host = Host::new();

@@ -42,7 +42,7 @@ async fn a_renamed_tool_is_resumed_and_edited() {
     let host = Host::new();
     let cx = host.ann();
     let mut position = 0;
-    // The toolsets of the approver and of the resuming host may name the tool differently from the model's.
+    // The toolsets of the approver and of the resuming host may have names for the tool that differ from the name in the model's toolset.
     for (asking, name) in &names(&host) {
         for (answering, _) in &names(&host) {
             for (resuming, resumed) in &names(&host) {

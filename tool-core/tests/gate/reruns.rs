@@ -210,7 +210,7 @@ async fn each_attempt_that_an_operator_allows_has_a_row() {
             assert!(of.next().is_none(), "{all:#?}");
             found
         };
-        // The first call, the operator's decision, and the second attempt.
+        // The rows are the first attempt, the operator's decision, and the second attempt.
         assert_eq!(all.len(), 3, "{all:#?}");
         assert!(all.contains(&first[0]));
         let word = of("effect.resolve");

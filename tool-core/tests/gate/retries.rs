@@ -12,7 +12,7 @@ use tool_core::{Audit, Effect, ErrorKind, Gate, Retry, Uses};
 
 use crate::support::{Mailbox, kind, placed};
 
-/// Counts the attempts of a body, and says how many of them fail.
+/// Counts the attempts of a body, and sets how many of them fail.
 #[derive(Clone, Default)]
 struct Line {
     tries: Arc<AtomicUsize>,
@@ -124,7 +124,7 @@ async fn retry_repeats_no_nested_effect() {
     ];
     let expected = expected.map(|(tool, state)| (tool.to_owned(), state));
     assert_eq!(effects(&store).await, expected);
-    // The attempts of `relay` share one row, each nested `flaky` has its own, and a `send` that the ledger answers has none.
+    // The attempts of `relay` share one row, each nested `flaky` has its own row, and a `send` that the ledger answers has no row.
     let expected = [
         ("flaky", "failed"),
         ("flaky", "failed"),

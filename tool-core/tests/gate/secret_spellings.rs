@@ -1,4 +1,4 @@
-//! Property test: no spelling of any secret that the threat model lists as redacted appears in anything that leaves a call.
+//! Property test: no spelling of any secret that the threat model lists as redacted appears in any output of a call.
 
 #![allow(
     clippy::format_collect,
@@ -69,7 +69,7 @@ async fn emit_panic(emission: &Emission) -> Result<Value, ToolError> {
 
 const TOOLS: [&str; 4] = ["emit", "emit_error", "emit_foreign", "emit_panic"];
 
-/// Everything that leaves the four calls, as texts; JSON is also split into each key and string.
+/// All outputs of the four calls, as texts; JSON is also split into each key and string.
 async fn everything(secret: Option<&str>, text: &str, bytes: &[u8]) -> Vec<String> {
     let store = MemoryStore::default();
     let gate = Gate::builder()
@@ -254,7 +254,7 @@ static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // C1, C2: a spelling that is redacted leaves a call by no route.
+    // C1, C2: a redacted spelling is in no output of a call.
     #[test]
     fn no_redacted_spelling_leaves_a_call(
         secret in secret(),
@@ -275,7 +275,7 @@ proptest! {
         }
     }
 
-    // C1, C2: a secret that does not occur changes nothing.
+    // C1, C2: redacting a secret that does not occur changes no output.
     #[test]
     fn calls_without_the_secret_are_unchanged(
         secret in "[a-z]{3}§[a-z0-9]{3,40}",

@@ -37,7 +37,7 @@ impl ThreadStore for Counting {
     }
 }
 
-/// A model that calls a tool in each of so many steps, and then says that it is done.
+/// A model that calls a tool in each of so many steps, and then writes its last message.
 struct Calls(usize);
 
 impl Model for Calls {
@@ -56,7 +56,7 @@ impl Model for Calls {
     }
 }
 
-// A8: a run reads its thread once instead of twice per step, whatever it appends, in two concurrent conversations of different lengths.
+// A8: a run reads its thread once instead of twice per step, also while it appends messages, in two concurrent conversations of different lengths.
 #[tokio::test]
 async fn a_run_reads_its_thread_once() {
     const STEPS: usize = 8;
@@ -82,7 +82,7 @@ async fn a_run_reads_its_thread_once() {
     };
     say("long").await;
     say("long").await;
-    // A user's message, a call and its result in each step, and the last message of the model.
+    // The thread has the user's message, a call and its result in each step, and the last message of the model.
     let run = 2 * STEPS + 2;
     assert_eq!(length("long").await, 2 * run);
 
@@ -93,6 +93,6 @@ async fn a_run_reads_its_thread_once() {
         (length("long").await, length("short").await),
         (3 * run, run)
     );
-    // Each message is read once, including the user's; messages that the run itself appends are not read.
+    // Each message is read once, including the message of the user; messages that the run itself appends are not read.
     assert!(read <= 2 * run + 2, "{read} messages were read");
 }

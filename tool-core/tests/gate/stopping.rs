@@ -321,7 +321,7 @@ impl AuditSink for Away {
     }
 }
 
-// B4: a repeated call is answered with its earlier run, whose row in the sink is unchanged.
+// B4: a repeated call returns the result of its earlier run, whose row in the sink is unchanged.
 #[tokio::test]
 async fn replay_leaves_the_row_in_a_separate_sink_unchanged() {
     let (ledger, sink) = (MemoryStore::default(), MemoryStore::default());
@@ -437,7 +437,7 @@ async fn sweeper_of_the_gate_applies_retention() {
     let sweeper = sweeper.purge(purges.clone(), Retention::default());
     let gate = Gate::builder().sweeper(sweeper).build();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    // Four batches, and no more within the hour.
+    // There were four batches, and the next one is due after an hour.
     assert_eq!(purges.0.load(Ordering::SeqCst), 4);
     drop(gate);
 }

@@ -247,7 +247,7 @@ async fn stored_enablement_decides_what_a_turn_sees() {
             .unwrap()
     );
     assert_eq!(names().await, ["post"]);
-    // A workspace that has rows, none of which is on, has no tools.
+    // A workspace has no tools if it has rows and none of them is on.
     assert!(
         switches
             .withdraw("post", "skill", Some(&acme), "olga", None)
@@ -296,7 +296,7 @@ impl EffectLedger for Before {
     pass_on!(self => self.0.store; renew end get resolve sweep list);
 }
 
-// B9: a call with a row in the ledger obeys every switch stored before that row; if the store cannot be read, the call does not run.
+// B9: a call with a row in the ledger respects every switch stored before that row; if the store cannot be read, the call does not run.
 #[tokio::test]
 async fn call_with_a_claim_obeys_switches_stored_before_it() {
     type After = fn(&Shaky);
@@ -366,7 +366,7 @@ async fn failing_store_refuses_effects_and_lets_reads_pass() {
         tokio::time::sleep(Duration::from_millis(400)).await;
         assert!(!tools.call(post_for(0), &process.cx()).await.is_error());
     }
-    // A known switch applies whatever the store does.
+    // A known switch applies even while the store fails.
     process
         .switches
         .kill("look", Some(&acme), "olga", None)

@@ -405,7 +405,7 @@ impl Model for Script {
     }
 }
 
-// S0-24: a failed call goes back to the model as a message, and the run completes.
+// S0-24: a failed call is returned to the model as a message, and the run completes.
 #[tokio::test]
 async fn failed_call_is_sent_to_the_model_and_the_run_completes() {
     let (store, log) = (MemoryStore::default(), Log::default());
@@ -546,7 +546,7 @@ async fn rules_may_change_between_two_steps() {
         Vec::new(),
     );
     let tools = |cx: &ToolContext| {
-        // Called twice per step: before the model is called, and before its calls run.
+        // The rules are read twice per step: before the model is called, and before its calls run.
         let rules = if steps.fetch_add(1, Ordering::SeqCst) < 2 {
             tool_core::Rules::default()
         } else {

@@ -36,7 +36,7 @@ async fn edit(host: &Host, tools: &Toolset, arguments: &str) {
         .unwrap();
 }
 
-// A4: a typed call whose approver edited the arguments runs once with those, even if its stored output cannot be deserialized
+// A4: a typed call whose approver edited the arguments runs once with the edited arguments, even if its stored output cannot be deserialized
 #[tokio::test]
 async fn edited_typed_call_runs_once_and_returns_its_value() {
     let host = Host::new();
@@ -54,7 +54,7 @@ async fn edited_typed_call_runs_once_and_returns_its_value() {
     assert_eq!(host.mailbox.sent(), 1);
 }
 
-// A10: typed arguments find their tool under another name, and never a different tool under its name
+// A10: typed arguments find their tool under a different name, and never a different tool under the tool's own name
 #[tokio::test]
 async fn typed_call_of_a_renamed_tool_is_edited() {
     let host = Host::new();

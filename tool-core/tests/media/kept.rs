@@ -30,7 +30,7 @@ struct Report {
 #[tool(read_only)]
 fn leak_within(#[secret("key")] key: SecretString) -> Result<Report, ToolError> {
     let key = key.expose_secret();
-    // HTML references for each byte: a spelling that base64 hides.
+    // The key is spelled as HTML references, which are not visible in base64.
     let escaped: Vec<String> = key.bytes().map(|byte| format!("&#{byte};")).collect();
     let escaped = escaped.concat();
     Ok(Report {
@@ -114,7 +114,7 @@ fn limited_view() -> u8 {
     7
 }
 
-// G3: the output limit counts the bytes of files, wherever they are
+// G3: the output limit counts the bytes of files anywhere in an output
 #[tokio::test]
 async fn files_count_towards_the_output_limit() {
     let tools = toolset![limited, limited_view];

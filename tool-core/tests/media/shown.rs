@@ -442,7 +442,7 @@ fn dynamic() -> Toolset {
     registry.build().unwrap().open()
 }
 
-// G3: dynamic tools, whose return types no macro sees, show their files too
+// G3: dynamic tools show their files too, although no macro reads their return types
 #[tokio::test]
 async fn dynamic_tools_show_their_files() {
     assert_eq!(shape(&read(&call(&dynamic(), "image").await)), ["PNG"]);

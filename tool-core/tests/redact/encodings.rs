@@ -68,7 +68,7 @@ fn html_named_references_are_redacted() {
             .collect()
     };
     masked(named);
-    // Encoded a second time.
+    // The references are encoded a second time.
     masked(|secret| named(secret).replace('&', "&amp;"));
 }
 
@@ -101,7 +101,7 @@ fn html_numeric_references_are_redacted() {
             );
         }
     }
-    // As PHP and most template engines write it.
+    // PHP and most template engines write these references.
     let redactor = redactor(&[("key", "it's <me>")]);
     assert_eq!(redactor.redact("it&#039;s &lt;me&gt;"), "[secret:key]");
     assert_eq!(redactor.redact("it&#39s &LT;me&#62;"), "[secret:key]");
@@ -117,7 +117,7 @@ fn json_arrays_of_bytes_are_redacted() {
     masked(|secret| bytes(secret, ",\\n  ", |byte| byte.to_string()));
     for secret in SECRETS {
         let redactor = redactor(&[("key", secret)]);
-        // A part of a longer array.
+        // The bytes are a part of a longer array.
         let whole = [b"user:", secret.as_bytes(), b"\xff"].concat();
         let payload = json!({ "id": 7, "data": whole, "rest": [115, 51] });
         for text in [
@@ -130,7 +130,7 @@ fn json_arrays_of_bytes_are_redacted() {
                 masked,
                 json!({ "id": 7, "data": "[secret:key]", "rest": [115, 51] })
             );
-            // As text within JSON.
+            // The array is text within JSON.
             let text = json!({ "log": format!("got {text}") }).to_string();
             let masked: serde_json::Value =
                 serde_json::from_str(&redactor.redact_json(&text)).unwrap();
@@ -142,7 +142,7 @@ fn json_arrays_of_bytes_are_redacted() {
     }
 }
 
-// C2: a secret is redacted if its CRLF line breaks are written as LF, and the reverse.
+// C2: a secret is redacted if its CRLF line breaks are written as LF, or its LF line breaks as CRLF.
 #[test]
 fn crlf_for_lf_and_lf_for_crlf_are_redacted() {
     let (lf, crlf) = ("line-1\nline-2\nline-3", "line-1\r\nline-2\r\nline-3");
@@ -237,7 +237,7 @@ fn percent_encoding_twice_and_three_times_is_redacted() {
     let percent = |secret: &str| bytes(secret, "", |byte| format!("%{byte:02X}"));
     masked(|secret| percent(secret).replace('%', "%25"));
     masked(|secret| percent(secret).replace('%', "%2525"));
-    // Only the characters that must be encoded.
+    // Here only the characters that must be encoded are encoded.
     let redactor = redactor(&[("key", "a/b+c d")]);
     assert_eq!(
         redactor.redact("?k=a%252Fb%252Bc%2520d&"),

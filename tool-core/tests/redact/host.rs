@@ -30,7 +30,7 @@ fn writer_redacts_secrets_split_over_writes() {
         }
         assert_eq!(out.finish().unwrap(), b"a [secret:token] b\n[secret:token]");
     }
-    // Text that was held back is written when the writer is dropped.
+    // Text that is held back is written when the writer is dropped.
     let mut below = Vec::new();
     let mut out = RedactingWriter::new(&mut below, shared);
     out.write_all(b"tok-").unwrap();
@@ -49,7 +49,7 @@ fn secrets_can_be_added_and_removed_while_writing() {
             ("other", SecretString::from("other-one")),
         ])
         .unwrap();
-    // A secret that was added after the writer was made.
+    // This secret was added after the writer was created.
     out.write_all(b"other-one, ").unwrap();
     drop(lease);
     // The second lease still holds the secret.
@@ -117,7 +117,7 @@ async fn secrets_of_a_context_are_known_until_it_is_dropped() {
         seen(&shared),
         "[secret:token] [secret:REGION] [secret:api_key:openai] [secret:oauth:drive] 123"
     );
-    // A derived context keeps them in the redactor.
+    // A derived context keeps the secrets in the redactor.
     let derived = cx.for_call(tool_core::store::CallId::alone(cx.own_workspace()).unwrap());
     drop(cx);
     assert!(!seen(&shared).contains("oauth-"));
@@ -176,7 +176,8 @@ fn logs_hold_no_secret() {
         .with_ansi(false)
         .with_writer(RedactingMakeWriter::new(move || below.clone(), shared))
         .finish();
-    // With a single subscriber, tracing asks the thread that first reaches an event whether it is wanted, which may be the thread of another test.
+    // With a single subscriber, tracing decides on the thread that first reaches a callsite whether the callsite is enabled, and that may be the thread of a
+    // different test.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     tracing::subscriber::with_default(subscriber, || {
         tracing::info_span!("turn", key = SECRET).in_scope(|| {

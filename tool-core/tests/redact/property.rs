@@ -22,7 +22,7 @@ fn secret() -> impl Strategy<Value = String> {
     .prop_filter("long enough", |secret| secret.trim().len() >= 6)
 }
 
-/// Secrets that a blank next to them cannot belong to.
+/// Secrets that do not begin or end with a blank, so that an adjacent blank cannot be a part of them.
 fn solid_secret() -> impl Strategy<Value = String> {
     secret().prop_map(|secret| format!("<{secret}>"))
 }
@@ -37,7 +37,7 @@ fn around() -> impl Strategy<Value = String> {
     ]
 }
 
-/// How a secret is spelled. The numbers and flags decide each choice of the encoder.
+/// The spelling of a secret. The numbers and flags decide each choice of the encoder.
 #[derive(Clone, Debug)]
 enum Spelling {
     Plain,
@@ -179,7 +179,7 @@ proptest! {
         let masked = redactor.redact(&format!("{before}{written}{after}")).into_owned();
         prop_assert!(!masked.contains(&secret), "{masked}");
         prop_assert!(!masked.contains(&written), "{masked}");
-        // Redacting again finds nothing.
+        // Redacting the masked text again does not change it.
         prop_assert_eq!(redactor.redact(&masked), masked.as_str());
     }
 
@@ -239,7 +239,7 @@ proptest! {
             given += stream.push(piece).replace("[secret:it]", &secret).len();
             longest = longest.max((at + 1).saturating_sub(given));
         }
-        // The bound: every character of base64 as `\u0000`, and one more byte.
+        // The bound is every character of base64 as `\u0000`, and one more byte.
         prop_assert!(longest <= secret.len().div_ceil(3) * 4 * 6 + 1, "{longest}");
     }
 

@@ -13,7 +13,7 @@ const SECRETS: [&str; 5] = [
     "~~~???>>>///",
 ];
 
-// M8: the secret itself and in hex.
+// M8: the secret is redacted in plain text and in hex.
 #[test]
 fn literal_and_hex_spellings_are_redacted() {
     for secret in SECRETS {
@@ -26,7 +26,7 @@ fn literal_and_hex_spellings_are_redacted() {
     }
 }
 
-// M8: the secret in JSON strings.
+// M8: the secret is redacted in JSON strings.
 #[test]
 fn json_escaped_spellings_are_redacted() {
     for secret in SECRETS {
@@ -48,7 +48,7 @@ fn json_escaped_spellings_are_redacted() {
     }
 }
 
-// M8: the percent-encoded secret.
+// M8: the percent-encoded secret is redacted.
 #[test]
 fn percent_encoded() {
     for secret in SECRETS {
@@ -64,7 +64,7 @@ fn percent_encoded() {
     }
 }
 
-/// Encodes like a field of a browser's form.
+/// Encodes a text in the way in which a browser encodes a field of a form.
 fn url_form(text: &str) -> String {
     text.bytes()
         .map(|byte| match byte {
@@ -97,7 +97,7 @@ fn base64_spellings_are_redacted_at_every_alignment() {
                     ]
                     .concat();
                     let text = engine.encode(&bytes);
-                    // The characters that hold no bit of the secret.
+                    // These characters hold no bit of the secret.
                     let head = before * 8 / 6;
                     let tail = ((before + secret.len()) * 8).div_ceil(6);
                     let expected = format!("{}[secret:key]{}", &text[..head], &text[tail..]);
@@ -112,7 +112,7 @@ fn base64_spellings_are_redacted_at_every_alignment() {
     }
 }
 
-// M8: nested spellings: a key in base64, in the query of an address, in JSON.
+// M8: nested spellings are redacted: a key in base64, in the query of an address, in JSON.
 #[test]
 fn nested_spellings_are_redacted() {
     let secret = "~~~???>>>///ab";
@@ -159,7 +159,7 @@ fn secret_of_backslashes_is_redacted_in_bounded_time() {
     assert_eq!(redactor.redact(&"\\".repeat(120)), "[secret:key]");
 }
 
-// M8: one secret is complete while the next one, which may reach into it, is still open.
+// M8: a secret is redacted if it is complete while the next one, which may overlap it, is still open.
 #[test]
 fn mask_is_held_back_while_a_spelling_may_continue() {
     let redactor = redactor(&[("key", "a ++ %")]);
@@ -174,7 +174,7 @@ fn mask_is_held_back_while_a_spelling_may_continue() {
     assert_eq!(joined, "[secret:key][secret:key]");
 }
 
-// M8: two secrets in one base64 text share a character.
+// M8: two secrets in one base64 text that share a character are redacted.
 #[test]
 fn adjacent_secrets_in_base64_share_a_mask() {
     let redactor = redactor(&[("user", "user-42"), ("pass", "pass-word")]);
@@ -196,7 +196,7 @@ fn escapes_of_escapes_are_read_in_json() {
     assert_eq!(redactor.redact_json(&outer), r#""[\"[secret:key]\"]""#);
 }
 
-// M8: more secrets than the first scan has room for.
+// M8: more secrets than the fast search supports are redacted.
 #[test]
 fn many_secrets_are_all_found() {
     let secrets: Vec<(String, String)> = (0..40)

@@ -43,7 +43,7 @@ fn secret_number_or_literal_is_replaced_by_its_mask() {
     );
 }
 
-// M8: a secret that is itself JSON, such as a key file.
+// M8: a secret that is itself JSON, such as a key file, is redacted.
 #[test]
 fn secret_across_values_redacts_the_smallest_enclosing_value() {
     let secret = r#"{"kid":"k1","d":"xyz"}"#;
@@ -53,10 +53,10 @@ fn secret_across_values_redacts_the_smallest_enclosing_value() {
         redactor.redact_json(&text),
         r#"{"id":7,"keys":["[secret:jwk]",{"kid":"k2"}]}"#
     );
-    // As text within JSON it is one string.
+    // The secret is one string if it is text within JSON.
     let text = json!({ "file": secret }).to_string();
     assert_eq!(redactor.redact_json(&text), r#"{"file":"[secret:jwk]"}"#);
-    // So many occurrences that the whole payload is replaced.
+    // This text has so many occurrences that the whole payload is replaced.
     let text = format!("[{}]", [secret; 40].join(","));
     assert_eq!(redactor.redact_json(&text), r#""[secret:jwk]""#);
 }
@@ -75,7 +75,7 @@ fn redaction_never_splits_an_escape() {
     );
 }
 
-// M8: text that claims to be JSON and is not.
+// M8: text that looks like JSON but is not valid JSON is redacted as text.
 #[test]
 fn broken_json_is_redacted_as_text() {
     let redactor = redactor(&[("key", "tok-1234")]);
@@ -100,7 +100,7 @@ impl fmt::Display for Foreign {
 
 impl std::error::Error for Foreign {}
 
-/// An error whose `Display` has no secret and whose `Debug` has it.
+/// An error whose `Debug` text has a secret and whose `Display` text has none.
 struct Quiet;
 
 impl fmt::Debug for Quiet {

@@ -271,7 +271,7 @@ fn prepare_cannot_add_or_rename_tools() {
             name: "search".to_owned()
         }
     );
-    // A hidden tool cannot be brought back.
+    // A hidden tool cannot be made visible again.
     let hidden = base()
         .filter(|tool| tool.name() != "search")
         .prepare(|mut list| {
@@ -286,7 +286,7 @@ fn prepare_cannot_add_or_rename_tools() {
     );
 }
 
-// S1-02: two tools of the same name are an error that names both places and says what to do.
+// S1-02: two tools of the same name are an error that names both places and the correction.
 #[test]
 fn name_collision_reports_both_tools() {
     let error = base()
@@ -305,7 +305,7 @@ fn name_collision_reports_both_tools() {
         .combine(&toolset![chief::search].prefix("chief").unwrap())
         .unwrap();
     assert!(both.names().eq(["chief__search", "search", "whoami"]));
-    // The name of a hidden tool is free for another tool.
+    // A different tool may have the name of a hidden tool.
     let hidden = base().filter(|tool| tool.name() != "search");
     assert!(
         hidden
@@ -416,7 +416,8 @@ impl tracing::Subscriber for Warnings {
 #[test]
 fn omitted_tools_are_logged_once() {
     let warnings = Arc::new(Mutex::new(Vec::new()));
-    // With a single subscriber, tracing asks the thread that first reaches an event whether it is wanted, which may be the thread of another test.
+    // With a single subscriber, tracing decides on the thread that first reaches a callsite whether the callsite is enabled, and that may be the thread of a
+    // different test.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let registry = tracing::subscriber::with_default(Warnings(Arc::clone(&warnings)), || {
         let registry = Registry::builder()

@@ -167,7 +167,7 @@ fn every_policy_format_reads_the_same() {
     }
 }
 
-// S0-20: the YAML document, word for word.
+// S0-20: the YAML example of the documentation is read.
 #[cfg(feature = "yaml")]
 #[test]
 fn yaml_example_of_the_docs_loads() {
@@ -255,7 +255,7 @@ fn policy_reload_replaces_the_policy_or_changes_nothing() {
     let loaded = shared.reload_file(&path, &registry).unwrap();
     assert!(loaded.changed && loaded.unknown.is_empty());
     assert_eq!(&*loaded.version, shared.current().version());
-    // The same content in other formatting has the same version.
+    // The same content with different formatting has the same version.
     std::fs::write(&path, JSON.replace("    ", "")).unwrap();
     assert!(!shared.reload_file(&path, &registry).unwrap().changed);
     let tools = registry.toolset(&ToolContext::anonymous(), &Rules::default().policy(&shared));

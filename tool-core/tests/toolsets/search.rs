@@ -83,7 +83,7 @@ fn search_finds_tools_by_description() {
     let search = ToolSearch::new(&tools);
     let first = |query: &str| names(&search.find(query, &tools)).first().copied();
     let cases = [
-        // by name, by plural, by description, by category, by tag, by parameter, by the beginning of a word
+        // The queries match by name, plural, description, category, tag, parameter, and the beginning of a word.
         ("pull request", "list_pull_requests"),
         ("listPullRequests", "list_pull_requests"),
         ("electronic messages", "send_mail"),
@@ -182,14 +182,14 @@ async fn invalid_call_of_a_found_tool_explains_the_fix() {
     let tools = all.clone().searched(&ToolSearch::new(&all)).unwrap();
     let cx = ToolContext::anonymous();
     let cases = [
-        // the arguments of the inner tool
+        // The arguments of the inner tool do not fit.
         (via("send_mail", "{}"), ErrorKind::InvalidArguments, "/to"),
         (
             via("send_mial", r#"{"to":"ann"}"#),
             ErrorKind::UnknownTool,
             "send_mail",
         ),
-        // the arguments of `call_tool` itself
+        // The arguments of `call_tool` itself do not fit.
         (
             ToolCall::new("1", "call_tool", r#"{"name":"send_mail"}"#),
             ErrorKind::InvalidArguments,
@@ -200,7 +200,7 @@ async fn invalid_call_of_a_found_tool_explains_the_fix() {
             ErrorKind::InvalidArguments,
             "",
         ),
-        // `call_tool` cannot call itself
+        // `call_tool` cannot call itself.
         (
             via("call_tool", r#"{"name":"send_mail","arguments":"{}"}"#),
             ErrorKind::Unavailable,
@@ -320,7 +320,7 @@ fn many(words: &[String]) -> Toolset {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The same query finds the same tools in the same order, each holds one of its words, and nothing panics.
+    /// The same query finds the same tools in the same order, each tool is found by its own text, and no query panics.
     #[test]
     fn search_is_deterministic(words in prop::collection::vec("[a-z]{1,3}( [a-z]{1,3}){0,4}", 1..20), query in "\\PC{0,40}") {
         let tools = many(&words);

@@ -158,7 +158,7 @@ fn each_kind_of_turn_has_its_list() {
         }),
         trigger_only
     );
-    // A sub-agent has its parent's list, wherever the parent runs, without the tools that start or ask agents and without the harness tools.
+    // A sub-agent has its parent's list in every kind of turn, without the tools that start or ask agents and without the harness tools.
     let mut below = with(&[]);
     below.retain(|name| name != "spawn_task");
     for runtime in [Runtime::Chat, Runtime::Scheduled, Runtime::Room, whatsapp()] {
@@ -203,7 +203,7 @@ fn enablement_is_the_union_of_its_rows() {
     );
 }
 
-// S1-39: without enablement rows, only `spawn_task` is visible, unless the host sets `default_open`. A row that enables nothing is still a row.
+// S1-39: without enablement rows, only `spawn_task` is visible, unless the host sets `default_open`. A row that enables no tool still counts as a row.
 #[test]
 fn missing_enablement_rows_enable_nothing() {
     let registry = builder().dynamic(tool("plain")).build().unwrap();
@@ -275,7 +275,7 @@ fn tool_list_of_a_turn_is_fixed() {
     assert_eq!(registry.toolset(&ToolContext::anonymous(), &rules).len(), 2);
 }
 
-// S1-49, S1-50: a missing or empty secret hides the tool from the model; the operator's list says that it is misconfigured.
+// S1-49, S1-50: a missing or empty secret hides the tool from the model; the operator's list marks it as misconfigured.
 #[test]
 fn missing_secret_is_shown_to_the_operator_only() {
     let registry = builder()
@@ -303,12 +303,12 @@ fn missing_secret_is_shown_to_the_operator_only() {
         vec!["hubspot_api_key".to_owned()]
     )));
     assert!(listed.contains(&("search_memory".to_owned(), vec![])));
-    // Secrets that the rules state override those of the context.
+    // The secrets that are set on the rules override the secrets of the context.
     let stated = registry.toolset(&cx, &Rules::default().secrets(["hubspot_api_key"]));
     assert!(stated.get("hub_contacts").is_some() && stated.get("search_memory").is_none());
 }
 
-// S1-51, S1-60: harness tools and tools that ask agents are not on the operator's list; the latter are not in the registry either.
+// S1-51, S1-60: harness tools and tools that ask agents are not on the operator's list; tools that ask agents are not in the registry either.
 #[test]
 fn operator_list_has_the_switchable_tools() {
     let registry = registry();
@@ -359,7 +359,7 @@ async fn agents_are_called_only_if_the_channel_and_depth_allow() {
     assert_eq!(tools.overridden()[0].kept, "agent:law");
     assert_eq!(tools.overridden()[0].dropped, "pack");
     assert!(tools.names().eq(["ask_law", "spawn_task"]));
-    // Where the agent's own tool is hidden, no override is reported.
+    // If the agent's own tool is hidden, no override is reported.
     let tools = taken.toolset(&cx, &named().agent_tool(ask("law").channel(false)));
     assert!(tools.overridden().is_empty());
     assert!(

@@ -39,7 +39,7 @@ async fn a_revoked_approval_runs_nothing() {
 
         let result = host.tools.resume(&asked.token, &cx).await;
         assert_eq!(kind(&result), Some(ErrorKind::Denied));
-        // Dispatched again, the call needs a new approval.
+        // A call that is dispatched again needs a new approval.
         let anew = ticket(&host.tools.call(mail("call_0"), &cx).await);
         assert_ne!(anew.id, asked.id);
     }

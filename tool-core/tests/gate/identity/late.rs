@@ -62,7 +62,7 @@ async fn only_one_of_two_concurrent_runs_of_a_thread_continues() {
         "{busy:?}"
     );
     assert_eq!(host.mailbox.sent(), 1);
-    // The busy one can be driven again.
+    // The thread can be driven again after the busy outcome.
     let again = turns.drive(&mut Script::new([]), tools, &cx).await.unwrap();
     assert!(
         matches!(&again, Outcome::Answered(text) if text == "paid"),
@@ -195,7 +195,7 @@ async fn abandoned_call_is_sent_with_a_placeholder() {
     }
 }
 
-/// A model during whose answer the user writes a message.
+/// A model that stores a new message of the user while it writes its first answer.
 struct Interrupted(Turns, ToolContext, Vec<usize>);
 
 impl Model for Interrupted {

@@ -97,12 +97,12 @@ async fn texts_are_redacted_before_they_are_truncated() {
     for (at, (tool, arguments)) in calls.iter().enumerate() {
         let call = ToolCall::new(format!("c-{at}"), *tool, arguments.to_string());
         let result = gated.call(call.clone(), &with_key()).await;
-        let told = format!("{} {:?}", result.model_text(), result.error());
-        clean(&told, &at.to_string());
+        let shown = format!("{} {:?}", result.model_text(), result.error());
+        clean(&shown, &at.to_string());
         clean(&format!("{result:?}"), &at.to_string());
         let result = toolset![number].call(call, &with_key()).await;
-        let told = format!("{} {:?}", result.model_text(), result.error());
-        clean(&told, &format!("{at} without a gate"));
+        let shown = format!("{} {:?}", result.model_text(), result.error());
+        clean(&shown, &format!("{at} without a gate"));
     }
     let rows = host.rows().await;
     assert_eq!(rows.len(), calls.len());
@@ -183,7 +183,7 @@ async fn halves(cx: &ToolContext, #[secret("key")] key: SecretString) -> u32 {
     7
 }
 
-// C2: a secret split over two progress values is not found, as the threat model says.
+// C2: a secret split over two progress values is not found, as the threat model documents.
 #[tokio::test]
 async fn secret_split_over_two_progress_values_is_not_found() {
     let events = toolset![halves].stream(call("halves"), &with_key());

@@ -112,7 +112,7 @@ async fn oauth_tokens_are_redacted_once_they_are_returned() {
         let text = format!("{event:?}");
         assert!(!text.contains("oauth-0-"), "{text}");
     }
-    // In every context of the turn: that of the model's next message, and those made before.
+    // The token is redacted in every context of the turn: in the context of the model's next message, and in contexts that were created before.
     for (message, cx) in (4..).zip(&[in_message(&cx, 2), cx.clone(), cx.without_asker()]) {
         let again = ToolCall::new("c-2", "repeat", r#"{"text":"it was oauth-0-0123456789"}"#);
         let result = tools.call(again, &in_message(cx, message)).await;

@@ -72,7 +72,7 @@ async fn agent_prompt_length_is_limited() {
     assert!(!hints.read_only && hints.open_world && !hints.destructive);
 }
 
-// S1-59: an agent has 60 seconds unless the host says otherwise; the timeout is an error value.
+// S1-59: an agent has 60 seconds unless the host sets another timeout; the timeout is an error value.
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_does_not_answer_is_an_error_value() {
     let (tool, dropped) = silent();
@@ -112,7 +112,7 @@ async fn cancelled_turn_ends_its_agents() {
     assert_eq!(dropped.load(Ordering::Relaxed), 1);
 }
 
-// S1-59: an error of the agent comes back as text, without the agent's text for operators.
+// S1-59: an error of the agent is returned as text, without the agent's text for operators.
 #[tokio::test]
 async fn an_agents_error_is_text() {
     let agent = AgentTool::ask("tax-law", "Knows the tax law.", |_, _| async {
