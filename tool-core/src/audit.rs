@@ -1,4 +1,4 @@
-//! The audit log: one row for each call, whatever the tool does.
+//! The audit log: one row for each call, regardless of the tool's behaviour.
 
 use std::fmt;
 use std::sync::Arc;

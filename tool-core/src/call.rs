@@ -263,7 +263,7 @@ impl CallResult {
         self.repairs.get()
     }
 
-    /// Returns the approvals that this call waits for: its own, or those of calls that it made.
+    /// Returns the approvals that this call waits for: its own, or the approvals of calls that it made.
     #[cfg(feature = "host")]
     pub fn tickets(&self) -> &[Ticket] {
         &self.tickets

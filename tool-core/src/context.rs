@@ -124,10 +124,10 @@ pub(crate) struct Host {
     redactor: OnceLock<Redactor>,
     /// The tokens that tools got from the host's `TokenSource`, if there is one.
     learned: Option<Arc<secrets::Learned>>,
-    /// Makes the secrets known to the host's shared redactor, until the last context that is derived from this one is dropped.
+    /// Adds the secrets to the host's shared redactor, until the last context that is derived from this one is dropped.
     lease: Option<Arc<Lease>>,
     trace: Option<TraceContext>,
-    /// How to store the result of the call that is made next.
+    /// The request to store the result of the call that is made next.
     #[cfg(feature = "host")]
     filing: Option<Arc<Filing>>,
 }
@@ -212,8 +212,8 @@ impl ToolContext {
         self.with_host(|host| host.next_call(call, None))
     }
 
-    /// [`for_call`](Self::for_call) for a call that a turn has taken from the thread of the conversation: a run with this identity is
-    /// an earlier run of the call, whoever drove the conversation then. A version before 0.2 may have written a row of it.
+    /// [`for_call`](Self::for_call) for a call that a turn has taken from the thread of the conversation: a run with this identity is an earlier run of the
+    /// call, regardless of its user and agent. A version before 0.2 may have written a row for it.
     #[cfg(feature = "host")]
     pub(crate) fn for_call_of(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
         self.with_host(|host| {
@@ -275,7 +275,7 @@ impl ToolContext {
         }
     }
 
-    /// Returns the token that stops the calls of this context: the token of the call if a gate gave it one, else that of the turn.
+    /// Returns the token that stops the calls of this context: the token of the call if a gate created one, else the token of the turn.
     pub(crate) fn cancellation(&self) -> Option<&CancellationToken> {
         #[cfg(feature = "host")]
         if let Place::Call(scope) = &self.place
@@ -393,7 +393,7 @@ impl ToolContext {
         }
     }
 
-    /// Sends `Started` when the call's body begins: once, however often the body runs.
+    /// Sends `Started` when the call's body begins. A body that runs several times sends it only once.
     pub(crate) fn tell_started(&self) {
         if let Some(scope) = self.scope()
             && let Some(sender) = &scope.progress

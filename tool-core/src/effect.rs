@@ -1,4 +1,4 @@
-//! The effect of a tool: what it may do outside of its own memory, known at compile time.
+//! The effect of a tool: its access to state outside of its own memory, known at compile time.
 
 use std::fmt;
 

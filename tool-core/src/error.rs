@@ -162,8 +162,8 @@ impl ToolError {
         this
     }
 
-    /// Creates an error for something that the host has to supply and did not. The model reads that the tool is not available, the operator
-    /// reads what is missing.
+    /// Creates an error for a missing value or service that the host has to supply. The model reads that the tool is not available, and the operator reads the
+    /// name of the missing item.
     pub fn unavailable(what: impl fmt::Display) -> Self {
         let mut this = Self::of(
             ErrorKind::Unavailable,
@@ -418,7 +418,7 @@ impl Mask for ToolError {
         *variables = std::mem::take(variables).masked(redactor);
         if let Some(foreign) = source.as_deref() {
             let text = chain(foreign);
-            // `Debug` may show what `Display` does not.
+            // The `Debug` text may have parts that the `Display` text does not have.
             let debug = format!("{foreign:?}");
             if let Cow::Owned(masked) = redactor.redact(&text) {
                 *source = Some(masked.into());

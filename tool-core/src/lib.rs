@@ -75,7 +75,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// Modules of `tool-schema` that it does not document.
+// `tool-schema` hides these modules in its documentation.
 use tool_schema::__private0::{args, json};
 
 // The macros expand to paths in `::tool_core`, also in this crate.

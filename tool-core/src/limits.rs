@@ -152,7 +152,7 @@ impl LimitsBuilder {
 
     /// Sets how many tenants, principals and tools each limit distinguishes at most. The default is 100,000.
     ///
-    /// Idle keys, for which nothing is counted any more, are evicted. If that frees no room, calls of new keys are refused.
+    /// Idle keys, whose count is zero again, are evicted. If no key can be evicted, calls of new keys are refused.
     pub fn most_keys(mut self, keys: usize) -> Self {
         self.most_keys = Some(keys);
         self

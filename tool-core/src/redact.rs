@@ -1,16 +1,15 @@
 //! Redaction: secrets are found in many spellings and masked.
 //!
-//! A [`Redactor`] knows the secrets of a turn. It finds each of them as it is, without the white space around it, with other line
-//! breaks, in escapes of JSON, URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and replaces it by
-//! `[secret:NAME]`. The [threat model](crate::guides::threat_model) lists the spellings that are found and not found. The pipeline masks everything
-//! that leaves a tool: output, model text, citations, progress, notes, errors. Text that a host prints itself does not pass the pipeline;
-//! for that, there are
+//! A [`Redactor`] knows the secrets of a turn. It finds each secret unchanged, without the white space around it, with other line breaks, in escapes of JSON,
+//! URLs, HTML, Rust, C and Python, in hex, in base64 and as a list of bytes, and replaces it by `[secret:NAME]`. The [threat
+//! model](crate::guides::threat_model) lists the spellings that are found and not found. The pipeline masks every output of a tool: output, model text,
+//! citations, progress, notes, errors. Text that a host prints itself does not pass the pipeline; for that text, there are
 //!
 //! - [`RedactingWriter`], and under the feature `tracing-subscriber` `RedactingMakeWriter`, for logs,
 //! - under the feature `otel` `RedactingExporter`, for spans,
-//! - [`install_panic_hook`], for what a panic prints.
+//! - [`install_panic_hook`], for the text of a panic.
 //!
-//! They use a [`SharedRedactor`], to which a host adds the secrets of each turn for as long as it lasts.
+//! They use a [`SharedRedactor`], to which a host adds the secrets of each turn until the turn ends.
 //!
 //! ```
 //! use tool_core::SecretString;
@@ -88,7 +87,7 @@ pub struct TooShort {
 }
 
 impl Redactor {
-    /// Fewest bytes that a secret may have, not counting white space around it.
+    /// Minimum number of bytes of a secret, not counting white space around it.
     pub const SHORTEST: usize = 6;
 
     /// Creates a redactor from names and secrets. If a secret begins with another one, the longer of the two is masked.

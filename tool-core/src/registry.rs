@@ -142,7 +142,7 @@ impl Shelf {
         };
         let before = room.load(Ordering::Relaxed);
         let after = bytes.max(before - before.div_ceil(8)).min(MOST_ROOM);
-        // Stored only if it changed, so that threads that call the same tool share the cache line for reading.
+        // The value is stored only if it changed, so that threads that call the same tool share the cache line for reading.
         if after != before {
             room.store(after, Ordering::Relaxed);
         }
@@ -228,7 +228,7 @@ impl RegistryBuilder {
         self
     }
 
-    /// Makes a secret required for a tool that declares it as optional, or not at all. A turn without the secret then does not see the tool,
+    /// Makes a secret required for a tool that does not require it. A turn without the secret then does not see the tool,
     /// instead of seeing a tool that fails.
     pub fn required_secret(mut self, tool: impl Into<String>, key: impl Into<String>) -> Self {
         self.secrets.push((tool.into(), key.into()));

@@ -180,7 +180,7 @@ pub fn invalid_violations(def: &ToolDef) -> Vec<Violation> {
         .collect()
 }
 
-/// Most characters of the label of an example.
+/// Maximum number of characters of the label of an example.
 const LABEL_LIMIT: usize = 100;
 
 /// Returns a violation for each example that the tool would refuse, each result that does not fit its output, and each label that is more

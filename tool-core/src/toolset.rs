@@ -338,7 +338,7 @@ fn overridden(view: &View, base: &Shelf) -> Arc<[Overridden]> {
         let kept = agents
             .position(def.wire_name())
             .map(|at| agents.tools[at].origin_text());
-        Overridden::told(def, kept.unwrap_or_default())
+        Overridden::logged(def, kept.unwrap_or_default())
     })
     .collect()
 }

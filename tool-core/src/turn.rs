@@ -297,7 +297,7 @@ impl Turns {
         thread.append_model(message, step, read, None).await
     }
 
-    /// Returns the last message of the model in the conversation of a context, which is the one to [`run`](Self::run) again after a crash.
+    /// Returns the last message of the model in the conversation of a context, which has to be [run](Self::run) again after a crash.
     /// `None` if the model has not written anything.
     pub async fn last(&self, cx: &ToolContext) -> Result<Option<StoredMessage>, TurnError> {
         let last = self.read(cx).await?.last_of_model()?;
@@ -359,7 +359,7 @@ impl Turns {
         let mut results = thread.results(stored.seq)?;
         let calls = stored.calls();
         let (mut tickets, mut lacking) = (Vec::new(), Vec::<VariableNeed>::new());
-        // Read-only calls whose ends are written while the next call is recorded.
+        // The ends of these read-only calls are written while the next call is recorded.
         let mut late: Vec<LateResult<'_>> = Vec::new();
         let mut at = 0;
         while at < calls.len() {
@@ -581,7 +581,7 @@ impl Turns {
             Err(error) => return Err(error),
         };
         if let Some(observer) = &self.observer {
-            tell("the observer of a turn", || observer(&message));
+            notify("the observer of a turn", || observer(&message));
         }
         Ok(message)
     }
@@ -607,9 +607,9 @@ impl Turn {
 }
 
 /// Calls a callback of the host. A panic in it is logged, because the turn must continue.
-fn tell(whom: &str, tell: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(tell)) {
-        tracing::error!(why = panic_text(&*payload), "{whom} panicked");
+fn notify(callback: &str, call: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(call)) {
+        tracing::error!(why = panic_text(&*payload), "{callback} panicked");
     }
 }
 

@@ -15,13 +15,13 @@ use crate::sync::Backlog;
 
 /// Number of waiting rows that triggers a write.
 const BATCH: usize = 10;
-/// Longest time that a row waits before it is written.
+/// Maximum time that a row waits before it is written.
 const WAIT: Duration = Duration::from_secs(5);
 /// Number of waiting rows at which new calls wait for the sink, and the maximum number of rows that are kept while the sink fails.
 const MOST: usize = 500;
 /// Delay between a failed write and its retry. If the retry fails as well, the sink counts as failing.
 const AGAIN: Duration = Duration::from_millis(200);
-/// Longest time that a call waits for a sink that has not failed. After that, the sink counts as failing.
+/// Maximum time that a call waits for a sink that has not failed. After that, the sink counts as failing.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A row, or the data to build one from later, because the call itself should not pay for building it.

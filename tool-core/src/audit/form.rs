@@ -15,13 +15,13 @@ mod object;
 
 use object::{entries, keys, named, record, variant};
 
-/// Most items of a list that are written.
+/// Maximum number of items of a list that are written.
 const ITEMS: usize = 20;
-/// Most characters of a preview.
+/// Maximum number of characters of a preview.
 const PREVIEW: usize = 100;
 
-/// The audited form of valid arguments, as JSON: numbers, booleans and enum values by value, texts by their length,
-/// unless a field says otherwise. Keys are sorted by their bytes.
+/// The audited form of valid arguments, as JSON: numbers, booleans and enum values by value, texts by their length, unless a field has its own form. Keys are
+/// sorted by their bytes.
 pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     let mut cursor = Cursor::new(arguments);
     // While the keys of an object are sorted, its entries are held twice.
@@ -68,7 +68,7 @@ fn value(
     }
 }
 
-/// Writes a number, a boolean or `null` as it is.
+/// Writes a number, a boolean or `null` unchanged.
 fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     let start = cursor.at;
     if !matches!(cursor.peek(), b'-' | b'0'..=b'9') {

@@ -25,7 +25,7 @@ pub(crate) struct End {
     pub(crate) duration_us: u64,
 }
 
-/// Most bytes of an error text that are kept.
+/// Maximum number of bytes of an error text that are kept.
 const ERROR: usize = 1_000;
 
 impl End {

@@ -1,4 +1,4 @@
-//! Host values that state whether a tool reads or changes them.
+//! Host values that declare whether a tool reads or changes them.
 
 use std::fmt;
 use std::ops::Deref;
@@ -41,8 +41,8 @@ macro_rules! access {
 access! {
     /// A host value that a tool only reads: [`Effect::READ`].
     ///
-    /// If some tools read a value and others change it, [`Reads`] and [`Writes`] state which tool does what, without a type for each. A value
-    /// that is always used in one way is better made a host value itself, with [`host_value!`](crate::host_value).
+    /// If some tools read a value and others change it, [`Reads`] and [`Writes`] declare the effect of each tool, without a type for each effect. A value that
+    /// all tools use in the same way is better made a host value itself, with [`host_value!`](crate::host_value).
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};

@@ -29,7 +29,7 @@ pub(crate) fn misfit(
     again: impl Fn(&str) -> Option<Vec<Issue>>,
 ) -> ToolError {
     if issues.is_empty() {
-        // The text was given up after too many shapes had been tried.
+        // The guard stopped after it had tried the maximum number of shapes for the text.
         return unfit();
     }
     ToolError::invalid_arguments(

@@ -53,7 +53,7 @@ impl<T> Answer<T> {
     }
 }
 
-/// Sends a question to the user and returns the answer: a host's chat, or a client over MCP.
+/// Sends a question to the user and returns the answer. A host's chat or a client over MCP can implement it.
 #[doc(alias("elicitation", "ask the user"))]
 pub trait Asker: Send + Sync + 'static {
     /// Asks the question and waits for the answer, which is JSON of the question's schema. The caller validates it.

@@ -58,13 +58,13 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Sets the user as whom tools act towards other systems, in place of the workspace's service user.
+    /// Sets the user on whose behalf tools call other systems, in place of the workspace's service user.
     pub fn runtime_user(mut self, user: impl Into<String>) -> Self {
         self.0.runtime_user = Some(user.into());
         self
     }
 
-    /// Sets the workspace's own user, as whom tools act if there is no runtime user.
+    /// Sets the workspace's own user, on whose behalf tools act if there is no runtime user.
     pub fn service_user(mut self, user: impl Into<String>) -> Self {
         self.0.service_user = Some(user.into());
         self
@@ -201,8 +201,8 @@ impl ToolContextBuilder {
         value.downcast_ref::<T>().cloned()
     }
 
-    /// Makes the secrets of the context known to `shared`, including tokens that tools get later, until the context and all contexts
-    /// derived from it are dropped. For what the host prints itself: panics, logs and spans, see [`redact`](crate::redact).
+    /// Adds the secrets of the context to `shared`, including tokens that tools get later, until the context and all contexts derived from it are dropped. This
+    /// covers the host's own output, such as panics, logs and spans: see [`redact`](crate::redact).
     ///
     /// ```
     /// use tool_core::{SecretString, ToolContext};
@@ -224,7 +224,7 @@ impl ToolContextBuilder {
     /// Builds the context from these settings.
     pub fn build(self) -> ToolContext {
         let Self(mut host, shared) = self;
-        // `secrets` leaves out the ones that are too short, so `add` does not fail.
+        // `secrets` leaves out secrets that are too short, so `add` does not fail.
         let lease = shared.and_then(|shared| shared.add(host.secrets()).ok());
         host.lease = lease.map(Arc::new);
         ToolContext::of(host)

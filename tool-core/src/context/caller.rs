@@ -17,9 +17,9 @@ impl ToolContext {
         self.host().user.as_deref()
     }
 
-    /// Returns the user as whom the tool acts towards other systems: the caller's runtime user, else the workspace's service user.
+    /// Returns the user on whose behalf the tool calls other systems: the caller's runtime user, else the workspace's service user.
     ///
-    /// This is not the user who asked, which [`user`](ToolContext::user) returns. The audit row names both.
+    /// This may differ from the user who made the request, which [`user`](ToolContext::user) returns. The audit row names both.
     pub fn runtime_user(&self) -> Option<&str> {
         self.host()
             .runtime_user
@@ -57,22 +57,22 @@ impl ToolContext {
         self.host().provider
     }
 
-    /// Returns the workspace as stores and policies name it; empty if the host named none.
+    /// Returns the workspace as stores and policies name it; empty if the host set none.
     pub(crate) fn tenant(&self) -> &str {
         self.workspace().unwrap_or_default()
     }
 
-    /// Returns the user as stores and policies name it; empty if the host named none.
+    /// Returns the user as stores and policies name it; empty if the host set none.
     pub(crate) fn principal(&self) -> &str {
         self.user().unwrap_or_default()
     }
 
-    /// Returns the workspace whose records this caller reads and writes; [`Workspace::single`] if the host named none.
+    /// Returns the workspace whose records this caller reads and writes; [`Workspace::single`] if the host set none.
     pub fn own_workspace(&self) -> Workspace {
         self.host().workspace.clone().unwrap_or_default()
     }
 
-    /// Returns the thread of the conversation; `None` if the host named no conversation.
+    /// Returns the thread of the conversation; `None` if the host set no conversation.
     pub fn thread(&self) -> Option<ThreadId> {
         ThreadId::new(self.own_workspace(), self.conversation()?).ok()
     }

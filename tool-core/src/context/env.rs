@@ -21,7 +21,7 @@ impl ToolContext {
 
     /// Returns a variable that the running tool has declared, as a value that never prints itself.
     ///
-    /// The value is that of the beginning of the turn.
+    /// The value is fixed at the beginning of the turn.
     ///
     /// # Errors
     ///

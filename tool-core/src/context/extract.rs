@@ -74,7 +74,7 @@ impl<T: FromContext> FromContext for Option<T> {
     }
 }
 
-/// Makes a type a host value: tools take what [`ToolContextBuilder::with`](crate::ToolContextBuilder::with) added as a parameter.
+/// Makes a type a host value: a tool can take as a parameter the value that [`ToolContextBuilder::with`](crate::ToolContextBuilder::with) added.
 ///
 /// ```
 /// use tool_core::{Effect, ToolContext};

@@ -123,12 +123,12 @@ impl Filing {
 }
 
 impl ToolContext {
-    /// The same context, for a call whose result a turn wants stored.
+    /// The same context, for a call whose result is stored by its turn.
     pub(crate) fn with_filing(&self, filing: Arc<Filing>) -> Self {
         self.with_host(|host| host.filing = Some(filing))
     }
 
-    /// Returns what the body of this call has to wait for.
+    /// Returns the future that the body of this call has to wait for.
     pub(crate) fn behind(&self) -> Option<Behind> {
         let filing = self.host().filing.as_ref()?;
         let is_own = self.identity() == Some(&filing.call);

@@ -13,7 +13,7 @@ use crate::call::ToolCall;
 use crate::error::{ErrorKind, ToolError};
 use crate::store::{ApprovalRequest, AuditNote, CallId, CallKey, EarlierCall, EffectRow};
 
-/// Most notes that one call may add.
+/// Maximum number of notes that one call may add.
 const NOTES: usize = 100;
 
 /// Holds the output of a typed call as a value, in addition to the JSON text that is stored.
@@ -35,16 +35,16 @@ impl TypedOutput {
 
 /// The numbers of the calls that a body makes.
 ///
-/// A body that runs again makes the same calls under the same numbers, so that the ledger returns the results of those that have run.
-/// A call that left nothing behind gets a new number in the next run: it is made again, and its audit row has its outcome already.
+/// A body that runs again makes the same calls under the same numbers, so that the ledger returns the results of the calls that have run. A call that ended
+/// without an effect or a question gets a new number in the next run: it is made again, and its audit row already has its outcome.
 #[derive(Default)]
 struct Children(Mutex<Numbers>);
 
 #[derive(Default)]
 struct Numbers {
-    /// The numbers of the body's calls, in order; `None` for a call that left nothing behind.
+    /// The numbers of the body's calls, in order; `None` for a call that ended without an effect or a question.
     of: Vec<Option<u32>>,
-    /// How many calls this run of the body has made.
+    /// Number of calls that this run of the body has made.
     made: usize,
     given: u32,
 }
@@ -81,7 +81,7 @@ impl Children {
     }
 }
 
-/// The origin of a call's identity, which decides what may be stored under it.
+/// The origin of a call's identity. It decides which records may exist for the identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// The identity is new, so nothing is stored under it.
@@ -102,7 +102,7 @@ pub(crate) struct Gated {
     earlier: Option<EarlierCall>,
     /// The model's own id of the outer call.
     parent: Option<Box<str>>,
-    /// Stops this call alone. It is created when something first waits for it or uses it, because most bodies never wait.
+    /// Stops this call alone. It is created when it is first used, because most bodies never wait.
     stop: OnceLock<CancellationToken>,
     /// Whether the body was polled and has not returned.
     inside: AtomicBool,
@@ -112,7 +112,7 @@ pub(crate) struct Gated {
     returned: AtomicBool,
     /// Created with the first call that the body makes.
     children: OnceLock<Arc<Children>>,
-    /// Number of nested calls that returned an output, without those that only read.
+    /// Number of nested calls that returned an output, not counting calls that only read.
     made: AtomicU32,
     notes: Mutex<Vec<AuditNote>>,
     /// Approvals that nested calls wait for.
@@ -183,7 +183,7 @@ impl Gated {
             source,
             earlier,
             parent,
-            // The host of a nested call knows only the token of the turn, so its token is a child of the outer call's.
+            // The caller of a nested call knows only the token of the turn, so the nested call's token is a child of the outer call's token.
             stop: outer
                 .and_then(|_| cx.cancellation())
                 .map_or_else(OnceLock::new, |outer| OnceLock::from(outer.child_token())),
@@ -199,7 +199,7 @@ impl Gated {
         })
     }
 
-    /// Keeps the output as a value, too.
+    /// Keeps the output as a value as well.
     pub(crate) fn keep_in(&mut self, output: TypedOutput) {
         self.output = Some(output);
     }
@@ -267,8 +267,8 @@ impl ToolContext {
         self.scope()?.gated.as_deref()
     }
 
-    /// Returns the identity of this call among all calls of the host, which stays the same whenever the call is dispatched again. `None`
-    /// outside of a call and without a [`Gate`](crate::Gate).
+    /// Returns the identity of this call among all calls of the host, which stays the same whenever the call is dispatched again. `None` outside of a call and
+    /// without a [`Gate`](crate::Gate).
     pub fn identity(&self) -> Option<&CallId> {
         self.gated().map(Gated::identity)
     }
@@ -303,8 +303,8 @@ impl ToolContext {
         ))
     }
 
-    /// Adds a note to the audit row of this call, which names tool, caller and conversation already. Secrets in the note are masked;
-    /// the tool has to leave out other private text.
+    /// Adds a note to the audit row of this call, which already names tool, caller and conversation. Secrets in the note are masked; the tool has to leave out
+    /// other private text.
     ///
     /// Does nothing without a [`Gate`](crate::Gate). At most 100 notes of a call are kept.
     pub fn audit<T: Serialize + ?Sized>(&self, action: &str, details: &T) {
@@ -378,7 +378,7 @@ impl ToolContext {
             .is_some_and(|gated| gated.inside.load(Ordering::Relaxed))
     }
 
-    /// Whether the body was cut off, in this attempt or an earlier one. It may have had an effect then, whatever result the call has.
+    /// Whether the body was cut off, in this attempt or an earlier one. It may then have had an effect, regardless of the result of the call.
     pub(crate) fn was_cut(&self) -> bool {
         self.is_inside()
             || self
@@ -398,7 +398,7 @@ impl ToolContext {
             .is_some_and(|gated| gated.returned.load(Ordering::Relaxed))
     }
 
-    /// Notes that the body has returned an output. This decides the ledger's entry, whatever fails later.
+    /// Notes that the body has returned an output. This decides the ledger's entry, even if a later step fails.
     pub(crate) fn set_returned(&self) {
         if let Some(gated) = self.gated() {
             gated.returned.store(true, Ordering::Relaxed);
@@ -439,7 +439,7 @@ impl ToolContext {
             .is_some_and(|gated| gated.children.get().is_some())
     }
 
-    /// Returns the number of nested calls that returned an output, without those that only read.
+    /// Returns the number of nested calls that returned an output, not counting calls that only read.
     pub(crate) fn made(&self) -> u32 {
         self.gated()
             .map_or(0, |gated| gated.made.load(Ordering::Relaxed))
@@ -453,8 +453,7 @@ impl ToolContext {
         }
     }
 
-    /// Whether a body that ended with an error can run again once its nested call has what it waits for: the body returned by itself, and
-    /// the tool may run again.
+    /// Whether a body that ended with an error can run again once its nested call no longer waits: the body returned by itself, and the tool may run again.
     pub(crate) fn may_go_on(&self) -> bool {
         let may_run_again = self.scope().is_some_and(|scope| scope.tool.may_run_again());
         may_run_again && !self.is_inside() && !self.has_returned()

@@ -74,7 +74,7 @@ impl Reporter {
         wake(waiting);
     }
 
-    /// Adds a step, and drops the oldest ones if too many or too long ones wait. Returns false if the reader was dropped.
+    /// Adds a step, and drops the oldest steps if too many wait or if they are too long in total. Returns false if the reader was dropped.
     pub(super) fn step(&self, step: Box<RawValue>) -> bool {
         let mut waiting = self.0.lock();
         if waiting.left {

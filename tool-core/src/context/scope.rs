@@ -21,7 +21,7 @@ use crate::effect::Effect;
 use crate::need::{SecretNeed, VariableNeed};
 use crate::output::Citation;
 
-/// The facts of a tool that the context of its running call asks for. A definition of a tool names the context, so the context cannot name the
+/// The facts of a tool that the context of its running call needs. The definition of a tool depends on the context, so the context cannot depend on the
 /// definition.
 pub(crate) trait ToolFacts: Send + Sync {
     fn name(&self) -> &str;
@@ -83,7 +83,7 @@ pub(crate) struct CallScope {
     /// The values of the turn.
     pub(crate) host: Arc<Host>,
     pub(crate) call: ToolCall,
-    /// The arguments that the tool reads, if they differ from what the model wrote.
+    /// The arguments that the tool reads, if they differ from the arguments that the model wrote.
     pub(crate) corrected: Option<String>,
     /// The rules that can still forbid the call; `None` if the turn has no rules.
     pub(crate) standing: Option<Standing>,
@@ -92,7 +92,7 @@ pub(crate) struct CallScope {
     pub(crate) progress: Option<Reporter>,
     #[cfg(feature = "host")]
     pub(crate) gated: Option<Box<Gated>>,
-    /// The gate that received the call, which nested calls pass, too. Only the gate itself knows its type, because it names the context.
+    /// The gate that received the call, which nested calls pass, too. Its type is erased, because the type of the gate depends on the context.
     #[cfg(feature = "host")]
     pub(crate) gate: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) citations: Mutex<Vec<Citation>>,

@@ -1,4 +1,4 @@
-//! The secrets of a turn: those that the host supplied, and tokens that tools got later.
+//! The secrets of a turn: secrets that the host supplied, and tokens that tools requested later.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -10,7 +10,7 @@ use super::{ApiKeys, Host, ToolContext};
 use crate::error::ToolError;
 use crate::redact::Redactor;
 
-/// Most tokens of one service that are kept. A context may outlive its turn, and its tokens may be renewed.
+/// Maximum number of tokens that are kept for one service. A context may outlive its turn, and its tokens may be renewed.
 const TOKENS: usize = 32;
 
 /// The tokens that a turn got from its `TokenSource`. All contexts that are derived from one context share them.
@@ -29,7 +29,7 @@ struct State {
 }
 
 impl Host {
-    /// Returns every secret of the host that can be masked, sorted by name, so that of two with the same value the same is always named.
+    /// Returns every secret of the host that can be masked, sorted by name. If two secrets have the same value, the order decides which name a mask has.
     pub(super) fn secrets(&self) -> Vec<(String, SecretString)> {
         let secrets = self
             .secrets

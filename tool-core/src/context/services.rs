@@ -54,7 +54,7 @@ impl Attachments {
         Self(all.into())
     }
 
-    /// Returns the file at a position, counted from 0. The error tells the model how many files there are.
+    /// Returns the file at a position, counted from 0. The error for the model contains the number of files.
     pub fn at(&self, index: usize) -> Result<&Attachment, ToolError> {
         self.0.get(index).ok_or_else(|| {
             ToolError::new(match self.0.len() {
@@ -115,7 +115,7 @@ impl FromContext for Attachments {
 pub struct ApiKeys(pub(super) Arc<HashMap<String, SecretString>>);
 
 impl ApiKeys {
-    /// Returns the key for a provider. The operator's error names the provider whose key is missing, or too short to be masked.
+    /// Returns the key for a provider. The operator's text of an error names the provider whose key is missing or too short to be masked.
     pub fn get(&self, provider: &str) -> Result<&SecretString, ToolError> {
         let key = self.0.get(provider).ok_or_else(|| {
             ToolError::unavailable(format_args!("the instance's API key for `{provider}`"))
@@ -138,7 +138,7 @@ impl FromContext for ApiKeys {
     }
 }
 
-/// Store for the state of conversations. Every call names tenant and conversation, so that none reads the state of another.
+/// Store for the state of conversations. Every call names tenant and conversation, so that no conversation reads the state of another.
 pub trait StateStore: Send + Sync + 'static {
     /// Returns the value of a key, if it has one.
     fn get<'a>(
@@ -220,11 +220,11 @@ impl FromContext for ConversationState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HistoryRole {
-    /// The user wrote it.
+    /// The user wrote the message.
     User,
-    /// The model wrote it.
+    /// The model wrote the message.
     Assistant,
-    /// It is the result of a tool.
+    /// The message is the result of a tool.
     Tool,
 }
 
@@ -237,7 +237,7 @@ pub struct HistoryMessage {
     pub text: String,
 }
 
-/// The conversation so far, including the user's message of this turn, as a host value: `history: &History`. Read-only.
+/// The conversation so far, including the user's message of this turn, as a host value: `history: &History`. Tools cannot change it.
 ///
 /// ```
 /// use tool_core::{History, HistoryMessage, HistoryRole, ToolContext};
@@ -337,7 +337,7 @@ impl OAuth {
         Ok(answer)
     }
 
-    /// Returns a token. If the user has to consent first, the error tells the model so, with the address.
+    /// Returns a token. If the user has to consent first, the error for the model contains the address for it.
     pub async fn token(&self, service: &str) -> Result<SecretString, ToolError> {
         match self.request(service).await? {
             OAuthToken::Ready(token) => Ok(token),

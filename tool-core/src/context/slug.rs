@@ -13,7 +13,7 @@ use crate::error::ToolError;
 /// The slug of an instance (a workspace, a tenant): the name that people use, never its UUID.
 ///
 /// It has at most 63 lower-case ASCII letters, digits and `-`, and begins with a letter or a digit: `^[a-z0-9][a-z0-9-]*$`. Every slug
-/// names a folder of workspaces in `tool-std` as it is. The few places that need the UUID call [`Instances::resolve`].
+/// names a folder of workspaces in `tool-std` without conversion. The few places that need the UUID call [`Instances::resolve`].
 ///
 /// ```
 /// use tool_core::InstanceSlug;
@@ -25,7 +25,7 @@ use crate::error::ToolError;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstanceSlug(Box<str>);
 
-/// Most bytes of a slug: the length of one label of a host name.
+/// Maximum number of bytes of a slug: the length of one label of a host name.
 const MOST: usize = 63;
 
 impl InstanceSlug {

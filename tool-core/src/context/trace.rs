@@ -6,8 +6,8 @@ use super::ToolContext;
 
 /// A W3C trace context: the headers `traceparent` and `tracestate`.
 ///
-/// A host that was called with one adds it with [`ToolContextBuilder::trace`](crate::ToolContextBuilder::trace). A tool that calls
-/// a service passes on the one that [`ToolContext::trace`] returns.
+/// A host that was called with a trace context adds it with [`ToolContextBuilder::trace`](crate::ToolContextBuilder::trace). A tool that calls a service passes
+/// on the trace context that [`ToolContext::trace`] returns.
 ///
 /// ```
 /// use tool_core::{ToolContext, TraceContext};
@@ -25,7 +25,7 @@ pub struct TraceContext {
     state: Option<String>,
 }
 
-/// Most characters of a `tracestate` that have to be passed on.
+/// Maximum number of characters of a `tracestate` that have to be passed on.
 const MOST_STATE: usize = 512;
 
 impl TraceContext {
@@ -36,7 +36,7 @@ impl TraceContext {
     ///
     /// # Errors
     ///
-    /// Fails if `traceparent` is not valid. The standard says to begin a new trace then.
+    /// Fails if `traceparent` is not valid. The standard then requires a new trace.
     pub fn new(
         traceparent: impl Into<String>,
         tracestate: Option<&str>,
@@ -105,8 +105,8 @@ impl fmt::Display for TraceContextError {
 impl std::error::Error for TraceContextError {}
 
 impl ToolContext {
-    /// Returns the trace context to send to services that a tool calls: that of the call's own span if the host exports spans (feature
-    /// `otel`), else the one that the host was called with.
+    /// Returns the trace context to send to services that a tool calls. If the host exports spans (feature `otel`), this is the context of the call's own span,
+    /// otherwise the context that the host was called with.
     pub fn trace(&self) -> Option<&TraceContext> {
         #[cfg(feature = "otel")]
         if let Some(trace) = self.scope().and_then(|scope| scope.trace.get()) {

@@ -5,8 +5,7 @@
 //!
 //! A child thread inherits the current values of thread, agent and prompt of its ancestors: an edit in an ancestor is visible in the
 //! child. A child does not inherit a name that it declares `scoped`, but its own value of that name is inherited by its children.
-//! User and instance are those of the parent unless the host sets others. They are never blocked, because they do not belong to
-//! the thread.
+//! User and instance have the values of the parent, unless the host sets others. They are never blocked, because they do not belong to the thread.
 //!
 //! ```
 //! use tool_core::variables::{Declarations, Thread, Variables};
@@ -41,7 +40,7 @@ mod declared;
 
 pub use declared::{Declarations, VariableClash};
 
-/// The value of a variable. `Debug` never prints it, whatever its kind.
+/// The value of a variable. `Debug` never prints it, not even if it is plain text.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Value {
@@ -148,7 +147,7 @@ impl Variables {
         Self::default()
     }
 
-    /// Sets a value: text as it is, a secret as [`SecretString`].
+    /// Sets a value: a text is plain, a [`SecretString`] is secret.
     pub fn set(&self, name: impl Into<String>, value: impl Into<Value>) {
         let (name, value) = (name.into(), value.into());
         self.0
@@ -201,8 +200,8 @@ impl Thread {
 
     /// Creates a child of this thread.
     ///
-    /// `declared` is everything that the child's agent, prompts and tools declare, with all that they reach in turn. Names that are scoped
-    /// there are not inherited, now or after later edits. The child has its own agent and prompt.
+    /// `declared` has the declarations of the child's agent, prompts and tools, and of everything that they use in turn. Names that are scoped there are not
+    /// inherited, now or after later edits. The child has its own agent and prompt.
     #[must_use]
     pub fn child(&self, declared: &Declarations) -> Self {
         let scoped = declared.iter().filter(|need| need.scoped);

@@ -24,11 +24,10 @@ pub(crate) use state::{Approval, Grant, Granted, Loaded, Spent};
 
 /// Requests, answers and uses approvals.
 ///
-/// A call that needs an approval ends with [`ErrorKind::Pending`](crate::ErrorKind::Pending) and a [`Ticket`] in its result. An approver
-/// answers the ticket, at once or days later in a different process. [`Toolset::resume`](crate::Toolset::resume) then runs exactly what
-/// was approved, once.
+/// A call that needs an approval ends with [`ErrorKind::Pending`](crate::ErrorKind::Pending) and a [`Ticket`] in its result. An approver answers the ticket, at
+/// once or days later in a different process. [`Toolset::resume`](crate::Toolset::resume) then runs the call with the approved arguments, once.
 ///
-/// The host has to check who may answer: it passes the name of an authenticated user. `Approvals` checks that the approver is not the
+/// The host has to check that the user may answer: it passes the name of an authenticated user. `Approvals` checks that the approver is not the
 /// requester if a rule requires `four_eyes`.
 ///
 /// ```

@@ -71,7 +71,7 @@ struct Inner {
     running: Door<ToolContext>,
     /// Number of audit rows that are being written while no running call waits for them.
     writes: AtomicUsize,
-    /// Notified when the last running call or the last of those writes ends.
+    /// Notified when the last running call or the last of these writes ends.
     idle: Notify,
     sweeper: Sweeper,
     /// Cancelled when the sweeper has to stop.
@@ -108,8 +108,7 @@ impl Ledger {
 pub struct Retry {
     /// Maximum number of attempts, the first one included; 1 disables retries.
     pub attempts: u32,
-    /// The wait before the second attempt. It doubles with each further attempt. If the error says how long to wait, that time is used
-    /// instead.
+    /// The wait before the second attempt. It doubles with each further attempt. If the error contains a time to wait, that time is used instead.
     pub wait: Duration,
 }
 
@@ -433,9 +432,8 @@ impl Gate {
     /// Shuts down: refuses new calls, lets running calls finish until `patience` is over, cancels the rest and flushes the audit,
     /// including rows that are written in the background. Returns the number of cancelled calls.
     ///
-    /// It returns at most one second after `patience`, even if a body, the audit's sink, the ledger or the approvals hang. It logs what
-    /// could not be written by then: a call without an end in the ledger becomes ambiguous when its lease expires, and best-effort audit
-    /// rows stay in their buffer.
+    /// It returns at most one second after `patience`, even if a body, the audit's sink, the ledger or the approvals hang. It logs every write that is not
+    /// finished by then: a call without an end in the ledger becomes ambiguous when its lease expires, and best-effort audit rows stay in their buffer.
     ///
     /// Cancelled calls with effects are `ambiguous` in the ledger. Calls that wait for an approval stay in the store.
     pub async fn drain(&self, patience: Duration) -> usize {

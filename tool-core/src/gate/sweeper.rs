@@ -110,7 +110,7 @@ async fn purge(
     now: Timestamp,
 ) -> Result<(), crate::store::StoreError> {
     while shielded(|| store.purge(retention, now, BATCH)).await?.more {
-        // Lets calls write between two batches.
+        // Calls can write between two batches.
         tokio::task::yield_now().await;
     }
     Ok(())

@@ -402,8 +402,8 @@ media! {
     /// # }
     /// ```
     ///
-    /// The model sees an image wherever it is in an output: in a list, next to a text in a tuple, in a field of a struct. Providers accept PNG, JPEG, GIF and
-    /// WebP. An image of another type is left out for providers that do not accept it, and the model reads a line in its place.
+    /// The model sees an image anywhere in an output: in a list, next to a text in a tuple, in a field of a struct. Providers accept PNG, JPEG, GIF and WebP.
+    /// An image of another type is left out for providers that do not accept it, and the model reads a line in its place.
     Image, IMAGE
 }
 

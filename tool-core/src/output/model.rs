@@ -133,7 +133,7 @@ impl Serialize for Part {
     }
 }
 
-/// Writes a `file` part of the AI SDK's messages, which user interfaces show as it is.
+/// Writes a `file` part of the AI SDK's messages, which user interfaces show without conversion.
 pub(super) fn write_file<S: Serializer>(
     media_type: &str,
     source: &Source,

@@ -128,7 +128,7 @@ impl From<bool> for Answer {
 }
 
 impl Condition {
-    /// Describes what is wrong with the condition itself.
+    /// Describes the fault of the condition itself, if it has one.
     pub(super) fn fault(&self) -> Option<String> {
         let fault = |what: &str| Some(format!("condition at `{}`: {what}", self.pointer));
         if !self.pointer.is_empty() && !self.pointer.starts_with('/') {
@@ -198,7 +198,7 @@ impl Length {
     }
 }
 
-/// Compares numbers by value and everything else as it is. Fails if the types differ.
+/// Compares numbers by value and all other values exactly. Fails if the types differ.
 fn equal(wanted: &Value, found: &Value) -> Answer {
     match (wanted, found) {
         (Value::Number(wanted), Value::Number(found)) => {

@@ -34,7 +34,7 @@ pub enum Step {
     Global,
     /// The agent's allow list.
     Allow,
-    /// The agent's deny list, and those of its parent agents.
+    /// The agent's deny list, and the deny lists of its parent agents.
     Deny,
     /// The allow lists of its parent agents.
     Spawn,

@@ -114,7 +114,7 @@ impl Policy {
     }
 
     fn unapproved(&self, tool: &ToolDef, about: &[&Rule], found: &mut Vec<Reachable>) {
-        // Rules that deny a call or ask for an approval, regardless of the arguments.
+        // These rules deny a call or ask for an approval, regardless of the arguments.
         let guards: Vec<&Rule> = about
             .iter()
             .copied()

@@ -344,7 +344,7 @@ impl Rule {
         failed.map_or(Ok(true), Err)
     }
 
-    /// Describes what is wrong with the rule itself.
+    /// Describes the faults of the rule itself.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults: Vec<String> = self.when.iter().filter_map(Condition::fault).collect();
         if self.name.is_empty() {

@@ -241,14 +241,14 @@ impl SharedPolicy {
         if let Some(shadow) = &shadow {
             self.remember(&shadow.policy);
         }
-        let told = !Arc::ptr_eq(&kills, &state.kills);
+        let kills_changed = !Arc::ptr_eq(&kills, &state.kills);
         state.put(State {
             policy,
             kills: Arc::clone(&kills),
             shadow,
         });
-        // Sent under the lock, so that subscribers see the changes in order.
-        if told {
+        // The change is sent under the lock, so that subscribers see all changes in order.
+        if kills_changed {
             self.0.kills.send_replace(kills);
         }
     }

@@ -630,10 +630,10 @@ proptest! {
             let open = world(&registry).iter().any(|request| {
                 request.tool.name() == name && policy.decide(request).verdict == Allow
             });
-            let told = report.unapproved.iter().any(|reach| reach.tool == name);
-            prop_assert!(told || !open, "it is open and not reported: {:?}", policy.rules());
+            let is_reported = report.unapproved.iter().any(|reach| reach.tool == name);
+            prop_assert!(is_reported || !open, "it is open and not reported: {:?}", policy.rules());
             if rules.iter().all(|rule| !rule.is_conditional()) {
-                prop_assert_eq!(open, told, "{:?}", policy.rules());
+                prop_assert_eq!(open, is_reported, "{:?}", policy.rules());
             }
         }
         prop_assert!(report.unapproved.iter().all(|reach| reach.tool != "purge"));

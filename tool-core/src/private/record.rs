@@ -1,4 +1,4 @@
-//! Argument structs as lists of fields, so that generic code replaces what a derive would write for every struct.
+//! Argument structs as lists of fields, so that generic code replaces the code that a derive would write for every struct.
 
 use super::list::List;
 

@@ -1,7 +1,7 @@
 //! The type of values in which secrets are masked.
 //!
-//! Everything that leaves a call is held in a [`Clean`]: the fields of `CallResult`, and through them what threads and the ledger store. Only
-//! [`Redactor::clean`] makes one out of other values, so that no text can leave unmasked.
+//! Every output of a call is held in a [`Clean`]: the fields of `CallResult`, and through them the data that threads and the ledger store. Only
+//! [`Redactor::clean`] creates a `Clean` from other values, so that no text can leave a call unmasked.
 
 use std::borrow::Cow;
 

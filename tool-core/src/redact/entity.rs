@@ -2,9 +2,9 @@
 
 use super::escape::Escape;
 
-/// Most digits that are read. Encoders pad with a few zeros at most.
+/// Maximum number of digits that are read. Encoders pad with a few zeros at most.
 const DIGITS: usize = 8;
-/// How often a text may be encoded: `&amp;amp;lt;` is encoded three times.
+/// Maximum number of times that a text is encoded: `&amp;amp;lt;` is encoded three times.
 const DEPTH: usize = 3;
 
 /// Reads the references that may begin at `at`, the position of a `&`.
@@ -90,7 +90,7 @@ fn named(rest: &[u8], from: usize) -> Reference {
     }
 }
 
-/// The names of HTML 4, which encoders write, and those of HTML 5 for ASCII; sorted.
+/// The names of HTML 4, which encoders write, and the names of HTML 5 for ASCII; sorted.
 #[rustfmt::skip]
 const NAMES: [(&str, char); 293] = [
     ("AElig", '\u{c6}'), ("AMP", '&'), ("Aacute", '\u{c1}'), ("Acirc", '\u{c2}'),

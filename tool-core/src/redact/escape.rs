@@ -1,8 +1,8 @@
-//! Decoding of escapes: those of JSON, Rust, C and Python strings, percent-encoding, and HTML references.
+//! Decoding of escapes: the escapes of JSON, Rust, C and Python strings, percent-encoding, and HTML references.
 
 use super::entity;
 
-/// How often a text may be percent-encoded.
+/// Maximum number of times that a text is percent-encoded.
 const DEPTH: usize = 3;
 
 /// A way to decode the text at a position.

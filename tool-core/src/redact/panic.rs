@@ -36,12 +36,12 @@ fn message(info: &PanicHookInfo<'_>) -> String {
     let place = info
         .location()
         .map_or_else(String::new, ToString::to_string);
-    let said = info.payload_as_str().unwrap_or("Box<dyn Any>");
+    let text = info.payload_as_str().unwrap_or("Box<dyn Any>");
     let backtrace = Backtrace::capture();
     let backtrace = match backtrace.status() {
         BacktraceStatus::Captured => format!("stack backtrace:\n{backtrace}"),
         _ => String::new(),
     };
     let name = thread.name().unwrap_or("<unnamed>");
-    format!("\nthread '{name}' panicked at {place}:\n{said}\n{backtrace}")
+    format!("\nthread '{name}' panicked at {place}:\n{text}\n{backtrace}")
 }

@@ -11,7 +11,7 @@ use super::forms::{self, Bits};
 use super::list;
 use super::tree::Tree;
 
-/// How many bytes of a form the fast search compares.
+/// Number of bytes of a form that the fast search compares.
 pub(super) const GLANCE: usize = 12;
 
 /// Maximum number of forms for which the fast search is built. Up to this number, aho-corasick builds a table and is faster than a thorough search; with more

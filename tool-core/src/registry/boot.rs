@@ -18,7 +18,7 @@ pub enum BootError {
 
 impl RegistryBuilder {
     /// Builds the registry and brings a catalogue up to date with it, in this order: collect linked and added tools, remove tools whose
-    /// environment variables are missing, check the tools, sync the catalogue. Nothing is served before all of it is done; `tracing` logs each stage.
+    /// environment variables are missing, check the tools, sync the catalogue. No tool is served before every step is done; `tracing` logs each stage.
     ///
     /// Harness tools, and tools that exist only as configuration, are not entries of a catalogue.
     ///

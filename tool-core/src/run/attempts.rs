@@ -21,7 +21,7 @@ use crate::toolset::Toolset;
 
 /// The task that drives a call: the task of its caller, or a separate task of the call.
 pub(super) trait Pause {
-    /// Drives one part of a call. Returns `None` if the caller went away; the rest of the work is then dropped.
+    /// Drives one part of a call. Returns `None` if the caller has dropped the call; the rest of the work is then dropped as well.
     fn attend<F: Future + Send>(
         &mut self,
         running: &Running<Flight>,
@@ -142,7 +142,7 @@ fn hooked(gate: &Gate, permitted: Permitted) -> impl Future<Output = Ran> + Send
     let Some(hooks) = gate.hooks::<Hooks>() else {
         return Either::Left(permitted.run());
     };
-    // Boxed, so that calls without hooks do not reserve memory for them.
+    // The run is boxed, so that calls without hooks do not reserve memory for them.
     let run = AssertUnwindSafe(Box::pin(hooks.clone().oneshot(permitted)));
     Either::Right(run.catch_unwind().map(|ended| match ended {
         Ok(Ok(ran)) => ran,

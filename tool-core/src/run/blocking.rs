@@ -78,7 +78,7 @@ mod pool {
             }))
         }
 
-        /// The number of running bodies, including those whose call is already over.
+        /// The number of running bodies, including bodies whose call is already over.
         pub fn running(&self) -> usize {
             self.0.all - self.0.free.available_permits()
         }
@@ -102,7 +102,7 @@ mod pool {
             if !self.start.leave()
                 && let Some(cx) = &self.cx
             {
-                // The body may be starting at this very moment.
+                // The body may be starting at the same time.
                 cx.set_inside(true);
                 if let Some(scope) = cx.scope() {
                     scope.detached.store(true, Ordering::Relaxed);

@@ -48,7 +48,7 @@ impl Toolset {
         self.freshly_streamed(events)
     }
 
-    /// Runs a call that a person has approved: exactly that call with exactly those arguments, once.
+    /// Runs a call that a person has approved, once and with exactly the approved arguments.
     ///
     /// `token` is the token of the call's [`Ticket`](crate::Ticket), and `cx` must have the same user and workspace. All checks are repeated first: the tool
     /// has to be visible and unchanged, and if the policy has another version, a call that is not denied needs a new approval. If the approval is still open,

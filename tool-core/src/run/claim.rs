@@ -40,7 +40,7 @@ pub(super) enum Begun {
     Known(Known),
 }
 
-/// What the ledger has recorded for a call's identity.
+/// The record in the ledger for a call's identity.
 pub(super) enum Known {
     /// The same call ran before.
     Before(Before),
@@ -53,7 +53,7 @@ pub(crate) enum Before {
     /// The run ended, and its result is stored.
     Stored {
         result: String,
-        /// Whether the ledger says that the run had no effect.
+        /// Whether the ledger records that the run had no effect.
         failed: bool,
     },
     /// The outcome of the run is unknown, or not known yet.
@@ -101,7 +101,7 @@ pub(super) async fn replayed(gate: &Gate, key: &CallKey) -> Result<Before, ToolE
     Ok(before(row.ok_or_else(used)?))
 }
 
-/// Returns the outcome of an earlier run of a call that is refused now. That run may have had an effect, whatever the reason for the refusal.
+/// Returns the outcome of an earlier run of a call that is refused now. The reason for the refusal does not matter, because that run may have had an effect.
 pub(super) async fn earlier(
     gate: &Gate,
     gated: &Gated,
@@ -146,7 +146,7 @@ fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> 
     intent.call == call.id && (is_callers || gated.is_of_turn())
 }
 
-/// Returns the outcome of a call's earlier run, with the call's own arguments or with those that an approver wrote in their place.
+/// Returns the outcome of a call's earlier run, with the call's own arguments or with the arguments that an approver wrote in their place.
 ///
 /// Returns `None` if the call has not run, or if its identity belongs to a different call.
 pub(crate) async fn begun(gate: &Gate, prepared: &Prepared) -> Result<Option<Before>, ToolError> {
@@ -237,7 +237,7 @@ pub(super) async fn claim(
     }
 }
 
-/// Finds what conflicts with a call's identity: the same call with arguments that an approver edited, or a foreign call.
+/// Finds the conflict with a call's identity: the same call with arguments that an approver edited, or a foreign call.
 async fn conflict(gate: &Gate, prepared: &Prepared, why: String) -> Result<Known, ToolError> {
     if let Some(before) = begun(gate, prepared).await? {
         return Ok(Known::Before(before));
@@ -249,7 +249,7 @@ async fn conflict(gate: &Gate, prepared: &Prepared, why: String) -> Result<Known
     ))
 }
 
-/// What the ledger would answer to a call that it knows, or `None` if it would let the call begin. Writes nothing.
+/// Returns the ledger's record of a call, or `None` if the ledger would let the call begin. Writes nothing.
 ///
 /// Needed for a required audit in a different database: the row of a call that does not begin would replace the row of its earlier run.
 pub(super) async fn known(
@@ -306,7 +306,7 @@ pub(super) fn unavailable(error: &StoreError) -> ToolError {
 }
 
 impl Claim {
-    /// Runs a future, and renews the lease each time a third of it has passed.
+    /// Runs a future, and renews the lease each time a third of the lease has passed.
     pub(super) async fn hold<R>(&self, run: impl Future<Output = R>) -> R {
         let mut run = std::pin::pin!(run);
         loop {
@@ -379,7 +379,7 @@ impl Claim {
 
     /// Computes the end of the run for the ledger.
     ///
-    /// A body that returned an output has taken effect, whatever failed after it. A body that was cut short after it began may have taken effect:
+    /// A body that returned an output has taken effect, even if a later step failed. A body that was cut short after it began may have taken effect:
     /// that is ambiguous, never failed. A body that waits for the approval of a nested call, or for an operator to settle one, is released if its
     /// tool is idempotent or acts only through nested calls, which the ledger answers when the body runs again.
     pub(super) fn ending(self, result: &CallResult, cx: &ToolContext) -> Ending {

@@ -26,10 +26,10 @@ use crate::gate::approval::Grant;
 use crate::tool::{self, Job};
 use crate::toolset::Toolset;
 
-/// How long hooks may process the result of a body after their caller went away.
+/// Maximum time in which hooks may process the result of a body after their caller has dropped the call.
 const HOOKS_AFTER_CALLER: Duration = Duration::from_secs(5);
 
-/// Where a call comes from.
+/// The origin of a call: a model, an approval, or the host.
 pub(super) enum Origin {
     /// A model made the call, or a host on its behalf.
     Model,
@@ -44,7 +44,7 @@ pub(super) enum Origin {
 /// Creates the first run of a typed call from its context. Later runs are created from the JSON arguments.
 pub(super) type MakeJob = Box<dyn FnOnce(ToolContext) -> Job + Send>;
 
-/// What a typed call adds to an ordinary call.
+/// The data of a typed call that an ordinary call does not have.
 pub(super) struct Typed {
     pub(super) tool: Option<tool::Origin>,
     pub(super) output: TypedOutput,
@@ -62,7 +62,7 @@ pub(super) async fn call(
     if let Audit::BestEffort(buffer) = gate.audit()
         && buffer.is_crowded()
     {
-        // Boxed, so that a call reserves no memory for this wait, which only a slow sink causes.
+        // The future is boxed, so that calls do not reserve memory for this wait, which only a slow sink causes.
         Box::pin(async {
             let (relieved, cancelled) = (pin!(buffer.relieved()), pin!(cx.cancelled()));
             select(relieved, cancelled).await;
@@ -81,7 +81,7 @@ pub(super) async fn call(
                 },
                 Err(unwritten) => Box::pin(apart(toolset, unwritten, body, cx)).await,
             },
-            // Boxed, so that a call that needs no approval does not reserve memory for this.
+            // The future is boxed, so that a call that needs no approval does not reserve memory for it.
             Ok((Clearing::Asks(asks), body)) => {
                 match Box::pin(asked(toolset, asks, body, cx)).await {
                     Ok(result) => result,
@@ -194,7 +194,7 @@ async fn apart(
     let task = async move {
         let mut caller = Caller(sender);
         let landed = written(&tools, unwritten, body, &own, &mut caller).await;
-        // Fails if the caller went away; the result is stored.
+        // This fails if the caller has dropped the call; the result is stored.
         let _ = caller.0.send(landed.into_result());
     };
     let mut task = Box::pin(task.in_current_span().with_current_subscriber());
@@ -252,7 +252,7 @@ impl Pause for Here {
 struct Caller(oneshot::Sender<CallResult>);
 
 impl Pause for Caller {
-    /// Works until the end, or until the caller goes away. A call with a ledger row renews its lease meanwhile.
+    /// Works until the end, or until the caller drops the call. A call with a ledger row renews its lease meanwhile.
     async fn attend<F: Future + Send>(
         &mut self,
         running: &Running<Flight>,

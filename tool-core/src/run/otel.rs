@@ -19,7 +19,7 @@ pub(super) fn adopt(span: &Span, cx: &ToolContext) {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     let parent = TraceContextPropagator::new().extract(&carrier);
-    // Fails if the subscriber has no OpenTelemetry layer, which is not an error of the call.
+    // This fails if the subscriber has no OpenTelemetry layer, which is not an error of the call.
     let _ = span.set_parent(parent);
 }
 

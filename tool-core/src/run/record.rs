@@ -20,9 +20,9 @@ use crate::visibility::Layer;
 /// Proof that the row of a required audit is written. Only this file creates it.
 pub(super) struct Audited(());
 
-/// How long the last row of a call may take beyond the call's deadline.
+/// Additional time after a call's deadline in which its last row may be written.
 const GRACE: Duration = Duration::from_millis(100);
-/// How long a write continues in the background after its call has ended.
+/// Maximum time in which a write continues in the background after its call has ended.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Writes the row that must exist before the body runs. If the sink does not answer before the call's deadline, the call ends.

@@ -20,7 +20,7 @@ use crate::tool::ToolDef;
 /// Page size of the search for the rows of nested calls.
 const PAGE: u32 = 200;
 
-/// The facts about earlier runs of a refused call, which decide what its result reports.
+/// The result of looking up earlier runs of a refused call.
 pub(super) enum Refusal {
     /// The error is correct: the call has not run, or only a part of it has.
     Stands(ToolError, Box<LookedUp>),
@@ -79,9 +79,9 @@ impl<'a> Refused<'a> {
         if stays_open || !ask::may_be_resumed(approvals, self.gated.identity(), self.cx).await? {
             return Ok(refusal);
         }
-        let told = ToolError::of(error.kind(), error.model_text()).operator(error.operator_text());
+        let shown = ToolError::of(error.kind(), error.model_text()).operator(error.operator_text());
         let (call, cx) = (self.call, self.cx);
-        let result = CallResult::refused_in(cx, call.clone(), told);
+        let result = CallResult::refused_in(cx, call.clone(), shown);
         let closed = unbegun::close_refused(gate, self.gated, self.tool, call, cx, &result).await;
         match closed {
             Ok(()) => Ok(refusal),
@@ -119,7 +119,7 @@ impl<'a> Refused<'a> {
         let runs_again = |tool: &ToolDef| tool.hints().idempotent || tool.only_calls();
         let identity = self.gated.identity();
         let ledger = gate.ledger().filter(|_| {
-            // The rows of a call that does not run again are found under its own key.
+            // A call that does not run again keeps its own row, so its nested calls are not looked up.
             !self.gated.is_new() && self.tool.is_none_or(runs_again)
         });
         let mut made = Vec::new();
@@ -147,7 +147,7 @@ impl<'a> Refused<'a> {
     }
 
     /// Decides which reason is reported for a call that stopped before its body and before its row was written. Also returns the nested calls that were found.
-    pub(super) async fn told(&self, gate: &Gate, why: Why) -> (Why, Option<Box<LookedUp>>) {
+    pub(super) async fn reported(&self, gate: &Gate, why: Why) -> (Why, Option<Box<LookedUp>>) {
         let mut unbegun = None;
         let why = match why {
             // An earlier call of the message waits: this call stays open, so nothing is looked up.

@@ -107,7 +107,7 @@ fn opened(def: &ToolDef, call: &ToolCall, cx: &ToolContext) -> Span {
     span
 }
 
-/// Records what a gate has decided, and how often the tool ran.
+/// Records the decisions of a gate, and the number of runs of the tool.
 #[cfg(feature = "host")]
 pub(super) fn decided(span: &CallSpan, verdicts: &Verdicts) {
     if span.0.is_none() {
@@ -169,7 +169,7 @@ fn tell_end(span: &CallSpan, def: &ToolDef, call: &str, error: Option<&ToolError
             span.record("otel.status_code", "ERROR");
         }
     }
-    // No message and no id: every field of this event becomes an attribute of the metric.
+    // This event has neither a message nor an id, because each of its fields becomes an attribute of the metric.
     tracing::event!(
         target: "tool_core::metrics",
         parent: None,
@@ -179,7 +179,7 @@ fn tell_end(span: &CallSpan, def: &ToolDef, call: &str, error: Option<&ToolError
         gen_ai.tool.name = name,
         error.type = kind,
     );
-    told(name, call, kind, took);
+    report_end(name, call, kind, took);
 }
 
 /// Reports the start and the end of a call that never reached a tool.
@@ -197,10 +197,10 @@ pub(super) fn refused(call: &ToolCall, error: &ToolError, cx: &ToolContext) {
         gen_ai.tool.call.id = &*id,
         "call started"
     );
-    told(&name, &id, Some(error.kind().as_str()), Duration::ZERO);
+    report_end(&name, &id, Some(error.kind().as_str()), Duration::ZERO);
 }
 
-fn told(name: &str, call: &str, kind: Option<&str>, took: Duration) {
+fn report_end(name: &str, call: &str, kind: Option<&str>, took: Duration) {
     tracing::event!(
         target: "tool_core::call",
         parent: None,

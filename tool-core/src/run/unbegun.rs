@@ -14,8 +14,8 @@ use crate::gate::host::Ledger;
 use crate::store::{Begun, CallKey, EffectState, Intent, StoreError, Timestamp};
 use crate::tool::ToolDef;
 
-/// Closes the key of a call that its used approval could still begin: the process that used the approval has not begun the call, or the call has
-/// given its claim back. The row says that there was no effect, and answers with `result` whenever the call is dispatched again.
+/// Closes the key of a call that its used approval could still begin: the process that used the approval has not begun the call, or the call has released its
+/// claim. The row records that there was no effect, and returns `result` whenever the call is dispatched again.
 ///
 /// If the call that made this one is refused, `unbegun` holds the nested calls that the refusal has found. Fails with `Conflict` if the call begins
 /// at this moment, or has begun since they were looked up.
@@ -106,7 +106,7 @@ async fn close(
     let ledger = ledger.clone();
     let task = Box::pin(async move {
         let _counted = counted;
-        // Fails if the caller went away.
+        // This fails if the caller has dropped the call.
         let _ = sender.send(write(&ledger, intent, result).await);
     });
     if let Err(task) = env::spawn_or_return(task) {

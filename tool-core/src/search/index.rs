@@ -203,52 +203,52 @@ fn count(many: usize) -> f32 {
     many as f32
 }
 
-/// Calls `told` with every searchable text of a tool and the weight of its words.
-fn each_text(tool: &ToolDef, told: &mut dyn FnMut(&str, f32)) {
-    told(tool.wire_name(), NAME);
+/// Calls `visit` with every searchable text of a tool and the weight of its words.
+fn each_text(tool: &ToolDef, visit: &mut dyn FnMut(&str, f32)) {
+    visit(tool.wire_name(), NAME);
     if let Some(title) = tool.title() {
-        told(&title, ABOUT);
+        visit(&title, ABOUT);
     }
-    told(tool.category(), ABOUT);
-    tool.tags().for_each(|tag| told(tag, ABOUT));
-    told(tool.description(), TEXT);
+    visit(tool.category(), ABOUT);
+    tool.tags().for_each(|tag| visit(tag, ABOUT));
+    visit(tool.description(), TEXT);
     if matches!(tool.input().kind, Kind::Map(_)) {
         // A non-strict tool without a schema tree: read its JSON Schema instead.
         let own = serde_json::from_str(tool.schema(Dialect::JsonSchema));
-        each_in_json(&own.unwrap_or_default(), told);
+        each_in_json(&own.unwrap_or_default(), visit);
     } else {
-        each_in_schema(tool.input(), told);
+        each_in_schema(tool.input(), visit);
     }
 }
 
 /// The JSON counterpart of [`each_in_schema`].
-fn each_in_json(schema: &Value, told: &mut dyn FnMut(&str, f32)) {
+fn each_in_json(schema: &Value, visit: &mut dyn FnMut(&str, f32)) {
     match schema {
         Value::Object(entries) => {
             for (key, value) in entries {
                 match (key.as_str(), value) {
-                    ("description", Value::String(text)) => told(text, TEXT),
+                    ("description", Value::String(text)) => visit(text, TEXT),
                     ("properties", Value::Object(named)) => {
                         for (name, value) in named {
-                            told(name, TEXT);
-                            each_in_json(value, told);
+                            visit(name, TEXT);
+                            each_in_json(value, visit);
                         }
                     }
                     ("enum", Value::Array(values)) => {
                         let texts = values.iter().filter_map(Value::as_str);
-                        texts.for_each(|text| told(text, TEXT));
+                        texts.for_each(|text| visit(text, TEXT));
                     }
                     ("const" | "default" | "examples", _) => {}
-                    (_, value) => each_in_json(value, told),
+                    (_, value) => each_in_json(value, visit),
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| each_in_json(item, told)),
+        Value::Array(items) => items.iter().for_each(|item| each_in_json(item, visit)),
         _ => {}
     }
 }
 
-fn each_in_schema(schema: &Schema, told: &mut dyn FnMut(&str, f32)) {
+fn each_in_schema(schema: &Schema, visit: &mut dyn FnMut(&str, f32)) {
     match schema.kind {
         Kind::Object(fields) => {
             for Field {
@@ -258,25 +258,25 @@ fn each_in_schema(schema: &Schema, told: &mut dyn FnMut(&str, f32)) {
                 ..
             } in fields.iter().filter(|field| field.input)
             {
-                told(name, TEXT);
-                told(&description.unescape(), TEXT);
-                each_in_schema(schema, told);
+                visit(name, TEXT);
+                visit(&description.unescape(), TEXT);
+                each_in_schema(schema, visit);
             }
         }
         Kind::Union(union) => {
             for variant in union.variants {
-                told(variant.name, TEXT);
-                told(&variant.description.unescape(), TEXT);
+                visit(variant.name, TEXT);
+                visit(&variant.description.unescape(), TEXT);
                 if let Some(schema) = variant.schema {
-                    each_in_schema(schema, told);
+                    each_in_schema(schema, visit);
                 }
             }
         }
-        Kind::Enum(values) => values.iter().for_each(|value| told(value.value, TEXT)),
+        Kind::Enum(values) => values.iter().for_each(|value| visit(value.value, TEXT)),
         Kind::Array { items: inner, .. }
         | Kind::Optional(inner)
         | Kind::Map(inner)
-        | Kind::Constrained(inner, _) => each_in_schema(inner, told),
+        | Kind::Constrained(inner, _) => each_in_schema(inner, visit),
         _ => {}
     }
 }

@@ -77,7 +77,7 @@ impl<T> Backlog<T> {
         let excess = waiting.len().saturating_sub(keep);
         waiting.drain(..excess);
         if excess > 0 {
-            // Under the lock, so that a thread that sees the shortened queue also sees the count.
+            // The count changes under the lock, so that a thread that sees the shortened queue also sees the count.
             self.dropped.fetch_add(excess as u64, Ordering::Relaxed);
         }
         excess as u64

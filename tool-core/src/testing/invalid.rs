@@ -252,7 +252,7 @@ impl Spoiler {
         note("\"x\"".to_owned(), "the arguments are a text");
         note("not json".to_owned(), "the text is not JSON");
         if let Some(rest) = text.strip_prefix("{\"") {
-            // Repeats the first key, with the same value, before the others.
+            // The first key is repeated, with the same value, before the others.
             if let Ok(Value::Object(map)) = serde_json::from_str(text)
                 && let Some((key, value)) = map.iter().next()
             {

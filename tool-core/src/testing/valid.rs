@@ -222,7 +222,7 @@ impl Maker {
             low + (high - low) * 0.25,
         ];
         if let Some(step) = bounds.multiple_of.map(float) {
-            // Multiples of the step that a double holds exactly.
+            // The candidates are multiples of the step that a double holds exactly.
             candidates = (-4..=4)
                 .map(|n| f64::from(n) * step)
                 .chain([(low / step).ceil() * step])

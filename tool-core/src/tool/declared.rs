@@ -4,7 +4,7 @@ use super::ToolDef;
 use crate::context::variables::{Declarations, VariableClash};
 
 impl Declarations {
-    /// Adds the variables that tools declare, such as those of [`Toolset::tools`](crate::Toolset::tools).
+    /// Adds the variables that tools declare, for example the tools of a toolset ([`Toolset::tools`](crate::Toolset::tools)).
     ///
     /// # Errors
     ///

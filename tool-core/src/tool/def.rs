@@ -1,4 +1,4 @@
-//! [`ToolDef`]: the definition of a tool, whatever its source.
+//! [`ToolDef`]: the definition of a tool from any source.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -204,7 +204,7 @@ impl ToolDef {
         }
     }
 
-    /// Returns the description of what the tool does and when to use it, without the examples.
+    /// Returns the description of the tool and its use, without the examples.
     pub fn description(&self) -> &str {
         if let Source::Exposed(exposed) = &self.0
             && let Some(description) = &exposed.description

@@ -97,7 +97,7 @@ impl From<&str> for DynamicSchema {
     fn from(text: &str) -> Self {
         match serde_json::from_str::<Doc>(text) {
             Ok(own) => Self::from(own),
-            // `read_text` reports what is wrong with the text.
+            // `read_text` reports the fault of the text.
             Err(_) => Self {
                 own: None,
                 read: dynamic::read_text(text),

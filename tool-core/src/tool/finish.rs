@@ -36,7 +36,7 @@ pin_project! {
     pub(crate) struct Finish<T, B, V> {
         #[pin]
         body: B,
-        // Set if the body has returned a stream.
+        // This is set if the body has returned a stream.
         stream: Option<BoxFuture<'static, Result<T, ToolError>>>,
         view: V,
         cx: ToolContext,

@@ -14,7 +14,7 @@ use crate::schema::dialect::Dialect;
 pub struct DefinitionParts {
     /// The name that the model sees.
     pub name: String,
-    /// What the tool does and when to use it, with the examples if the provider has no other place for them.
+    /// The description of the tool and its use, with the examples if the provider has no other place for them.
     pub description: String,
     /// The schema of the arguments.
     pub parameters: Box<RawValue>,

@@ -45,7 +45,7 @@ impl From<Inexact> for DecodeError {
     fn from(error: Inexact) -> Self {
         match error {
             Inexact::Json(error) => Misread::whole(&error).into(),
-            // A number that the handler of a dynamic tool would receive with a different value.
+            // The handler of a dynamic tool would receive this number with a different value.
             Inexact::Number(issue) => Self(issue),
         }
     }

@@ -63,7 +63,7 @@ pub enum ToolsetError {
 pub struct Shown {
     /// Name of the tool.
     pub name: String,
-    /// What the tool does and when to use it. Examples are appended automatically.
+    /// The description of the tool and its use. Examples are appended automatically.
     pub description: String,
 }
 
@@ -75,19 +75,19 @@ struct Entry {
 
 impl Overridden {
     /// Logs a warning for operators, and returns the entry for [`Toolset::overridden`].
-    pub(crate) fn told(dropped: &ToolDef, kept: String) -> Self {
-        let told = Self {
+    pub(crate) fn logged(dropped: &ToolDef, kept: String) -> Self {
+        let overridden = Self {
             name: dropped.wire_name().to_owned(),
             kept,
             dropped: dropped.origin_text(),
         };
         tracing::warn!(
-            tool = told.name,
-            kept = told.kept,
-            dropped = told.dropped,
+            tool = overridden.name,
+            kept = overridden.kept,
+            dropped = overridden.dropped,
             "one of the agent's own tools replaced a tool of the same name"
         );
-        told
+        overridden
     }
 }
 
@@ -303,7 +303,7 @@ impl Toolset {
             let at = own.position(entry.def.wire_name());
             if let Some(at) = at.filter(|at| own.shows(*at)) {
                 entry.code = Layer::Overridden.code();
-                overridden.push(Overridden::told(&entry.def, own.def(at).origin_text()));
+                overridden.push(Overridden::logged(&entry.def, own.def(at).origin_text()));
             }
         }
         entries.extend(own.entries());

@@ -23,7 +23,7 @@ impl ToolsetDelta {
 }
 
 impl Toolset {
-    /// Returns what has changed since the toolset of an earlier turn, in the definitions for one provider.
+    /// Returns the changes since the toolset of an earlier turn, in the definitions for one provider.
     ///
     /// Toolsets list their tools sorted by name, and a definition is always the same text. If nothing has changed, the
     /// request has the same bytes, so a provider's cache stays valid. If something has changed, a host can send the old list with the
@@ -60,7 +60,7 @@ impl Toolset {
         let (now, then) = (offered(self), offered(before));
         let mut delta = ToolsetDelta::default();
         let (mut left, mut right) = (now.iter().peekable(), then.iter().peekable());
-        // Both are sorted by the name that a model sees.
+        // Both lists are sorted by the name that a model sees.
         loop {
             let order = match (left.peek(), right.peek()) {
                 (None, None) => return delta,

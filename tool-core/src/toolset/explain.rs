@@ -7,7 +7,7 @@ use crate::tool::ToolDef;
 use crate::visibility::{Explanation, Layer, State};
 
 impl Toolset {
-    /// Explains to operators why a tool is visible or hidden. The name is the one that the model sees, or the tool's own.
+    /// Explains to operators why a tool is visible or hidden. `name` is the name that the model sees, or the tool's own name.
     ///
     /// ```
     /// use tool_core::prelude::*;

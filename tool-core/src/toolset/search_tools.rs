@@ -25,9 +25,9 @@ struct Search {
     query: String,
 }
 
-/// A search result: what a model needs to call a tool that is not listed.
+/// A search result: the data with which a model can call a tool that is not listed.
 #[derive(Serialize)]
-struct Told {
+struct Hit {
     name: String,
     description: String,
     parameters: Box<RawValue>,
@@ -35,7 +35,7 @@ struct Told {
 
 #[derive(Serialize)]
 struct Answer {
-    tools: Vec<Told>,
+    tools: Vec<Hit>,
 }
 
 /// The turn's toolset, passed to `search_tools` as a service of its context.
@@ -95,7 +95,7 @@ fn caller() -> DynamicTool {
             "required": ["name", "arguments"],
             "additionalProperties": false,
         }),
-        // Unreachable: the toolset unwraps the call before it runs.
+        // This is unreachable, because the toolset unwraps the call before it runs.
         async |_: serde_json::Value, _: ToolContext| Err::<(), _>(ToolError::unavailable("a search for tools")),
     )
     // The effect of the inner tool is unknown until the call is unwrapped.
@@ -115,21 +115,21 @@ fn answer(query: &str, cx: &ToolContext) -> Result<Answer, ToolError> {
     let offered = found
         .iter()
         .filter(|found| !found.tool.definition(dialect).is_empty());
-    let told = offered.map(|found| {
-        Ok(Told {
+    let hits = offered.map(|found| {
+        Ok(Hit {
             name: found.tool.wire_name().to_owned(),
             description: found.tool.description().to_owned(),
             parameters: RawValue::from_string(found.tool.schema(dialect).to_owned())
                 .map_err(ToolError::shown)?,
         })
     });
-    let told: Vec<Told> = told.collect::<Result<_, ToolError>>()?;
-    if told.is_empty() {
+    let hits: Vec<Hit> = hits.collect::<Result<_, ToolError>>()?;
+    if hits.is_empty() {
         return Err(ToolError::new(
             "no tool matches these words: try others, such as a verb and its object",
         ));
     }
-    Ok(Answer { tools: told })
+    Ok(Answer { tools: hits })
 }
 
 /// An unwrapped call, and the context to run it with.
@@ -147,8 +147,8 @@ struct Inner<'a> {
     arguments: &'a RawValue,
 }
 
-/// Unwraps a call of `call_tool`: the id stays, name and arguments become those of the inner call. A call of
-/// `search_tools` gets the toolset in its context; other calls pass unchanged.
+/// Unwraps a call of `call_tool`: the id stays, and name and arguments are replaced by the name and arguments of the inner call. A call of `search_tools` gets
+/// the toolset in its context; other calls pass unchanged.
 pub(crate) fn open(
     tools: &Toolset,
     call: ToolCall,

@@ -7,7 +7,7 @@ use futures::stream::StreamExt as _;
 
 use super::held::{Halt, Held};
 use super::message::{StoredCall, leaves_approvals};
-use super::{StoredMessage, TurnError, Turns, tell};
+use super::{StoredMessage, TurnError, Turns, notify};
 use crate::call::{CallResult, ToolCall, ToolEvent};
 use crate::context::{Behind, Deferred, Filing, Gated, ToolContext};
 use crate::error::{ErrorKind, ToolError};
@@ -58,7 +58,7 @@ pub(super) enum Ended {
     HeldBack,
 }
 
-/// Whether an earlier run of a call may have asked for approvals of nested calls, which may be open whatever the result is now.
+/// Whether an earlier run of a call may have asked for approvals of nested calls. These may be open regardless of the result now.
 pub(super) fn may_have_asked(tools: &Toolset, call: &StoredCall<'_>, continues: bool) -> bool {
     // Other calls do not run again after they have waited for a nested call.
     let runs_again =
@@ -222,7 +222,7 @@ impl Turns {
             match event {
                 ToolEvent::Started => {}
                 ToolEvent::Progress(step) => {
-                    tell("the progress listener", || progress(call, &step));
+                    notify("the progress listener", || progress(call, &step));
                 }
                 ToolEvent::Done(result) => return result,
             }

@@ -191,9 +191,9 @@ impl Turns {
         thread: &mut Thread<'_>,
         held: &Held,
     ) -> Result<Outcome, TurnError> {
-        // Reads messages that an earlier drive stored between the first read and the beginning of this run.
+        // An earlier drive may have stored messages between the first read and the beginning of this run.
         thread.catch_up().await?;
-        // Continues where an earlier drive stopped.
+        // The run continues where an earlier drive stopped.
         let (mut open, mut step) = match thread.last_of_model()? {
             Some((last, step, unread)) if last.message.calls.is_empty() => {
                 if !unread && is_last(&last.message) {
@@ -223,7 +223,7 @@ impl Turns {
                     Turn::Draining => return Ok(Outcome::Draining),
                     Turn::Complete(results) => {
                         if let Some(reply) = results.iter().find_map(ToolMessage::reply) {
-                            // The text of the tool is stored in place of the model's.
+                            // The text of the tool is stored in place of a text of the model.
                             let said = ModelMessage::text(reply.clone());
                             let read = message.seq;
                             let last = self.last_of_run(held, RunCause::Replied);

@@ -19,7 +19,7 @@ use crate::store::{
 };
 use crate::toolset::Toolset;
 
-/// How often a model request checks whether the host drains. Nothing wakes the request for that.
+/// Interval at which a model request checks whether the host drains, because a drain does not wake the request.
 const DRAIN_POLL: Duration = Duration::from_millis(100);
 
 /// Why a run stops before its end.
@@ -375,9 +375,9 @@ impl Held {
             if let Some(halt) = self.halt(cx, tools) {
                 return halt;
             }
-            let told = pin!(self.inner.halted.cancelled());
+            let halted = pin!(self.inner.halted.cancelled());
             let cancelled = pin!(cx.cancelled());
-            let either = select(told, cancelled);
+            let either = select(halted, cancelled);
             if tools.gate().is_some() {
                 let _ = tokio::time::timeout(DRAIN_POLL, either).await;
             } else {

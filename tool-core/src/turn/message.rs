@@ -35,7 +35,7 @@ pub struct ModelMessage {
     /// The message as the provider wrote it, if it has to be sent back unchanged: with its reasoning and the signatures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// Why the model stopped; `None` if the provider does not report it, and in messages that versions before 0.2 stored.
+    /// The reason why the model stopped; `None` if the provider does not report it, and in messages that versions before 0.2 stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopReason>,
     /// Tokens that the request used, if the provider reports them.
@@ -299,7 +299,7 @@ impl ToolMessage {
         }
     }
 
-    /// Whether the call failed, so that there is no output.
+    /// Whether the call failed, so that it has no output.
     pub fn is_error(&self) -> bool {
         self.error.is_some()
     }

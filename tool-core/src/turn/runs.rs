@@ -60,8 +60,8 @@ impl Turns {
     /// Cancels a run, even in another process, and returns its row; `None` if there is no such run. A run that has ended is not
     /// changed.
     ///
-    /// A run that this value or a clone of it drives stops at once: the request to the model is dropped and calls are cancelled. A run
-    /// elsewhere stops before its next step, or when it renews its lease, which it does three times in a [`lease`](Self::lease).
+    /// A run that this value or a clone of it drives stops at once: the request to the model is dropped and calls are cancelled. A run in another process stops
+    /// before its next step, or when it renews its lease, which it does three times in a [`lease`](Self::lease).
     pub async fn cancel(&self, id: &RunId) -> Result<Option<RunRow>, TurnError> {
         let row = self.runs.stop_run(id, RunStop::Cancel).await?;
         if row.is_some() {

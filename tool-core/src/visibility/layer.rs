@@ -217,7 +217,7 @@ impl Explanation {
         self.state == State::Visible
     }
 
-    /// Whether a tool of this name exists at all.
+    /// Whether a tool of this name exists, visible or not.
     pub fn exists(&self) -> bool {
         self.state != State::Unknown
     }

@@ -113,7 +113,7 @@ impl Rules {
         self
     }
 
-    /// Restricts the tools to those that these rows enable, and harness tools. Without rows, no such tool is enabled: see
+    /// Restricts the tools to harness tools and the tools that these rows enable. Without rows, no other tool is enabled: see
     /// [`Enablement::default_open`].
     pub fn enablement(mut self, rows: impl Into<Arc<Enablement>>) -> Self {
         self.enablement = Some(rows.into());
@@ -275,7 +275,7 @@ impl Rules {
         }
     }
 
-    /// The rules that can still hide tools while the turn runs, those of the parent first.
+    /// The rules that can still hide tools while the turn runs, the rules of the parent first.
     pub(crate) fn live(&self, cx: &ToolContext) -> Vec<Live> {
         let mut all = self
             .parent

@@ -283,13 +283,13 @@ impl Rules {
             } else {
                 later
             };
-            // For tools without an enablement row: harness tools need no row, and a supervisor always has the tools that start sub-agents.
+            // This applies to tools without an enablement row: harness tools need no row, and a supervisor always has the tools that start sub-agents.
             let unlisted = if kind.harness || spawns {
                 first
             } else {
                 Layer::Enablement.code()
             };
-            // For tools with a row that is off.
+            // This applies to tools with a row that is off.
             let off = if kind.harness {
                 first
             } else {

@@ -11,7 +11,7 @@ use crate::schema::{AuditForm, Field, Kind, Tagging, Union, Variant};
 /// Key under which the number of unknown keys is written.
 const UNKNOWN: &str = "unknown_keys";
 
-/// Most fields for which room is reserved at once.
+/// Maximum number of fields for which memory is reserved at once.
 const MANY: usize = 16;
 
 /// A key and the position of its value.

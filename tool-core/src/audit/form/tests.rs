@@ -165,7 +165,7 @@ fn digits_of_a_number_are_shown_exactly() {
     }
 }
 
-/// Whether a tree of values keeps every digit of a text, as the one-pass form does.
+/// Whether a tree of values keeps every digit of a text, as in the one-pass form.
 fn is_exact(text: &str) -> bool {
     let canonical = crate::args::canonical;
     serde_json::from_str::<Value>(text).map_or(true, |value| {

@@ -45,7 +45,7 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// Fails if a name has two types. Nothing is added then.
+    /// Fails if a name has two types. In that case nothing is added.
     pub fn add<'a>(
         &mut self,
         owner: &str,

@@ -11,7 +11,7 @@ enum Open {
 pub(super) fn after(begin: &str) -> String {
     let mut open = Vec::new();
     let mut rest = begin.chars();
-    // The last string, which is a key if a colon follows.
+    // `text` is the last string, which is a key if a colon follows.
     let mut text = String::new();
     while let Some(c) = rest.next() {
         match c {

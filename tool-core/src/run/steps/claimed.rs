@@ -131,7 +131,7 @@ impl Unwritten {
                     Err(error) if held.verdicts().approval.is_none() => {
                         return Err(Left::why(held, guards, Why::Refused(error)));
                     }
-                    // The approval is used up and can still begin the call, so no result may say that the call was not run.
+                    // The approval is used up and can still begin the call, so no result may report that the call was not run.
                     Err(error) => {
                         let error = record::unwritten(error.operator_text());
                         return Err(Left::undecided(held, guards, error));

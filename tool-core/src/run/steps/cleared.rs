@@ -162,7 +162,7 @@ impl<'t> Judged<'t, Flight> {
         grant: Option<Box<Grant>>,
     ) -> Result<Clearing<'t>, Left<Flight>> {
         let (held, parts, judgement) = self.take();
-        // Enter the gate before an approval is used up: a call that is turned away here can come again.
+        // Enter the gate before an approval is used up: a call that is refused here can be dispatched again.
         let Some(running) = parts.gate.enter(held.context()) else {
             let error = ToolError::of(
                 ErrorKind::Unavailable,

@@ -89,7 +89,7 @@ pub(super) struct Entrance<'t, A: Arrived> {
     /// The call; `None` after its scope has taken it.
     arrived: Option<A>,
     inside: Option<(Prepared, A::Rest)>,
-    /// The arguments if they differ from those of the call, and the repairs.
+    /// The arguments, if they differ from the arguments of the call, and the repairs.
     corrected: Option<String>,
     repairs: Vec<RepairNote>,
 }
@@ -167,7 +167,7 @@ impl<'t, A: Arrived> Entrance<'t, A> {
         self.end(begun)
     }
 
-    /// Reads the repaired arguments, or reports what is wrong with them.
+    /// Reads the repaired arguments, or reports their faults.
     #[cold]
     fn begin_corrected(&mut self, reason: Option<DecodeError>) -> Result<Job, NotBegun> {
         let changed = self.correct().map_err(NotBegun::Refused)?;

@@ -211,7 +211,7 @@ impl Left<Flight> {
         if record.is_none()
             && let Some(refused) = Refused::of(&flight, cx)
         {
-            (why, unbegun) = refused.told(flight.gate(), why).await;
+            (why, unbegun) = refused.reported(flight.gate(), why).await;
         }
         guards.body_ended();
         traced(&flight);
@@ -255,7 +255,7 @@ impl Left<Flight> {
                         error
                     }
                     Why::Foreign(error) => {
-                        // The row under this identity belongs to the other call.
+                        // The row with this identity belongs to the other call.
                         identity = CallId::alone(flight.context().own_workspace()).ok();
                         error
                     }
@@ -328,8 +328,8 @@ fn traced(flight: &Flight) {
     }
 }
 
-/// Rewrites an error to say what the body did, even if the error is from a hook or a limit: the call took effect if the body returned an output
-/// that cannot be passed on; it may have taken effect if the body was cut off.
+/// Rewrites an error to report the outcome of the body, even if the error is from a hook or a limit: the call took effect if the body returned an output that
+/// cannot be passed on; it may have taken effect if the body was cut off.
 #[cfg(feature = "host")]
 fn honest(
     flight: &Flight,
@@ -407,7 +407,7 @@ async fn in_part(
     (cx.redactor().clean(Err(error)), doubt)
 }
 
-/// Whether an error of this kind already says that the body did not end: it was cut off, or it waits.
+/// Whether an error of this kind already reports that the body did not end: it was cut off, or it waits.
 #[cfg(feature = "host")]
 fn speaks_of_a_cut(kind: ErrorKind) -> bool {
     matches!(
@@ -451,7 +451,7 @@ fn closing(
         telemetry::result(&flight.prepared().span, &output);
     }
     result.tickets.extend(cx.take_asked());
-    // A body that fails because one of its calls waits for a person runs again when that person has answered, whatever error the body returned.
+    // A body that fails because one of its calls waits for a person runs again when that person has answered, regardless of the error that the body returned.
     if let Some(ticket) = result.tickets.first()
         && let Some(error) = result.error()
         && error.kind() != ErrorKind::Pending
@@ -490,7 +490,7 @@ fn closing(
         Some((Arc::clone(filing), filing.message(result)?))
     });
     let mut end = End::of(result);
-    // The result is not stored if the caller went away or if a drain has cancelled the call.
+    // The result is not stored if the caller has dropped the call or if a drain has cancelled it.
     let is_cancelled = result.error().map(ToolError::kind) == Some(ErrorKind::Cancelled);
     let is_left_open = is_cancelled && (was_dropped || flight.gate().is_draining());
     if (is_left_open && ending.is_none() && flight.may_come_again()) || result.undecided {

@@ -85,7 +85,7 @@ pub(in crate::run) enum Why {
     /// The call ran before.
     #[cfg(feature = "host")]
     Before(Before),
-    /// The caller went away after the call was recorded.
+    /// The caller dropped the call after it was recorded.
     #[cfg(feature = "host")]
     Dropped,
 }
@@ -169,7 +169,7 @@ impl Left<Flight> {
 
 #[cfg(feature = "host")]
 impl Running<Flight> {
-    /// Ends the call because its caller went away.
+    /// Ends the call because its caller has dropped it.
     pub(in crate::run) fn dropped(self) -> Left<Flight> {
         self.stopped(Why::Dropped)
     }

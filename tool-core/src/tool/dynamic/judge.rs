@@ -54,8 +54,9 @@ impl DynamicTool {
                 Err(found) => {
                     self.def.non_strict = self.def.non_strict.without(dialect);
                     if let Providers::Stated(_) = self.providers {
-                        let told = |fault: &SchemaFault| format!("{}: {fault}", dialect.name());
-                        faults.extend(found.iter().map(told));
+                        let described =
+                            |fault: &SchemaFault| format!("{}: {fault}", dialect.name());
+                        faults.extend(found.iter().map(described));
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! Reference implementation over a tree of values, with which the one-pass form must agree.
+//! Reference implementation over a tree of values, which must agree with the one-pass form.
 
 use serde_json::{Map, Value, json};
 
