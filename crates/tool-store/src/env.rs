@@ -1,11 +1,11 @@
-//! The host's wall clock, monotonic clock, random bytes and task spawning. Hidden, and without stability promises.
+//! The host's wall clock, monotonic clock, random bytes and task spawning. This module is hidden and has no stability guarantee.
 //!
 //! All code in `tool-core` and `tool-store` that reads a clock, draws random bytes or spawns a task calls this module. By default it
 //! uses the operating system and tokio. `tests/world` replaces them with its own [`Env`] for each simulated host, so that
 //! several hosts in one process have different clocks and a run can be repeated exactly. Timers (`tokio::time`) belong to the runtime and
 //! not to this module: tokio can pause them.
 //!
-//! A process that never calls [`enter`] pays one relaxed load for each use.
+//! In a process that never calls [`enter`], each use costs one relaxed load.
 
 #![expect(
     clippy::disallowed_methods,
@@ -160,8 +160,8 @@ thread_local! {
     static POOL: RefCell<([u8; DRAWN], usize)> = const { RefCell::new(([0; DRAWN], DRAWN)) };
 }
 
-/// Random bytes for names that are not secrets; each call returns different ones. A thread draws them in blocks, because the system call
-/// costs several times what the rest of a call's identity costs. If a process forks and both processes continue, both return the same bytes.
+/// Random bytes for names that are not secrets; each call returns different ones. A thread draws them in blocks, because the system call takes
+/// several times as long as the rest of a call's identity. If a process forks and both processes continue, both return the same bytes.
 #[cfg(feature = "host")]
 pub fn distinct() -> io::Result<[u8; 16]> {
     let mut own = [0; 16];
@@ -204,7 +204,7 @@ static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 fn number(env: &dyn Env) -> u64 {
     let mut bytes = [0; 8];
-    // Without random bytes, numbers repeat, which a simulation may want to see.
+    // If no random bytes are available, the numbers repeat. A simulation can provoke this.
     if env.random(&mut bytes).is_err() {
         bytes = [0; 8];
     }

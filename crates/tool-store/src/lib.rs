@@ -23,7 +23,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `host` | what a gate stores: approvals, effects, audit rows, runs and switches. A store needs it, and the other features enable it |
+//! | `host` | the records of a gate: approvals, effects, audit rows, runs and switches. A store needs it, and the other features enable it |
 //! | `sqlite` | `SqliteStore` |
 //! | `suite` | the module `suite`: the tests that a store must pass |
 //!

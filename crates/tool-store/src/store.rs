@@ -71,7 +71,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A stored row forbids the change. Nothing was changed, except what the method's documentation names.
+    /// A stored row forbids the change. Nothing was changed, except for changes that the method's documentation names.
     #[error("conflict: {0}")]
     Conflict(String),
     /// The row does not exist.

@@ -1,8 +1,8 @@
-//! The conformance suite: what every store must do, as tests that a store of your own can run.
+//! The conformance suite: tests that every store must pass, for the stores of this crate and for your own.
 //!
 //! [`conformance!`](crate::conformance) adds the tests to a test program. It takes a name for the module of the tests and an [`Opener`], which has
 //! two closures: the first creates a place for a new store, such as a folder or a database with a name of its own, and the second opens the store
-//! at that place. The suite opens most places once. It opens a place twice where it tests what a second process sees.
+//! at that place. The suite opens most places once. It opens a place twice to test changes of a second process.
 //!
 //! ```
 //! # mod program {
@@ -25,7 +25,7 @@
 //!
 //! | traits | | tests |
 //! |---|---|---|
-//! | those of [`Store`], and `Clone` | required | `approval`, `audit`, `identity`, `ledger`, `paging`, `property`, `run`, `spill`, `switch`, `thread`, `two_processes`, `workspaces` |
+//! | the traits of [`Store`], and `Clone` | required | `approval`, `audit`, `identity`, `ledger`, `paging`, `property`, `run`, `spill`, `switch`, `thread`, `two_processes`, `workspaces` |
 //! | [`Maintenance`] | optional | `maintenance` |
 //! | [`BatchStore`], and the method `journal` of the required traits | optional | `journal` |
 //! | [`Catalogue`] | optional | `catalogue` |
@@ -33,11 +33,12 @@
 //! The optional traits of a store are named in the brackets at the end; without brackets, only the required ones are tested. A clone must be the same
 //! store, because a host gives one to its approvals, its ledger and its audit.
 //!
-//! # What the tests compare
+//! # Comparisons of the tests
 //!
-//! - Refusals by the kind of the [`StoreError`] and words of its text. Both follow if a store applies the state transitions of this crate:
-//!   [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`] and [`RunRow`], and [`SpillPart::of`].
-//! - The answers to random operations with those of [`MemoryStore`]. [`Opener::cases`] sets the number of their sequences for a store that is slow.
+//! - The tests compare refusals by the kind of the [`StoreError`] and by words of its text. A store that applies the state transitions of this crate
+//!   has both: [`EffectClaim`] for the ledger, the methods of [`ApprovalRow`] and [`RunRow`], and [`SpillPart::of`].
+//! - The property test compares the answers to random operations with the answers of [`MemoryStore`]. [`Opener::cases`] reduces the number of
+//!   operation sequences for a slow store.
 
 #![allow(
     clippy::unwrap_used,
@@ -110,8 +111,8 @@ pub struct Opener<S> {
 struct Place<S>(Box<dyn Fn() -> LocalBoxFuture<'static, S>>);
 
 impl<S: 'static> Opener<S> {
-    /// Creates an opener from a closure that creates a place for a new, empty store, and a closure that opens the store at a place. A place that
-    /// is opened again is the same store, as a second process sees it. The place is dropped after the test, within the test's tokio runtime.
+    /// Creates an opener from a closure that creates a place for a new, empty store, and a closure that opens the store at a place. If a place is
+    /// opened again, it must be the same store, as in a second process. The place is dropped after the test, within the test's tokio runtime.
     pub fn new<P: 'static>(
         create: impl AsyncFn() -> P + 'static,
         open: impl AsyncFn(&P) -> S + 'static,
@@ -190,7 +191,7 @@ fn runtime(builder: &mut Builder) -> Runtime {
     builder.enable_all().build().unwrap()
 }
 
-/// Adds the conformance suite to a test program: the [`suite`](crate::suite) describes it.
+/// Adds the conformance suite to a test program. The module [`suite`](crate::suite) describes the tests.
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
 /// store implements: `BatchStore`, `Catalogue`, `Maintenance`.
@@ -208,7 +209,7 @@ macro_rules! conformance {
         }
     };
     ($name:ident, $opener:expr $(, [$($optional:ident),* $(,)?])? $(,)?) => {
-        // Checks the types also where no tests are compiled.
+        // Checks the types even in builds that compile no tests.
         #[allow(clippy::unwrap_used, clippy::expect_used, reason = "only tests call it")]
         const _: fn() = || {
             let _ = $opener;

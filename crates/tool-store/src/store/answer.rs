@@ -3,7 +3,7 @@
 use super::approval::{ApprovalAnswer, ApprovalRequest, ApprovalRow, ApprovalStatus, Verdict};
 use super::{StoreError, Timestamp};
 
-/// What [`ApprovalStore`](super::ApprovalStore) promises about one request, without a store.
+/// State transitions of one approval request, without a store. They implement the rules of [`ApprovalStore`](super::ApprovalStore).
 ///
 /// For authors of a store: read the row, apply the step to it, and write the changed row back, in one transaction that no other writer can
 /// interrupt. A store that applies a step in a single statement, such as `UPDATE … WHERE status = …`, must follow the same rules.

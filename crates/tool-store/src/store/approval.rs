@@ -39,7 +39,7 @@ pub struct ApprovalRequest {
     pub contract: String,
     /// The arguments of the call, as canonical JSON.
     pub arguments: String,
-    /// Version of the policy that asked.
+    /// Version of the policy that required the approval.
     pub policy: String,
     /// Id of the policy's decision.
     pub decision: String,
@@ -95,7 +95,7 @@ pub struct ApprovalAnswer {
 pub enum ApprovalStatus {
     /// The request has no answer yet.
     Pending,
-    /// Approved, as asked or edited, and not used yet.
+    /// The request was approved, unchanged or edited, and the approval is not used yet.
     Approved,
     /// The approver denied the request.
     Denied,
@@ -205,7 +205,7 @@ impl ApprovalFilter {
 /// let acme = main.workspace();
 /// assert!(matches!(store.answer(acme, "a1", yes("ann")).await, Err(StoreError::Conflict(_)))); // her own request
 /// assert_eq!(store.answer(acme, "a1", yes("eve")).await?.status, ApprovalStatus::Approved);
-/// assert!(!store.spend(&"globex".into(), "a1", "n1", now).await?); // in no other workspace
+/// assert!(!store.spend(&"globex".into(), "a1", "n1", now).await?); // a different workspace cannot spend it
 /// assert!(store.spend(acme, "a1", "n1", now).await?);
 /// assert!(!store.spend(acme, "a1", "n1", now).await?); // once only
 /// # Ok(())
@@ -270,9 +270,9 @@ pub trait ApprovalStore: Send + Sync + 'static {
 
     /// Denies every pending request of a workspace that the filter admits, in one transaction, and returns their number.
     ///
-    /// Each denial follows the rules of [`answer`](Self::answer): a request whose time has passed becomes expired instead, and a request that
-    /// requires four eyes stays pending if the approver is its requester. Fails with `Conflict` if the verdict is not [`Verdict::Deny`], and if
-    /// the approver has no name.
+    /// Each denial follows the rules of [`answer`](Self::answer): a request that has expired is marked as expired instead, and a request that
+    /// requires four eyes stays pending if the approver is its requester. Fails with `Conflict` if the verdict is not [`Verdict::Deny`], and if the
+    /// approver has no name.
     fn deny_all<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -280,6 +280,6 @@ pub trait ApprovalStore: Send + Sync + 'static {
         answer: ApprovalAnswer,
     ) -> StoreFuture<'a, u64>;
 
-    /// Marks every pending or approved request of a scope whose time has passed as expired, and returns their number.
+    /// Marks every pending or approved request of a scope that has expired at `now` as expired, and returns their number.
     fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64>;
 }

@@ -37,7 +37,7 @@ pub struct AuditRow {
     pub contract: Option<String>,
     /// The bits of the tool's `tool_core::Effect`.
     pub effect: u8,
-    /// The layer that hid the tool, if one did.
+    /// The layer that hid the tool, if the tool was hidden.
     pub layer: Option<String>,
     /// Id of the policy's decision.
     pub decision: Option<String>,
@@ -210,13 +210,13 @@ impl AuditFilter {
 /// let ended = AuditRow { outcome: Some("ok".into()), duration_us: Some(310), ..running.clone() };
 /// store.write(vec![running.clone()]).await?;
 /// store.write(vec![ended.clone()]).await?;
-/// store.write(vec![running]).await?; // too late: the row has its outcome
+/// store.write(vec![running]).await?; // dropped: the stored row has its final outcome
 /// assert_eq!(store.export(Scope::Workspace(&acme), &AuditFilter::default()).await?, [ended]); // a call has one row
 /// # Ok(())
 /// # }
 /// ```
 pub trait AuditSink: Send + Sync + 'static {
-    /// The transactions of the database that this store belongs to; `None` if each of its changes is a transaction of its own.
+    /// The transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
     fn journal(&self) -> Option<Journal> {
         None
     }

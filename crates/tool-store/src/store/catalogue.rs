@@ -11,7 +11,7 @@ pub struct CatalogueEntry {
     pub name: String,
     /// The name of the tool for people.
     pub title: Option<String>,
-    /// What the tool does.
+    /// The description of the tool for models.
     pub description: String,
     /// The category of the tool.
     pub category: String,

@@ -3,10 +3,11 @@
 use super::ledger::{Begun, EffectEnd, EffectRow, EffectState, Ended, Intent, Resolution};
 use super::{CallKey, StoreError, Timestamp};
 
-/// An effect as a store keeps it: what [`EffectLedger`](super::EffectLedger) promises about one key, without a store.
+/// The stored form of one effect, with its state transitions, without a store. They implement the rules of [`EffectLedger`](super::EffectLedger) for
+/// one key.
 ///
-/// For authors of a store: read the claim of the key, apply the step to it, and write the changed claim back, in one transaction that no
-/// other writer can interrupt. A claim that fails to take a step is unchanged, except for the mark of [`end`](Self::end).
+/// For authors of a store: read the claim of the key, apply the step to it, and write the changed claim back, in one transaction that no other writer
+/// can interrupt. A step that fails leaves the claim unchanged, except that [`end`](Self::end) may mark the row as late.
 ///
 /// ```
 /// use std::time::Duration;
@@ -24,7 +25,7 @@ use super::{CallKey, StoreError, Timestamp};
 /// let (begun, stored) = EffectClaim::begin(None, intent.clone())?;
 /// assert_eq!(begun, Begun::New);
 ///
-/// // Within the lease it is answered as it stands, and there is nothing to write.
+/// // Within the lease, the stored row is the answer, and there is nothing to write.
 /// let (begun, changed) = EffectClaim::begin(stored.clone(), intent)?;
 /// assert!(matches!(begun, Begun::Replay(row) if row.state == EffectState::Running));
 /// assert_eq!(changed, None);
@@ -165,7 +166,7 @@ impl EffectClaim {
             )));
         }
         if row.intent.owner != owner {
-            // An operator had given this run up as dead: mark that it ended after all.
+            // An earlier attempt was presumed dead and has ended after all: mark the row of the later attempt.
             row.late |= row.attempt > 1;
             return Err(StoreError::Conflict(format!(
                 "effect `{key}` belongs to a different owner"
@@ -175,7 +176,7 @@ impl EffectClaim {
             EffectState::Running if end.at < row.intent.lease_until => Ended::InTime,
             EffectState::Running | EffectState::Ambiguous => Ended::Late,
             state => {
-                // An operator has settled the row while its body ran, for example because of a wrong clock: mark that the body ended differently.
+                // An operator has resolved the row while its body ran, for example because of a wrong clock: mark that the body ended differently.
                 row.late |= row.resolved_by.is_some() && state != end.state;
                 return Err(StoreError::Conflict(format!(
                     "effect `{key}` has {state} already"

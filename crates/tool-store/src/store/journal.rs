@@ -65,8 +65,8 @@ pub struct Batched {
 
 /// A database that can write a [`Batch`].
 pub trait BatchStore: Send + Sync + 'static {
-    /// Does with each part what the single stores do, in one transaction and in this order: ends the effect, writes the audit row,
-    /// appends the message, ends the run, begins a run.
+    /// Applies each part as the single stores would, in one transaction and in this order: ends the effect, writes the audit row, appends the
+    /// message, ends the run, begins a run.
     ///
     /// If one part is refused, nothing is written, and the error is the error of that part. The caller then writes the parts one by one.
     fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched>;

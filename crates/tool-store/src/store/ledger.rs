@@ -35,7 +35,8 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Checks what [`EffectLedger::begin`] refuses whatever is stored: fails with `Conflict` if the earlier key belongs to a different workspace.
+    /// Checks the conditions of [`EffectLedger::begin`] that do not depend on stored rows: fails with `Conflict` if the earlier key belongs to a
+    /// different workspace.
     pub fn check(&self) -> Result<(), StoreError> {
         match &self.earlier {
             Some(earlier) if earlier.workspace() != self.identity.workspace() => {
@@ -81,12 +82,12 @@ pub struct EffectRow {
     pub result: Option<String>,
     /// When the effect ended or was resolved.
     pub ended: Option<Timestamp>,
-    /// Whether the end came after the lease; an earlier run of the call ended after an operator had released it and this run had begun; or the
-    /// body ended differently from what an operator had settled.
+    /// Whether the end came after the lease, or an earlier run of the call ended after an operator had released it and this run had begun, or the
+    /// body's end contradicted an operator's resolution.
     pub late: bool,
     /// The operator who resolved the effect when its outcome was unknown.
     pub resolved_by: Option<String>,
-    /// The number of this attempt: the first is 1, and each rerun of an operator is the next one.
+    /// The number of this attempt: the first is 1, and each rerun that an operator allows adds 1.
     pub attempt: u32,
 }
 
@@ -106,7 +107,7 @@ pub enum Begun {
         /// The operator who allowed the attempt.
         operator: String,
     },
-    /// The effect exists already, in whatever state: do not run the body.
+    /// The effect exists already, in any state: do not run the body.
     Replay(EffectRow),
 }
 
@@ -145,7 +146,7 @@ pub enum Ended {
     Late,
 }
 
-/// What an operator found out about an ambiguous effect.
+/// An operator's resolution of an ambiguous effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {
@@ -222,7 +223,7 @@ impl EffectFilter {
     }
 }
 
-/// A ledger of effects, so that no effect happens twice and none is reported that did not happen.
+/// A ledger of effects. It prevents an effect from happening twice, and from being reported as successful when it did not happen.
 ///
 /// ```
 /// use std::time::Duration;
@@ -241,7 +242,7 @@ impl EffectFilter {
 /// };
 /// assert_eq!(store.begin(intent.clone(), None).await?, Begun::New);
 ///
-/// // The owner dies. After its lease the same call neither runs again nor claims an outcome.
+/// // The owner dies. After its lease, the same call does not run again, and its outcome is unknown.
 /// let again = Intent { owner: text("run-2"), at: now.plus(Duration::from_secs(60)), ..intent };
 /// let Begun::Replay(row) = store.begin(again.clone(), None).await? else { unreachable!() };
 /// assert_eq!(row.state, EffectState::Ambiguous);
@@ -256,7 +257,7 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// Whether stored rows survive the process and are shared with others that open the same store.
     fn is_durable(&self) -> bool;
 
-    /// The transactions of the database that this store belongs to; `None` if each of its changes is a transaction of its own.
+    /// The transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
     fn journal(&self) -> Option<Journal> {
         None
     }

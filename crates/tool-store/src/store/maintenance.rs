@@ -55,8 +55,8 @@ pub struct Retention {
     /// Effects that have succeeded or failed, counted from their end. A row stays longer if the store still holds messages of its thread
     /// or an approval of its call, which could refer to it. Ambiguous rows stay until an operator has settled them.
     pub effects: Option<Duration>,
-    /// Messages of threads without a new message for this time. The last sequence number of a thread stays, so that a new call
-    /// is never taken for an old one.
+    /// Messages of threads without a new message for this time. The last sequence number of a thread stays, so that a new call never gets the
+    /// identity of an old one.
     pub threads: Option<Duration>,
     /// Runs that have ended, counted from their end. The last run number of a thread stays.
     pub runs: Option<Duration>,

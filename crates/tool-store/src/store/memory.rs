@@ -25,9 +25,9 @@ use super::{StoreError, StoreFuture};
 
 /// All stores in memory, for tests and for hosts that may lose their data. Clones share the data.
 ///
-/// One lock protects all tables, so that others see a change of several rows as a single step, and nothing waits while it holds the
-/// lock. A row is found by its key, and an expiring row by its time; lists walk the rows in order and stop at their limit. Rows are
-/// removed only by the methods that remove.
+/// One lock protects all tables, so that other tasks see a change of several rows as a single step, and no code awaits while it holds the lock. A row
+/// is found by its key, and an expiring row by its time; lists iterate over the rows in order and stop at their limit. Only methods that document a
+/// removal remove rows.
 ///
 /// ```
 /// use tool_store::{ApprovalStore, MemoryStore};
@@ -56,7 +56,7 @@ struct Tables {
 }
 
 impl MemoryStore {
-    /// Locks the tables for one step. After a panic elsewhere they are still usable, because steps check first and change after.
+    /// Locks the tables for one step. After a panic elsewhere they are still usable, because each step finishes its checks before it changes a table.
     fn tables(&self) -> MutexGuard<'_, Tables> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Run records: who drives a thread, and how each run ended.
+//! Run records: the driver of a thread, and how each run ended.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -23,8 +23,8 @@ pub struct RunId {
 }
 
 impl RunId {
-    /// The id of a run by its number in a thread. Take the workspace of the thread from the session, not from the request: the workspace
-    /// keeps tenants apart.
+    /// The id of a run by its number in a thread. Take the workspace of the thread from the session, not from the request: the workspace isolates
+    /// tenants from each other.
     pub fn new(thread: ThreadId, number: u64) -> Self {
         Self { thread, number }
     }
@@ -76,19 +76,19 @@ pub enum RunCause {
     Filtered,
     /// Calls wait for an approval.
     Waiting,
-    /// Calls need variables.
+    /// The calls need variables that the user has not supplied.
     Lacking,
     /// The outcome of an earlier call has to be settled first.
     Unsettled,
-    /// The run was cancelled, the future that drove it was dropped, or its driver was given up.
+    /// The run was cancelled, the future that drove it was dropped, or an operator ended it by force.
     Cancelled,
     /// A message of the user arrived, which a different run answers.
     Interrupted,
     /// The deadline of the run's context passed.
     Deadline,
-    /// The run took all its steps.
+    /// The run reached its limit of steps.
     Steps,
-    /// The run used all its tokens.
+    /// The run reached its limit of tokens.
     Budget,
     /// The host was shutting down.
     Draining,
@@ -230,7 +230,7 @@ pub struct RunRow {
     pub ended: Option<Timestamp>,
     /// How many drivers the run has had: more than 1 if the process of an earlier driver died.
     pub attempt: u32,
-    /// What the run has used. While it runs, as of the last renewal of its lease.
+    /// The steps and tokens that the run has used. While the run continues, they are as of the last renewal of its lease.
     pub progress: RunProgress,
 }
 
@@ -400,7 +400,7 @@ impl RunFilter {
 /// # }
 /// ```
 pub trait RunStore: Send + Sync + 'static {
-    /// The transactions of the database that this store belongs to; `None` if each of its changes is a transaction of its own.
+    /// The transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
     fn journal(&self) -> Option<Journal> {
         None
     }

@@ -44,7 +44,7 @@ impl Spill {
 }
 
 impl SpillPart {
-    /// The part of a text that [`SpillStore::read`] promises, for authors of a store.
+    /// Returns the part of a text that [`SpillStore::read`] must return, for authors of a store.
     ///
     /// A store that keeps a text in pieces passes the pieces that contain the part, with `from` counted in them, and then sets `from` and
     /// `total` of the returned part to their values in the whole text.
@@ -53,7 +53,7 @@ impl SpillPart {
     /// use tool_store::SpillPart;
     ///
     /// let part = SpillPart::of("grün", 3, 1);
-    /// assert_eq!((part.text.as_str(), part.from, part.total), ("ü", 2, 5)); // never half a character, never none
+    /// assert_eq!((part.text.as_str(), part.from, part.total), ("ü", 2, 5)); // whole characters, and at least one
     /// assert_eq!(SpillPart::of("grün", 9, 1).text, "");
     /// ```
     pub fn of(text: &str, from: u64, most: u64) -> Self {
@@ -88,7 +88,7 @@ impl SpillPart {
 /// }).await?;
 ///
 /// let part = SpillStore::read(&store, &"acme".into(), "ann", "s1", 0, 3, now).await?.unwrap();
-/// assert_eq!((part.text.as_str(), part.total), ("gr", 5)); // no half character
+/// assert_eq!((part.text.as_str(), part.total), ("gr", 5)); // whole characters only
 /// assert!(SpillStore::read(&store, &"acme".into(), "bob", "s1", 0, 3, now).await?.is_none());
 /// # Ok(())
 /// # }

@@ -10,7 +10,7 @@ use super::{Scope, StoreError, StoreFuture, Timestamp, Workspace, words};
 pub enum SwitchKind {
     /// While the switch is on, calls of the tool are refused. Running calls continue.
     Disable,
-    /// While the switch is on, the tool is among those that `tool_core::Enablement` lets a turn see.
+    /// While the switch is on, `tool_core::Enablement` shows the tool to turns.
     Enable,
     /// While the switch is on, calls of the tool are refused, and running calls are cancelled.
     Kill,
@@ -51,8 +51,8 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Checks what [`SwitchStore::set`] refuses whatever is stored: fails with `Conflict` if the tool or the operator has no name, if an
-    /// enablement row has no source, and if any other switch has one.
+    /// Checks the conditions of [`SwitchStore::set`] that do not depend on stored rows: fails with `Conflict` if the tool or the operator has no
+    /// name, if an enablement row has no source, and if a switch of a different kind has a source.
     pub fn check(&self) -> Result<(), StoreError> {
         let SwitchKey { kind, source, .. } = &self.key;
         let why = if self.key.tool.is_empty() {

@@ -62,7 +62,7 @@ pub struct Message {
 }
 
 impl NewMessage {
-    /// Checks what [`ThreadStore::append`] refuses whatever the thread holds: fails with `Conflict` for a tool's message that answers no
+    /// Checks the conditions of [`ThreadStore::append`] that do not depend on the thread: fails with `Conflict` for a tool's message that answers no
     /// call, and for any other message that answers one.
     pub fn check(&self) -> Result<(), StoreError> {
         match (self.role, self.answers) {
@@ -148,7 +148,7 @@ impl NewMessage {
 /// ```
 #[doc(alias("memory", "session", "conversation history", "checkpointer"))]
 pub trait ThreadStore: Send + Sync + 'static {
-    /// The transactions of the database that this store belongs to; `None` if each of its changes is a transaction of its own.
+    /// The transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
     #[cfg(feature = "host")]
     fn journal(&self) -> Option<Journal> {
         None
@@ -165,7 +165,7 @@ pub trait ThreadStore: Send + Sync + 'static {
         after: Option<u64>,
     ) -> StoreFuture<'a, Vec<Message>>;
 
-    /// Removes the messages of a thread, and returns their number. Their sequence numbers are never reused, so that a new call
-    /// is never taken for a call of an erased message.
+    /// Removes the messages of a thread, and returns their number. Their sequence numbers are never reused, so that a new call never gets the
+    /// identity of a call in an erased message.
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64>;
 }

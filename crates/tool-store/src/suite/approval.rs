@@ -1,4 +1,4 @@
-//! Approvals.
+//! Tests of approval requests and their answers.
 
 use crate::*;
 
@@ -53,7 +53,7 @@ tests! {
         }
     }
 
-    // S2-13: of 32 concurrent answers one counts, and the row says which.
+    // S2-13: of 32 concurrent answers, one is accepted and stored.
     #[test]
     async fn one_of_many_concurrent_answers_is_stored(store: impl ApprovalStore + Clone) {
         store.open(request("a")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Audit rows.
+//! Tests of audit rows.
 
 use crate::*;
 
@@ -21,7 +21,7 @@ tests! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), [audit("a"), bare]);
     }
 
-    // A call has one row, however often it is written.
+    // A call that is written several times has one row.
     #[test]
     async fn a_call_has_one_row(store: impl AuditSink) {
         let running = AuditRow { outcome: None, duration_us: None, ..audit("a") };
@@ -64,7 +64,7 @@ tests! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), expected);
     }
 
-    // A1: the same applies among the rows of one write.
+    // A1: a final row is also kept if one write contains a later row of the same call.
     #[test]
     async fn a_final_row_is_kept_within_one_write(store: impl AuditSink) {
         let row = |outcome: &str| AuditRow { outcome: Some(outcome.into()), ..audit("a") };
@@ -74,7 +74,7 @@ tests! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), [row("ok"), other]);
     }
 
-    // S1-25: parallel calls of one tool keep their own durations.
+    // S1-25: parallel calls of one tool each have their own duration.
     #[test]
     async fn calls_at_once_keep_their_own_durations(store: impl AuditSink + Clone) {
         at_once(|task| {

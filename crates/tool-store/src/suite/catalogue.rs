@@ -1,4 +1,4 @@
-//! The catalogue of tools.
+//! Tests of the tool catalogue.
 
 use crate::*;
 

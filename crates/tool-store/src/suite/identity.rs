@@ -1,4 +1,4 @@
-//! Identities of calls in the effect ledger, and the keys of versions before 0.2.
+//! Tests of call identities in the effect ledger, and of the keys of versions before 0.2.
 
 use crate::*;
 
@@ -61,7 +61,7 @@ tests! {
             }
             calls.extend([CallId::alone(workspace).unwrap(), CallId::alone(workspace).unwrap()]);
         }
-        // Everything else differs too, so that a shared row would be a conflict.
+        // All other fields differ too, so that a shared row would be a conflict.
         for (n, call) in calls.iter().enumerate() {
             let other = Intent { identity: call.clone(), tool: format!("tool {n}"), ..intent("call_0") };
             let row = AuditRow { identity: call.clone(), ..audit("call_0") };
@@ -153,7 +153,7 @@ tests! {
         assert_eq!((row.attempt, row.resolved_by.as_deref()), (2, Some("olga")));
         assert_eq!(row.intent.identity, next.identity);
         assert_eq!(all(&store).await, std::slice::from_ref(&row));
-        // The first attempt has no row left to end. The row records that it ended.
+        // The first attempt has no row of its own any more, so its end is a conflict, and the row of the rerun is marked as late.
         conflict(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 550)).await, "owner");
         let row = EffectRow { late: true, ..row };
         assert_eq!(all(&store).await, std::slice::from_ref(&row));

@@ -1,4 +1,4 @@
-//! Batches: changes of several stores in one transaction.
+//! Tests of batches: changes of several stores in one transaction.
 
 use crate::*;
 

@@ -1,4 +1,4 @@
-//! The effect ledger.
+//! Tests of the effect ledger.
 
 use crate::*;
 
@@ -36,7 +36,7 @@ tests! {
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap().len(), 1);
     }
 
-    // M6: an effect that was begun is answered from the ledger, in every state, and not begun again.
+    // M6: an effect that was begun is not begun again: in every state, the ledger returns its row.
     #[test]
     async fn a_key_is_begun_once(store: impl EffectLedger + AuditSink) {
         for (name, state) in [("k", EffectState::Succeeded), ("l", EffectState::Failed), ("m", EffectState::Ambiguous)] {
@@ -127,7 +127,7 @@ tests! {
             assert_eq!((ended.state, ended.late), (EffectState::Succeeded, true));
             assert_eq!(ended.result, end(EffectState::Succeeded, 500).result);
         }
-        // The call is dropped after it began: ambiguous in time, then its end is recorded after all.
+        // The future of the call is dropped: the effect is ambiguous before its lease expires, and its later end is still recorded.
         store.begin(intent("m"), None).await.unwrap();
         assert_eq!(store.end(&key("m"), "run-1", end(EffectState::Ambiguous, 300)).await.unwrap(), Ended::InTime);
         assert_eq!(store.end(&key("m"), "run-1", end(EffectState::Failed, 400)).await.unwrap(), Ended::Late);
@@ -157,7 +157,7 @@ tests! {
             store.begin(intent(name), None).await.unwrap();
             conflict(store.resolve(&key(name), resolution.clone(), "olga", at(499)).await, "running");
             assert_eq!(row(&store, name).await, fresh(intent(name)));
-            // An expired lease needs no sweep first.
+            // A row whose lease has expired can be resolved without a sweep.
             let settled = store.resolve(&key(name), resolution.clone(), "olga", at(900)).await.unwrap();
             let expected = EffectRow {
                 state,
@@ -213,7 +213,7 @@ tests! {
         }
     }
 
-    // B11: when an operator settles a call while its body runs, and the body ends otherwise, the row records that
+    // B11: if an operator resolves a call while its body runs, and the body ends with a different outcome, the row records that
     #[test]
     async fn end_that_contradicts_an_operator_is_recorded(store: impl EffectLedger) {
         for (name, ended, late) in [("k", EffectState::Succeeded, true), ("l", EffectState::Failed, false)] {
@@ -237,7 +237,7 @@ tests! {
             assert_eq!(row(&store, "m").await, fresh(intent("m")));
         }
         store.end(&key("m"), "run-1", end(EffectState::Failed, 301)).await.unwrap();
-        // A store without a journal ends the call alone.
+        // Without a journal, the test ends the call with the ledger's own method.
         let has_journal = EffectLedger::journal(&store).is_some();
         for (name, together) in [("k", false), ("l", has_journal)] {
             let mut begun = intent(name);
@@ -279,7 +279,7 @@ tests! {
         assert_eq!(store.close_call(intent("k"), result()).await.unwrap(), Begun::New);
         let closed = EffectRow { state: EffectState::Failed, result: result(), ended: Some(at(100)), ..fresh(intent("k")) };
         assert_eq!(row(&store, "k").await, closed);
-        // A closed key is final for every caller, also for one that closes it again.
+        // A closed key is final for every caller, including a caller that closes it again.
         let again = Intent { owner: "run-2".into(), ..intent("k") };
         for begun in [store.begin(again.clone(), None).await, store.close_call(again, Some("other".into())).await] {
             assert_eq!(begun.unwrap(), Begun::Replay(closed.clone()));
@@ -287,7 +287,7 @@ tests! {
         assert_eq!(store.sweep(Scope::All, at(9000)).await.unwrap(), []);
         conflict(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 200)).await, "failed already");
 
-        // A running call is left running; one whose lease has expired is ambiguous.
+        // A running call stays running; a call whose lease has expired becomes ambiguous.
         store.begin(intent("l"), None).await.unwrap();
         let late = |at: Timestamp| Intent { owner: "run-2".into(), at, ..intent("l") };
         assert_eq!(store.close_call(late(at(150)), result()).await.unwrap(), Begun::Replay(fresh(intent("l"))));

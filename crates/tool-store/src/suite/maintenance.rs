@@ -1,4 +1,4 @@
-//! Erasure and retention.
+//! Tests of erasure and retention.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ async fn approval(store: &impl ApprovalStore, name: &str) -> ApprovalRow {
     store.get(&acme(), name).await.unwrap().unwrap()
 }
 
-/// Purges until nothing is left to purge, and returns the sums.
+/// Purges until no rows are left to remove, and returns the sums.
 async fn purge(store: &impl Maintenance, retention: Retention, now: i64) -> Purged {
     let mut all = Purged::default();
     loop {
@@ -88,7 +88,7 @@ async fn purge(store: &impl Maintenance, retention: Retention, now: i64) -> Purg
     }
 }
 
-/// Rows older than this are purged.
+/// The age from which rows are purged.
 const AGE: Option<Duration> = Some(Duration::from_millis(100));
 
 tests! {
@@ -131,7 +131,7 @@ tests! {
         assert_eq!(store.erase_contents(Erasure::Thread(&main)).await.unwrap(), Erased::default());
     }
 
-    // B10: erasing a user clears the contents of that user.
+    // B10: erasing a user clears that user's contents.
     #[test]
     async fn user_is_erased(
         store: impl EffectLedger + ApprovalStore + ThreadStore + AuditSink + SpillStore + Maintenance
@@ -161,14 +161,14 @@ tests! {
         store.begin(in_thread("alone", "gone"), None).await.unwrap();
         EffectLedger::end(&store, &key("alone"), "run-1", end(EffectState::Failed, 300)).await.unwrap();
         let effects = Retention { effects: AGE, ..Retention::default() };
-        // At first no effect is old enough, then only the one is purged that no message and no approval refers to.
+        // At first no effect is old enough. Later, one effect is purged: the only one that no message and no approval refers to.
         assert_eq!(purge(&store, effects, 400).await.effects, 0);
         assert_eq!(purge(&store, effects, 10_000).await.effects, 1);
         assert_eq!(EffectLedger::get(&store, &key("alone")).await.unwrap(), None);
         let threads = Retention { threads: AGE, ..effects };
         let purged = purge(&store, threads, 10_000).await;
         assert_eq!((purged.threads, purged.effects), (2, 0));
-        // The thread continues after its last number.
+        // The next message of the thread gets the next number.
         assert_eq!(store.append(message("main", Role::User, None)).await.unwrap(), 2);
         ApprovalStore::expire(&store, Scope::All, at(10_000)).await.unwrap();
         let approvals = Retention { approvals: AGE, ..effects };
@@ -191,7 +191,7 @@ tests! {
         let audit = Retention { audit: AGE, ..Retention::default() };
         assert_eq!(purge(&store, audit, 200).await.audit, 0);
         let purged = purge(&store, audit, 10_000).await;
-        // An expired spilled output is removed, whatever the retention.
+        // An expired spilled output is removed, even if no retention is set for its table.
         assert_eq!((purged.audit, purged.spills), (3, 1));
         // An open approval stays until it has expired.
         let approvals = Retention { approvals: AGE, ..Retention::default() };

@@ -1,4 +1,4 @@
-//! Property test: a store gives the same answers to random operations as the one in memory.
+//! Property test: a store gives the same answers to random operations as [`MemoryStore`](crate::MemoryStore).
 
 use crate::*;
 use proptest::collection::vec;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::records::{at, audit, intent, message, named_in, request, spill};
 use super::tests;
 
-/// One call of a store. Names and times come from small sets, so that steps affect the same records.
+/// One call of a store. Names and times come from small sets, so that many steps affect the same records.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a few dozen steps live at once")]
 pub(super) enum Step {
@@ -113,7 +113,7 @@ fn own() -> impl Strategy<Value = Workspace> + Clone {
     one_of(&["acme", "acme", "umbrella"]).prop_map(Workspace::new)
 }
 
-/// One workspace, or all.
+/// One workspace, or all of them.
 fn within() -> impl Strategy<Value = Within> + Clone {
     option::of(own())
 }
@@ -365,7 +365,7 @@ pub(super) fn texts() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Runs the steps on a store and on the one in memory, then compares all their records.
+/// Runs the steps on a store and on a [`MemoryStore`](crate::MemoryStore), then compares all their records.
 async fn agree(store: &impl Store, steps: Vec<Step>) -> Result<(), TestCaseError> {
     let everything = [
         Step::List(None, ApprovalFilter::default()),

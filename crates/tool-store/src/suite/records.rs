@@ -1,4 +1,4 @@
-//! Sample records, whose fields the tests override.
+//! Sample records for the tests, which override single fields.
 
 use crate::*;
 

@@ -1,4 +1,4 @@
-//! Runs of threads.
+//! Tests of the runs of threads.
 
 use crate::*;
 
@@ -51,7 +51,7 @@ fn progress(steps: u32) -> RunProgress {
 tests! {
     ($) __suite_run in run for Store;
 
-    // A3: a second drive of a thread is busy, and the store numbers the runs
+    // A3: a second drive of a running thread gets `Busy`, and the store numbers the runs
     #[test]
     async fn a_thread_has_one_running_run(store: impl RunStore) {
         let first = begin(&store, "t", "one", 0).await;
@@ -59,7 +59,7 @@ tests! {
         assert_eq!((first.principal.as_deref(), first.agent.as_deref()), (Some("ann"), Some("clerk")));
         let busy = store.begin_run(new("t", "other", 99)).await.unwrap();
         assert_eq!(busy, RunBegun::Busy(Box::new(first.clone())));
-        // The same driver asks again because its first answer was lost.
+        // The same driver asks again, as it does if the first answer was lost.
         assert_eq!(begin(&store, "t", "one", 1).await, first);
         // Other threads are not affected.
         assert_eq!(begin(&store, "u", "other", 0).await.id.number(), 1);
@@ -76,7 +76,7 @@ tests! {
         assert_eq!(store.get_run(&RunId::new(thread("nobody's"), 1)).await.unwrap(), None);
     }
 
-    // A3: the run of a dead process is taken over when its lease has expired, and the old driver notices
+    // A3: a different driver takes over the run of a dead process when its lease has expired, and the old driver's renewals and end are refused
     #[test]
     async fn expired_lease_is_taken_over(store: impl RunStore) {
         let id = begin(&store, "t", "one", 0).await.id;

@@ -1,4 +1,4 @@
-//! Spilled outputs.
+//! Tests of spilled outputs.
 
 use crate::*;
 
@@ -61,7 +61,7 @@ tests! {
         store.put(spill("s", &text)).await.unwrap();
         for most in [5, 4096, 70_000, 1_000_000] {
             let mut read = String::new();
-            // Reading everything in tiny parts would take long, so that case covers only the boundaries of the first chunks.
+            // Reading the whole text in parts of 5 bytes would take long, so that case reads only the first 200 parts.
             let stop = if most == 5 { 0..200 } else { 0..usize::MAX };
             for _ in stop {
                 let from = read.len() as u64;
@@ -83,7 +83,7 @@ tests! {
         }
     }
 
-    // M17: a handle gives nothing to another tenant or user.
+    // M17: another tenant or user cannot read a text by its handle.
     #[test]
     async fn spilled_text_is_readable_only_by_its_owner(store: impl SpillStore) {
         store.put(spill("s", "text")).await.unwrap();

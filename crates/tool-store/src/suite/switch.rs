@@ -1,4 +1,4 @@
-//! Kill switches, disables and enablement rows.
+//! Tests of kill switches, disables and enablement rows.
 
 use crate::*;
 
@@ -42,7 +42,7 @@ async fn all(store: &impl SwitchStore) -> Vec<Switch> {
 tests! {
     ($) __suite_switch in switch for Store;
 
-    // B9: a switch is a row with who, when and why, even after it was turned off.
+    // B9: a switch is a row with its operator, reason and time, even after it was turned off.
     #[test]
     async fn switch_records_its_operator(store: impl SwitchStore) {
         let kill = switch(Some("acme"), SwitchKind::Kill, "send");
@@ -60,7 +60,7 @@ tests! {
         assert!(!store.set(never).await.unwrap());
     }
 
-    // B9: every change raises the version by which other processes notice it.
+    // B9: every change raises the version. Other processes compare it to notice changes.
     #[test]
     async fn each_change_has_a_version_of_its_own(store: impl SwitchStore + Clone) {
         let before = store.version().await.unwrap();
@@ -144,7 +144,8 @@ tests! {
         }
     }
 
-    // B10: switches that were turned off long ago are removed, a few at a time; switches that are on, and enablement, are kept.
+    // B10: kill switches and disables that were turned off long ago are removed, a few at a time; switches that are on, and enablement rows, are
+    // kept.
     #[test]
     async fn switches_turned_off_long_ago_are_retired(store: impl SwitchStore) {
         let on = switch(Some("acme"), SwitchKind::Kill, "on");

@@ -1,4 +1,4 @@
-//! Threads and their messages.
+//! Tests of threads and their messages.
 
 use crate::*;
 

@@ -1,4 +1,4 @@
-//! What one process writes, another one sees: each test opens its store twice.
+//! Tests of two processes that share one store: each test opens its store twice.
 
 use crate::*;
 
@@ -45,7 +45,7 @@ tests! {
             assert_eq!(seen(other, &acme, "a").await, seen(one, &acme, "a").await);
             assert_eq!(other.in_force().await.unwrap(), [kill]);
             assert!(other.version().await.unwrap() > version);
-            // What the first one began, the second one ends.
+            // The second process ends an effect that the first process began.
             let ended = other.end(&key("a"), "run-1", end(EffectState::Succeeded, 300)).await;
             assert_eq!(ended.unwrap(), Ended::InTime);
             let row = EffectLedger::get(one, &key("a")).await.unwrap().unwrap();

@@ -108,7 +108,7 @@ async fn apart(
     let before = holdings(store, &acme()).await;
     let alone = MemoryStore::default();
     for step in attack {
-        // Ids of approvals and handles of spills are unique in the store, so these steps would be refused.
+        // Ids of approvals and handles of spills are unique in the store, so a step with the same id would be refused in the second workspace.
         if matches!(step, Step::Open(_) | Step::Put(_)) {
             continue;
         }
@@ -218,7 +218,7 @@ tests! {
             for verdict in [Verdict::Approve, Verdict::Deny] {
                 missing(store.answer(&own, id, says(verdict)).await);
             }
-            // An answer that is too late would change the row in its own workspace.
+            // An answer that is too late would expire the row if it were made in the row's own workspace.
             missing(store.answer(&own, id, ApprovalAnswer { at: at(9000), ..says(Verdict::Approve) }).await);
             assert!(!store.spend(&own, id, "nonce", at(300)).await.unwrap());
             assert!(!store.withdraw(&own, id).await.unwrap());

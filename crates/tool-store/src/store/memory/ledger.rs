@@ -24,7 +24,7 @@ fn lease(claim: &EffectClaim) -> Option<Timestamp> {
 }
 
 impl Ledger {
-    /// Applies a first step to the claim of an intent's key, or of its earlier key.
+    /// Applies a step that may create a claim to the claim of an intent's key, or of its earlier key.
     fn claim(
         &mut self,
         intent: Intent,
