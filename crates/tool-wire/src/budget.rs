@@ -11,7 +11,7 @@ use super::{OfferError, Provider};
 pub(super) enum Fit {
     /// The provider accepts the tools as they are.
     Whole,
-    /// The provider accepts the tools if these are sent without `strict` too, which their host allows.
+    /// The provider accepts the tools if the named tools are sent without `strict` too. Their host allows this.
     Without(Vec<String>),
     /// The provider does not accept the tools.
     Not(OfferError),
@@ -33,7 +33,7 @@ pub(super) fn within(provider: Provider, listed: &[Listed]) -> Fit {
             let survey = survey(tool.def.input());
             survey.optionals + survey.unions
         };
-        // Of equal candidates the last, so that the choice stays the same when tools are added.
+        // Takes the last of equal candidates, so that the choice stays the same when tools are added.
         let next = candidates
             .filter(|(_, tool)| may_be_non_strict(&tool.def))
             .max_by_key(|(_, tool)| weigh(tool))

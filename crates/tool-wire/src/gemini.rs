@@ -17,7 +17,7 @@ use super::{Delta, ModelReply, Provider, RequestMessages, StopReason, WireError}
 
 const GEMINI: Provider = Provider::Gemini;
 
-/// Prefix of the ids that are made here for calls that have none. They are never sent to the provider.
+/// Prefix of the ids that are generated here for calls without an id. They are never sent to the provider.
 const MADE: &str = "gemini_call_";
 
 pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
@@ -145,7 +145,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Makes an id for a call without one: always the same for the same answer, and a different one for a different answer.
+    /// Generates an id for a call without one: always the same for the same answer, and a different one for a different answer.
     fn made(&self) -> String {
         let mut id = MADE.to_owned();
         if let Some(response) = &self.response {
@@ -209,7 +209,7 @@ struct Call<'a> {
     args: &'a RawValue,
 }
 
-/// The provider's own id of a call; `None` if the id was made here.
+/// The provider's own id of a call; `None` if the id was generated here.
 fn own(id: &str) -> Option<&str> {
     (!id.starts_with(MADE)).then_some(id)
 }
@@ -253,7 +253,7 @@ struct Answer<'a> {
     parts: Vec<Value>,
 }
 
-/// The API requires an object here, and knows these two keys.
+/// The API requires an object here, and accepts these two keys.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Response<'a> {
@@ -303,7 +303,7 @@ pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     }
 }
 
-/// The text of a result, and the files inside it. Files that follow all results are added to `behind`.
+/// The text of a result, and the files inside it. Files for the message after all results are added to `behind`.
 fn output(
     out: &mut RequestMessages,
     result: &ToolResult<'_>,

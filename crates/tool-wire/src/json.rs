@@ -196,8 +196,8 @@ pub(super) fn as_message<T: serde::Serialize>(
 /// The arguments of a call for which the model wrote nothing.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
-/// The arguments as an object, for a history that takes no text. Arguments that are not an object, because they were cut off or are not JSON,
-/// become an empty object: a call with such arguments has not run.
+/// The arguments as an object, for an API that does not accept arguments as text. Arguments that are not an object, because they were cut off or are
+/// not JSON, become an empty object: a call with such arguments has not run.
 pub(super) fn arguments_object(arguments: &str) -> &RawValue {
     let raw = serde_json::from_str::<&RawValue>(arguments).ok();
     raw.filter(|raw| raw.get().starts_with('{'))

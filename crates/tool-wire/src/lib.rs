@@ -1,4 +1,4 @@
-//! Provider formats, both ways: tool definitions out, calls in, results out.
+//! Provider formats: writes tool definitions, results and messages for requests, and reads calls from answers.
 //!
 //! [`Provider`] is the only type that a host's loop needs: it covers the differences between providers. The crate sends nothing: a host
 //! uses its own HTTP client and passes in the bytes.
@@ -24,16 +24,16 @@
 //! let provider = Provider::Anthropic;
 //! let (tools, cx) = (toolset![add], ToolContext::anonymous());
 //!
-//! // Definitions out: the fields of the request that are about tools.
+//! // Writes the definitions: the fields of the request that describe tools.
 //! let offer = provider.offer(&tools)?;
 //! assert!(serde_json::to_string(&offer)?.starts_with(r#"{"tools":[{"name":"add","#));
 //!
-//! // Calls in: what the provider has answered, whole (`reply`) or as it streams (`stream`).
+//! // Reads the provider's answer: a whole body (`reply`) or a stream (`stream`).
 //! let body = r#"{"role":"assistant","stop_reason":"tool_use","content":[
 //!     {"type":"tool_use","id":"toolu_1","name":"add","input":{"a":1,"b":2}}]}"#;
 //! let reply = provider.reply(body)?;
 //!
-//! // Results out, in the order of the calls.
+//! // Writes the results, in the order of the calls.
 //! let mut results = Vec::new();
 //! for call in reply.calls() {
 //!     results.push(tools.call(call.clone(), &cx).await);
@@ -48,8 +48,8 @@
 //! # }
 //! ```
 //!
-//! A reply that was cut off says so ([`ModelReply::is_truncated`]). [`Turns`](tool_core::turn::Turns) take [`ModelReply::message`] as it is and
-//! run none of its calls. For a loop of your own, [`ModelReply::calls`] is empty in that case.
+//! [`ModelReply::is_truncated`] reports whether a reply was cut off. [`Turns`](tool_core::turn::Turns) take [`ModelReply::message`] as it is and run
+//! none of its calls. For a loop of your own, [`ModelReply::calls`] is empty in that case.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -6,7 +6,7 @@ use super::Provider;
 use super::definition::definition;
 use super::search::{Native, deferred};
 
-/// A tool that the provider knows.
+/// A tool whose definition was sent to the provider.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(super) struct Listed {
@@ -55,7 +55,7 @@ pub(super) fn offered(
     offered.map(listed).collect()
 }
 
-/// The tools of which the list is made.
+/// The tools from which the list is created.
 fn candidates<'a>(native: Option<&Native<'a>>, tools: &'a Toolset) -> Vec<&'a ToolDef> {
     match native {
         Some(native) => native.tools().collect(),

@@ -21,9 +21,9 @@ const INLINE: &str = "inline-tools-2026-09-15";
 
 /// The tools of a request, created by [`Provider::offer`], and by [`next`](Self::next) for each later request of the conversation.
 ///
-/// It serializes as the request's fields about tools, so that a struct of your own includes it with `#[serde(flatten)]`: `tools`, with
-/// `toolConfig` for Gemini and Bedrock. Every tool says whether it is `strict`; for Gemini, the mode `VALIDATED` says so. Without tools no
-/// field is written, because providers refuse an empty list.
+/// It serializes as the request's fields about tools, so that a struct of your own includes it with `#[serde(flatten)]`: `tools`, with `toolConfig`
+/// for Gemini and Bedrock. Every definition states whether the tool is `strict`; for Gemini, the mode `VALIDATED` makes all tools strict. Without
+/// tools no field is written, because providers refuse an empty list.
 #[derive(Clone, Debug)]
 pub struct Offer {
     provider: Provider,
@@ -40,7 +40,7 @@ pub struct Offer {
 }
 
 impl Provider {
-    /// The tools of a request, each as strict as the provider can be.
+    /// Returns the tools of a request, each as strict as the provider supports.
     ///
     /// Exceeding the provider's limits is an error that names each exceeded limit: 128 tools; for Claude 20 strict tools, 24 optional
     /// parameters and 16 unions in one request. Tools whose `providers(…)` excludes the provider are not offered, but
@@ -115,8 +115,8 @@ impl Offer {
 
     /// The tools of a later request of the same conversation, chosen so that the provider's cache of the conversation stays valid.
     ///
-    /// Definitions come before all messages, so a list that changes makes a provider read everything again. Here the list stays the same, byte
-    /// for byte, and the changes to the turn's tools are sent separately:
+    /// Definitions come before all messages, so a changed list invalidates the provider's cache of the whole conversation. Here the list stays the
+    /// same, byte for byte, and the changes to the turn's tools are sent separately:
     ///
     /// | provider | removed tools | new tools |
     /// |---|---|---|

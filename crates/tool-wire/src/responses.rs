@@ -24,7 +24,7 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
 #[derive(Debug)]
 struct Item {
     index: u64,
-    /// The item as it was sent first or, once it is whole, last.
+    /// The latest JSON of the item: from the event that began it or, once the item is whole, from the event that completed it.
     raw: Box<RawValue>,
     whole: bool,
     call: Option<Called>,
@@ -141,7 +141,7 @@ impl Streamed {
                 let kind = object.required("type")?;
                 return Err(kind.wrong("`function_call`, as no other kind of tool was offered"));
             }
-            // Tools that the provider runs itself: their items are sent back as they came, like reasoning.
+            // Items of tools that the provider runs itself are sent back unchanged, like reasoning.
             _ => {}
         }
         let known = self.items.iter_mut().find(|known| known.index == index);
@@ -254,7 +254,7 @@ impl Reading for Streamed {
                     "response.reasoning_text.delta" => ("content", "content_index"),
                     _ => ("summary", "summary_index"),
                 };
-                // Reasoning is only displayed, so an event with less data than the API's own must not make the answer fail.
+                // Reasoning is only displayed, so an event that lacks an index must not make the answer fail.
                 let index = event.count("output_index");
                 let piece = event.text_if_any("delta")?.unwrap_or_default();
                 if let Ok(item) = self.open(&event) {

@@ -7,12 +7,12 @@ use tool_core::{ToolDef, Toolset};
 
 use super::Provider;
 
-/// The most tools that Anthropic searches.
+/// The maximum number of tools that Anthropic searches.
 const MOST_ANTHROPIC: usize = 10_000;
-/// The most functions in one request of Responses, hidden ones included.
+/// The maximum number of functions in one request of Responses, hidden ones included.
 const MOST_RESPONSES: usize = 128;
 
-/// A provider's own search, used in place of ours.
+/// A provider's own search, used in place of `search_tools`.
 pub(super) struct Native<'a> {
     provider: Provider,
     tools: &'a Toolset,
@@ -34,7 +34,7 @@ impl<'a> Native<'a> {
             tools,
             listed: tools.offered().map(ToolDef::wire_name).collect(),
         };
-        // The search itself takes one place.
+        // The search itself counts as one tool.
         (native.tools().count() < most).then_some(native)
     }
 

@@ -31,7 +31,7 @@ impl Provider {
 ///
 /// let mut stream = Provider::Chat.stream();
 /// let mut deltas = Vec::new();
-/// // As they come from the network, wherever they are cut.
+/// // The network may cut the pieces at any byte.
 /// for bytes in [
 ///     r#"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","fun"#,
 ///     "ction\":{\"name\":\"add\",\"arguments\":\"{\\\"a\\\":\"}}]}}]}\n\n",
@@ -67,7 +67,7 @@ impl ReplyStream {
         }
     }
 
-    /// Takes bytes of the body, in pieces of any size, and returns what is new.
+    /// Takes bytes of the body, in pieces of any size, and returns the new pieces of the answer.
     ///
     /// Bedrock does not stream server-sent events: its SDK decodes the frames, and the host passes each event to [`event`](Self::event).
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, WireError> {
@@ -94,18 +94,19 @@ impl ReplyStream {
         Ok(deltas)
     }
 
-    /// Takes one event, for hosts that read the stream themselves: the data of a server-sent event, or for Bedrock an event as JSON with its
-    /// name, `{"contentBlockDelta":{…}}`. Returns what is new.
+    /// Takes one event, for hosts that read the stream themselves: the data of a server-sent event, or for Bedrock an event as JSON with its name,
+    /// `{"contentBlockDelta":{…}}`. Returns the new pieces of the answer.
     pub fn event(&mut self, data: &str) -> Result<Vec<Delta>, WireError> {
         let mut deltas = Vec::new();
         self.reading.event(data, &mut deltas)?;
         Ok(deltas)
     }
 
-    /// Ends the stream and returns the reply. If the stream ended before the model did, the reply is cut off: [`StopReason::Cut`](super::StopReason::Cut).
+    /// Ends the stream and returns the reply. If the stream ended before the answer was complete, the reply is cut off:
+    /// [`StopReason::Cut`](super::StopReason::Cut).
     pub fn finish(mut self) -> Result<ModelReply, WireError> {
         if let Some(data) = self.sse.rest() {
-            // An event that the stream has not ended may be incomplete.
+            // An event without its closing empty line may be incomplete.
             match self.reading.event(&data, &mut Vec::new()) {
                 Ok(()) | Err(WireError::Json { .. }) => {}
                 Err(error) => return Err(error),

@@ -1,9 +1,9 @@
 //! The UI message stream of the AI SDK, so that an existing `useChat` shows tools that run here: their arguments as they arrive, progress,
 //! approval requests, results and errors. In the other direction, it reads the users' messages and their answers to approval requests.
 //!
-//! A host answers with [`HEADERS`] and the text of each [`Chunk`], and ends with [`DONE`]. A [`Writer`] makes the chunks from the events of a
-//! turn. [`user_message`] and [`ApprovalResponses`] read what the interface sends. The stream has the format of versions 5 to 7 of the npm
-//! package `ai`; version 5 does not support approvals.
+//! A host answers with [`HEADERS`] and the text of each [`Chunk`], and ends with [`DONE`]. A [`Writer`] makes the chunks from the events of a turn.
+//! [`user_message`] and [`ApprovalResponses`] read the requests of the interface. The stream has the format of versions 5 to 7 of the npm package
+//! `ai`; version 5 does not support approvals.
 //!
 //! ```
 //! use tool_core::prelude::*;
@@ -63,7 +63,7 @@ pub const HEADERS: [(&str, &str); 4] = [
 /// The text that ends the body.
 pub const DONE: &str = "data: [DONE]\n\n";
 
-/// Why something cannot be shown, or why the interface's messages cannot be read.
+/// Why a step cannot be shown, or why the interface's messages cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UiError {

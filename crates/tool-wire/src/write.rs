@@ -1,4 +1,4 @@
-//! Messages of a request: the model's own, results of its calls, and those of the user.
+//! Messages of a request: the model's messages, the results of its calls, and the user's messages.
 
 use serde_json::value::RawValue;
 use tool_core::turn::{ModelMessage, UserMessage};
@@ -9,8 +9,8 @@ use super::{
 };
 
 impl Provider {
-    /// The model's message as messages (items, contents) of the next request: as this provider wrote it if the message came from this provider,
-    /// else written from text and calls.
+    /// The model's message as messages (items, contents) of the next request: unchanged if the message came from this provider, else written from
+    /// text and calls.
     pub fn assistant(self, message: &ModelMessage) -> Vec<Box<RawValue>> {
         if let Some(written) = &message.written
             && written.provider == self.name()

@@ -1,4 +1,4 @@
-//! Answers to approval requests, read from what a user interface sends.
+//! Answers to approval requests, read from the requests of a user interface.
 
 use serde_json::Value;
 use tool_core::__private0::approval_row;
@@ -96,13 +96,13 @@ impl ApprovalResponses {
                 None if kind == "dynamic-tool" => text(part, "toolName", &place)?,
                 None => continue,
             };
-            // For tools that the provider runs, the provider itself requests approval.
+            // The provider itself requests approvals for the tools that it runs.
             if part.get("providerExecuted") == Some(&Value::Bool(true)) {
                 continue;
             }
             answers.part(tool, part, &place)?;
         }
-        // The AI SDK's `lastAssistantMessageIsCompleteWithApprovalResponses`, by which an interface sends automatically.
+        // The same condition as `lastAssistantMessageIsCompleteWithApprovalResponses` of the AI SDK, which makes an interface send automatically.
         let responded = |part: &Part| part.state == "approval-responded";
         answers.ready =
             answers.parts.iter().any(responded) && answers.parts.iter().all(Part::is_settled);
@@ -170,8 +170,8 @@ impl ApprovalResponses {
         &self.responses
     }
 
-    /// Whether every call of the last step has an answer, an output, an error or a denial, and at least one has an answer: then the turn can go
-    /// on. An interface sends automatically by the same rule.
+    /// Whether every call of the last step has an answer, an output, an error or a denial, and at least one has an answer: then the turn can
+    /// continue. An interface sends automatically under the same condition.
     pub fn is_ready(&self) -> bool {
         self.ready
     }
@@ -212,8 +212,8 @@ impl Part {
 impl ApprovalResponse {
     /// Answers the request, once. `approver` is the user whom the host has authenticated. The [`Route`] says what follows.
     ///
-    /// The arguments in the interface must be those of the request. Otherwise the interface has shown the person something different from what
-    /// would run, and the error is [`ApprovalError::Tampered`].
+    /// The arguments in the interface must equal the arguments of the request. Otherwise the interface has shown the person different arguments than
+    /// the call would run with, and the error is [`ApprovalError::Tampered`].
     pub async fn submit(
         &self,
         workspace: &Workspace,

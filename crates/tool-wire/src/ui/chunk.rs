@@ -28,7 +28,7 @@ pub enum Chunk {
         #[serde(skip_serializing_if = "Option::is_none")]
         message_id: Option<String>,
     },
-    /// A step begins: the model is asked.
+    /// A step begins: a request is sent to the model.
     StartStep,
     /// A step ends: the model's message and its calls are complete.
     FinishStep,

@@ -15,12 +15,13 @@ mod results;
 
 /// Makes the chunks of one assistant message: the answer to one request of an interface.
 ///
-/// It knows the state of each call, and refuses what the protocol cannot show: a second result, progress after the result, or the result of
-/// a call that was never shown. Compiled tools become parts `tool-<name>`; tools created at run time, and names without a tool, become
-/// parts `dynamic-tool`.
+/// It tracks the state of each call, and refuses steps that the protocol cannot show: a second result, progress after the result, or the result of a
+/// call that was never shown. Compiled tools become parts `tool-<name>`; tools created at run time, and names without a tool, become parts
+/// `dynamic-tool`.
 ///
-/// The methods take what a host already has: the [`Delta`]s of a streaming answer, its [`ModelMessage`], the [`ToolEvent`](tool_core::ToolEvent)s of a
-/// call, or what [`Turns`](tool_core::turn::Turns) report (`progress`, `observe`, their [`Turn`](tool_core::turn::Turn) or [`Outcome`](tool_core::turn::Outcome)).
+/// The methods take values that a host already has: the [`Delta`]s of a streaming answer, its [`ModelMessage`], the
+/// [`ToolEvent`](tool_core::ToolEvent)s of a call, or the reports of [`Turns`](tool_core::turn::Turns) (`progress`, `observe`, their
+/// [`Turn`](tool_core::turn::Turn) or [`Outcome`](tool_core::turn::Outcome)).
 #[derive(Debug)]
 pub struct Writer {
     tools: Toolset,
@@ -55,7 +56,7 @@ enum Open {
 #[derive(Debug)]
 struct Call {
     id: String,
-    /// The id in the interface: an id that occurs twice gets a different one the second time.
+    /// The id in the interface. If an id occurs twice, the second call gets a different one.
     shown: String,
     name: String,
     /// Version 5 of the AI SDK finds the part of a dynamic call only if the chunks of its output have this flag too.
@@ -86,7 +87,7 @@ impl State {
 }
 
 impl Writer {
-    /// Begins a message. The toolset provides what an interface may know about a call.
+    /// Begins a message. The toolset provides the titles of tools, and which tools are compiled.
     pub fn new(tools: &Toolset) -> Self {
         Self {
             tools: tools.clone(),
@@ -139,8 +140,7 @@ impl Writer {
         }]
     }
 
-    /// Begins a step: the model is asked, again or for the first time. [`delta`](Self::delta) and [`message`](Self::message) begin a step if
-    /// none is open.
+    /// Begins a step: a request is sent to the model. [`delta`](Self::delta) and [`message`](Self::message) begin a step if none is open.
     #[must_use = "send the chunks"]
     pub fn step(&mut self) -> Vec<Chunk> {
         let mut chunks = self.end_step();

@@ -73,7 +73,7 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
         assert!(first.keeps_prefix() && second.keeps_prefix());
         assert_eq!(second.tools(), first.tools(), "{provider}");
         assert_eq!(list(&second), list(&first), "{provider}");
-        // The second request contains every message of the first, unchanged and at the same place.
+        // The second request contains every message of the first request, unchanged and at the same place.
         let said = |text: &str| {
             text[text.find(r#""system":"#).unwrap()..]
                 .trim_end_matches("]}")
@@ -113,7 +113,7 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
         let refused = less.call(call, &cx).await;
         assert_eq!(refused.error().unwrap().kind(), ErrorKind::UnknownTool);
 
-        // Enabled again: nothing is new.
+        // The tool is enabled again, and the list stays the same.
         let third = second.next(&all).unwrap();
         assert!(third.keeps_prefix() && third.withdrawn().next().is_none());
         assert_eq!(third.tools(), first.tools());
@@ -173,7 +173,7 @@ fn new_tool_is_announced_or_appended_to_the_list() {
         let told = matches!(provider, Provider::Anthropic | Provider::Responses);
         assert_eq!(second.keeps_prefix(), told, "{provider}");
         assert_eq!(second.tools() == first.tools(), told);
-        // From then on it is disabled and enabled like any other, and the headers stay as long as the message does.
+        // The new tool is disabled like any other tool, and later requests need the same headers, because the message stays in the conversation.
         let third = second.next(&less).unwrap();
         assert!(third.keeps_prefix() && third.withdrawn().eq(["forecast"]));
         assert_eq!(third.betas(), second.betas());
@@ -181,7 +181,7 @@ fn new_tool_is_announced_or_appended_to_the_list() {
     }
 }
 
-// A tool that a later turn may use is offered at once, and kept from the first turn.
+// A tool for a later turn is in the first offer, but the first turn may not use it.
 #[test]
 fn an_offer_may_be_narrowed_before_the_first_request() {
     let (registry, cx) = (registry(), ToolContext::anonymous());

@@ -75,7 +75,7 @@ fn stream_deltas_add_up_to_the_answer() {
     }
 }
 
-// Thoughts with their signatures go back unchanged and in the same position, as providers require.
+// Thoughts with their signatures are sent back unchanged and in the same position, as providers require.
 #[test]
 fn model_message_is_sent_back_unchanged() {
     let said = |provider: Provider, whole: bool| -> Vec<Value> {
@@ -176,7 +176,7 @@ fn arguments_are_the_text_that_the_model_wrote() {
     for (provider, body) in bodies {
         let reply = provider.reply(&body).unwrap();
         assert_eq!(reply.calls(), [ToolCall::new("c", "t", odd)], "{provider}");
-        // The same text goes back to the provider.
+        // The same text is sent back to the provider.
         let message = &provider.assistant(reply.message())[0];
         let kept = message.get().contains(odd) || message.get().contains(&quoted);
         assert!(kept, "{provider}: {message}");
@@ -267,7 +267,7 @@ fn chat_completions_variants_are_accepted() {
         r#"{"index":0,"id":"a","type":"function","function":{"name":"x","arguments":"1}"}}"#,
     ]);
     assert_eq!(repeated, [r#"a x {"n":1}"#]);
-    // Neither number nor id.
+    // The pieces have neither numbers nor ids.
     let bare = read(&[
         r#"{"function":{"name":"x","arguments":"{}"}}"#,
         r#"{"function":{"name":"x","arguments":"{\"n\":"}}"#,
@@ -276,7 +276,7 @@ fn chat_completions_variants_are_accepted() {
     assert_eq!(bare, ["call_0 x {}", r#"call_1 x {"n":2}"#]);
 }
 
-// Calls that a provider runs itself are not tool calls of the host, and go back unchanged.
+// Calls that a provider runs itself are not tool calls of the host, and are sent back unchanged.
 #[test]
 fn provider_run_tools_are_not_calls() {
     let body = r#"{"content":[

@@ -57,7 +57,7 @@ fn stopped(provider: Provider, body: &str, word: &str) -> String {
                 &format!(r#""finish_reason":"{word}""#),
             ),
         Provider::Responses => {
-            // The whole response object, in the body and in the last event.
+            // The fields of the response object: the whole body, or the object in the last event.
             let at = body.rfind(r#""object""#).unwrap();
             let (before, after) = body.split_at(at);
             let after = after
@@ -136,12 +136,12 @@ fn stream_that_ends_early_is_truncated() {
     }
 }
 
-// A cut may leave half of a call; the message that goes back is one that the provider accepts.
+// A cut may leave half of a call. The message that is sent back must be one that the provider accepts.
 #[test]
 fn truncated_call_is_sent_back_as_a_valid_message() {
     for provider in Provider::ALL {
         let (_, body) = recorded(provider);
-        // Within the second call's arguments.
+        // The stream is cut within the second call's arguments.
         let at = match provider {
             Provider::Gemini => continue, // its calls never arrive in pieces
             Provider::Chat => body
@@ -185,7 +185,7 @@ fn an_incomplete_call_in_a_complete_answer_does_not_run() {
     let reply = Provider::Responses.reply(body).unwrap();
     assert!(reply.is_truncated() && reply.calls().is_empty());
 
-    // A block that was begun and never ended.
+    // The block begins and never ends.
     let events = r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"t","input":{}}}
 
 data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}

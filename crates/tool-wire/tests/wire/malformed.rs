@@ -175,7 +175,7 @@ fn errors_in_a_stream_are_reported() {
     for (provider, event) in cases {
         let mut stream = provider.stream();
         assert_eq!(stream.event(event).unwrap_err(), expected(provider));
-        // Also where the connection ends right after it.
+        // The error is also reported if the connection ends right after the event.
         let mut stream = provider.stream();
         assert!(stream.feed(format!("data: {event}").as_bytes()).is_ok());
         assert_eq!(stream.finish().unwrap_err(), expected(provider));

@@ -250,7 +250,7 @@ async fn files_gemini_refuses_in_results_follow_in_a_user_message() {
     );
 }
 
-// G3: a struct with an image is sent as a text that names the image, and the image
+// G3: a struct with an image is sent as two parts: a text that names the image, and the image
 #[tokio::test]
 async fn a_struct_with_an_image_is_a_text_and_the_image() {
     for provider in Provider::ALL {

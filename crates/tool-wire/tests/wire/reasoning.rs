@@ -207,7 +207,7 @@ fn reasoning_is_read_from_every_provider_whole_and_streamed() {
 #[test]
 fn reasoning_of_a_truncated_answer_is_kept() {
     for provider in Provider::ALL {
-        // Up to the end of the first block.
+        // The number of events up to the end of the first block.
         let most = match provider {
             Provider::Chat => 1,
             Provider::Responses => 4,
@@ -225,7 +225,7 @@ fn reasoning_of_a_truncated_answer_is_kept() {
     }
 }
 
-// A14: servers that imitate Chat Completions use two names for the key, some both at once
+// A14: servers that imitate Chat Completions use two names for the key, and some servers use both
 #[test]
 fn chat_completions_variants_name_reasoning_differently() {
     let read = |message: Value| -> Result<String, WireError> {
@@ -249,7 +249,7 @@ fn chat_completions_variants_name_reasoning_differently() {
     }
 }
 
-// A14: models with open weights return the reasoning itself, others a summary
+// A14: models with open weights return the reasoning itself, other models return a summary
 #[test]
 fn responses_can_return_reasoning_as_text() {
     let item = json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": FIRST}]});

@@ -74,7 +74,7 @@ fn anthropic_uses_its_own_tool_search() {
         "and neither of the two that stand for others"
     );
     assert_eq!(offer.left_out(), ["fetch"]);
-    // The rest is the same as in a request without search.
+    // The other definitions are the same as in a request without search.
     let plain = Provider::Anthropic.offer(&some().open()).unwrap();
     let plain: Vec<Value> = serde_json::from_str(plain.tools()).unwrap();
     assert_eq!(list[1], plain[0]);
@@ -162,7 +162,7 @@ fn deferred_tool_changes_leave_the_cached_request_unchanged() {
     assert!(second.keeps_prefix());
     let change = second.change().unwrap().get();
     assert!(change.contains(r#""name":"search""#), "{change}");
-    // A conversation that begins or ends searching begins a new list.
+    // If a conversation begins or stops searching, a new list begins.
     let plain = first
         .next(&registry.toolset(&cx, &Rules::default()))
         .unwrap();
@@ -175,7 +175,7 @@ fn deferred_tool_changes_leave_the_cached_request_unchanged() {
     assert!(!plain.keeps_prefix() && !plain.tools().contains("tool_search"));
 }
 
-// The search that a provider ran and its findings go back unchanged; the call that follows is a call of the found tool.
+// The search that a provider ran and its results are sent back unchanged; the call after them is a call of the found tool.
 #[tokio::test]
 async fn call_of_a_tool_found_by_the_provider_runs() {
     let answers = [

@@ -11,7 +11,7 @@ fn lines(body: &str, end: &str) -> String {
 }
 
 proptest! {
-    // Any split of the bytes, also within a character and between \r and \n
+    // The bytes are split anywhere, also within a character and between \r and \n.
     #[test]
     fn any_split_gives_the_same_answer(
         provider in prop::sample::select(&[Provider::Chat, Provider::Responses, Provider::Anthropic, Provider::Gemini][..]),
@@ -32,7 +32,7 @@ proptest! {
         prop_assert_eq!(reply.stop(), expected.stop());
     }
 
-    // Any split of the arguments by the provider
+    // The provider splits the arguments anywhere.
     #[test]
     fn any_cut_of_the_arguments_gives_the_same_call(
         arguments in r#"\{"[a-z]{1,4}":("[^"\\\x00-\x1f]{0,20}"|-?[0-9]{1,30}(\.[0-9]{1,9})?)(,"[a-z]":true){0,3}\}"#,

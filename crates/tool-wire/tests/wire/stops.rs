@@ -143,7 +143,7 @@ async fn paused_turn_continues_automatically() {
         matches!(&outcome, Outcome::Answered(text) if text == "Rain."),
         "{outcome:?}"
     );
-    // The paused message goes back unchanged.
+    // The paused message is sent back unchanged.
     let last = requests[1].last().unwrap();
     assert_eq!(last["role"], "assistant");
     assert_eq!(last["content"][1]["id"], "srvtoolu_1");

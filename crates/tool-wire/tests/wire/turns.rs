@@ -60,7 +60,7 @@ fn said(provider: Provider) -> &'static str {
     }
 }
 
-// One loop for all providers: the same model, the same turns, the same tools.
+// One loop serves all providers, with the same model, turns and tools.
 #[tokio::test]
 async fn one_loop_serves_every_provider() {
     for provider in Provider::ALL {
@@ -115,7 +115,7 @@ async fn one_loop_serves_every_provider() {
     }
 }
 
-// A call of an answer that was cut off is answered and not run
+// A call of an answer that was cut off gets a result without being run
 #[tokio::test]
 async fn turns_refuse_the_calls_of_a_truncated_answer() {
     let body = recorded(Provider::Anthropic).0.replace(
@@ -139,7 +139,7 @@ async fn turns_refuse_the_calls_of_a_truncated_answer() {
             .iter()
             .all(|result| result.is_of(tool_core::ErrorKind::InvalidArguments))
     );
-    // Both refusals go back, so that the model can repeat its calls.
+    // Both refusals are sent back, so that the model can repeat its calls.
     let written = Provider::Anthropic.results(&message, &results).unwrap();
     assert_eq!(written.messages[0].get().matches("was cut off").count(), 2);
 }

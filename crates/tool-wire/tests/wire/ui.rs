@@ -70,7 +70,7 @@ fn open() -> Toolset {
     registry.build().unwrap().open()
 }
 
-// S2-18, S2-21: the whole life of calls, as the protocol spells it
+// S2-18, S2-21: all states of a call are streamed in the form that the protocol defines
 #[tokio::test]
 async fn calls_are_streamed_to_the_interface() {
     let (tools, cx) = (open(), ToolContext::anonymous());
@@ -163,7 +163,7 @@ async fn calls_are_streamed_to_the_interface() {
     );
 }
 
-// An answer from any provider is shown alike, streamed or whole; one that was cut off is shown as failed.
+// An answer from any provider is shown in the same way, streamed or whole; an answer that was cut off is shown as failed.
 #[test]
 fn answers_of_every_provider_are_shown() {
     for provider in Provider::ALL {
@@ -247,7 +247,7 @@ async fn steps_out_of_order_are_refused() {
     );
     let failed = tools.call(call("c-1", "fail", "{}"), &cx).await;
     assert!(ui.result(&failed).is_err());
-    // The same id in a later step is a different call, and gets a name of its own.
+    // The same id in a later step is a different call, and gets an id of its own in the interface.
     let _ = ui.step();
     let chunks = values(
         &ui.message(&ModelMessage::calls([call("c-1", "count", "{}")]))
@@ -301,7 +301,7 @@ impl Process {
     }
 }
 
-/// Stores two mails and a failing call, and shows them. Returns the message, the chunks and the approval tokens.
+/// Stores two calls of `send_mail` and a failing call, and shows them. Returns the message, the chunks and the approval tokens.
 async fn asked(store: &MemoryStore) -> (StoredMessage, Vec<Value>, Vec<String>) {
     let process = Process::start(store);
     let tools = process.tools();
@@ -451,7 +451,7 @@ async fn tampered_arguments_are_refused() {
         .await
         .unwrap_err();
     assert!(matches!(error, ApprovalError::Invalid), "{error}");
-    // Nothing was answered: both calls still wait.
+    // No answer was stored: both calls still wait.
     assert_eq!(
         process.approvals().waiting(&thread()).await.unwrap().len(),
         2
@@ -486,7 +486,7 @@ fn turn_continues_when_every_call_is_answered() {
     for state in ["output-available", "output-error", "output-denied"] {
         assert!(ready(&|parts| other(parts, call(state))), "{state}");
     }
-    // Progress is not an output.
+    // A preliminary output is progress, and does not count as an output.
     assert!(!ready(&|parts| {
         let mut part = call("output-available");
         part["preliminary"] = json!(true);

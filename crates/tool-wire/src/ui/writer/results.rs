@@ -36,7 +36,7 @@ impl Writer {
             State::Answered { approved: true },
         ];
         call.is(&open, "progress")?;
-        // If the call was approved elsewhere, it runs there.
+        // The call may have been approved in another place and run there, so a call without an answer here can have progress.
         call.state = State::Available;
         Ok(vec![Chunk::ToolOutputAvailable {
             tool_call_id: call.shown.clone(),
@@ -109,7 +109,7 @@ impl Writer {
         if call.state == State::Done {
             return Err(call.not("an error"));
         }
-        // In the protocol, a denial is by a person. A policy's denial is shown as an error.
+        // In the protocol, a denial is the decision of a person. A policy's denial is shown as an error.
         let asked = matches!(
             call.state,
             State::Asked | State::Answered { approved: false }
@@ -129,7 +129,8 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// Ends nested calls that still wait for an approval when the outer call ends: an interface that waits for them would ask forever.
+    /// Ends nested calls that still wait for an approval when the outer call ends: otherwise the interface would show their approval requests
+    /// forever.
     fn end_inner(&mut self, outer: &str) -> Vec<Chunk> {
         let outer = format!("{outer}:");
         let inner = |call: &&mut Call| call.id.starts_with(&outer) && call.state != State::Done;
@@ -151,7 +152,7 @@ impl Writer {
         ended.collect()
     }
 
-    /// Shows an approval request. It shows the arguments that would run, which repair may have changed.
+    /// Shows an approval request, with the arguments that would run. Repair may have changed them.
     pub fn ask(&mut self, ticket: &Ticket) -> Result<Vec<Chunk>, UiError> {
         if ticket.kind == ApprovalKind::Plan {
             return Err(UiError::NoSuchCall {
