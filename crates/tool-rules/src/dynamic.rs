@@ -1,13 +1,13 @@
 //! Rules for JSON Schema that is read, judged or adapted at run time. Each name begins with `JSON`.
 //!
-//! Three kinds of messages: `is refused` for keywords that a strict mode rejects, `cannot be checked in advance` for what the reader cannot
-//! hold a call to, and sentences about changes for schemas that were adapted.
+//! The messages are of three kinds: `is refused` for keywords that a strict mode rejects, `cannot be checked in advance` for constraints that the
+//! reader cannot check, and sentences about changes for schemas that were adapted.
 
 use crate::dialects::{A, ALL, AP, J, M, NONE, O, OA, OAJP, OAP, OAPM, OP, P};
 use crate::rule::rules;
 
 rules! { "dynamic":
-    // The root.
+    // Rules for the root of a schema.
     JSON_ROOT_NOT_OBJECT = "root-not-object", "a tool's arguments are an object, put `\"type\": \"object\"` at the root", "every provider: `got 'type: \"array\"'`, `input_schema.type: Field required`", ALL;
     JSON_ROOT_TYPE_SET = "root-not-object", "`type` is set to `object` at the root", "every provider: `input_schema.type: Field required`", ALL;
     JSON_ROOT_KEYWORD = "root-union", "`{0}` may not be at the root, put the choice in a property", "OpenAI: `schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level`; Anthropic: `input_schema does not support oneOf, allOf, or anyOf at the top level`", OAJP;
@@ -15,7 +15,7 @@ rules! { "dynamic":
     JSON_ROOT_KEYWORD_REMOVED = "root-union", "`{0}` is removed and stated in the description", "OpenAI, Anthropic, Gemini: see the message about the root", OAJP;
     JSON_ROOT_INLINED = "ref-inline", "the root's `$ref` is replaced by its definition", "clients need `type` at the root", OAP.and(J).and(M);
 
-    // Types.
+    // Rules for types of values.
     JSON_NOT_JSON = "untyped-value", "the schema is not JSON: {0}", "every provider", ALL;
     JSON_NOT_SCHEMA = "untyped-value", "a schema is an object or a boolean", "every provider", ALL;
     JSON_BOOLEAN = "untyped-value", "a boolean is not a schema here, write a type", "OpenAI, Anthropic, Gemini; the MCP TypeScript SDK drops the whole list of tools", OAPM;
@@ -25,7 +25,7 @@ rules! { "dynamic":
     JSON_TYPE_UNKNOWN = "untyped-value", "`{0}` is not one of JSON Schema's types", "every provider", ALL;
     JSON_TYPE_LIST = "type-array", "`type` may not be a list, write one type and `nullable`", "Gemini: `type` is one name", P;
 
-    // Objects.
+    // Rules for objects and their properties.
     JSON_OPEN_OBJECT = "open-object", "the object is open, set `additionalProperties` to false", "OpenAI, Anthropic, Bedrock: `'additionalProperties' must be explicitly set to false`", OA;
     JSON_OBJECT_CLOSED = "open-object", "the object is closed: keys it does not name are refused", "OpenAI, Anthropic, Bedrock: 400 for an open object", OA;
     JSON_MAP = "map-type", "a map is refused, take a list of entries with key and value", "OpenAI, Anthropic, Bedrock: 400; Gemini and an Anthropic SDK send an empty object", OA;
@@ -49,7 +49,7 @@ rules! { "dynamic":
     JSON_UNEVALUATED_PROPERTIES_UNREAD = "unevaluated", "`unevaluatedProperties` next to a choice cannot be checked in advance, close each branch", "OpenAI, Anthropic, llguidance", OAP;
     JSON_UNEVALUATED_ITEMS_UNREAD = "unevaluated", "`unevaluatedItems` cannot be checked in advance, give the list one item type", "OpenAI, Anthropic, llguidance", OAP;
 
-    // Arrays.
+    // Rules for arrays and their items.
     JSON_NO_ITEMS = "array-no-items", "there are no `items`, give the list an item type", "OpenAI, Gemini, VS Code: `tool parameters array type must have items`", OP;
     JSON_ITEMS_ADDED = "array-no-items", "an `items` that accepts everything is added", "OpenAI: `array schema missing items` (fastcore#798)", O;
     JSON_ITEMS_LIST = "tuple", "`items` may not be a list, take an object with named properties", "OpenAI: `array schema missing items`; Anthropic, Gemini", OAP;
@@ -63,7 +63,7 @@ rules! { "dynamic":
     JSON_CONTAINS = "contains", "`{0}` is refused, say it in the description", "OpenAI, Anthropic, Bedrock, llguidance, vLLM", OAP;
     JSON_CONTAINS_UNREAD = "contains", "`contains` cannot be checked in advance, say it in the description", "OpenAI, Anthropic, Bedrock, llguidance, vLLM", OAP;
 
-    // Listed values.
+    // Rules for enums and constants.
     JSON_ENUM_EMPTY = "enum-empty", "the enum allows no value", "every provider", OAJP;
     JSON_ENUM_COMPLEX = "enum-complex", "only text, numbers, booleans and null can be listed", "Anthropic", OAP;
     JSON_ENUM_MIXED = "enum-mixed", "all values must be of one type", "OpenAI: all values have the same type; Gemini", OP;
@@ -75,7 +75,7 @@ rules! { "dynamic":
     JSON_CONST = "const", "`{0}` is refused, write a one-value `enum`", "Gemini: unknown name", P;
     JSON_CONST_WRITTEN = "const", "`const` is written as an `enum` of one value", "Gemini: unknown name", J;
 
-    // Choices and conditions.
+    // Rules for choices and conditions.
     JSON_ONE_OF = "one-of", "`{0}` is refused, write `anyOf` of shapes that exclude each other", "OpenAI: `'oneOf' is not permitted`; Anthropic: `Schema type 'oneOf' is not supported`; Gemini", OAP;
     JSON_ALL_OF = "all-of", "`allOf` is refused, write one merged schema", "OpenAI; Anthropic, with a reference in it; Gemini", OAP;
     JSON_ALL_OF_ENDLESS = "all-of", "the schema is merged with itself, or with too many others", "a limit of this crate", NONE;
@@ -90,7 +90,7 @@ rules! { "dynamic":
     JSON_NOT_UNREAD = "conditional", "`{0}` cannot be checked in advance, say what is allowed", "OpenAI, Anthropic, Gemini, llguidance", OAP;
     JSON_CONDITION_UNREAD = "conditional", "`{0}` cannot be checked in advance, model the cases as a choice", "OpenAI, Anthropic, Gemini, llguidance", OAP;
 
-    // References.
+    // Rules for references and definitions.
     JSON_REF_NOT_TEXT = "ref-target", "`$ref` is not a string", "every provider", ALL;
     JSON_REF_MISSING = "ref-target", "`{0}` points to nothing in this schema", "every provider: `reference to undefined schema`", ALL;
     JSON_REF_ITSELF = "ref-target", "`{0}` only refers to itself", "no value has the schema", ALL;
@@ -107,7 +107,7 @@ rules! { "dynamic":
     JSON_RECURSIVE = "recursive-type", "the schema contains itself, take a flat list with parent ids", "Anthropic, Bedrock, Gemini: 400", AP;
     JSON_RECURSIVE_REQUIRED = "recursive-type", "the schema contains itself through required properties, make one of them optional", "Gemini", J;
 
-    // Texts and numbers.
+    // Rules for strings and numbers.
     JSON_PATTERN_LOOKAROUND = "pattern-lookaround", "look-around, back-references and word boundaries are refused, write the pattern without them", "OpenAI, Anthropic, Bedrock, llguidance", OA;
     JSON_PATTERN_LOOKAROUND_STATED = "pattern-lookaround", "the pattern is stated in the description, and checked where the tool runs: {0}", "OpenAI, Anthropic, Bedrock, llguidance", OA;
     JSON_PATTERN_SYNTAX_STATED = "pattern-syntax", "the pattern is stated in the description, and checked where the tool runs: {0}", "a pattern that does not compile matches nothing", NONE;
@@ -119,7 +119,7 @@ rules! { "dynamic":
     JSON_FORMAT_GEMINI = "format-gemini", "`{0}` is refused, say it in the description", "Gemini", P;
     JSON_NUMERIC_BOUNDS = "numeric-bounds", "`{0}` is refused, say it in the description", "Anthropic, Bedrock: 400; Gemini refuses `exclusive…` and `multipleOf`; vLLM `multipleOf`", AP;
 
-    // Other keywords.
+    // Rules for all other keywords.
     JSON_DEFAULT = "default-keyword", "`{0}` is refused, say it in the description", "OpenAI: `'default' is not permitted`; VS Code", O;
     JSON_EXAMPLES = "examples-keyword", "`{0}` is refused, say it in the description", "OpenAI, Gemini", OP;
     JSON_KEYWORD = "meta-keyword", "`{0}` is refused, leave it out", "Gemini: unknown name; VS Code; OpenAI checks that `$id` is a URI", OAP;
@@ -131,7 +131,7 @@ rules! { "dynamic":
     JSON_DRAFT_ITEMS = "old-draft", "a list in `items` is written as `prefixItems`", "OpenAI: `array schema missing items`; Anthropic: `It must match JSON Schema draft 2020-12`; Gemini", OA.and(J);
     JSON_DRAFT_DEFINITIONS = "old-draft", "`definitions` is written as `$defs`", "Gemini: unknown name", J;
 
-    // Sizes.
+    // Rules for the size of schemas and tools.
     JSON_TOO_DEEP = "limit-depth", "schemas are nested more than {0} levels deep, flatten them", "a limit of this crate, above that of every provider", ALL;
     JSON_DEPTH = "limit-depth", "objects are nested {0} deep, 10 is the limit", "OpenAI: `11 levels of nesting exceeds limit of 10.`", O;
     JSON_DEPTH_GEMINI = "limit-depth", "objects are nested {0} deep, about 15 is the limit", "Gemini", P;

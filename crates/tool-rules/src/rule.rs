@@ -10,13 +10,13 @@ use crate::dialects::Targets;
 pub struct Rule {
     /// Id of the rule, in messages, in `allow(…)` and in the documentation.
     pub id: &'static str,
-    /// What is wrong and what to write instead; `{0}`, `{1}` and so on stand for the facts of the case.
+    /// What is wrong and what to write instead; the facts of the case replace `{0}`, `{1}` and so on.
     pub text: &'static str,
     /// The text after the id in brackets: `[id] text`.
     pub message: &'static str,
-    /// The provider that rejects it, with its error text; or the reason why `tool-core` does.
+    /// The provider that rejects a schema that breaks the rule, with the provider's error text; or the reason for which this crate has the rule.
     pub evidence: &'static str,
-    /// The targets that refuse what breaks the rule.
+    /// The targets that refuse a schema that breaks the rule.
     pub targets: Targets,
 }
 

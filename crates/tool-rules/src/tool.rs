@@ -1,4 +1,4 @@
-//! Rules for what `#[tool]` declares: names, descriptions, effects, secrets and variables; also for tools that are made at run time.
+//! Rules for the declarations of `#[tool]`: names, descriptions, effects, secrets and variables; also for tools that are created at run time.
 
 use crate::dialects::{A, AP, NONE, OAJP};
 use crate::rule::rules;

@@ -1,8 +1,8 @@
 //! Rules that warn instead of refusing.
 //!
-//! rustc prints a warning of const evaluation as the note of a deprecated constant, and the note of an attribute must be a literal. The
-//! table is therefore a macro that passes its rows to another one: here to the macro that makes the constants, in `tool-core` to the
-//! macro that makes the deprecated items.
+//! rustc prints a warning of const evaluation as the note of a deprecated constant, and the note of an attribute must be a literal. The table is
+//! therefore a macro that passes its rows to a second macro: here to the macro that makes the constants, in `tool-schema` to the macro that makes the
+//! deprecated items.
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "a rule's id in brackets is not a link"
@@ -13,7 +13,7 @@ use crate::rule::{Area, Rule};
 
 /// Calls the macro `$then` with the rows of the table of warnings: `NAME, Type, "[id] text", evidence, targets;`.
 ///
-/// `Type` is the name of the item in `tool-core` that warns.
+/// `Type` is the name of the item in `tool-schema` that warns.
 ///
 /// ```
 /// macro_rules! count {

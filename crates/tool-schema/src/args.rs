@@ -1,9 +1,9 @@
 //! The argument guard: validates a model's arguments against the schema before serde reads them.
 //!
-//! serde alone accepts what a schema does not (a struct from an array, a repeated key, an unknown key in a tagged variant) and rejects
-//! what a schema accepts (`1.0` for an integer). So the guard walks the bytes by the schema first. If they pass, serde reads the same
-//! text, or a copy in which a few values are respelled for serde. If they fail, the guard repairs them if [`Repair`] allows it and only
-//! one reading is possible. Otherwise a second walk collects every issue.
+//! serde alone accepts values that a schema refuses (a struct from an array, a repeated key, an unknown key in a tagged variant) and rejects values
+//! that a schema accepts (`1.0` for an integer). The guard therefore walks the bytes by the schema first. If they pass, serde reads the same text, or
+//! a copy in which a few values are respelled for serde. If they fail, the guard repairs them if [`Repair`] allows it and only one reading is
+//! possible. Otherwise a second walk collects every issue.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! Strict JSON Schemas for tools of language models, as values known at compile time.
 //!
 //! A type that a model can send as an argument implements [`StrictSchema`], which holds one constant tree of [`Schema`] nodes.
-//! [`rules`] reject what a provider would reject, [`dialect`] writes the JSON text for each provider, and [`dynamic`] reads JSON
-//! Schema at run time into the same tree.
+//! [`rules`] reject schemas that a provider would reject, [`dialect`] writes the JSON text for each provider, and [`dynamic`] reads JSON Schema at
+//! run time into the same tree.
 //!
 //! ```
 //! use tool_schema::StrictSchema;
@@ -68,12 +68,12 @@ pub mod json_schema {
 }
 
 pub mod rules {
-    //! Rules for schemas: the compiler rejects what a provider would reject.
+    //! Rules for schemas: the compiler rejects schemas that a provider would reject.
 
     pub use crate::schema::rules::{Fault, Rule, Survey, faults, is_tool_name, survey};
 }
 
-/// Items for `tool-core` and the code of its macros. There are no promises about what is in it.
+/// Items for `tool-core` and the code of its macros, without stability guarantees.
 #[doc(hidden)]
 pub mod __private0 {
     pub use crate::schema::dialect::{

@@ -1,7 +1,7 @@
-//! Contracts of tools in a lock file, and the changes between two of them: whom each change breaks.
+//! Contracts of tools in a lock file, and the changes between two lock files with the callers that each change breaks.
 //!
-//! `cargo tool lock` writes the file and `cargo tool diff` prints the changes. Which format the file has is up to the caller: the types
-//! implement serde's traits.
+//! `cargo tool lock` writes the file and `cargo tool diff` prints the changes. The caller chooses the format of the file: the types implement serde's
+//! traits.
 //!
 //! ```
 //! use tool_schema::lock::{Callers, LockedTool, changes};
@@ -39,7 +39,7 @@ pub const VERSION: u32 = 1;
 pub struct LockFile {
     /// The version of the file format, [`VERSION`].
     pub version: u32,
-    /// The contracts.
+    /// The contracts of all tools.
     #[serde(default, rename = "tool")]
     pub tools: Vec<LockedTool>,
 }
@@ -54,7 +54,7 @@ pub struct LockedTool {
     pub contract: String,
     /// The description that models read.
     pub description: String,
-    /// The category.
+    /// The category of the tool.
     pub category: String,
     /// `read`, `write`, `destroy`, `external`.
     pub effects: Vec<String>,
@@ -64,16 +64,16 @@ pub struct LockedTool {
     pub approval: String,
     /// The dialects that the tool is offered in.
     pub providers: Vec<String>,
-    /// The required secrets.
+    /// The keys of the required secrets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
-    /// The optional secrets.
+    /// The keys of the optional secrets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub optional_secrets: Vec<String>,
-    /// The required variables.
+    /// The names of the required variables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<String>,
-    /// The optional variables.
+    /// The names of the optional variables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub optional_variables: Vec<String>,
     /// JSON Schema of the arguments.
@@ -116,7 +116,7 @@ pub struct Change {
     pub part: &'static str,
     /// The place in the part, as a path of keys.
     pub place: String,
-    /// What changed.
+    /// A description of the change.
     pub text: String,
 }
 

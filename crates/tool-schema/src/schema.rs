@@ -1,8 +1,8 @@
 //! Strict schemas as values known at compile time.
 //!
 //! A type that a model can send as an argument implements [`StrictSchema`], which holds one constant tree of [`Schema`] nodes.
-//! The other modules walk that tree: [`rules`] rejects what a provider would reject, [`dialect`] writes the JSON text for each
-//! provider, [`example`] validates examples and defaults, and the argument guard validates what a model sends.
+//! The other modules walk that tree: [`rules`] rejects schemas that a provider would reject, [`dialect`] writes the JSON text for each provider,
+//! [`example`] validates examples and defaults, and the argument guard validates a model's arguments.
 
 pub(crate) mod dialect;
 pub(crate) mod duration;
@@ -58,7 +58,7 @@ pub trait StrictSchema {
 pub struct Text(&'static str);
 
 impl Text {
-    /// The empty text.
+    /// An empty text, for items without documentation.
     pub const EMPTY: Self = Self("");
 
     /// Wraps text in which no character needs escaping.
@@ -191,7 +191,7 @@ impl Schema {
 /// Which values a node accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A string.
+    /// A string without a known format.
     String,
     /// A string in a known format.
     Format(Format),
@@ -199,20 +199,20 @@ pub enum Kind {
     Char,
     /// `std::time::Duration`: ISO 8601 text such as `PT1M30S` in the arguments, `{secs, nanos}` as serde writes it.
     Duration,
-    /// An integer.
+    /// An integer in the range of its Rust type.
     Integer(Integer),
     /// A number; `single` if the Rust type is `f32`.
     Number {
         /// The Rust type is `f32` rather than `f64`.
         single: bool,
     },
-    /// `true` or `false`.
+    /// A boolean, `true` or `false`.
     Boolean,
     /// A string enum: one of several strings.
     Enum(&'static [EnumValue]),
     /// An integer enum: one of several integers.
     IntegerEnum(&'static [IntegerValue]),
-    /// An array.
+    /// An array whose items have one schema.
     Array {
         /// Schema of each item.
         items: &'static Schema,
@@ -221,7 +221,7 @@ pub enum Kind {
         /// A Rust array with exactly this many items.
         exactly: Option<usize>,
     },
-    /// A closed object: it has no keys but those of its fields.
+    /// A closed object: it has only the keys of its fields.
     Object(&'static [Field]),
     /// A union: one of several variants.
     Union(Union),
@@ -235,7 +235,7 @@ pub enum Kind {
     Map(&'static Schema),
     /// Any JSON value; no strict mode accepts it.
     Any,
-    /// Only `null`.
+    /// The value `null` only.
     Null,
     /// A tuple: an array of fixed length whose items have different types.
     Tuple(&'static [&'static Schema]),
@@ -255,9 +255,9 @@ pub enum Kind {
 pub struct Integer {
     /// Name of the primitive (`u32`), for messages.
     pub name: &'static str,
-    /// Smallest value.
+    /// The smallest value of the type.
     pub min: i128,
-    /// Largest value.
+    /// The largest value of the type.
     pub max: u128,
     /// `NonZero*`: zero is rejected.
     pub not_zero: bool,
@@ -349,7 +349,7 @@ impl Field {
         self
     }
 
-    /// Sets the default.
+    /// Sets the explicit default of the field.
     #[must_use]
     pub const fn default_value(mut self, default: Example) -> Self {
         self.default = Some(default);
@@ -414,7 +414,7 @@ pub enum Tagging {
         /// Key of the content.
         content: &'static str,
     },
-    /// By shape alone; the macros check that no value fits two variants.
+    /// The variants differ by shape alone; the macros check that no value fits two variants.
     Untagged,
 }
 
@@ -441,9 +441,9 @@ pub struct Variant {
 /// Bounds on a value in addition to its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Constraints {
-    /// Smallest value.
+    /// The smallest value that is accepted.
     pub min: Option<Number>,
-    /// Largest value.
+    /// The largest value that is accepted.
     pub max: Option<Number>,
     /// `min` itself is rejected. The JSON Schema of an integer has the next inclusive bound instead.
     pub exclusive_min: bool,
@@ -551,18 +551,18 @@ impl Constraints {
 /// A number literal, as a value and as its JSON text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// An integer.
+    /// An integer without fraction and exponent.
     Integer {
-        /// The value.
+        /// The value of the literal.
         value: i128,
-        /// Its JSON text.
+        /// The JSON text of the literal.
         text: &'static str,
     },
     /// A number with a fraction or an exponent.
     Float {
-        /// The value.
+        /// The value of the literal, rounded to a double.
         value: f64,
-        /// Its JSON text.
+        /// The JSON text of the literal.
         text: &'static str,
     },
 }
@@ -579,15 +579,15 @@ impl Number {
 /// A JSON value written in Rust source: an example or a default.
 #[derive(Clone, Copy, Debug)]
 pub enum Json {
-    /// `null`
+    /// The value `null`.
     Null,
-    /// `true` or `false`
+    /// The value `true` or `false`.
     Boolean(bool),
-    /// A number.
+    /// A number with its JSON text.
     Number(Number),
-    /// A string, unescaped.
+    /// A string, without escapes.
     String(&'static str),
-    /// An array.
+    /// An array of values, in order.
     Array(&'static [Json]),
     /// An object: keys (unescaped) and values, in order.
     Object(&'static [(&'static str, Json)]),

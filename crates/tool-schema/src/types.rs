@@ -1,5 +1,4 @@
-//! `StrictSchema` for foreign types: those of the standard library, and those of other crates, each behind the feature of the
-//! crate's name.
+//! `StrictSchema` for foreign types: types of the standard library, and types of other crates, each behind a feature with the name of the crate.
 //!
 //! The schema of each type accepts only what serde can read. A type whose serde format a schema cannot describe is
 //! [`Kind::Refused`], with a message that names the type to use instead.

@@ -104,7 +104,7 @@ mod tests {
     }
 
     impl Number {
-        /// One of its JSON spellings, with `behind` digits after the decimal point and `zeros` extra zeros.
+        /// Writes one of the JSON spellings of the number, with `behind` digits after the decimal point and `zeros` extra zeros.
         fn spell(&self, behind: usize, zeros: usize, exponent: &str) -> String {
             let digits = format!(
                 "{}{}{}",

@@ -119,7 +119,7 @@ impl<'de> Decoder<'de> {
         }
     }
 
-    /// Reads a number that is not just a few digits.
+    /// Reads a number that is not a non-negative integer in the range of [`Num::small`].
     #[inline(never)]
     fn wide(&self, number: Num) -> Result<Wide, Error> {
         let text = self.digits(number);
@@ -205,7 +205,7 @@ impl<'de> Decoder<'de> {
     }
 }
 
-/// A number that is not just a few digits.
+/// A number that the fast path does not read.
 enum Wide {
     Unsigned(u64),
     Signed(i64),

@@ -1,8 +1,8 @@
 //! Repair of invalid arguments that can be read in only one way.
 //!
-//! A repair only proposes candidates, and the guard has to admit them. If two candidates with different values pass, neither is used. The
-//! repaired arguments pass the whole guard once more before anything runs. A repair never closes what a model left open, because a call
-//! that was cut off must not run.
+//! A repair only proposes candidates, and the guard has to admit them. If two candidates with different values pass, neither is used. The repaired
+//! arguments pass the whole guard once more before anything runs. A repair never adds brackets or quotes that a model left open, because a call that
+//! was cut off must not run.
 
 use super::bytes::{decode, encode};
 use super::cleanup::{is_json, tidy};
@@ -15,8 +15,8 @@ use crate::schema::{Kind, Schema, Tagging, Variant};
 
 /// Maximum length of text that is repaired.
 const LONGEST: usize = 256 * 1024;
-/// Maximum number of passes over one text. Each pass repairs everything that it sees, but what is behind a repaired tag is only visible
-/// to the next pass.
+/// Maximum number of passes over one text. Each pass repairs every fault that it reaches, but only the next pass reaches the content behind a
+/// repaired tag.
 const ROUNDS: usize = 8;
 /// Maximum nesting of repairs, such as a list in a text, whose numbers are texts.
 const LEVELS: u8 = 2;
@@ -89,7 +89,7 @@ fn mend(
     None
 }
 
-/// A sink that repairs what it can and stops at the first fault that it cannot repair.
+/// A sink that repairs faults, and stops at the first fault that it cannot repair.
 #[derive(Debug)]
 struct Mend {
     path: Path,
@@ -158,7 +158,7 @@ impl Mend {
         mend(place, text, &self.path, self.levels - 1, &mut self.fuel)
     }
 
-    /// Tries each shape of an untagged union as the one that the value was meant for.
+    /// Tries each shape of an untagged union as the intended shape of the value.
     fn shapes(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
         let variants = match &place.schema.kind {
             Kind::Union(union) if union.tagging == Tagging::Untagged => union.variants,
@@ -384,7 +384,7 @@ fn inside(value: &str) -> Option<String> {
     Some(decode(inside).into_owned())
 }
 
-/// Whether a value is a string that looks like a list, an object or a code fence, which is then what the model meant.
+/// Whether a value is a string that looks like a list, an object or a code fence. The model then meant the JSON inside the string.
 fn holds_json(value: &str) -> bool {
     inside(value).is_some_and(|inside| inside.trim_start().starts_with(['[', '{', '`']))
 }

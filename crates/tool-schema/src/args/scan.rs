@@ -307,7 +307,7 @@ impl<'t> Cursor<'t> {
 
     /// Passes a key and its colon if the key equals `name` and the colon follows at once. `name` must need no escapes.
     ///
-    /// It is not inlined: in the calling loop it would take registers away from everything else.
+    /// It is not inlined, because it would take registers from the calling loop.
     #[inline(never)]
     pub(crate) fn leap(&mut self, name: &str) -> bool {
         if let Some([b'"', rest @ ..]) = self.bytes().get(self.at..)

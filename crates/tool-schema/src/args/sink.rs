@@ -1,4 +1,4 @@
-//! Sinks: what a walk over arguments produces (a verdict, a list of issues, or a repair).
+//! Sinks of a walk over arguments. A sink produces a verdict, a list of issues, or a repair.
 
 use super::scan::Stop;
 use crate::schema::{Constraints, Field, Schema, Variant};
@@ -22,7 +22,7 @@ impl<'p> Scope<'p> {
     }
 }
 
-/// What a value has to match: its schema node, the bounds around it and the enclosing nodes.
+/// The requirements on a value: its schema node, the bounds around it and the enclosing nodes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'p> {
     pub(super) schema: &'p Schema,
@@ -65,9 +65,9 @@ pub(super) enum Known<'f> {
     Variants(&'f [Variant]),
 }
 
-/// Receives what a walk finds.
+/// Receives the results of a walk.
 ///
-/// There is one walk. It is monomorphized for each sink, and code for what a sink ignores is optimized out.
+/// There is a single walk. It is monomorphized for each sink, and the compiler removes the code for results that a sink ignores.
 pub(super) trait Sink: Sized {
     /// Whether the first fault ends the walk.
     const FAST: bool;

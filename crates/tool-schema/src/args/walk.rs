@@ -43,8 +43,8 @@ impl<'t, S: Sink> Walk<'t, S> {
 
     /// Walks one value. The cursor is at its first byte.
     ///
-    /// This only dispatches on the kind. The work is in separate functions, so that a scalar does not pay for the stack frame of a list.
-    /// They match on the kind again, which is cheaper than passing its contents.
+    /// This only dispatches on the kind. The work is in separate functions, so that a scalar does not need the stack frame of a list. They match on
+    /// the kind again, which is cheaper than passing its contents.
     #[inline(never)]
     pub(super) fn value(
         &mut self,
@@ -171,7 +171,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.value(schema, Some(&inner.under(outer)), scope)
     }
 
-    /// Follows a reference to the nearest enclosing node of this name and module. Names inside of it have the same meaning as there.
+    /// Follows a reference to the nearest enclosing node of this name and module. References inside of that node are resolved from its own position.
     fn again(&mut self, place: Place<'_>, name: &str) -> Result<(), Stop> {
         let found = Scope::named(place.scope, name, place.schema.module)
             .find(|here| !matches!(here.schema.kind, Kind::Ref(_)));

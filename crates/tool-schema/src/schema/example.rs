@@ -73,9 +73,9 @@ pub const fn check_default(schema: &Schema, default: &Example, owner: &str, fiel
 struct Proof<'r> {
     report: &'r mut Report,
     rule: &'static Rule,
-    /// The value is one that a tool returns, rather than one that a model sends.
+    /// Whether a tool returns the value; otherwise a model sends it.
     output: bool,
-    /// Records only whether the value fits, without a report: used to try the variants of an untagged union.
+    /// Whether only `failed` is set, without a report: used to try the variants of an untagged union.
     quiet: bool,
     failed: bool,
 }

@@ -25,7 +25,7 @@ pub enum Format {
     Ipv6,
     /// `uuid`: a UUID in the hyphenated text form of RFC 4122.
     Uuid,
-    /// `ip`: an IPv4 or an IPv6 address. It is not a JSON Schema format: it describes what a Rust `IpAddr` accepts.
+    /// `ip`: an IPv4 or an IPv6 address. It is not a JSON Schema format: it describes the texts that a Rust `IpAddr` accepts.
     Ip,
     /// `uri`: an absolute URI. The Rust type of the value parses it, so [`matches`](Self::matches) does not check it.
     Uri,
@@ -90,11 +90,11 @@ impl Format {
 
     /// Whether `text` has this format; [`Uri`](Self::Uri) and [`Unknown`](Self::Unknown) match every text.
     ///
-    /// The results are those of the `jsonschema` crate (draft 2020-12, formats asserted). Where the RFCs leave room: `t` and `z`
-    /// may be lower case; second 60 is accepted only where the instant is 23:59 in UTC; a fraction has any number of digits; a
-    /// UUID may be upper case and of any version; an IPv4 octet has no leading zero; a host name has no trailing dot.
+    /// The results are those of the `jsonschema` crate (draft 2020-12, formats asserted). Where the RFCs allow several readings: `t` and `z` may be
+    /// lower case; second 60 is accepted only where the instant is 23:59 in UTC; a fraction has any number of digits; a UUID may be upper case and of
+    /// any version; an IPv4 octet has no leading zero; a host name has no trailing dot.
     ///
-    /// It is deliberately stricter than that crate in these cases, so that whatever passes here passes there:
+    /// It is deliberately stricter than that crate in these cases, so that every text that passes here passes there:
     ///
     /// - `hostname`: a label `xn--…` is rejected. To distinguish a valid A-label from an invalid one takes Punycode and the
     ///   Unicode category tables.
@@ -439,12 +439,11 @@ const fn is_uuid(text: &[u8]) -> bool {
 mod tests {
     use super::Format;
 
-    /// Asserted in const evaluation as well, which is where examples are checked.
+    /// Examples are checked in const evaluation, so the validators must run there as well.
     const _: () = assert!(Format::parse("date-time").matches(b"2026-01-31T08:00:00Z"));
     const _: () = assert!(!Format::parse("ipv6").matches(b"1::2::3"));
 
-    /// What the `jsonschema` crate (0.60) accepts and rejects; the deliberate differences are at the end of the rejected texts of
-    /// a row.
+    /// Texts that the `jsonschema` crate (0.60) accepts and rejects. The texts that only this crate rejects are the last rejected texts of a row.
     #[test]
     fn formats_agree_with_other_validators() {
         for (format, accepted, refused) in TABLE {

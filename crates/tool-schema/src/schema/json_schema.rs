@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::schema::StrictSchema;
 use crate::schema::dialect::{Dialect, output_schema_text, schema_text};
 
-/// Renders the type's schema for `schemars`: of what is deserialized or of what is serialized, by the generator's contract.
+/// Renders the type's schema for `schemars`: for deserialization or for serialization, depending on the generator's contract.
 ///
 /// Definitions of recursive types are moved to the generator.
 pub fn json_schema<T: StrictSchema>(generator: &mut SchemaGenerator) -> JsonSchema {
@@ -18,7 +18,7 @@ pub fn json_schema<T: StrictSchema>(generator: &mut SchemaGenerator) -> JsonSche
         // `Contract` is non-exhaustive; default to the schema for deserialization.
         _ => schema_text(T::SCHEMA, Dialect::JsonSchema),
     };
-    // The text comes from this crate and parses. If it ever does not, fall back to a schema that accepts everything.
+    // The text comes from this crate, so it parses. The fallback is a schema that accepts every value.
     let mut schema = serde_json::from_str(&text).unwrap_or(Value::Bool(true));
     if let Some(Value::Object(definitions)) =
         schema.as_object_mut().and_then(|map| map.remove("$defs"))
@@ -39,7 +39,7 @@ fn hand_over(
         .definitions_path
         .trim_matches('/')
         .to_owned();
-    // The generator may hold a different type of the same name: then number ours.
+    // If the generator already holds a different type of the same name, this definition gets a number in its name.
     for number in 1.. {
         let rename = |name: &str| match number {
             1 => name.to_owned(),
@@ -51,7 +51,7 @@ fn hand_over(
         }
         let taken = generator.definitions_mut();
         let fits = ours.iter().all(|(name, definition)| {
-            // schemars inserts a placeholder (`false`) while it asks for the schema, and replaces it afterwards.
+            // schemars inserts a placeholder (`false`) while it requests the schema, and replaces it afterwards.
             let there = taken.get(&rename(name));
             there.is_none_or(|there| *there == Value::Bool(false) || there == definition)
         });

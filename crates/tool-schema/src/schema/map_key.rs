@@ -1,4 +1,4 @@
-//! Keys of maps.
+//! The trait of types that can be the keys of maps.
 
 /// A type that can be the key of a map in a schema; keys are strings in JSON. Texts, numbers and enums implement it.
 #[diagnostic::on_unimplemented(

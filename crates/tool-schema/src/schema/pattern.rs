@@ -1,8 +1,8 @@
 //! Regular expressions that const evaluation can compile and run.
 //!
-//! A pattern compiles to a small Thompson NFA, and matching simulates all of its states at once: time linear in the text, no
-//! backtracking, no allocation. So the same matcher checks examples at compile time and a model's arguments at run time, and a
-//! pattern from a third-party schema cannot cause catastrophic backtracking.
+//! A pattern compiles to a small Thompson NFA, and matching simulates all of its states at once, in time linear in the text, without backtracking and
+//! without allocation. So the same matcher checks examples at compile time and a model's arguments at run time, and a pattern from a third-party
+//! schema cannot cause catastrophic backtracking.
 
 mod class;
 mod parse;

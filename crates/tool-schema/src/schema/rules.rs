@@ -1,4 +1,4 @@
-//! Rules for schemas: the compiler rejects what a provider would reject.
+//! Rules for schemas: the compiler rejects schemas that a provider would reject.
 //!
 //! Each `check_*` function is for const evaluation: it panics once, with all faults of its subject, one per line. [`faults`]
 //! checks the same rules at run time, for schemas that are read then.
@@ -69,8 +69,8 @@ pub const fn check_field(schema: &Schema, owner: &str, field: &str, input: bool)
     report.tell();
 }
 
-/// Checks a type as a whole: its keys, values and variants; [`check_field`] checks its fields. A type that is only serialized
-/// (`input` is false) is checked only for what serde cannot serialize.
+/// Checks a type as a whole: its keys, values and variants; [`check_field`] checks its fields. A type that is only serialized (`input` is false) is
+/// checked only for values that serde cannot serialize.
 #[track_caller]
 pub const fn check_type(schema: &Schema, input: bool) {
     let mut report = Report::new();
@@ -88,8 +88,8 @@ pub const fn check_type(schema: &Schema, input: bool) {
     report.tell();
 }
 
-/// Checks one variant of a union, alone and against the variants before it; [`check_type`] checks the union itself. A variant
-/// that is only serialized (`input` is false) is checked only for what serde cannot serialize.
+/// Checks one variant of a union, alone and against the variants before it; [`check_type`] checks the union itself. A variant that is only serialized
+/// (`input` is false) is checked only for values that serde cannot serialize.
 #[track_caller]
 pub const fn check_variant(schema: &Schema, at: usize, input: bool) {
     let Kind::Union(union) = &schema.kind else {

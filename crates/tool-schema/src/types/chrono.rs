@@ -8,7 +8,7 @@ use tool_rules::Rule;
 use super::{by_serde, format, refused, strict};
 use crate::schema::{Format, Schema, StrictSchema};
 
-/// With any time zone: `Utc`, `FixedOffset`, `Local`.
+/// The time zone can be any type: `Utc`, `FixedOffset`, `Local`.
 impl<Z: TimeZone> StrictSchema for DateTime<Z> {
     const SCHEMA: &'static Schema = &Schema::new(format(Format::DateTime));
 }

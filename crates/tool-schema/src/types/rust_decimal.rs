@@ -6,7 +6,7 @@ use super::{STRING, by_serde, strict};
 use crate::schema::pattern::Pattern;
 use crate::schema::{Constraints, Kind, Schema, StrictSchema};
 
-/// A string, although serde reads numbers too: a JSON number loses precision as a double. An integer of 28 digits always fits.
+/// Pattern of a string. serde reads numbers too, but a JSON number loses precision as a double. An integer of 28 digits always fits.
 const DECIMAL: &Pattern = &Pattern::new(r"^-?[0-9]{1,28}(\.[0-9]{1,28})?$");
 
 strict! {

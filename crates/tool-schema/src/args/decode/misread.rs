@@ -13,13 +13,13 @@ use crate::args::scan::Cursor;
 pub struct Misread(Issue);
 
 impl Misread {
-    /// For a value that was not read from text.
+    /// Creates the error for a value that was not read from text.
     pub fn whole(error: &Error) -> Self {
         let found = "arguments that do not fit".to_owned();
         Self(issue(String::new(), error, found))
     }
 
-    /// For a value that a user's conversion refused.
+    /// Creates the error for a value that a user's conversion refused.
     #[cold]
     pub(in crate::args) fn of_value(text: &str, error: &Error) -> Self {
         Self(issue(String::new(), error, found(text)))

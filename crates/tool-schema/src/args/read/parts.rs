@@ -457,9 +457,9 @@ fn split<P: Parts>(fields: &[schema::Field]) -> (&[schema::Field], &[schema::Fie
     fields.split_at_checked(P::WIDTH).unwrap_or((fields, &[]))
 }
 
-/// The slots of a record's fields, as a trait object for code that is compiled once for all records.
+/// The slots of a record's fields, as a trait object for code that is compiled once for all records. Its methods correspond to the methods of
+/// [`Parts`] with the same names.
 trait Record {
-    /// See [`Parts::in_order`].
     fn in_order(
         &mut self,
         reader: &mut Reader<'_>,
@@ -468,7 +468,6 @@ trait Record {
         more: &mut bool,
     ) -> Result<(), Unfit>;
 
-    /// See [`Parts::fill`].
     fn fill(
         &mut self,
         number: usize,
@@ -477,7 +476,6 @@ trait Record {
         node: Node<'_>,
     ) -> Result<(), Unfit>;
 
-    /// See [`Parts::complete`].
     fn complete(
         &mut self,
         reader: &mut Reader<'_>,

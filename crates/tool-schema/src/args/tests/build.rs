@@ -90,7 +90,7 @@ pub(super) fn field(name: &'static str, schema: Node) -> Field {
 }
 
 pub(super) fn defaulted(name: &'static str, schema: Node, text: &'static str) -> Field {
-    // The guard uses only the text.
+    // The guard uses only the text of a default, so the value is a placeholder.
     field(name, schema).default_value(Example {
         value: &Json::Null,
         text,

@@ -120,7 +120,7 @@ fn whole_numbers_are_respelled_for_serde() {
     assert_eq!(read(number(), "1.0"), "1.0");
 }
 
-// S0-07: durations are respelled for serde.
+// S0-07: durations are respelled as serde reads them.
 #[test]
 fn durations() {
     for (given, secs, nanos) in [

@@ -71,7 +71,7 @@ fn all_issues_are_reported_at_once() {
     );
 }
 
-// S4-61: the texts of an issue for each kind of schema.
+// S4-61: the issue for each kind of schema describes the expected and the found value.
 #[test]
 fn each_schema_kind_has_an_issue_text() {
     let cases: Vec<(Node, &str, &str, &str)> = vec![
@@ -197,7 +197,7 @@ fn each_schema_kind_has_an_issue_text() {
     }
 }
 
-// S4-61: issues of unknown tags and keys, and of repeated keys and items.
+// S4-61: unknown tags and keys, and repeated keys and items, have their own issues.
 #[test]
 fn tags_and_repeats() {
     let shape = union(
@@ -231,7 +231,7 @@ fn tags_and_repeats() {
         )),
         ("/abc", "no key `abc`, did you mean `ab`?", "the number 1")
     );
-    // RFC 6901
+    // RFC 6901 escapes `/` as `~1` and `~` as `~0`.
     assert_eq!(
         one(node(Kind::Map(u32s())), r#"{"a/b~c":"x"}"#).0,
         "/a~1b~0c"
@@ -299,7 +299,7 @@ fn issues_are_bounded() {
     assert!(odd.first().unwrap().pointer.len() < 100);
 }
 
-// Similar names are found.
+// Similar names are found, and names without similarity are not.
 #[test]
 fn near_names() {
     let tools = [

@@ -1,6 +1,6 @@
 //! Random schemas, and random, often invalid, arguments for them.
 //!
-//! All choices come from a tape of random bytes, so that failures can shrink.
+//! All choices come from a sequence of random bytes, the tape, so that failures can shrink.
 
 use serde_json::{Map, Value, json};
 
@@ -56,7 +56,7 @@ fn record(tape: &mut Tape, depth: usize, skip: &str) -> Node {
             1 | 2 => field(name, optional(any_node(tape, depth))),
             _ => field(name, any_node(tape, depth)),
         };
-        // The guard ignores this.
+        // The guard ignores the audit form.
         field.audit = tape.one(&[
             AuditForm::ByType,
             AuditForm::Value,

@@ -337,7 +337,7 @@ fn lists() {
     check(few, &["[1]", "[1,2]"], &["[]", "[1,2,3]", "[1,1]"]);
 }
 
-// S4-61: maps, and schemas that accept every value.
+// S4-61: the values of maps are checked, and an untyped schema accepts every value.
 #[test]
 fn maps_and_untyped_values_are_checked() {
     check(
@@ -367,7 +367,7 @@ fn shapes() -> Vec<(&'static str, Option<Node>)> {
     ]
 }
 
-// S4-61: unions in serde's four enum representations.
+// S4-61: unions are checked in serde's four enum representations.
 #[test]
 fn unions() {
     check(
@@ -464,7 +464,7 @@ fn unions() {
     );
 }
 
-// S4-61: recursive types.
+// S4-61: recursive types are checked at every depth.
 #[test]
 fn recursion() {
     let tree = named(

@@ -28,7 +28,7 @@ impl Tape {
     }
 }
 
-/// Field names. A checked type could not have the last ones.
+/// Names of fields. The rules refuse the last names in a checked type.
 pub(super) const NAMES: [&str; 6] = ["a", "b", "min_stars", "c d", "é", "q\"\\"];
 
 /// Writes values that mostly match the schema.

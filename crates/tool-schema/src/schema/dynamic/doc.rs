@@ -18,11 +18,11 @@ pub enum Doc {
     Null,
     /// The value `true` or `false`.
     Boolean(bool),
-    /// A number.
+    /// A number, as `serde_json` parses it.
     Number(Number),
-    /// A string.
+    /// A string, without escapes.
     String(String),
-    /// An array.
+    /// An array of values, in order.
     Array(Vec<Doc>),
     /// An object: keys and values, in order.
     Object(Vec<(String, Doc)>),

@@ -1,8 +1,7 @@
 //! Reader from JSON Schema to the schema tree.
 //!
-//! A constraint that the tree cannot express is a fault. A constraint that it can express only loosely (a format without a
-//! validator, a property count) goes into the description and becomes a note: the guard does not check it, the server that sent
-//! the schema does.
+//! A constraint that the tree cannot express is a fault. A constraint that it can express only loosely (a format without a validator, a property
+//! count) is written into the description and becomes a note: only the server that sent the schema checks it, not the guard.
 
 mod choice;
 mod merge;
@@ -78,7 +77,7 @@ struct Reader<'a> {
     faults: Vec<SchemaFault>,
     notes: Vec<SchemaFault>,
     pointer: String,
-    /// The references whose definitions the walk is inside of.
+    /// The references whose definitions enclose the current node.
     open: Vec<String>,
     /// References, and the names given to their definitions.
     names: Vec<(String, String)>,

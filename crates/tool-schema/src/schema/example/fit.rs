@@ -36,7 +36,7 @@ pub(super) const fn text_fits(text: &str, bounds: Option<&Constraints>) -> bool 
     }
 }
 
-/// A model sends ISO 8601 text; in an output it is `{secs, nanos}`, as serde writes it.
+/// Whether a value is a duration: ISO 8601 text from a model, or `{secs, nanos}` in an output, as serde writes it.
 pub(super) const fn duration_fits(value: &Json, output: bool) -> bool {
     match value {
         Json::String(text) => !output && duration::seconds(text.as_bytes()).is_some(),
@@ -106,7 +106,7 @@ const fn is_less(left: Number, right: Number) -> bool {
     }
 }
 
-/// Exact for integers; for fractions within a tolerance of 1e-9, relative to the quotient.
+/// Whether a number is a multiple of a step: exact for integers; for fractions within a tolerance of 1e-9, relative to the quotient.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,

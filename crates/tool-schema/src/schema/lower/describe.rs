@@ -1,4 +1,4 @@
-//! The `description` of a node: its documentation, then what a dialect has no keyword for, then the documentation of enum values.
+//! The `description` of a node: its documentation, then the constraints for which a dialect has no keyword, then the documentation of enum values.
 
 use crate::schema::lower::masks::{self, ALL};
 use crate::schema::lower::{Peeled, bounds};
@@ -49,7 +49,7 @@ impl Description {
 
     /// Adds documentation, which may end without a full stop.
     pub(super) const fn tell(&mut self, out: &mut Out<'_>, mask: u8, text: Text) {
-        // Not `is_empty` and `last`, which are calls.
+        // `is_empty` and `last` would be calls, which are slow in const evaluation.
         let [.., last] = text.0.as_bytes() else {
             return;
         };

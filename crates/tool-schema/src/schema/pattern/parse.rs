@@ -200,7 +200,7 @@ impl<'a> Parser<'a> {
                 attempt!(self.add_range(&mut set, 0x2028, 0x2029));
                 (Kind::Set, attempt!(self.close_set(set, true)))
             }
-            // Common case without a call, because const evaluation pays for each call.
+            // This common case needs no call, because each call costs time in const evaluation.
             byte if byte != b'\\' && byte < 128 => {
                 self.at += 1;
                 (Kind::Byte, byte)

@@ -75,7 +75,7 @@ pub(crate) struct Program {
 
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Omit the arrays, which would fill screens.
+        // The arrays are omitted, because their output would be too long to read.
         f.debug_struct("Program")
             .field("steps", &self.step_count)
             .field("anchored", &self.is_anchored())
@@ -125,7 +125,7 @@ impl Program {
             if self.starts_anchored && states.count == 0 {
                 return false;
             }
-            // Handle ASCII without a call, here and below, because const evaluation pays for each call.
+            // Here and below, ASCII is handled without a call, because each call costs time in const evaluation.
             let (character, width) = if text[at] < 128 {
                 (text[at] as u32, 1)
             } else {

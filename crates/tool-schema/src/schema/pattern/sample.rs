@@ -14,7 +14,6 @@ pub fn sample(pattern: &Pattern, choose: &mut dyn FnMut(usize) -> usize) -> Opti
 }
 
 impl Program {
-    /// As [`sample`].
     fn sample(&self, choose: &mut dyn FnMut(usize) -> usize) -> Option<String> {
         let mut text = String::new();
         let mut at = self.entry;

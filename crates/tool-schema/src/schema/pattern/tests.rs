@@ -1,6 +1,5 @@
-//! Tables of what patterns match and reject. The expected results are those of the `regex` crate for the expression translated
-//! from ECMA-262, except for `.`, which also matches `\r`, U+2028 and U+2029 there, and for `[]`, `[^]` and `[\b]`, which `regex`
-//! does not support.
+//! Tables of texts that patterns match and reject. The expected results are those of the `regex` crate for the expression translated from ECMA-262,
+//! except for `.`, which also matches `\r`, U+2028 and U+2029 there, and for `[]`, `[^]` and `[\b]`, which `regex` does not support.
 
 use super::PatternError::{Backreference, Lookaround, Syntax, TooLarge, WordBoundary};
 use super::{MAX_STEPS, Pattern, Program};
@@ -213,7 +212,7 @@ fn stays_within_its_limits() {
         Program::parse_str("((((a{9}){9}){9}){9}){9}").err(),
         Some(TooLarge)
     );
-    // Nor is the time exponential in the length of the text.
+    // The time is not exponential in the length of the text either.
     assert!(!Pattern::new("^(a?){60}a{60}$").is_match(&"a".repeat(121)));
     assert!(!Pattern::new("^(a+)+$").is_match(&format!("{}b", "a".repeat(10_000))));
 }

@@ -322,7 +322,7 @@ impl Report {
         self.push_bytes(text.as_bytes(), from, to);
     }
 
-    /// Copies byte by byte, which is slow: only a failing build gets here.
+    /// Copies byte by byte. This is slow, but only a failing build calls it.
     const fn push_bytes(&mut self, bytes: &[u8], from: usize, to: usize) {
         let mut at = from;
         while at < to && self.len < self.most {

@@ -6,10 +6,10 @@ use crate::schema::{
 };
 use tool_rules::Rule;
 
-/// Checks that a type can read what its stated schema lets a model send, or that it writes what the stated schema describes.
-/// `own` is the schema of the type itself; a type without one is not checked. `field` is empty for a type as a whole.
+/// Checks that a type can read every value that its stated schema accepts from a model, or that it writes values of the stated schema. `own` is the
+/// schema of the type itself; a type without one is not checked. `field` is empty for a type as a whole.
 ///
-/// Only provable contradictions are faults, because a user's type may read more than its own schema says.
+/// Only provable contradictions are faults, because a user's type may read more values than its own schema accepts.
 #[track_caller]
 pub const fn check_as(
     own: Option<&Schema>,
@@ -42,7 +42,7 @@ pub const fn check_as(
     }
 }
 
-/// Returns what the type reads, and what it cannot read of the stated schema under the bounds around it.
+/// Returns a form that the type reads, and a form that the stated schema accepts and the type cannot read, under the bounds around it.
 const fn contradiction(
     own: &Schema,
     stated: &Schema,
@@ -245,7 +245,7 @@ mod tests {
         contradiction(Own::SCHEMA, Stated::SCHEMA, &Constraints::NONE).is_none()
     }
 
-    // E4, E7: each of these compiled, and serde rejected what the schema accepts
+    // E4, E7: each of these pairs compiled, and serde rejected values that the schema accepts
     #[test]
     fn unreadable_stated_type_is_a_contradiction() {
         assert!(!agree::<u32, String>());

@@ -1,4 +1,4 @@
-//! Runs of bytes in the shared buffer, and how a dialect's text is copied out of them.
+//! Runs of bytes in the shared buffer, and the copy of one dialect's text out of them.
 
 #[allow(
     unsafe_code,

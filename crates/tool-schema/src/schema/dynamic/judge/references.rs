@@ -12,7 +12,7 @@ struct Link<'a> {
     from: String,
     to: &'a str,
     pointer: String,
-    /// A property that is not required is on the path from `from` to the reference.
+    /// Whether a property that is not required is on the path from `from` to the reference.
     optional: bool,
 }
 

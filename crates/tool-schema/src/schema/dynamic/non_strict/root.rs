@@ -100,7 +100,7 @@ impl Adapter {
         };
         let own = get(entries, "properties").map_or(0, |own| own.entries().len());
         if merged.properties.len() > own {
-            // It allows only the properties of the root, without those of the alternatives.
+            // `additionalProperties` would refuse the properties of the alternatives.
             entries.retain(|(name, _)| name != "additionalProperties");
         }
         let required: Vec<Doc> = merged.required.into_iter().map(Doc::String).collect();
