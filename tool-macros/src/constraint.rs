@@ -36,7 +36,7 @@ pub(crate) struct ValueWords {
 }
 
 impl ValueWords {
-    /// Reads what follows `word`; `None` if the option is not one of [`VALUE_WORDS`].
+    /// Reads the tokens after `word`; `None` if the option is not one of [`VALUE_WORDS`].
     pub(crate) fn take(&mut self, word: &Ident, input: ParseStream<'_>) -> Option<syn::Result<()>> {
         if word == "default" {
             Some(value_of(input).and_then(|value| once(&mut self.default, word, value)))
@@ -64,7 +64,7 @@ const AUDIT_FORMS: [(&str, &str); 3] = [
 ];
 
 impl AuditForm {
-    /// Reads what follows the option `audit` at `at`.
+    /// Reads the tokens after the option `audit` at `at`.
     pub(crate) fn parse(at: &Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         if !(input.peek(Token![=]) && input.peek2(syn::Ident)) {
             return Err(syn::Error::new(at.span(), texts::AUDIT_EXPECTED));
@@ -131,7 +131,7 @@ impl Bounds {
         self.tokens.is_empty()
     }
 
-    /// Reads what follows `word`; `None` if the option is not a constraint.
+    /// Reads the tokens after `word`; `None` if the option is not a constraint.
     fn take(&mut self, word: &Ident, input: ParseStream<'_>) -> Option<syn::Result<()>> {
         let parse: fn(&mut Self, &Ident, ParseStream<'_>) -> syn::Result<()> =
             match &*word.to_string() {

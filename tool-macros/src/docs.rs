@@ -1,8 +1,8 @@
 //! Conversion of doc comments to description texts.
 //!
-//! Lines of a paragraph are joined, paragraphs are separated by an empty line, list items and fenced code
-//! keep their lines. A heading loses its marks and keeps its own line. Sections for Rust callers (`# Errors`,
-//! `# Panics`, `# Safety`, `# Examples`) are removed: a model has no use for them, and every token costs.
+//! Lines of a paragraph are joined. Paragraphs are separated by an empty line. List items and fenced code keep their lines. A heading loses its marks
+//! and keeps its own line. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Examples`) are removed: a model does not need them, and
+//! every token has a cost.
 
 use std::fmt::Write;
 
@@ -32,7 +32,7 @@ impl Doc {
         let mut reported = false;
         for attr in attrs.iter().filter(|attr| attr.path().is_ident("doc")) {
             let Meta::NameValue(meta) = &attr.meta else {
-                continue; // `#[doc(hidden)]` and the like
+                continue; // such as `#[doc(hidden)]`
             };
             if let Some(text) = literal_text(&meta.value) {
                 add_lines(&text, &mut lines);

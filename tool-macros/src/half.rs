@@ -1,8 +1,8 @@
 //! Detection of incomplete code, while the user is typing.
 //!
-//! rustc parses an item before it passes it to a macro, reports what is missing, and passes the item on nevertheless.
-//! A second error about the same mistake would be noise, so the macro does not report code that is recognized as
-//! incomplete. Anything else is reported, even if rustc may have done so: a tool must never be missing silently.
+//! rustc parses an item before it passes it to a macro, reports missing tokens, and passes the item on nevertheless. A second error about the same
+//! mistake would not help the user, so the macro does not report code that is recognized as incomplete. All other errors are reported, even if rustc
+//! may have reported them: a tool must never be missing silently.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -135,7 +135,7 @@ fn angles(tokens: &[TokenTree]) -> usize {
     depth
 }
 
-/// Whether a type ends and something else follows without a comma.
+/// Whether a type ends and another token follows without a comma.
 fn misses_comma(tokens: &[TokenTree]) -> bool {
     let sign = |at: usize| match tokens.get(at) {
         Some(TokenTree::Punct(punct)) => punct.as_char(),
@@ -148,7 +148,7 @@ fn misses_comma(tokens: &[TokenTree]) -> bool {
             ]
             .iter()
             .any(|keyword| word == keyword),
-            // Not the end of `->` or of `for<'a>`, after which a type continues.
+            // The `>` of `->` or of `for<'a>` does not end the type.
             TokenTree::Punct(punct) => {
                 punct.as_char() == '>'
                     && !(at > 1 && sign(at - 2) == '-')
@@ -167,7 +167,7 @@ fn misses_comma(tokens: &[TokenTree]) -> bool {
 mod tests {
     use super::{is_half_typed, is_half_typed_item};
 
-    // G9: incomplete code causes one error, that of rustc.
+    // G9: incomplete code causes one error, the error of rustc.
     #[test]
     fn incomplete_parameters_are_recognised() {
         for half in [

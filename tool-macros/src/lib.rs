@@ -69,8 +69,8 @@ pub fn tool(
 
 /// Puts its tokens after the annotated item.
 ///
-/// `#[tool]` puts the struct of the arguments and everything else into this attribute. In an `impl` or a `trait`,
-/// where structs are not allowed, rustc then drops the struct with its attributes and reports one error.
+/// `#[tool]` puts the struct of the arguments and all other generated items into this attribute. In an `impl` or a `trait`, where structs are not
+/// allowed, rustc then drops the struct with its attributes and reports one error.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn beside(

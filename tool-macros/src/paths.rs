@@ -42,8 +42,8 @@ impl Paths {
     }
 }
 
-/// Generates the name of the module of tool-core that generated code uses. It has the patch version in it, so that code of one version does not compile
-/// with the crate of another.
+/// Generates the name of the module of tool-core that generated code uses. The name contains the patch version, so that code of one version does not
+/// compile with the crate of another version.
 pub(crate) fn private(span: Span) -> Ident {
     Ident::new(concat!("__private", env!("CARGO_PKG_VERSION_PATCH")), span)
 }

@@ -13,7 +13,7 @@ pub(crate) struct Siblings {
 }
 
 impl Siblings {
-    /// Creates it for a type; `is_read` is whether the derive itself generates a `Deserialize`.
+    /// Creates an unread list for a type; `is_read` is whether the derive itself generates a `Deserialize`.
     pub(crate) fn of(is_read: bool) -> Self {
         Self {
             names: OnceCell::new(),

@@ -1,4 +1,4 @@
-//! Front end of `tool_stream!`: reports what the body must not do at its token, and leaves the rest to async-stream.
+//! Front end of `tool_stream!`: reports code that the body must not contain, at its token, and passes the rest to async-stream.
 //!
 //! ```text
 //! tool_stream! { yield Step::Started; let pages = fetch().await?; Report::from(pages) }
@@ -179,7 +179,7 @@ impl Scrub<'_> {
                         self.errors.at(&question, TRY_IN_MACRO);
                     }
                     self.tries = true;
-                    // At the user's position, but marked as generated, so that lints skip it.
+                    // The span has the user's position, but is marked as generated, so that lints skip it.
                     let span = Span::call_site().located_at(question.span());
                     out.extend(quote_spanned!(span=> .__tried()));
                     out.push(question.into());
@@ -224,7 +224,7 @@ pub(crate) fn first_yield(tokens: impl IntoIterator<Item = TokenTree>) -> Option
     None
 }
 
-/// Moves a closure to `out`, after its first `|`: the parameters and the body.
+/// Moves the rest of a closure to `out`, after its first `|`: the parameters and the body.
 fn skip_closure(
     tokens: &mut std::iter::Peekable<impl Iterator<Item = TokenTree>>,
     out: &mut Vec<TokenTree>,

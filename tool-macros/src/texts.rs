@@ -1,7 +1,7 @@
 //! The error texts of the macros.
 //!
-//! Lower case, no final period, code in backticks, what is wrong and then what to write instead. The messages of rules, which begin with an
-//! id in brackets, are in the crate `tool-rules`.
+//! A text is in lower case, without a final period, and has code in backticks. It says what is wrong and then what to write instead. The messages of
+//! rules, which begin with an id in brackets, are in the crate `tool-rules`.
 
 pub(crate) mod tool;
 
@@ -21,7 +21,7 @@ pub(crate) fn list(words: impl IntoIterator<Item = impl Display>) -> String {
     out
 }
 
-// Lists of options.
+// Texts about lists of options.
 pub(crate) fn list_expected(attr: &syn::Attribute) -> String {
     let name = attr
         .path()
@@ -86,11 +86,11 @@ pub(crate) fn unknown_rule(rule: impl Display, known: &[&str]) -> String {
     )
 }
 
-// Documentation.
+// Texts about doc comments.
 pub(crate) const DOC_NOT_LITERAL: &str =
     "a description must be literal text, write it out as `///` lines";
 
-// JSON tokens and numbers.
+// Texts about JSON tokens and numbers.
 pub(crate) const JSON_EXPECTED: &str = "expected a JSON value: `null`, `true`, `false`, a number, text in quotes, `[…]` or `{ \"key\": … }`";
 pub(crate) const JSON_KEY: &str = "expected a key in quotes, as in `{ \"key\": 1 }`";
 pub(crate) const NUMBER_EXPECTED: &str = "expected a number, written out";
@@ -102,7 +102,7 @@ pub(crate) fn json_key_twice(key: &str) -> String {
     format!("the key `{key}` appears twice, remove one")
 }
 
-// Constraints.
+// Texts about constraints.
 pub(crate) const RANGE_EXPECTED: &str =
     "expected a range of numbers, such as `range = 1..=50` or `range = 0.0..`";
 pub(crate) const LENGTH_EXPECTED: &str =
@@ -125,7 +125,7 @@ pub(crate) fn pattern_and_format(format: &str) -> String {
         .to_string()
 }
 
-// Attributes of serde.
+// Texts about serde's attributes.
 pub(crate) const STRUCT_TAG: &str = Rule::STRUCT_TAG.message;
 pub(crate) const VARIANT_UNTAGGED: &str = Rule::VARIANT_UNTAGGED.message;
 pub(crate) const SERDE_GETTER: &str = Rule::SERDE_GETTER.message;
@@ -155,7 +155,7 @@ pub(crate) fn unknown_case(case: &str, known: &[&str]) -> String {
     )
 }
 
-// Types.
+// Texts about types.
 pub(crate) const UNION: &str = Rule::UNION.message;
 pub(crate) const UNIT_STRUCT: &str = Rule::UNIT_STRUCT.message;
 pub(crate) const TUPLE_STRUCT: &str = Rule::TUPLE.message;
@@ -191,7 +191,7 @@ pub(crate) const FLATTEN_WORDS: &str =
     "a flattened field has no value of its own on the wire, state this on the fields inside";
 pub(crate) const VALUE_WORDS_UNIT: &str = "a variant without data takes no `as`";
 
-// Names and documentation.
+// Texts about names and documentation.
 pub(crate) fn property_key(key: &str) -> String {
     Rule::PROPERTY_KEY.message_with(&[&key]).to_string()
 }

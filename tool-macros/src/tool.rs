@@ -19,7 +19,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     let written = match parse::parse(attr.clone(), item.clone(), &errors) {
         Parsed::Tool(written) => written,
         Parsed::Both(both) => {
-            // Errors are reported when the remaining half is expanded.
+            // Errors are reported when rustc expands the remaining variant.
             drop(errors.finish());
             return both;
         }

@@ -11,7 +11,7 @@ use crate::errors::Errors;
 use crate::paths::{Paths, ends};
 use crate::texts;
 
-/// Reads the list of one attribute. `take` reads what follows an option. Parsing continues after an invalid element.
+/// Reads the list of one attribute. `take` reads the tokens after an option. Parsing continues after an invalid element.
 pub(crate) fn of_attribute(
     attr: &Attribute,
     errors: &Errors,
@@ -111,7 +111,7 @@ pub(crate) fn once<T>(slot: &mut Option<T>, word: &Ident, value: T) -> syn::Resu
     Ok(())
 }
 
-/// Returns what `parse` reads, and the tokens that it took.
+/// Returns the value that `parse` reads, and the tokens of this value.
 pub(crate) fn with_tokens<T>(
     input: ParseStream<'_>,
     parse: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
@@ -123,7 +123,7 @@ pub(crate) fn with_tokens<T>(
     Ok((value, before.into_iter().take(taken).collect()))
 }
 
-/// Joins an option and what follows it, for the span of the whole.
+/// Joins an option and the tokens after it, for the span of the whole.
 pub(crate) fn whole(word: &Ident, rest: TokenStream) -> TokenStream {
     let mut all = word.to_token_stream();
     all.extend(rest);

@@ -1,9 +1,9 @@
 //! Detection of mutually recursive types without `#[schema(recursive)]`.
 //!
-//! Their constants would contain each other, which rustc refuses with 95 lines that mention no attribute. A derive sees only one
-//! type, so each derive records the names in its fields here, and the derive of the last type of a cycle finds its own name
-//! again. Names can be misleading (two modules may have a type of the same name), so the generated code asks the types
-//! themselves, with the impls of `Holds` that each derive writes. If the names were misleading, the field has its normal schema.
+//! Their constants would contain each other, which rustc refuses with 95 lines that mention no attribute. A derive sees only one type, so each derive
+//! records the names in its fields here, and the derive of the last type of a cycle finds its own name again. Names can be ambiguous (two modules may
+//! have a type of the same name), so the generated code compares the types themselves, with the impls of `Holds` that each derive writes. If the
+//! types differ, the field has its normal schema.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};

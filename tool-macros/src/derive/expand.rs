@@ -72,7 +72,7 @@ pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
 /// Generates warnings outside of the block, because its `allow` would silence them.
 fn warnings(decided: &Decided<'_>) -> TokenStream {
     let mut out = TokenStream::new();
-    // A model does not fill in a type that is only written.
+    // Warnings about arguments do not apply to a type that is only written.
     let input = (!decided.is_generic()).then(|| {
         let input = spans::is_input(&decided.paths, &decided.input.ident);
         quote!((#input) &&)

@@ -1,4 +1,4 @@
-//! The checked type: everything that the code generation needs, which cannot fail any more.
+//! The checked type: the complete input of the code generation, after which no step can fail.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
@@ -27,7 +27,7 @@ pub(crate) struct Decided<'a> {
     /// Whether to implement `JsonSchema` as well.
     pub(crate) json_schema: bool,
     pub(crate) circles: Circles,
-    /// What reads and writes the type if `as` or `integer` states its format.
+    /// The readers and writers of the type, if `as` or `integer` states its format.
     pub(crate) stated: Vec<Stated>,
     /// serde's attributes on the type, as far as they concern reading.
     pub(crate) serde: Serde,
@@ -38,7 +38,7 @@ pub(crate) struct Decided<'a> {
     pub(crate) deserialize: Option<Ident>,
 }
 
-/// A format that is stated for the type as a whole, and what has to match it.
+/// A format that is stated for the type as a whole, and the reader or writer that has to match it.
 pub(crate) struct Stated {
     pub(crate) own: Own,
     /// Whether it reads the type; otherwise it writes the type.
@@ -49,7 +49,7 @@ pub(crate) struct Stated {
     pub(crate) place: TokenStream,
 }
 
-/// What reads or writes a value.
+/// The reader or the writer of a value.
 #[derive(Clone)]
 pub(crate) enum Own {
     /// A type, such as in `#[serde(try_from = "u8")]`, or the field of a newtype.
@@ -135,9 +135,9 @@ pub(crate) enum Payload<'a> {
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(crate) struct Entry<'a> {
     pub(crate) original: &'a syn::Field,
-    /// The key in what a model sends.
+    /// The key in the arguments that a model sends.
     pub(crate) name: String,
-    /// The key in what the tool returns.
+    /// The key in the output that the tool returns.
     pub(crate) out_name: String,
     pub(crate) doc: Doc,
     pub(crate) value: Value,
@@ -151,7 +151,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) serde: Serde,
     /// Whether the inner fields replace this field.
     pub(crate) flatten: bool,
-    /// Whether serde fills it in when it is absent, so that its type must accept null.
+    /// Whether serde fills in an absent value, so that the type must accept null.
     pub(crate) must_be_optional: bool,
 }
 

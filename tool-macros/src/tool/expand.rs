@@ -23,7 +23,7 @@ pub(super) fn expand(tool: &Decided<'_>) -> TokenStream {
     let checks = checks::all(tool);
     let warnings = checks::warnings(tool);
     let implementation = implementation(tool);
-    // What the user allows on the fn applies to the generated code. The warnings stay outside of it.
+    // The user's `#[allow(…)]` attributes on the fn also apply to the generated code, but not to the warnings.
     let deprecated = tool.is_deprecated.then(|| quote!(deprecated,));
     let private = tool.paths.private();
     let rest = quote! {
@@ -48,7 +48,8 @@ pub(super) fn expand(tool: &Decided<'_>) -> TokenStream {
         };
     };
     let item = input::item(tool, &rest);
-    // The fn comes first, otherwise editors take its name for the struct's. Lints about the shape that a tool needs are allowed.
+    // The fn comes first, because editors would otherwise treat its name as the name of the struct. Lints about the shape that a tool needs are
+    // allowed.
     quote! {
         #[allow(
             clippy::fn_params_excessive_bools,
@@ -103,7 +104,7 @@ fn implementation(tool: &Decided<'_>) -> TokenStream {
         }
     };
     let shown = run::at_output(tool, quote!(&Self::Output));
-    // Underlined as the return type, like everything that depends on it: a type that cannot be an output is reported once.
+    // Code that depends on the return type has its spans, so that rustc reports a type that cannot be an output once.
     let view = quote! {
         fn model_view(#value: #shown) -> ::core::option::Option<#private::ModelOutput>
     };
@@ -150,7 +151,7 @@ fn stored_output(tool: &Decided<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let private = tool.paths.private();
-    // Underlined as the return type, so that a type that cannot be an output is reported once.
+    // The code has the spans of the return type, so that rustc reports a type that cannot be an output once.
     let read = run::at_output(
         tool,
         quote!(#private::probe::StoredOutput::<Self::Output>::NEW),

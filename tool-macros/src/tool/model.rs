@@ -1,4 +1,4 @@
-//! The checked tool: everything that the expansion needs, which cannot fail any more.
+//! The checked tool: the complete input of the expansion, after which no step can fail.
 
 use proc_macro2::{Span, TokenStream};
 use quote::format_ident;
@@ -43,7 +43,7 @@ pub(crate) struct Decided<'a> {
     pub(crate) allow: &'a Allowed,
 }
 
-/// A parameter and who supplies it.
+/// A parameter and the source of its value.
 pub(crate) struct Param<'a> {
     pub(crate) ident: &'a Ident,
     /// The type as written.
@@ -66,7 +66,7 @@ impl Param<'_> {
         format_ident!("__A{}", self.number)
     }
 
-    /// The type of the value: that of a borrowed one without its `&`.
+    /// The type of the value; for a borrowed value, the type without its `&`.
     pub(crate) fn value_ty(&self) -> &Type {
         match self.source {
             Source::Borrowed(ty) => ty,

@@ -15,13 +15,13 @@ impl Check<'_> {
         self.siblings.has(name)
     }
 
-    /// Whether serde's derive writes the type and none reads it, so that the rules for
-    /// arguments do not apply. If it is read nevertheless, const evaluation reports that.
+    /// Whether the type has serde's derive for writing and none for reading, so that the rules for arguments do not apply. If the type is read
+    /// nevertheless, const evaluation reports that.
     pub(super) fn is_only_written(&self) -> bool {
         self.siblings.is_only_written()
     }
 
-    /// Records what reads and writes a type with `as`.
+    /// Records the reader and the writer of a type with `as`.
     pub(super) fn stated_as(&mut self, attributes: &Attributes, body: &Body<'_>) {
         let words = &attributes.words;
         let Some(ty) = &words.value.as_type else {
@@ -54,7 +54,7 @@ impl Check<'_> {
         }
     }
 
-    /// Records what reads and writes an enum with `integer`. Refuses serde's derive, which represents variants by their names.
+    /// Records the reader and the writer of an enum with `integer`. Refuses serde's derive, which represents variants by their names.
     pub(super) fn stated_integer(&mut self, word: &Ident, serde: &Serde) {
         let by_name =
             |other: Option<&OtherType>, derive| other.is_none() && self.has_derive(derive);
@@ -75,7 +75,7 @@ impl Check<'_> {
     }
 }
 
-/// Returns what reads or writes the type: the type in serde's attribute, else serde's derive, else `None`.
+/// Returns the reader or the writer of the type: the type in serde's attribute, else serde's derive, else `None`.
 fn form_by(other: Option<&OtherType>, has_derive: bool, derived: Option<&Own>) -> Option<Own> {
     match other {
         Some(other) => other.ty().map(Box::new).map(Own::Type),

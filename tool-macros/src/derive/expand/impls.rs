@@ -135,7 +135,7 @@ pub(super) fn json_schema(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// Returns the type's generics. Parameters that a field names get the bound `StrictSchema`; a field of type `T::Item` gets it as a whole.
+/// Returns the type's generics. Parameters that a field names get the bound `StrictSchema`; for a field of type `T::Item`, this type gets the bound.
 fn bounded(decided: &Decided<'_>) -> Generics {
     let private = decided.paths.private();
     bounded_by(decided, &quote!(#private::StrictSchema))

@@ -1,7 +1,7 @@
-//! Generation of `Decode`, which reads a value from what a model sends.
+//! Generation of `Decode`, which reads a value from a model's arguments.
 //!
-//! A type that also has a `Deserialize` is read with that: it may be the user's own impl, and stricter
-//! than the schema. The `Deserialize` of `#[schema(deserialize)]` is generated here, from the same code.
+//! A type that also has a `Deserialize` is read with that impl, which may be the user's own and stricter than the schema. The `Deserialize` of
+//! `#[schema(deserialize)]` is generated here, from the same code.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -87,7 +87,7 @@ impl Read<'_> {
             error = Some(
                 syn::Error::new_spanned(word, texts::DESERIALIZE_BY_SERDE).into_compile_error(),
             );
-            // Without this, a tool that takes the type would cause a second error.
+            // Without a body, a tool that takes the type would cause a second error.
             Body {
                 code: quote!(__reader.none()),
                 needs: Vec::new(),
@@ -98,7 +98,7 @@ impl Read<'_> {
                 const ASKS: ::core::primitive::bool = true;
             )
         });
-        // For a type with parameters this cannot be asked here.
+        // For a type with parameters, the impls of `Deserialize` are only known for concrete parameters, so the choice is not made here.
         let by_serde = (own.is_none() && !decided.is_generic()).then(|| {
             quote! {
                 if let ::core::option::Option::Some(__read) = #private::asks::SerdeOf::<#ident>::READ {

@@ -1,8 +1,8 @@
 //! Check of `tool_stream!` in a fn that borrows from the host. The stream outlives the call of
 //! the fn, so a borrow in it is refused. rustc would underline generated code and suggest no fix.
 //!
-//! A borrow that the fn uses before it creates its stream is allowed, and so is one that a `let`
-//! of the same name has copied, as in `let cx = cx.clone();`.
+//! A borrow that the fn uses before it creates its stream is allowed, and so is a borrow that a `let` of the same name has copied, as in `let cx =
+//! cx.clone();`.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
@@ -38,7 +38,7 @@ pub(crate) fn check_yield(body: &TokenStream, errors: &Errors) -> bool {
     word.is_some()
 }
 
-/// Returns the fn of a tool for the fallback. Streams that use a borrowed host value are replaced, so that rustc does not report that again.
+/// Returns the fn of a tool for the fallback. Streams that use a borrowed host value are replaced, so that rustc does not report the borrow again.
 pub(crate) fn without_captures(tool: &Decided<'_>, function: &Function) -> TokenStream {
     let borrowed = tool
         .params
@@ -54,7 +54,7 @@ pub(crate) fn without_captures(tool: &Decided<'_>, function: &Function) -> Token
     quote!(#[allow(unused_variables)] #item)
 }
 
-/// Whether a `tool_stream!` in the tokens uses a name that no `let` before it has shadowed. `taken` is whether one has.
+/// Whether a `tool_stream!` in the tokens uses a name that no `let` before it has shadowed. `taken` is whether a `let` has shadowed it so far.
 fn captures(tokens: TokenStream, name: &str, taken: &mut bool) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for at in 0..tokens.len() {

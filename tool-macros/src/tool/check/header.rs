@@ -6,7 +6,7 @@ use crate::errors::Errors;
 use crate::tool::parse::function::Function;
 use crate::tool::texts;
 
-/// Refuses what a fn may have but a tool may not: `const`, `unsafe`, `extern`, generics, a `where` clause.
+/// Refuses parts of a header that a tool cannot have: `const`, `unsafe`, `extern`, generics, a `where` clause.
 pub(super) fn check(function: &Function, errors: &Errors) {
     if let Some(token) = &function.constness {
         errors.at(token, texts::CONST);

@@ -1,5 +1,5 @@
-//! Host types that are recognized by their names, so that a parameter without the
-//! required attribute or `&` causes one error that says which is missing.
+//! Host types that are recognized by their names, so that a parameter without the required attribute or `&` causes one error that names the missing
+//! part.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{GenericArgument, Ident, PathArguments, Type};
@@ -52,7 +52,7 @@ pub(crate) fn argument(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Returns what to write for a by-value parameter of a host type: `ToolContext`, `Reads<T>`, `Writes<T>`.
+/// Returns the correct type for a by-value parameter of a host type: `ToolContext`, `Reads<T>`, `Writes<T>`.
 pub(crate) fn by_reference(name: &Ident, ty: &Type) -> Option<String> {
     if let Some(inner) = argument(ty).filter(|_| is_option(ty)) {
         let inner = match peeled(inner) {

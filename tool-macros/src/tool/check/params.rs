@@ -43,7 +43,7 @@ pub(super) fn decide<'a>(written: &'a Written, errors: &Errors) -> Vec<Param<'a>
     params
 }
 
-/// Checks that the struct of `#[args]` is all that the model sends.
+/// Checks that the model sends no parameter besides the struct of `#[args]`.
 fn args_alone(params: &[Param<'_>], options: &Options, errors: &Errors) {
     let mut args = params
         .iter()

@@ -125,7 +125,7 @@ fn record(tool: &Decided<'_>, fields: &[Field<'_>]) -> TokenStream {
     let idents: Vec<_> = fields.iter().map(|field| field.ident).collect();
     let types = nested(fields.iter().map(|field| field.alias.to_token_stream()));
     let refs = nested(idents.iter().map(|ident| quote!(&self.#ident)));
-    // Generated names, because a parameter may have the name of a constant of the user's.
+    // The names are generated, because a parameter may have the same name as a constant of the user.
     let locals: Vec<Ident> = (0..fields.len())
         .map(|number| format_ident!("__{number}"))
         .collect();

@@ -44,7 +44,7 @@ pub(crate) fn run(tool: &Decided<'_>) -> TokenStream {
         }
     };
     let returned = future_of(tool);
-    // Clippy would report a fn of the user's that returns `()` as a mistake.
+    // Clippy would report a user's fn that returns `()` as a mistake.
     quote! {
         #[allow(clippy::unit_arg)]
         fn run(
@@ -64,8 +64,8 @@ fn blocking(tool: &Decided<'_>, cx: &TokenStream, returned: &TokenStream) -> Tok
     at_output(tool, quote!(#call.await?))
 }
 
-/// Generates `impl Future<Output = …> + Send`. If the return type cannot be an output, or the body is not
-/// `Send`, rustc reports it there and not at the attribute. The same text at the same place is reported once.
+/// Generates `impl Future<Output = …> + Send`. If the return type cannot be an output, or the body is not `Send`, rustc reports it there and not at
+/// the attribute. rustc reports the same text at the same place once.
 fn future_of(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let future = quote! {

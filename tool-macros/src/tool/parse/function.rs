@@ -32,7 +32,7 @@ pub(crate) struct Function {
     pub(crate) body: TokenStream,
 }
 
-/// A parameter: a named one, or the tokens of one that a tool cannot have.
+/// A parameter: a named one, or the tokens of a parameter that a tool cannot have.
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly all are of the large kind, and there are few"
@@ -374,7 +374,7 @@ impl Function {
     }
 }
 
-/// Generates the fn again, unchanged except for what a parameter may not have (doc comments and the attributes of this macro).
+/// Generates the fn again, without the attributes that a parameter may not have (doc comments and the attributes of this macro).
 impl ToTokens for Function {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.with_params(&self.params).to_tokens(tokens);

@@ -18,8 +18,8 @@ use crate::words::{in_tokens, once, unknown};
 
 /// Defines [`Options`], its parser, [`WORDS`] and [`Options::check_conflicts`] from the rows of the table.
 ///
-/// A row is `"word" => field: Type = value;`, where `value` reads what follows the word. The type says how often the option may occur: see
-/// [`Slot`]. `, unless other => text` after the value refuses the option next to the option in the field `other`.
+/// A row is `"word" => field: Type = value;`, where `value` reads the tokens after the word. The type says how often the option may occur: see
+/// [`Slot`]. `, unless other => text` after the value refuses the option together with the option in the field `other`.
 macro_rules! options {
     (
         ($word:ident, $input:ident, $errors:ident)
@@ -39,7 +39,7 @@ macro_rules! options {
         }
 
         impl Options {
-            /// Reads what follows an option.
+            /// Reads the tokens after an option.
             fn take(
                 &mut self,
                 $word: &Ident,
@@ -76,9 +76,9 @@ options! {
     "title" => title: Option<LitStr> = text(input)?;
     /// `category = "search"`: the category in lists of tools.
     "category" => category: Option<LitStr> = text(input)?;
-    /// `tags("docs", "search")`: further words to find the tool by.
+    /// `tags("docs", "search")`: further words by which the tool is found.
     "tags" => tags: Option<Vec<LitStr>> = texts_of(input)?;
-    /// `example("Label", { … } => { … })`: a call, and what it returns.
+    /// `example("Label", { … } => { … })`: a call and its result.
     "example" => examples: Vec<Example> = example(input)?;
     /// `approval` or `approval = asks`: the calls that a person must approve.
     "approval" => approval: Option<Approval> = approval(input)?;
@@ -90,7 +90,7 @@ options! {
     "sequential" => sequential: Option<Ident> = word.clone();
     /// `harness`: the tool belongs to the program that runs the agent.
     "harness" => harness: Option<Ident> = word.clone();
-    /// `output_limit = 4096`: the most bytes of an output.
+    /// `output_limit = 4096`: the maximum number of bytes of an output.
     "output_limit" => output_limit: Option<TokenStream> = output_limit(input)?;
     /// `read_only`: a call changes nothing.
     "read_only" => read_only: Option<Ident> = word.clone();
@@ -156,7 +156,7 @@ impl<T> Slot for Option<T> {
     }
 }
 
-/// Any number of times.
+/// An option that may occur any number of times.
 impl<T> Slot for Vec<T> {
     type Value = T;
 
@@ -166,7 +166,7 @@ impl<T> Slot for Vec<T> {
     }
 }
 
-/// Any number of times, each with a list.
+/// An option that may occur any number of times, each time with a list.
 impl Slot for Allowed {
     type Value = Self;
 

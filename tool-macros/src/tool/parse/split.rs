@@ -40,7 +40,7 @@ pub(crate) fn on_cfg(attr: &TokenStream, function: &Function) -> Option<TokenStr
     })
 }
 
-/// The condition `P`, and what replaces the attribute if `P` is true.
+/// The condition `P`, and the attributes that replace the attribute if `P` is true.
 type Condition = (TokenStream, Vec<TokenStream>);
 
 /// Returns the first parameter with a condition, the index of the attribute, and the condition.
