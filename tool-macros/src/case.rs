@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn agrees_with_the_table_of_serde() {
-        // serde_derive/src/internals/case.rs
+        // These names are from the tests in `serde_derive/src/internals/case.rs`.
         let variants = [
             [
                 "verytasty",

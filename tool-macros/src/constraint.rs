@@ -314,7 +314,7 @@ impl ToTokens for Bounds {
     }
 }
 
-/// The allowed formats: those that every strict mode supports, each with the variant of `Format`.
+/// The allowed formats: the formats that every strict mode supports, each with the variant of `Format`.
 const FORMATS: &[(&str, &str)] = &[
     ("date-time", "DateTime"),
     ("date", "Date"),

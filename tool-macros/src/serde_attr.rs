@@ -59,7 +59,7 @@ impl<T> Default for Split<T> {
 }
 
 impl<T: Clone> Split<T> {
-    /// Returns these values, with those of `other` as a fallback.
+    /// Returns these values, with the values of `other` as a fallback.
     pub(crate) fn or(&self, other: &Self) -> Self {
         Self {
             deserialize: self

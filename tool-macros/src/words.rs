@@ -88,7 +88,7 @@ fn in_list(
     }
 }
 
-/// Adds the syntax of the option to an error that only says which token is missing.
+/// Adds the syntax of the option to an error that only names the missing token.
 fn with_usage(word: &Ident, error: syn::Error) -> syn::Error {
     let text = error.to_string();
     let bare = text.starts_with("expected ") || text.starts_with("unexpected end of input");

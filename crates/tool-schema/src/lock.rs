@@ -87,9 +87,9 @@ pub struct LockedTool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Callers {
-    /// Everything that was valid is still valid.
+    /// Every value that was valid is still valid.
     Compatible,
-    /// Something that was valid is no longer valid.
+    /// Some value that was valid is no longer valid.
     Breaking,
 }
 

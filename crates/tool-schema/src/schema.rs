@@ -268,7 +268,7 @@ pub struct Integer {
 pub struct EnumValue {
     /// The value in JSON, unescaped.
     pub value: &'static str,
-    /// The variant's documentation.
+    /// The documentation of the variant.
     pub description: Text,
 }
 
@@ -279,7 +279,7 @@ pub struct IntegerValue {
     pub value: i128,
     /// Name of the variant, which the schema's description lists.
     pub name: &'static str,
-    /// The variant's documentation.
+    /// The documentation of the variant.
     pub description: Text,
 }
 
@@ -321,7 +321,7 @@ pub enum AuditForm {
     Value,
     /// The first 100 characters of a string, with secrets redacted.
     Preview,
-    /// Only the length, whatever the type.
+    /// Only the length, for values of every type.
     Length,
 }
 

@@ -1,6 +1,6 @@
 //! `StrictSchema` for foreign types: types of the standard library, and types of other crates, each behind a feature with the name of the crate.
 //!
-//! The schema of each type accepts only what serde can read. A type whose serde format a schema cannot describe is
+//! The schema of each type accepts only values that serde can read. A type whose serde format no schema can describe is
 //! [`Kind::Refused`], with a message that names the type to use instead.
 
 use tool_rules::Rule;

@@ -67,7 +67,7 @@ pub use thread::{Message, NewMessage, Role, ThreadStore};
 /// The future that a store's methods return.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// Why a store did not do what was requested.
+/// The reason for which a store did not do the requested work.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {

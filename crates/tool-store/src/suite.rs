@@ -31,7 +31,7 @@
 //! | [`Catalogue`] | optional | `catalogue` |
 //!
 //! The optional traits of a store are named in the brackets at the end; without brackets, only the required ones are tested. A clone must be the same
-//! store, because a host gives one to its approvals, its ledger and its audit.
+//! store, because a host passes one clone each to its approvals, its ledger and its audit.
 //!
 //! # Comparisons of the tests
 //!

@@ -80,7 +80,7 @@ fn choice<'a>(body: &Object<'a>, whole: bool) -> Result<Option<Object<'a>>, Wire
 
 #[derive(Debug)]
 struct Call {
-    /// The number of the call, if the server gives one.
+    /// The number of the call, if the server sends one.
     index: Option<u64>,
     id: String,
     name: String,
@@ -101,7 +101,7 @@ pub(super) struct Streamed {
 impl Streamed {
     /// Reads a message, or a piece of one.
     fn message(&mut self, message: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
-        // The API has no such key. Servers that have copied the API use one of these two, and some use both for the same text.
+        // The API has no key for reasoning. Servers that have copied the API use one of these two, and some servers use both for the same text.
         let thought = ["reasoning_content", "reasoning"].into_iter();
         let thought = thought.filter_map(|key| message.get(key)?.text().ok());
         if let Some(piece) = thought.into_iter().find(|piece| !piece.is_empty()) {
@@ -184,7 +184,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Finds the call that a piece belongs to. A piece with a new id begins a new call, whatever its number is: some servers number every
+    /// Finds the call that a piece belongs to. A piece with a new id begins a new call, even if its number is in use: some servers number every
     /// call 0. Without numbers, as in a whole message, a name begins a new call.
     fn place(&self, index: Option<u64>, id: &str, named: bool) -> Option<usize> {
         let at = match index {
@@ -326,7 +326,7 @@ pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     }
 }
 
-/// Writes a file as a part of a user's message. The error says why the API does not accept the file.
+/// Writes a file as a part of a user's message. The error is the reason for which the API does not accept the file.
 pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Chat Completions fetches only http and https addresses");

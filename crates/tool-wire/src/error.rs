@@ -45,7 +45,7 @@ pub enum WireError {
     Stream {
         /// The provider that sent the stream.
         provider: Provider,
-        /// What is wrong, and what to do.
+        /// A description of the fault and of the fix.
         why: String,
     },
     /// A call has no result. Providers refuse a history with such a call.
@@ -67,7 +67,7 @@ pub enum WireError {
         provider: Provider,
         /// The number of the message in the thread.
         seq: u64,
-        /// What is wrong with the message.
+        /// A description of the fault in the message.
         why: String,
     },
 }

@@ -352,8 +352,8 @@ fn inline(file: &File<'_>) -> Option<Value> {
     takes.then(|| json!({"inlineData": {"mimeType": file.media_type, "data": data}}))
 }
 
-/// Writes a file as a part of a user's message, which may hold more types than a result, and addresses too. The error says why the API does not
-/// accept the file.
+/// Writes a file as a part of a user's message, which may hold more types than a result, and addresses too. The error is the reason for which the API
+/// does not accept the file.
 pub(super) fn content(file: &File<'_>) -> Result<Value, &'static str> {
     let known = match file.media_type.split_once('/') {
         Some(("image" | "audio" | "video" | "text", _)) => true,

@@ -187,7 +187,7 @@ impl Streamed {
             }
             draft.text(&item.text);
             match item.call {
-                // An incomplete call is written anew, with the arguments that have arrived.
+                // An incomplete call is written again, with the arguments that have arrived.
                 Some(call) if !item.whole => {
                     written.push(json(&FunctionCall::of(
                         &call.id,
@@ -380,7 +380,7 @@ pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     }
 }
 
-/// Writes a file as a part of a result or of a user's message. The error says why the API does not accept the file.
+/// Writes a file as a part of a result or of a user's message. The error is the reason for which the API does not accept the file.
 pub(super) fn content(file: &File<'_>) -> Result<serde_json::Value, &'static str> {
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Responses fetches only http and https addresses");

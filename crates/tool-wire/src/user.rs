@@ -61,7 +61,7 @@ fn text_part(provider: Provider, text: &str) -> Value {
     }
 }
 
-/// Writes a file as a part of the message. The error says why the provider does not accept the file.
+/// Writes a file as a part of the message. The error is the reason for which the provider does not accept the file.
 fn written(
     provider: Provider,
     file: &File<'_>,

@@ -29,7 +29,7 @@ impl Provider {
 
     /// The results of a message's calls, as messages (items, contents) of the next request.
     ///
-    /// The messages are in the order of the calls, whatever the order of `results`: each result answers the first open call with its id. Every
+    /// The messages are in the order of the calls and not of `results`: each result answers the first open call with its id. Every
     /// call must have a result. A [`CallResult`](tool_core::CallResult) and a turn's [`ToolMessage`](tool_core::turn::ToolMessage) are both accepted.
     pub fn results<'a, R: Into<ToolResult<'a>>>(
         self,

@@ -1,4 +1,4 @@
-//! Checks of a tool that need only its syntax, and the decision on what is generated.
+//! Checks of a tool that need only its syntax, and the decision on the generated code.
 
 pub(super) mod generator;
 mod header;
@@ -17,7 +17,7 @@ use crate::tool::model::Decided;
 use crate::tool::parse::Written;
 use crate::tool::texts;
 
-/// Decides what is generated; adds every error to `errors`. After an error, only the fallback uses the result, which then
+/// Decides which code is generated; adds every error to `errors`. After an error, only the fallback uses the result, which then
 /// omits the parameters that a tool cannot have.
 pub(super) fn check<'a>(written: &'a Written, errors: &Errors) -> Decided<'a> {
     let Written {

@@ -58,7 +58,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Generates the fields of `StaticDef` that say where the tool is listed.
+    /// Generates the fields of `StaticDef` about the lists of tools.
     pub(super) fn listing(&self) -> TokenStream {
         let (category, tags) = (&self.category, self.tags);
         quote! {
@@ -67,7 +67,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Generates the fields of `StaticDef` that say how the host runs a call.
+    /// Generates the fields of `StaticDef` about the host's execution of a call.
     pub(super) fn handling(&self, paths: &Paths, input: &Ident) -> TokenStream {
         let approval = self.approval(paths, input);
         let timeout = self.timeout(paths);

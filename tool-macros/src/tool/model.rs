@@ -35,9 +35,9 @@ pub(crate) struct Decided<'a> {
     /// Whether rustc would report the fn as written: it is incomplete, or its return type is not valid.
     pub(crate) is_broken: bool,
     pub(crate) facts: Facts<'a>,
-    /// The secrets on the attribute; those of parameters are in `params`.
+    /// The secrets on the attribute; the secrets of parameters are in `params`.
     pub(crate) secrets: &'a [Secret],
-    /// The variables on the attribute; those of parameters are in `params`.
+    /// The variables on the attribute; the variables of parameters are in `params`.
     pub(crate) variables: &'a [Variable],
     /// The rules that the whole tool allows.
     pub(crate) allow: &'a Allowed,

@@ -1,7 +1,7 @@
 //! Decoder from admitted text to a typed value, by serde.
 //!
 //! `serde_json::from_str` would check every byte again and count lines for its messages. This decoder uses the guard's own cursor, so
-//! that both agree on what a string or a number is. Numbers reach serde's buffers as numbers, whatever features of `serde_json` other
+//! that both agree on what a string or a number is. Numbers reach serde's buffers as numbers, regardless of the features of `serde_json` that other
 //! crates enable. Text that is not JSON is an error.
 
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Expected, Unexpected, Visitor};

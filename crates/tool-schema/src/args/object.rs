@@ -265,7 +265,7 @@ impl<S: Sink> Walk<'_, S> {
         Ok(())
     }
 
-    /// Refuses the value of a key, whatever the value is.
+    /// Refuses the value of a key without looking at the value.
     pub(super) fn refuse_value(
         &mut self,
         place: Place<'_>,

@@ -355,7 +355,7 @@ fn alike(name: &str, text: &str) -> bool {
     name == text || name.to_lowercase() == text.to_lowercase()
 }
 
-/// The names that a text can stand for, as the schema spells them.
+/// The names that a text can mean, in the spelling of the schema.
 fn names(schema: &Schema) -> Vec<&'static str> {
     match &schema.kind {
         Kind::Enum(values) => values.iter().map(|value| value.value).collect(),

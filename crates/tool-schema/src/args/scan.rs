@@ -385,7 +385,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// Passes any value.
+    /// Passes a value of any kind.
     pub fn skip(&mut self) -> Result<(), Stop> {
         match self.peek() {
             b'"' => self.string().map(drop),
@@ -419,7 +419,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Passes a key.
+    /// Passes the key of an entry, without its colon.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<Str, Stop> {
         if self.peek() != b'"' {

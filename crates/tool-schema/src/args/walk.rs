@@ -19,7 +19,7 @@ pub(super) struct Walk<'t, S> {
     pub(super) hops: (usize, u8),
     /// Number of bytes in failed attempts on union shapes.
     pub(super) wasted: usize,
-    /// Maximum of `wasted`.
+    /// The limit for `wasted`.
     pub(super) most_wasted: usize,
 }
 

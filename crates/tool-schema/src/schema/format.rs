@@ -101,7 +101,7 @@ impl Format {
     /// - `email`: a quoted local part (`"a b"@example.com`), an address literal (`a@[192.0.2.1]`), a display name
     ///   (`Ada <ada@example.com>`), and a domain with an `xn--…` label are rejected.
     /// - `date-time`, `date`, `time`: only digits are numbers. That crate checks the digits of a whole machine word at once,
-    ///   which lets some signs through, such as `+026-01-31`.
+    ///   which accepts some signs, such as `+026-01-31`.
     pub const fn matches(self, text: &[u8]) -> bool {
         match self {
             Self::DateTime => {

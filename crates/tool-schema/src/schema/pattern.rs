@@ -50,7 +50,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles `source`.
+    /// Compiles `source`, in const evaluation or at run time.
     ///
     /// # Panics
     ///

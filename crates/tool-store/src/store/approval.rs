@@ -31,7 +31,7 @@ pub struct ApprovalRequest {
     pub call: String,
     /// The name of the tool.
     pub tool: String,
-    /// The requesting user.
+    /// The user whose call or plan needs the approval.
     pub principal: String,
     /// The agent that acts for the requester.
     pub agent: Option<String>,
@@ -57,7 +57,7 @@ pub struct ApprovalRequest {
     pub parent: Option<String>,
 }
 
-/// The approver's decision.
+/// The decision of the approver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -74,7 +74,7 @@ pub enum Verdict {
 pub struct ApprovalAnswer {
     /// Whether the approver approves, edits or denies.
     pub verdict: Verdict,
-    /// The user who answers.
+    /// The user who gave this answer.
     pub approver: String,
     /// Why the approver decided so.
     pub reason: Option<String>,
@@ -123,7 +123,7 @@ pub struct ApprovalRow {
     pub request: ApprovalRequest,
     /// The status of the request.
     pub status: ApprovalStatus,
-    /// The person who is to answer.
+    /// The person who has to answer the request.
     pub assignee: Option<String>,
     /// The answer, once there is one.
     pub answer: Option<ApprovalAnswer>,
@@ -251,7 +251,7 @@ pub trait ApprovalStore: Send + Sync + 'static {
     /// Withdraws a pending or approved request. Returns false if there is none.
     fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool>;
 
-    /// Sets or clears the person who is to answer a pending request, and returns the row. Fails with `Missing` for an unknown id, and with `Conflict` if
+    /// Sets or clears the person who has to answer a pending request, and returns the row. Fails with `Missing` for an unknown id, and with `Conflict` if
     /// the request is not pending.
     fn assign<'a>(
         &'a self,

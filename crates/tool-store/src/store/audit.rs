@@ -23,7 +23,7 @@ pub struct AuditRow {
     pub call: String,
     /// The conversation of the call.
     pub thread: Option<String>,
-    /// The requesting user.
+    /// The user for whom the call was made.
     pub principal: Option<String>,
     /// The user whose rights the tool ran with, if it is not the requesting user.
     pub runtime_user: Option<String>,
@@ -43,9 +43,9 @@ pub struct AuditRow {
     pub decision: Option<String>,
     /// Version of the policy that decided.
     pub policy: Option<String>,
-    /// The approval that let the call run.
+    /// The id of the approval with which the call ran.
     pub approval: Option<String>,
-    /// The user who gave that approval.
+    /// The user who approved the call.
     pub approver: Option<String>,
     /// `ok`, a word of `tool_core::ErrorKind::as_str`, or `None` while the call runs.
     pub outcome: Option<String>,

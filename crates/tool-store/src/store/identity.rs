@@ -88,7 +88,7 @@ impl<'a> From<&'a Workspace> for Scope<'a> {
     }
 }
 
-/// A thread: one conversation of one workspace. Conversations of two workspaces never share a thread, whatever their names.
+/// A thread: one conversation of one workspace. Conversations of two workspaces never share a thread, even if their names are equal.
 ///
 /// ```
 /// use tool_store::{ThreadId, Workspace};
@@ -262,7 +262,7 @@ impl CallId {
         )
     }
 
-    /// A random identity, for a call outside of a thread. Fails with [`StoreError::Unavailable`] if the system gives no random bytes.
+    /// A random identity, for a call outside of a thread. Fails with [`StoreError::Unavailable`] if the system returns no random bytes.
     #[cfg(feature = "host")]
     pub fn alone(workspace: impl Into<Workspace>) -> Result<Self, StoreError> {
         let bits =

@@ -22,7 +22,7 @@ pub struct Intent {
     pub tool: String,
     /// Hash of the tool's contract.
     pub contract: String,
-    /// The requesting user.
+    /// The user for whom the call is made.
     pub principal: String,
     /// Hash of the canonical arguments.
     pub arguments_hash: String,

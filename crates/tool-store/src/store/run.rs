@@ -138,7 +138,7 @@ words!(RunStop { Interrupt = "interrupt", Cancel = "cancel", });
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of the input, including those read from a cache.
+    /// Tokens of the input, including tokens that were read from a cache.
     #[serde(default)]
     pub input_tokens: u64,
     /// Tokens of the output, including reasoning.
@@ -174,7 +174,7 @@ pub struct NewRun {
     pub principal: Option<String>,
     /// The agent, if the context names one.
     pub agent: Option<String>,
-    /// A random name of the driver, made anew for each drive.
+    /// A random name of the driver, which is new for each drive.
     pub owner: String,
     /// When the run begins.
     pub at: Timestamp,

@@ -11,9 +11,9 @@ pub struct Spill {
     pub handle: String,
     /// The workspace that may read it.
     pub workspace: Workspace,
-    /// The user who may read it.
+    /// The user who may read the text.
     pub principal: String,
-    /// The whole text.
+    /// The whole text of the output.
     pub text: String,
     /// When it was stored.
     pub at: Timestamp,
@@ -102,7 +102,7 @@ pub trait SpillStore: Send + Sync + 'static {
     /// end, the part is empty.
     ///
     /// Returns `None` if the handle is unknown, if it belongs to a different workspace or principal, and if it has expired at `now`: a
-    /// reader cannot tell these cases apart.
+    /// reader cannot distinguish these cases.
     fn read<'a>(
         &'a self,
         workspace: &'a Workspace,

@@ -35,14 +35,14 @@ pub struct SwitchKey {
     pub source: String,
 }
 
-/// A switch as it was last set. The row stays when the switch is turned off, so that it records who did that.
+/// A switch as it was last set. The row stays when the switch is turned off, so that it records the operator who turned it off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switch {
     /// The key of the switch.
     pub key: SwitchKey,
     /// Whether the switch is on.
     pub on: bool,
-    /// The operator who set it.
+    /// The operator who set the switch.
     pub by: String,
     /// Why the operator set the switch.
     pub reason: Option<String>,
@@ -130,10 +130,11 @@ pub trait SwitchStore: Send + Sync + 'static {
     /// Returns the kill switches and disables of all workspaces that are on, ordered by key.
     fn in_force(&self) -> StoreFuture<'_, Vec<Switch>>;
 
-    /// Returns the enablement rows of a workspace and those for every workspace, on and off, ordered by key.
+    /// Returns the enablement rows of a workspace and the enablement rows for every workspace, on and off, ordered by key.
     fn enablement<'a>(&'a self, workspace: &'a Workspace) -> StoreFuture<'a, Vec<Switch>>;
 
-    /// Returns the switches of a scope that the filter admits, on and off, ordered by key. `Scope::Workspace` leaves out those for every workspace.
+    /// Returns the switches of a scope that the filter admits, on and off, ordered by key. `Scope::Workspace` leaves out the switches for every
+    /// workspace.
     fn switches<'a>(
         &'a self,
         scope: Scope<'a>,

@@ -57,7 +57,7 @@ pub(crate) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     out.messages.extend(as_message("user", content));
 }
 
-/// Writes a file as a block of a result or of a user's message. The error says why the API does not accept the file.
+/// Writes a file as a block of a result or of a user's message. The error is the reason for which the API does not accept the file.
 pub(crate) fn block(file: &File<'_>) -> Result<Value, &'static str> {
     if matches!(file.bytes, Bytes::At(_)) && !file.is_web() {
         return Err("Anthropic fetches only http and https addresses");

@@ -210,7 +210,7 @@ impl Part {
 }
 
 impl ApprovalResponse {
-    /// Answers the request, once. `approver` is the user whom the host has authenticated. The [`Route`] says what follows.
+    /// Answers the request, once. `approver` is the user whom the host has authenticated. The [`Route`] is the host's next step.
     ///
     /// The arguments in the interface must equal the arguments of the request. Otherwise the interface has shown the person different arguments than
     /// the call would run with, and the error is [`ApprovalError::Tampered`].

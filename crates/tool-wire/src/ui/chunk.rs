@@ -44,11 +44,11 @@ pub enum Chunk {
     },
     /// The message failed and cannot continue.
     Error { error_text: String },
-    /// A text begins.
+    /// A part with text begins.
     TextStart { id: String },
     /// More of the text.
     TextDelta { id: String, delta: String },
-    /// The text ends.
+    /// The part with text ends.
     TextEnd { id: String },
     /// A part with reasoning begins.
     ReasoningStart { id: String },
@@ -56,7 +56,7 @@ pub enum Chunk {
     ReasoningDelta { id: String, delta: String },
     /// The part with reasoning ends.
     ReasoningEnd { id: String },
-    /// A call begins.
+    /// A call of a tool begins.
     ToolInputStart {
         tool_call_id: String,
         tool_name: String,
@@ -141,7 +141,7 @@ pub enum FinishReason {
     ToolCalls,
     /// The message has failed.
     Error,
-    /// Any other reason.
+    /// The message has ended for any other reason.
     Other,
 }
 

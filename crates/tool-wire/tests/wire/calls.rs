@@ -19,7 +19,7 @@ fn ids(provider: Provider) -> [&'static str; 2] {
     }
 }
 
-// S2-14: whole and streamed answers give the same calls, in the model's order
+// S2-14: whole and streamed answers contain the same calls, in the model's order
 #[test]
 fn a_whole_answer_and_a_streamed_one_have_the_same_calls() {
     for provider in Provider::ALL {

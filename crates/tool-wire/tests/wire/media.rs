@@ -320,7 +320,7 @@ async fn image_too_large_for_a_provider_is_omitted() {
     );
 }
 
-// G3, A14: a thread shows its images again with every later request, together with those of the user
+// G3, A14: every later request of a thread contains the thread's images, from results and from users
 #[tokio::test]
 async fn a_replayed_thread_shows_its_files_again() {
     let store = MemoryStore::default();

@@ -196,7 +196,7 @@ async fn a_text_is_stored_as_a_json_string_and_parts_as_an_object() {
     }
 }
 
-// A14: a part that every provider refuses is not stored, and the error says what to write
+// A14: a part that every provider refuses is not stored, and the error states the fix
 #[tokio::test]
 async fn invalid_part_is_refused_with_a_fix() {
     let store = MemoryStore::default();

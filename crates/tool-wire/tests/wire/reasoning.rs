@@ -180,7 +180,7 @@ fn pieces(news: &[Delta]) -> String {
     news.iter().filter_map(thought).collect()
 }
 
-// A14: the reasoning text of each provider is read, whole and streamed alike, separately from the answer
+// A14: the reasoning text of each provider is read from whole and from streamed answers, separately from the answer's text
 #[test]
 fn reasoning_is_read_from_every_provider_whole_and_streamed() {
     for provider in Provider::ALL {
@@ -288,7 +288,7 @@ async fn stored(store: &MemoryStore, conversation: &str) -> Vec<Message> {
     ThreadStore::read(store, &thread, None).await.unwrap()
 }
 
-// A14: a thread of parts, system message, result and reasoning is replayed on every provider; reasoning goes only to the provider it came from
+// A14: a thread of parts, system message, result and reasoning is replayed on every provider; reasoning is sent only to the provider that wrote it
 #[tokio::test]
 async fn reasoning_is_sent_back_to_its_provider_only() {
     let store = MemoryStore::default();

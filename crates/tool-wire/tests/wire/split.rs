@@ -1,4 +1,4 @@
-//! Property tests: a stream gives the same answer, however it is split into pieces.
+//! Property tests: a stream of any pieces gives the same answer.
 
 use proptest::prelude::*;
 use tool_wire::Provider;

@@ -566,7 +566,7 @@ fn invalid_interface_messages_are_reported_with_position() {
     }
 }
 
-// A14: a user's message from an interface, with its files, goes into the thread and to every provider
+// A14: a user's message from an interface, with its files, is stored in the thread and sent to every provider
 #[tokio::test]
 async fn interface_message_with_files_reaches_every_provider() {
     let body = json!({"id": "chat", "trigger": "submit-message", "messages": [

@@ -306,7 +306,7 @@ impl Read<'_> {
         ))
     }
 
-    /// Lists the fields of a record; `entries` are those on the wire.
+    /// Lists the fields of a record; `entries` are the fields on the wire.
     fn list(&mut self, fields: &Fields, entries: &[Entry<'_>]) -> Option<List> {
         let private = self.private.clone();
         let mut parts = Vec::new();

@@ -207,7 +207,7 @@ fn examples(tool: &Decided<'_>) -> TokenStream {
     out
 }
 
-/// Generates the checks for declarations that may conflict with those of parameters.
+/// Generates the checks for declarations that may conflict with the declarations of parameters.
 fn needs(tool: &Decided<'_>) -> TokenStream {
     let name = tool.ident;
     let mut out = TokenStream::new();

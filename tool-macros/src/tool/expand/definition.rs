@@ -74,7 +74,7 @@ pub(crate) fn bare_schema(paths: &Paths, param: &Param<'_>, argument: &Argument)
 }
 
 /// Generates an alias for each type that generated code names: `type __P0 = String;`. Errors
-/// about a type that does not exist are then the same as those of the fn and the struct.
+/// about a type that does not exist are then the same as the errors of the fn and the struct.
 pub(crate) fn aliases(tool: &Decided<'_>) -> TokenStream {
     let private = tool.paths.private();
     let input = &tool.input;

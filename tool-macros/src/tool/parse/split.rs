@@ -1,4 +1,4 @@
-//! Parameters with `#[cfg]`.
+//! Parsing of parameters with `#[cfg]`.
 //!
 //! rustc passes the item to an attribute macro as function, so a parameter may still have `#[cfg(P)]`, and
 //! an expansion that lists the parameters could not respect it. The tool is therefore generated twice,

@@ -10,7 +10,7 @@ use crate::schema::{self, Kind, StrictSchema};
 
 /// How one field is read.
 pub trait Field {
-    /// The field's type.
+    /// The type of the field's value.
     type Value;
 
     /// Reads the value under the cursor.
@@ -36,7 +36,7 @@ pub trait Field {
     }
 }
 
-/// The JSON text that stands for an absent key: the default or null.
+/// The JSON text that is read for an absent key: the default or null.
 fn absent_text(reader: &mut Reader<'_>, field: &schema::Field) -> Option<&'static str> {
     if let Some(default) = field.default {
         reader.edited();

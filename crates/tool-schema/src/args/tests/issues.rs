@@ -238,7 +238,7 @@ fn tags_and_repeats() {
     );
 }
 
-// S4-61: issues of a union are those of the closest shape.
+// S4-61: issues of a union are the issues of the closest shape.
 #[test]
 fn closest_union_variant_is_reported() {
     let a = object(vec![field("x", u32s()), field("y", u32s())]);

@@ -20,7 +20,7 @@ fn is_valid(document: &Value, text: &str) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
-    // S4-61, S0-07: the guard admits exactly what the JSON Schema admits.
+    // S4-61, S0-07: the guard admits exactly the texts that the JSON Schema admits.
     #[test]
     fn agrees_with_json_schema(bytes in vec(any::<u8>(), 0..400), wrong in prop_oneof![Just(0usize), Just(8), Just(40)]) {
         let (schema, document, text, twice) = scene(bytes, wrong);

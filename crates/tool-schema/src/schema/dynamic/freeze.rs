@@ -1,6 +1,6 @@
 //! Converts the owned tree to `&'static` schema nodes.
 //!
-//! Schema nodes are `&'static` because those of compiled tools are constants. The nodes made here are leaked, once for each
+//! Schema nodes are `&'static` because the nodes of compiled tools are constants. The nodes made here are leaked, once for each
 //! distinct schema text: see [`super::DynSchema`].
 
 use serde_json::Number as JsonNumber;

@@ -310,7 +310,7 @@ fn refers_at_once(node: &Node, name: &str) -> bool {
 
 /// The sentences that the reader added to a node whose description is replaced.
 fn sentences(node: &Node, doc: &Doc) -> String {
-    // The description of a definition is replaced; sentences that stand for a keyword are kept.
+    // The description of a definition is replaced; sentences that express a keyword are kept.
     if doc.has("$ref") || node.description.is_empty() {
         String::new()
     } else {

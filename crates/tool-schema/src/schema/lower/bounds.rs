@@ -7,7 +7,7 @@ use crate::schema::lower::masks::{
 use crate::schema::text::{Out, put};
 use crate::schema::{Constraints, Integer, Kind, Number, Schema};
 
-/// Writes the bounds of an integer: the explicit ones, otherwise those of its type.
+/// Writes the bounds of an integer: the explicit bounds, otherwise the bounds of its type.
 pub(super) const fn integer(
     out: &mut Out<'_>,
     integer: &Integer,

@@ -163,7 +163,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A new, empty set. Its ranges come after those of all other sets.
+    /// A new, empty set. Its ranges come after the ranges of all other sets.
     pub(super) const fn open_set(&self) -> Set {
         Set {
             ascii: 0,

@@ -17,7 +17,7 @@ pub(super) const MAX_RANGES: usize = 64;
 /// Operation of a [`Step`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
-    /// The pattern matches.
+    /// The end of the pattern: it matches.
     Accept,
     /// Matches the ASCII character `Step::value`.
     Byte,

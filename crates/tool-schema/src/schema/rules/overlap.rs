@@ -16,7 +16,7 @@ const ANY: u8 = 0x7F;
 #[derive(Clone, Copy)]
 enum Part<'a> {
     Whole(&'a Schema),
-    /// Exactly this string.
+    /// The set that contains exactly this string.
     Text(&'a str),
     Record(Shape<'a>),
 }

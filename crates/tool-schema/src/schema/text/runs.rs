@@ -47,7 +47,7 @@ pub(in crate::schema) struct Run {
 }
 
 impl Run {
-    /// An unused entry.
+    /// An unused entry of the array of runs.
     pub(in crate::schema) const NONE: Self = Self { mask: 0, start: 0 };
 }
 

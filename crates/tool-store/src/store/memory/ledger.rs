@@ -1,4 +1,4 @@
-//! In-memory effect ledger.
+//! The effect ledger of the in-memory store.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -41,7 +41,7 @@ pub(super) fn faults(root: &Doc) -> Vec<SchemaFault> {
     faults
 }
 
-/// A fault at a reference; a placeholder of the rule's text stands for the reference's target.
+/// A fault at a reference; the reference's target replaces the placeholder in the rule's text.
 fn refused(rule: &Rule, link: &Link<'_>) -> SchemaFault {
     SchemaFault::new(rule, &link.pointer, rule.targets, &[&link.to])
 }

@@ -117,14 +117,14 @@ fn target<'a>(whole: &'a Doc, to: &str) -> Option<&'a Doc> {
     whole.at(to.strip_prefix('#')?)
 }
 
-/// The properties that an object may have, and the names of those that it must have.
+/// The properties that an object may have, and the names of the required ones.
 #[derive(Clone, Debug, Default)]
 struct Shape {
     properties: Entries,
     required: Vec<String>,
 }
 
-/// Collects the properties of an object schema, including those of its alternatives; `None` if it accepts no object.
+/// Collects the properties of an object schema and of its alternatives; `None` if it accepts no object.
 fn shape(schema: &Doc, whole: &Doc, levels: usize) -> Option<Shape> {
     if *schema == Doc::Boolean(false) {
         return None;
