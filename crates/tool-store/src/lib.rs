@@ -53,7 +53,8 @@
 //! A record belongs to one workspace, and every method takes the part of the store in which it acts: a [`Workspace`], a [`ThreadId`] or a
 //! [`CallKey`], which contain their workspace, or a [`Scope`].
 //!
-//! A future does nothing before it is polled. A future that is dropped half way either changed nothing or did all that its method documents.
+//! A future does nothing before it is polled. A future that is dropped before it ends has made either no change or all changes that its method
+//! documents.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

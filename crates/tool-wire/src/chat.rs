@@ -285,7 +285,7 @@ struct Answer<'a> {
     content: &'a str,
 }
 
-/// Writes results as tool messages. These hold only text, so files go into a user message after all results.
+/// Writes results as tool messages. These hold only text, so files are written into a user message after all results.
 pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let mut files = Vec::new();
     for result in results {

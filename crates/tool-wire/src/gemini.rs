@@ -268,8 +268,8 @@ enum Output<'a> {
     Json(&'a RawValue),
 }
 
-/// Writes results, which may hold only a few types of files. Other files that a user's message may hold go into a user message after all results,
-/// because the message after the calls may hold only results.
+/// Writes results, which may hold only a few types of files. Other files that a user's message may hold are written into a user message after all
+/// results, because the message after the calls may hold only results.
 pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let (mut content, mut behind) = (Vec::new(), Vec::new());
     for result in results {

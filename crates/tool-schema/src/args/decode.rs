@@ -35,7 +35,7 @@ pub(super) fn decode_with<T>(
     read.map_err(|error| Misread::of(&error, &decoder))
 }
 
-/// A serde deserializer over JSON text. Its cursor is at the first byte of a value, and behind the value once that was read.
+/// A serde deserializer over JSON text. Its cursor is at the first byte of a value before the value is read, and after its last byte afterwards.
 #[derive(Debug)]
 pub struct Decoder<'de> {
     cursor: Cursor<'de>,

@@ -3,7 +3,7 @@
 use super::scan::Stop;
 use crate::schema::{Constraints, Field, Schema, Variant};
 
-/// The enclosing named nodes, innermost first, for recursive references. It lives on the stack of the walk.
+/// The enclosing named nodes, innermost first, for recursive references. They are stored on the stack of the walk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope<'p> {
     pub(super) schema: &'p Schema,

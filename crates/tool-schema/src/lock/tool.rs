@@ -113,7 +113,7 @@ impl Found<'_> {
             let text = format!("it cannot {effect} any more");
             self.add("effect", "", Callers::Compatible, true, text);
         }
-        // Hints that promise safety, and hints that warn.
+        // The first hints promise safety, and the others warn. The flag is true for the first kind.
         for (hint, safe) in [
             ("read_only", true),
             ("idempotent", true),

@@ -54,7 +54,7 @@ impl Intent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectState {
-    /// The effect was begun, and its owner is alive as far as the lease shows.
+    /// The effect was begun, and no store operation has found its lease expired.
     Running,
     /// The tool took effect.
     Succeeded,

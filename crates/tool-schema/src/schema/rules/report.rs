@@ -14,7 +14,7 @@ pub struct Fault {
     pub text: String,
 }
 
-/// The path from the owner to a node. It lives on the stack of the walk.
+/// The path from the owner to a node. It is stored on the stack of the walk.
 #[derive(Clone, Copy)]
 pub(crate) struct Path<'a> {
     parent: Option<&'a Path<'a>>,
@@ -114,7 +114,7 @@ struct Mark {
 
 const MOST_BYTES: usize = 4096;
 const MOST_FAULTS: usize = 24;
-/// Room for the line that counts the remaining faults.
+/// Bytes that are reserved for the line that counts the remaining faults.
 const TAIL: usize = 64;
 
 /// The faults of one walk, as one text with a line for each.
@@ -238,10 +238,10 @@ impl Report {
         }
     }
 
-    /// Begins a line: "`path`: [rule] ". Returns `false` if there is no room for it.
+    /// Begins a line: "`path`: [rule] ". Returns `false` if the line does not fit.
     pub(crate) const fn begin(&mut self, path: &Path<'_>, rule: &'static str) -> bool {
         self.count += 1;
-        // Once one fault had no room, the later ones are only counted.
+        // After a fault that did not fit, later faults are only counted.
         if self.told == MOST_FAULTS || self.told + 1 < self.count {
             if self.untold.is_empty() {
                 self.untold = rule;
