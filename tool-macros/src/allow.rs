@@ -7,7 +7,7 @@ use syn::{LitStr, Token, parenthesized};
 
 use crate::texts;
 
-/// A rule that can be allowed: its id in messages, and its type in tool-core's module `warn`. The type is empty for a rule that is an
+/// A rule that can be allowed: its id in messages, and its type in the module `warn` of tool-schema. The type is empty for a rule that is an
 /// error unless it is allowed.
 pub(crate) struct Rule {
     pub(crate) id: &'static str,

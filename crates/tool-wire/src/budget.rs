@@ -33,7 +33,7 @@ pub(super) fn within(provider: Provider, listed: &[Listed]) -> Fit {
             let survey = survey(tool.def.input());
             survey.optionals + survey.unions
         };
-        // Takes the last of equal candidates, so that the choice stays the same when tools are added.
+        // Takes the last of equal candidates: if a tool of equal weight is appended, the definitions before it stay the same.
         let next = candidates
             .filter(|(_, tool)| may_be_non_strict(&tool.def))
             .max_by_key(|(_, tool)| weigh(tool))

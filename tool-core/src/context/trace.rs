@@ -120,7 +120,7 @@ impl ToolContext {
 mod tests {
     use super::TraceContext;
 
-    // issue 3, point 9: an invalid trace context is not passed on
+    // An invalid trace context is not passed on.
     #[test]
     fn traceparent_is_parsed_by_the_w3c_rules() {
         let (trace, span) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
