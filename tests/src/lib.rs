@@ -1,4 +1,4 @@
-//! Helpers that the tests share.
+//! Helpers that several test programs share.
 
 pub mod admits;
 pub mod lint;

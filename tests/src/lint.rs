@@ -1,10 +1,10 @@
 //! A linter for provider schemas, written from the rule catalogue alone: it shares no code with the crate that it checks.
 //!
-//! It lists what each provider accepts, whereas the crate lists what each refuses. So a keyword that neither list considered fails here.
+//! The linter lists the keywords that each provider accepts, and the crate lists those that each provider refuses. A keyword in neither list therefore fails here.
 
 use serde_json::{Map, Value};
 
-/// Keywords that a provider accepts on the types they belong to.
+/// The keywords that a provider accepts, each on the types to which it applies.
 #[allow(clippy::too_many_lines, reason = "five lists")]
 const fn keywords(dialect: &str) -> &'static [&'static str] {
     match dialect.as_bytes() {
@@ -123,7 +123,7 @@ const fn keywords(dialect: &str) -> &'static [&'static str] {
     }
 }
 
-/// String formats that a provider accepts.
+/// The string formats that a provider accepts.
 const fn formats(dialect: &str) -> &'static [&'static str] {
     match dialect.as_bytes() {
         b"gemini" => &["date-time", "date", "time"],
@@ -153,7 +153,7 @@ const fn formats(dialect: &str) -> &'static [&'static str] {
     }
 }
 
-/// Returns everything in a tool's schema that the dialect's provider would refuse; empty if it accepts the schema.
+/// Returns the parts of a tool's schema that the dialect's provider would refuse. The list is empty if the provider accepts the schema.
 pub fn lint(dialect: &str, schema: &Value) -> Vec<String> {
     let mut linter = Linter {
         dialect,
@@ -440,7 +440,7 @@ impl Linter<'_> {
     }
 }
 
-/// Keywords that belong to certain types.
+/// The keywords that apply only to certain types, with these types.
 const OWNERS: &[(&str, &[&str])] = &[
     ("properties", &["object"]),
     ("required", &["object"]),

@@ -1,10 +1,10 @@
 //! Comparison of two schemas regardless of their spelling.
 //!
-//! Only the meaning is compared: names, types, values and required keys. Width bounds of numbers are removed, because `schemars` states only some of them.
+//! Only names, types, values and required keys are compared. The bounds of integer types are removed, because `schemars` writes only some of them.
 
 use serde_json::{Map, Value, json};
 
-/// Returns the schema with references inlined, one spelling for absence and for choices, and without descriptions.
+/// Returns the schema in one spelling: with inlined references, one form of optional values and of choices, and no descriptions.
 pub fn canonical(schema: &Value) -> Value {
     node(schema, schema)
 }
@@ -124,7 +124,7 @@ fn choice(root: &Value, branches: &[Value]) -> Value {
     json!({"anyOf": branches})
 }
 
-/// Merges an internally tagged variant of `schemars`: the tag next to a reference to the rest.
+/// Merges an internally tagged variant, which `schemars` writes as the tag next to a reference to the other fields.
 fn merged(target: Value, beside: Map<String, Value>) -> Value {
     let Value::Object(mut target) = target else {
         return target;

@@ -117,7 +117,7 @@ fn audit_row_is_delivered_queued_or_counted() {
         assert_eq!(delivered.len() + dropped, 4, "{delivered:?}");
         for of in 0..2 {
             let rows = delivered.iter().filter(|(call, _)| *call == of);
-            assert!(rows.is_sorted(), "in their order: {delivered:?}");
+            assert!(rows.is_sorted(), "the rows of a call keep their order: {delivered:?}");
         }
     });
 }
@@ -137,7 +137,7 @@ fn policy_versions_are_consistent_and_visible_after_the_write() {
                 policy.write().put((2, 2));
             })
         };
-        // Loaded before the policy is read: the assertion below must not depend on what was read.
+        // Load the flag before the policy is read, so that the assertion below does not depend on the value that was read.
         let after = ended.load(Ordering::Acquire);
         if after {
             assert!(!policy.is_latest(&before), "no call uses the old version");
@@ -145,7 +145,7 @@ fn policy_versions_are_consistent_and_visible_after_the_write() {
         let now = policy.read();
         let (left, right) = **now;
         assert_eq!(left, right, "a read returns one whole version");
-        assert_eq!(now.number, left, "with its own number");
+        assert_eq!(now.number, left, "the number belongs to the version that was read");
         assert!(!after || left > 0);
         operator.join().unwrap();
         let last = policy.read();

@@ -4,15 +4,15 @@
 //! cargo run -p public-api-tests -- RUSTDOC_JSON RECORD [--update]
 //! ```
 //!
-//! `RUSTDOC_JSON` is what rustdoc writes with `--output-format json`. `RECORD` has a line for each public item, method, variant, field and implementation. Exits
-//! with 1 and prints the lines that differ if the record differs. `.ci/public-api` makes the JSON and calls this program.
+//! `RUSTDOC_JSON` is the output of rustdoc with `--output-format json`. `RECORD` has a line for each public item, method, variant, field and implementation. If the
+//! record differs, the program prints the lines that differ and exits with 1. `.ci/public-api` creates the JSON and calls this program.
 
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// Returns the API, a line for each item. Implementations that every type has, and derived ones, are left out.
+/// Returns the API, with a line for each item. Blanket implementations, auto traits and derived implementations are left out.
 fn listed(json: &str) -> Result<String, Box<dyn Error>> {
     let api = public_api::Builder::from_rustdoc_json(json)
         .omit_auto_derived_impls(true)
@@ -26,7 +26,7 @@ fn listed(json: &str) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-/// Prints the lines that only one of two texts has; returns whether there are any.
+/// Prints the lines that are in only one of the two texts, and returns whether the texts differ.
 fn differ(recorded: &str, now: &str) -> bool {
     let (before, after): (BTreeSet<&str>, BTreeSet<&str>) =
         (recorded.lines().collect(), now.lines().collect());

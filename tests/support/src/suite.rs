@@ -12,7 +12,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 pub struct Missing(String);
 
 impl Missing {
-    /// Creates a reason: what is missing, and how to get it if that is known. Reports print it on one line.
+    /// Creates a reason, which names the missing thing and, if known, how to get it. Reports print it on one line.
     pub fn new(reason: impl fmt::Display) -> Self {
         let reason = reason.to_string();
         Self(reason.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -24,7 +24,7 @@ pub type Ran = Result<(), Missing>;
 
 /// A sync or async function without arguments that returns [`Ran`]. `Kind` distinguishes the two impls.
 pub trait Case<Kind>: Send + 'static {
-    /// Runs the case to its end; an async one on a runtime of its own.
+    /// Runs the case to its end. An async case gets its own runtime.
     fn run(self) -> Ran;
 }
 

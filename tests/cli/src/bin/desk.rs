@@ -1,4 +1,4 @@
-//! A user's own program under test: a few tools behind the command line of `tool-cli`.
+//! A program with a few tools and the command line of `tool-cli`, built like a user's own program.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -15,7 +15,7 @@ fn tokens(json: &Value, name: &str, dialect: &str) -> u64 {
     count["tokens"].as_u64().unwrap()
 }
 
-// M12: `budget` counts the o200k tokens of exactly the bytes that each provider is sent.
+// M12: `budget` counts the o200k tokens of exactly the bytes that are sent to each provider.
 #[test]
 fn budget_counts_o200k_tokens_of_the_sent_bytes() {
     let json = desk(&["budget", "--format", "json"]).succeeds().json();
@@ -53,7 +53,7 @@ fn budget_counts_o200k_tokens_of_the_sent_bytes() {
     assert!(people.err.contains("~ is an estimate"), "{}", people.err);
 }
 
-// M12: a tool list over its token limit fails the command with an exit code.
+// M12: a tool list that exceeds the token limit makes the command exit with an error code.
 #[test]
 fn exceeded_token_limit_sets_the_exit_code() {
     let json = desk(&["budget", "--format", "json", "-d", "openai"])

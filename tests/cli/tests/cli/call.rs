@@ -9,7 +9,7 @@ fn output(words: &[&str]) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|_| Value::from(ran.out.trim_end()))
 }
 
-// S0-06, S0-07: flags are made from the schema, with its types and defaults.
+// S0-06, S0-07: the flags of a tool are derived from its schema, with types and defaults.
 #[test]
 fn flags_are_made_from_the_schema() {
     let filed = output(&[
@@ -40,7 +40,7 @@ fn flags_are_made_from_the_schema() {
             "said": "Some(High) [\"x\", \"y z\"] 2 true Some(10.0)"
         })
     );
-    // The spelling of the schema's property names is accepted as well, and a record may be given as JSON.
+    // A flag may also be spelled like the property of the schema, and a record may be given as JSON.
     let filed = output(&[
         "call",
         "file_note",
@@ -94,7 +94,7 @@ fn help_describes_each_argument() {
     }
 }
 
-// G10: an empty list could not be given by flags.
+// G10: a flag gives an empty list.
 #[test]
 fn empty_list_has_its_own_flag() {
     assert_eq!(
@@ -111,7 +111,7 @@ fn empty_list_has_its_own_flag() {
     desk(&["call", "draw_figures", "--no-line", "--no-figures"]).fails(2, &["--no-line"]);
 }
 
-// G10: `call NAME --help` hid the variants of nested enums.
+// G10: `call NAME --help` prints the variants of nested enums.
 #[test]
 fn help_shows_the_variants_of_nested_enums() {
     let help = desk(&["call", "draw_figures", "--help"]).succeeds().out;
@@ -162,7 +162,7 @@ fn wrong_arguments_are_reported_by_flag_name() {
     desk(&["call", "flie_note"]).fails(2, &["did you mean `file_note`?"]);
 }
 
-// M9: a tool that fails ends with exit code 1, not with the code for wrong usage.
+// M9: if the tool fails, the exit code is 1, not the code for wrong usage.
 #[test]
 fn failed_tool_does_not_exit_as_wrong_usage() {
     let ran = desk(&["call", "burn_post"]);
@@ -179,7 +179,7 @@ fn failed_tool_does_not_exit_as_wrong_usage() {
     assert_eq!(json["output"], Value::Null);
 }
 
-// S2-21, M7: progress is printed on standard error, for machines as one JSON line per step; only the result is on standard output.
+// S2-21, M7: progress is printed on standard error, with `--format json` as one JSON line per step; standard output has only the result.
 #[test]
 fn progress_is_printed_on_stderr_one_line_per_step() {
     let ran = desk(&["call", "count_pages", "--pages", "2"]).succeeds();
@@ -224,7 +224,7 @@ fn approval_needs_a_flag_and_is_never_assumed() {
     );
 }
 
-// A4: a tool that calls other tools gets those of the command line, and `--approve` covers its nested calls.
+// A4: a tool that calls other tools can call the tools of the program, and `--approve` covers the nested calls.
 #[test]
 fn tool_that_calls_others_is_called_and_its_calls_are_approved() {
     let letters = ["call", "send_letters", "--text", "hi"];
@@ -237,7 +237,7 @@ fn tool_that_calls_others_is_called_and_its_calls_are_approved() {
     desk(&[&letters[..], &["--deny"]].concat()).fails(3, &["denied"]);
 }
 
-// S0-21: a hidden tool is refused when it is called, with the policy step that hides it.
+// S0-21: a call of a hidden tool is refused, and the error names the policy step that hides the tool.
 #[test]
 fn hidden_tool_is_refused_with_the_reason() {
     desk(&["call", "forbidden"]).fails(3, &["[deny]"]);
@@ -328,7 +328,7 @@ fn missing_variable_is_reported_by_name() {
     );
 }
 
-// M15: without a terminal, a question of the tool ends the call.
+// M15: without a terminal, the call fails when the tool asks the user.
 #[test]
 fn question_without_a_terminal_fails_the_call() {
     desk(&["call", "book_table"]).fails(1, &["no user can be asked here"]);

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{DESK, command, desk, run};
 
-// M2: `check` prints a verdict of every provider on every tool.
+// M2: `check` prints whether each provider accepts each tool.
 #[test]
 fn every_provider_has_a_verdict_on_every_tool() {
     let ran = desk(&["check", "--format", "json"]).succeeds();
@@ -56,7 +56,7 @@ fn missing_description_is_a_warning_and_fails_strict_mode() {
     assert_eq!(json["findings"][0]["tool"], "print_label");
 }
 
-// A description is sent with the bounds that it states, so its length is that of the text that is sent.
+// The reported length includes the bounds and examples, which are sent as a part of the description.
 #[test]
 fn long_description_is_a_warning_with_its_length() {
     let mut check = command(DESK, &["check", "print_label", "--format", "json"]);

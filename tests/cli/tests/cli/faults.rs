@@ -1,4 +1,4 @@
-//! Failing calls: what the command line prints for a person and for a model.
+//! The output of the command line for failed calls, for people and for models.
 
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ fn model_option_prints_the_error_that_the_model_reads() {
                 .contains("hunter22")
         );
     }
-    // Without `--model`, the person at the terminal is the operator.
+    // Without `--model`, the program prints the text for the operator.
     gallery(&["call", "query_database"]).fails(1, &["hunter22"]);
 }
 
@@ -70,7 +70,7 @@ fn model_option_prints_how_a_call_is_repaired() {
     assert!(ran.out.contains("/name"), "{ran:?}");
 }
 
-// Earlier bug: no message said how a program supplies a host value.
+// Earlier bug: no message explained how a program supplies a host value.
 #[test]
 fn missing_host_value_is_explained_and_supplied_by_the_program() {
     let ran = gallery(&["call", "count_up"]);
@@ -106,7 +106,7 @@ fn wrong_flag_errors_are_json_with_format_json() {
     assert!(help.out.contains("--name"), "{help:?}");
 }
 
-// Earlier bug: the help told the author to derive a schema for an image.
+// Earlier bug: the error advised the author to derive a schema for an image.
 #[test]
 fn output_schema_of_a_file_is_explained() {
     let ran = gallery(&["schema", "draw_pixel", "--output"]);

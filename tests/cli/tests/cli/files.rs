@@ -1,4 +1,4 @@
-//! Files in results and in progress: described, withheld and saved.
+//! Files in results and in progress: their descriptions, redaction of secrets, and `--save`.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn file_in_progress_is_described() {
     assert!(json.out.contains("data:image/png;base64,iVBOR"), "{json:?}");
 }
 
-// Earlier bug: a withheld file was described as if it were in the output.
+// Earlier bug: a file that was left out because of a secret was described as if it were in the output.
 #[test]
 fn file_with_a_secret_is_reported_as_left_out() {
     let ran = gallery_with_key(&["call", "keep_key"], KEY).succeeds();

@@ -38,7 +38,7 @@ fn every_form_of_a_definition_is_found() {
     for form in &forms[1..] {
         assert_eq!(import(form, &[]).succeeds().out, first, "{form}");
     }
-    // A schema without a title is named after its file, or by `--name`.
+    // A tool whose schema has no title gets its name from the file, or from `--name`.
     assert!(
         import(OBJECT, &["--name", "Look-Up"])
             .succeeds()
@@ -91,7 +91,7 @@ fn nulls_in_lists_and_wide_integers_have_no_type() {
     );
 }
 
-// H7: a definition with hidden characters is not turned into source, and is reported with them escaped.
+// H7: no source is generated for a definition with hidden characters, and the report escapes these characters.
 #[test]
 fn definitions_with_hidden_characters_are_left_out() {
     let tag = "\u{e0041}";
@@ -155,7 +155,7 @@ fn invalid_files_are_reported_and_nothing_is_overwritten() {
     assert!(fs::read_to_string(&file).unwrap().contains("fn find("));
 }
 
-// A definition may come from anybody, so its texts must never become code.
+// A definition may come from an untrusted source, so its texts must never become code.
 #[test]
 fn texts_of_a_definition_never_become_code() {
     let text = json!([{

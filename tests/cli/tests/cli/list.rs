@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{CROWD, DESK, command, desk, run};
 
-// S0-02, S1-05, S1-49: `list` prints every linked tool with its category, and the operator sees why a tool is hidden.
+// S0-02, S1-05, S1-49: `list` prints every linked tool with its category, and the reason why a tool is hidden.
 #[test]
 fn every_tool_is_listed_with_the_reason_if_hidden() {
     let ran = desk(&["list"]).succeeds();
@@ -131,7 +131,7 @@ fn colour_follows_the_color_flag() {
     desk(&["list", "--color", "pink"]).fails(2, &["pink", "auto, always, never"]);
 }
 
-// S0-05, S0-06: `schema --format json` prints exactly the text that a provider is sent, with descriptions and defaults.
+// S0-05, S0-06: `schema --format json` prints exactly the text that is sent to a provider, with descriptions and defaults.
 #[test]
 fn json_schema_output_is_the_exact_text_that_providers_get() {
     let text = desk(&[
@@ -152,7 +152,7 @@ fn json_schema_output_is_the_exact_text_that_providers_get() {
         .iter()
         .map(|key| text.find(&format!("\"{key}\":")).unwrap())
         .collect();
-    assert!(order.is_sorted(), "in the order of the parameters: {text}");
+    assert!(order.is_sorted(), "the properties are not in the order of the parameters: {text}");
 
     let people = desk(&["schema", "file_note"]).succeeds().out;
     assert_eq!(serde_json::from_str::<Value>(&people).unwrap(), schema);
@@ -184,7 +184,7 @@ fn definition_uses_the_providers_format() {
     assert!(output.contains("\"place\""));
 }
 
-// E5: `schema -d anthropic` printed a list that Anthropic refuses.
+// E5: `schema -d anthropic` does not print a list of tools that Anthropic refuses.
 #[test]
 fn a_list_that_the_provider_refuses_is_not_printed() {
     let crowd = |words: &[&str]| run(command(CROWD, words), "");

@@ -26,7 +26,7 @@ fn each_change_is_classified_against_the_lock() {
         "nothing changed\n"
     );
 
-    // (release, breaks callers, voids approvals)
+    // Each row has a release, whether it breaks callers, and whether it voids approvals.
     for (name, breaking, void) in [
         ("wider", false, true),
         ("narrower", true, true),
@@ -34,7 +34,7 @@ fn each_change_is_classified_against_the_lock() {
     ] {
         let ran = release(name, at, &["diff", "--format", "json"]);
         let json = ran.json();
-        assert_eq!(ran.code, 1, "{name}: anything that changed fails");
+        assert_eq!(ran.code, 1, "{name}: `diff` fails if a contract changed");
         assert_eq!(json["changed"], true, "{name}");
         assert_eq!(json["breaking"], breaking, "{name}: {json}");
         let voids = if void {
@@ -61,12 +61,12 @@ fn each_change_is_classified_against_the_lock() {
         ),
         "{people}"
     );
-    // Locking again accepts the change.
+    // Running `lock` again accepts the change.
     release("narrower", at, &["lock"]).succeeds();
     release("narrower", at, &["diff"]).succeeds();
 }
 
-// M3: `lock` writes the same text every time, and it pins the contracts.
+// M3: `lock` writes the same text every time, and the text pins the contract of each tool.
 #[test]
 fn lock_is_deterministic_and_pins_the_contract() {
     let folder = tempfile::tempdir().unwrap();
@@ -104,7 +104,7 @@ fn lock_is_deterministic_and_pins_the_contract() {
     assert!(first.lines().count() - same <= 4, "{wider}");
 }
 
-// M3: a lock file that is missing or invalid is reported with what to do.
+// M3: the error for a missing or invalid lock file explains what to do.
 #[test]
 fn missing_or_invalid_lock_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();

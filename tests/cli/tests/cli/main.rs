@@ -1,4 +1,4 @@
-//! The command line as a person uses it: in a pseudo-terminal and from scripts, wrong input included.
+//! Tests of the command line in a pseudo-terminal and in scripts, with valid and wrong input.
 
 #![allow(
     clippy::unwrap_used,

@@ -20,7 +20,7 @@ fn asked(to: &mut impl std::io::Write, from: &mut impl std::io::BufRead, message
     serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
-/// Starts a server; returns it with both ends of its pipes.
+/// Starts a server, and returns it with its standard input and output.
 fn started(mut serve: Command) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     serve
         .stdin(Stdio::piped())
@@ -32,7 +32,7 @@ fn started(mut serve: Command) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     (child, to, from)
 }
 
-// S1-49, M8: `serve` offers the visible tools over standard input and output, and redacts secrets.
+// S1-49, M8: `serve` lists only the visible tools over standard input and output, and redacts secrets.
 #[test]
 fn visible_tools_are_served_over_stdio() {
     let mut serve = command(DESK, &["serve", "--variable", "STREET=Elm"]);
@@ -72,7 +72,7 @@ fn visible_tools_are_served_over_stdio() {
         post["content"][0]["text"],
         "opened the box in Elm with 12 letters of key [secret:box_key]"
     );
-    // The same arguments again are a new call: its result repeats nothing of an earlier call.
+    // A repeated call with the same arguments runs again; it does not return the stored result of the earlier call.
     for title in ["a", "b", "b"] {
         let filed = call(
             3,
@@ -164,7 +164,7 @@ fn tools_are_served_over_http_until_ctrl_c() {
     ));
 }
 
-// H3: SIGTERM, which containers and systemd send, dropped the running calls.
+// H3: a running call finishes after SIGTERM, which containers and systemd send.
 #[test]
 fn running_call_finishes_after_sigterm() {
     let mut child = Command::new(DESK)
@@ -196,7 +196,7 @@ fn running_call_finishes_after_sigterm() {
         call.len()
     )
     .unwrap();
-    // The call is running as soon as its first step has arrived.
+    // The first progress notification proves that the call is running.
     let mut answer = BufReader::new(stream);
     let mut heard = String::new();
     while !heard.contains("notifications/progress") {

@@ -19,11 +19,11 @@ impl Ran {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let last = self.out.lines().last();
-        serde_json::from_str(last.expect("some output"))
+        serde_json::from_str(last.expect("the program prints a line"))
             .unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Asserts the exit code and texts on standard error.
+    /// Asserts that the program exited with this code and printed each of these texts on standard error.
     #[track_caller]
     pub(crate) fn fails(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, code, "{self:?}");
@@ -39,7 +39,7 @@ impl Ran {
     }
 }
 
-/// The user's own program, with a few tools.
+/// A program with a few tools, built like a user's own program.
 pub(crate) const DESK: &str = env!("CARGO_BIN_EXE_desk");
 
 /// A program with more tools than Anthropic accepts in one request.
@@ -51,7 +51,7 @@ pub(crate) const GALLERY: &str = env!("CARGO_BIN_EXE_gallery");
 /// The binary `cargo-tool`, which cargo runs for `cargo tool`.
 pub(crate) const CARGO_TOOL: &str = env!("CARGO_BIN_EXE_cargo-tool-under-test");
 
-/// Builds a command that does not inherit the variables of this process that would change what the program does.
+/// Builds a command without the environment variables that would change the program's behaviour.
 pub(crate) fn command(program: impl AsRef<Path>, words: &[&str]) -> Command {
     let mut command = Command::new(program.as_ref());
     command.args(words);
@@ -83,25 +83,25 @@ pub(crate) fn run(mut command: Command, input: &str) -> Ran {
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     Ran {
-        code: output.status.code().expect("no signal"),
+        code: output.status.code().expect("no signal ended the program"),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
     }
 }
 
-/// Runs the desk, the user's own program.
+/// Runs `desk`, a program with a few tools.
 #[track_caller]
 pub(crate) fn desk(words: &[&str]) -> Ran {
     run(command(DESK, words), "")
 }
 
-/// Runs the gallery, the program whose tools return files, hold secrets, fail and panic.
+/// Runs `gallery`, a program whose tools return files, hold secrets, fail and panic.
 #[track_caller]
 pub(crate) fn gallery(words: &[&str]) -> Ran {
     run(command(GALLERY, words), "")
 }
 
-/// Runs the gallery with the secret that its tools need.
+/// Runs `gallery` with the secret that its tools need.
 #[track_caller]
 pub(crate) fn gallery_with_key(words: &[&str], key: &str) -> Ran {
     let mut command = command(GALLERY, words);

@@ -5,18 +5,18 @@ use rexpect::session::{PtySession, spawn_command};
 
 use crate::support::{DESK, command};
 
-/// Milliseconds that the slowest machine may take to print the expected text.
+/// The timeout for each expected text in milliseconds, long enough for a slow machine.
 const PATIENCE: u64 = 60_000;
 
 fn open(words: &[&str]) -> PtySession {
-    spawn_command(command(DESK, words), Some(PATIENCE)).expect("a pseudo-terminal")
+    spawn_command(command(DESK, words), Some(PATIENCE)).expect("a pseudo-terminal opens")
 }
 
 #[track_caller]
 fn ends(session: PtySession, code: i32) {
     let mut session = session;
-    session.exp_eof().expect("the end");
-    match session.process().wait().expect("a status") {
+    session.exp_eof().expect("the program closes its output");
+    match session.process().wait().expect("the program exits") {
         WaitStatus::Exited(_, status) => assert_eq!(status, code),
         other => panic!("{other:?}"),
     }
@@ -25,12 +25,12 @@ fn ends(session: PtySession, code: i32) {
 #[test]
 fn terminal_output_is_coloured_unless_no_color_is_set() {
     let mut session = open(&["list"]);
-    session.exp_string("\u{1b}[1mNAME").expect("bold");
+    session.exp_string("\u{1b}[1mNAME").expect("the heading is bold");
     ends(session, 0);
     let mut quiet = command(DESK, &["list"]);
     quiet.env("NO_COLOR", "1");
-    let mut session = spawn_command(quiet, Some(PATIENCE)).expect("a pseudo-terminal");
-    let all = session.exp_eof().expect("the list");
+    let mut session = spawn_command(quiet, Some(PATIENCE)).expect("a pseudo-terminal opens");
+    let all = session.exp_eof().expect("the program prints the list");
     assert!(!all.contains('\u{1b}'), "{all}");
 }
 
@@ -38,17 +38,17 @@ fn terminal_output_is_coloured_unless_no_color_is_set() {
 #[test]
 fn a_person_approves_in_the_terminal() {
     let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);
-    session.exp_string("send_letter").expect("the tool");
-    session.exp_string(r#""to": "ann""#).expect("the arguments");
+    session.exp_string("send_letter").expect("the prompt names the tool");
+    session.exp_string(r#""to": "ann""#).expect("the prompt prints the arguments");
     session
         .exp_string("[y]es, [n]o, [e]dit")
-        .expect("the question");
+        .expect("the program asks the question");
     session.send_line("perhaps").unwrap();
     session
         .exp_string("answer `y`, `n` or `e`")
-        .expect("a second try");
+        .expect("the program explains the valid answers");
     session.send_line("y").unwrap();
-    session.exp_string("sent to ann: hi").expect("the result");
+    session.exp_string("sent to ann: hi").expect("the program prints the result");
     ends(session, 0);
 }
 
@@ -58,9 +58,9 @@ fn a_person_denies_in_the_terminal_and_the_body_does_not_run() {
     let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);
     session
         .exp_string("[y]es, [n]o, [e]dit")
-        .expect("the question");
+        .expect("the program asks the question");
     session.send_line("n").unwrap();
-    let rest = session.exp_eof().expect("the end");
+    let rest = session.exp_eof().expect("the program closes its output");
     assert!(rest.contains("a person has denied the call"), "{rest}");
     assert!(!rest.contains("sent to"), "{rest}");
     assert!(matches!(
@@ -74,20 +74,20 @@ fn person_edits_the_arguments_before_the_call_runs() {
     let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);
     session
         .exp_string("[y]es, [n]o, [e]dit")
-        .expect("the question");
+        .expect("the program asks the question");
     session.send_line("e").unwrap();
-    session.exp_string("on one line").expect("a prompt");
+    session.exp_string("on one line").expect("the program asks for new arguments");
     session.send_line("{nonsense").unwrap();
-    session.exp_string("this is not JSON").expect("why not");
+    session.exp_string("this is not JSON").expect("the program reports the error");
     session
         .exp_string("[y]es, [n]o, [e]dit")
-        .expect("the question again");
+        .expect("the program repeats the question");
     session.send_line("e").unwrap();
-    session.exp_string("on one line").expect("a prompt");
+    session.exp_string("on one line").expect("the program asks for new arguments");
     session.send_line(r#"{"to":"bob","text":"hello"}"#).unwrap();
     session
         .exp_string("sent to bob: hello")
-        .expect("the result");
+        .expect("the program prints the result");
     ends(session, 0);
 }
 
@@ -97,12 +97,12 @@ fn secret_prompt_does_not_echo() {
     let mut session = open(&["call", "fetch_post"]);
     session
         .exp_string("box_key (not shown): ")
-        .expect("the question");
+        .expect("the program asks the question");
     session.send_line("key-4711-xyz").unwrap();
-    let before = session.exp_string("STREET: ").expect("the variable");
+    let before = session.exp_string("STREET: ").expect("the program asks for the variable");
     assert!(!before.contains("key-4711-xyz"), "{before}");
     session.send_line("Elm").unwrap();
-    let rest = session.exp_eof().expect("the end");
+    let rest = session.exp_eof().expect("the program closes its output");
     assert!(
         rest.contains("in Elm with 12 letters of key [secret:box_key]"),
         "{rest}"
@@ -116,8 +116,8 @@ fn progress_is_drawn_as_a_bar() {
     let mut session = open(&["call", "count_pages", "--pages", "20"]);
     session
         .exp_regex(r"count_pages \[=*> *\] \d+/20 heading chapter \d+")
-        .expect("a bar");
-    let rest = session.exp_eof().expect("the end");
+        .expect("the program draws a bar");
+    let rest = session.exp_eof().expect("the program closes its output");
     assert!(
         rest.lines().any(|line| line.trim_end().ends_with("20")),
         "{rest:?}"
@@ -128,48 +128,48 @@ fn progress_is_drawn_as_a_bar() {
 #[test]
 fn ctrl_c_cancels_the_call() {
     let mut session = open(&["call", "wait_long"]);
-    session.exp_string("wait_long").expect("a spinner");
+    session.exp_string("wait_long").expect("the program draws a spinner");
     session.send_control('c').unwrap();
-    session.exp_string("cancelled").expect("the result");
+    session.exp_string("cancelled").expect("the program prints the result");
     ends(session, 130);
 }
 
 #[test]
 fn unknown_tool_suggests_a_similar_name() {
     let mut session = open(&["call", "flie_note"]);
-    session.exp_string("error:").expect("an error");
+    session.exp_string("error:").expect("the program prints an error");
     session
         .exp_string("did you mean `file_note`?")
-        .expect("a near name");
+        .expect("the error suggests a similar name");
     ends(session, 2);
 }
 
-// M15: `cx.ask` asks the person at the terminal.
+// M15: `cx.ask` asks the user in the terminal.
 #[test]
 fn a_running_tool_asks_in_the_terminal() {
     let mut session = open(&["call", "book_table"]);
     session
         .exp_string("Where shall it be?")
-        .expect("the question");
-    session.exp_string("city: ").expect("a field");
+        .expect("the program asks the question");
+    session.exp_string("city: ").expect("the program asks for the field");
     session.send_line("Oslo").unwrap();
-    session.exp_string("guests: ").expect("a field");
+    session.exp_string("guests: ").expect("the program asks for the field");
     session.send_line("many").unwrap();
-    session.exp_string("write a number").expect("why not");
-    session.exp_string("guests: ").expect("the field again");
+    session.exp_string("write a number").expect("the program reports the error");
+    session.exp_string("guests: ").expect("the program asks for the field again");
     session.send_line("4").unwrap();
     session
         .exp_string("dog (y/n): ")
-        .expect("a field that may be left out");
+        .expect("the program asks for the optional field");
     session.send_line("").unwrap();
     session
         .exp_string("Oslo, 4, dog: None")
-        .expect("the result");
+        .expect("the program prints the result");
     ends(session, 0);
 
     let mut session = open(&["call", "book_table"]);
-    session.exp_string("city: ").expect("a field");
+    session.exp_string("city: ").expect("the program asks for the field");
     session.send_line("").unwrap();
-    session.exp_string("no table").expect("the result");
+    session.exp_string("no table").expect("the program prints the result");
     ends(session, 0);
 }

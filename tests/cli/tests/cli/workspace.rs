@@ -41,7 +41,7 @@ impl Drop for Folder {
     }
 }
 
-/// Makes cargo work offline, in trybuild's target folder, which the tests of all packages that build share: dependencies are built once.
+/// Makes cargo work offline and use trybuild's target folder. All tests that run cargo share this folder, so dependencies are built once.
 fn without_network(mut command: Command, folder: &Path) -> Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/trybuild");
     command
@@ -85,7 +85,7 @@ fn new(folder: &Path, name: &str) -> Ran {
     ran
 }
 
-// S0-02, S0-04: a crate made by `new` links and lists its tools without a hand-kept table.
+// S0-02, S0-04: a crate that `new` generates links and lists its tools without a manually maintained table.
 #[test]
 fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     let folder = Folder::new("whole");
@@ -106,7 +106,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     );
     let called = cargo_tool(&pack, &["call", "greet", "--name", "Ada"]).succeeds();
     assert_eq!(called.out, "Hi Ada!\n");
-    // G2: a shell completes the tools of the program that was built.
+    // G2: the completions contain the tools of the crate.
     let mut asked = without_network(
         command(CARGO_TOOL, &["--", "cargo-tool", "call", "gr"]),
         &pack,
@@ -122,7 +122,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     assert!(pack.join("tools.lock").exists());
     cargo_tool(&pack, &["diff"]).succeeds();
 
-    // A change of the source changes the contract.
+    // A changed bound in the source changes the contract.
     let lib = pack.join("src/lib.rs");
     let text = fs::read_to_string(&lib)
         .unwrap()
@@ -130,7 +130,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     fs::write(&lib, text).unwrap();
     cargo_tool(&pack, &["diff", "--breaking"]).fails(1, &[]);
 
-    // The crate's own program and its tests do the same.
+    // The crate's own program calls the tool too.
     let own = cargo(
         &pack,
         &[
@@ -139,7 +139,7 @@ fn a_new_crate_compiles_passes_its_tests_and_has_every_command() {
     )
     .succeeds();
     assert_eq!(own.out, "Dear Ada,\n");
-    // G10: a missing feature is reported by name, and `cargo tool` builds with what a command needs.
+    // G10: a missing feature is reported by name, and `cargo tool` enables the features that a command needs.
     cargo(&pack, &["run", "--quiet", "--", "budget"]).fails(
         2,
         &[
@@ -190,7 +190,7 @@ fn wrong_folders_and_names_are_reported() {
     cargo_tool(at, &["lits"]).fails(2, &["lits", "list"]);
     cargo_tool(at, &["new", "fn", "--tool-path", "/nowhere"])
         .fails(2, &["/nowhere", "--tool-path"]);
-    // G7: a crate that cannot be built was made without a warning.
+    // G7: `new` refuses to generate a crate that cannot be built.
     cargo_tool(at, &["new", "unsaid"]).fails(
         2,
         &["in no registry yet", "--tool-path FOLDER", "--tool-git URL"],
@@ -201,7 +201,7 @@ fn wrong_folders_and_names_are_reported() {
     let manifest = fs::read_to_string(at.join("by-git/Cargo.toml")).unwrap();
     let named = format!("tool-core = {{ git = \"{address}\", default-features = false");
     assert!(manifest.contains(&named), "{manifest}");
-    // G8: a registry refuses a package without these fields.
+    // G8: the manifest has the fields without which a registry refuses a package.
     for field in ["description = ", "license = "] {
         assert!(manifest.contains(field), "{manifest}");
     }
@@ -230,7 +230,7 @@ fn compile_error_is_printed_and_sets_the_exit_code() {
     );
 }
 
-/// A definition with features that the tools of the desk do not use.
+/// A definition that uses schema keywords which the tools of `desk` do not use.
 const ODD: &str = r##"[
   {"type": "function", "function": {"name": "draw", "description": "Draws a \"shape\".", "strict": true, "parameters": {
     "type": "object", "additionalProperties": false, "required": ["shape", "size", "by", "layer", "where"],

@@ -26,7 +26,7 @@ fn shell(name: &str) -> Result<Command, Missing> {
 
 /// Runs a script and returns what it prints. Any output on standard error fails the test.
 #[track_caller]
-fn said(mut shell: Command, script: &str) -> Vec<String> {
+fn output_of(mut shell: Command, script: &str) -> Vec<String> {
     let output = shell.args(["-c", script]).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && errors.is_empty(), "{errors}");
@@ -44,10 +44,10 @@ fn of_bash(program: &str, name: &str, words: &[&str]) -> Result<Vec<String>, Mis
         line = line.join(" "),
         last = words.len() - 1,
     );
-    Ok(said(shell("bash")?, &script))
+    Ok(output_of(shell("bash")?, &script))
 }
 
-// G2: bash panicked, because the name `cargo tool` contains a space.
+// G2: bash completes commands, tools, flags and values. Earlier bug: the script panicked, because the name `cargo tool` contains a space.
 fn bash_completes_commands_tools_flags_and_values() -> Ran {
     let desk = |words: &[&str]| of_bash(DESK, "desk", words);
     assert_eq!(desk(&["desk", "che"])?, ["check"]);
@@ -63,7 +63,7 @@ fn bash_completes_commands_tools_flags_and_values() -> Ran {
     Ok(())
 }
 
-// G2: bash completes words after `cargo tool`, and values of enums.
+// G2: bash completes the words after `cargo tool`, leaves the other commands of cargo to cargo's own completion, and completes the values of enums.
 fn bash_completes_after_cargo_tool_and_leaves_cargo_alone() -> Ran {
     assert_eq!(
         of_bash(
@@ -77,36 +77,36 @@ fn bash_completes_after_cargo_tool_and_leaves_cargo_alone() -> Ran {
         of_bash(DESK, "desk", &["desk", "check", "count_p"])?,
         ["count_pages"]
     );
-    let asked = |before: &str, line: &str, last: usize| {
+    let completions_after = |before: &str, line: &str, last: usize| {
         let script = format!(
             "_cargo() {{ COMPREPLY=(of-cargo); }}; {before}; \
              source <({CARGO_TOOL} completions bash); source <({CARGO_TOOL} completions bash); \
              COMP_WORDS=({line}); COMP_CWORD={last}; function=$(complete -p cargo | sed 's/.*-F \\([^ ]*\\) .*/\\1/'); \
              $function cargo \"${{COMP_WORDS[COMP_CWORD]}}\" ''; printf '%s\\n' \"${{COMPREPLY[@]}}\""
         );
-        Ok::<Vec<String>, Missing>(said(shell("bash")?, &script))
+        Ok::<Vec<String>, Missing>(output_of(shell("bash")?, &script))
     };
-    let behind = |line: &str, last: usize| asked("complete -F _cargo cargo", line, last);
-    assert_eq!(behind("cargo tool che", 2)?, ["check"]);
-    assert_eq!(behind("cargo +stable tool list --form", 4)?, ["--format"]);
-    assert_eq!(behind("cargo tool --manif", 2)?, ["--manifest-path"]);
-    assert_eq!(behind("cargo bui", 1)?, ["of-cargo"]);
-    assert_eq!(behind("cargo tool", 1)?, ["of-cargo"]);
-    // bash-completion loads cargo's completion when it is needed for the first time.
+    let completions = |line: &str, last: usize| completions_after("complete -F _cargo cargo", line, last);
+    assert_eq!(completions("cargo tool che", 2)?, ["check"]);
+    assert_eq!(completions("cargo +stable tool list --form", 4)?, ["--format"]);
+    assert_eq!(completions("cargo tool --manif", 2)?, ["--manifest-path"]);
+    assert_eq!(completions("cargo bui", 1)?, ["of-cargo"]);
+    assert_eq!(completions("cargo tool", 1)?, ["of-cargo"]);
+    // bash-completion loads cargo's completion only when it is first needed.
     for loader in ["_completion_loader", "_comp_load"] {
         let lazy = format!("{loader}() {{ complete -F _cargo cargo; }}");
-        assert_eq!(asked(&lazy, "cargo bui", 1)?, ["of-cargo"]);
-        assert_eq!(asked(&lazy, "cargo tool che", 2)?, ["check"]);
+        assert_eq!(completions_after(&lazy, "cargo bui", 1)?, ["of-cargo"]);
+        assert_eq!(completions_after(&lazy, "cargo tool che", 2)?, ["check"]);
     }
-    assert_eq!(asked("true", "cargo bui", 1)?, [""]);
+    assert_eq!(completions_after("true", "cargo bui", 1)?, [""]);
     Ok(())
 }
 
-// G2: fish found syntax errors in the script.
+// G2: fish completes commands, tools and flags. Earlier bug: the script had syntax errors.
 fn fish_completes_commands_tools_and_flags() -> Ran {
     let offered = |program: &str, line: &str| {
         let script = format!("{program} completions fish | source; complete -C '{line}'");
-        let lines = said(shell("fish")?, &script);
+        let lines = output_of(shell("fish")?, &script);
         let words = lines.iter().map(|line| line.split('\t').next().unwrap());
         Ok::<Vec<String>, Missing>(words.map(str::to_owned).collect())
     };
@@ -121,38 +121,38 @@ fn fish_completes_commands_tools_and_flags() -> Ran {
     Ok(())
 }
 
-// G2: zsh registered the completions of `cargo tool` for `cargo`.
+// G2: zsh registers the completions for the program only. Earlier bug: those of `cargo tool` were registered for `cargo`.
 fn zsh_registers_only_the_program() -> Ran {
     for (program, name) in [(DESK, "desk"), (CARGO_TOOL, "cargo-tool")] {
         let script = format!(
             "autoload -Uz compinit; compinit -u -D; before=\"$_comps[cargo]\"; source <({program} completions zsh); \
              [[ \"$_comps[cargo]\" == \"$before\" ]] && whence -w \"$_comps[{name}]\""
         );
-        let lines = said(shell("zsh")?, &script);
+        let lines = output_of(shell("zsh")?, &script);
         assert!(
             lines.len() == 1 && lines[0].ends_with(": function"),
             "{lines:?}"
         );
         if program == CARGO_TOOL {
-            // cargo's completion calls this function with the words after `cargo`.
+            // cargo's own completion calls `_cargo-tool` with the words after `cargo`.
             let script = format!(
                 "autoload -Uz compinit; compinit -u -D; source <({program} completions zsh); \
                  _describe() {{ print -l ${{(P)@[-1]}} }}; words=(tool che); CURRENT=2; _cargo-tool"
             );
-            let lines = said(shell("zsh")?, &script);
+            let lines = output_of(shell("zsh")?, &script);
             assert!(
                 lines.len() == 1 && lines[0].starts_with("check"),
                 "{lines:?}"
             );
         }
-        // The function of the script runs this program for its candidates.
-        let mut asked = Command::new(program);
-        asked
+        // The script's function gets its candidates by running the program with these variables.
+        let mut candidates = Command::new(program);
+        candidates
             .args(["--", name, "che"])
             .env("TOOL_CLI_COMPLETE", "zsh")
             .env("_CLAP_COMPLETE_INDEX", "1")
             .env("_CLAP_IFS", "\n");
-        let output = asked.output().unwrap();
+        let output = candidates.output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.starts_with("check"), "{text}");
     }

@@ -1,4 +1,4 @@
-//! Calls through a gate, exported over OTLP to a stand-in collector.
+//! Calls through a gate, whose spans and metrics are exported over OTLP to a test collector.
 
 #![allow(
     clippy::unwrap_used,
@@ -41,15 +41,15 @@ async fn fetch(
     /// What to fetch.
     what: String,
 ) -> Vec<String> {
-    // Spans and events that a tool's own code and the crates below it write.
+    // The tool's code, and the crates that it calls, write spans and events too.
     let span = tracing::info_span!("http", url = format!("https://x/{}", key.expose_secret()));
     span.in_scope(|| tracing::info!(token = key.expose_secret(), "sent"));
     let headers = cx.trace().into_iter().flat_map(TraceContext::headers);
-    let mut told: Vec<String> = headers
+    let mut sent: Vec<String> = headers
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
-    told.push(format!("{what} {}", key.expose_secret()));
-    told
+    sent.push(format!("{what} {}", key.expose_secret()));
+    sent
 }
 
 /// Fails.
@@ -126,7 +126,7 @@ impl Telemetry {
     }
 }
 
-/// Runs calls with a subscriber. The calls stay on this thread.
+/// Runs calls with a subscriber, on this thread.
 fn listen<T>(
     subscriber: impl tracing::Subscriber + Send + Sync + 'static,
     calls: impl Future<Output = T>,
@@ -167,8 +167,8 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-// issue 3, point 9: spans follow the conventions, continue the caller's trace and pass it on, and hold decisions and durations; M8: no exported byte holds a
-// secret.
+// issue 3, point 9: spans follow the GenAI conventions, continue the caller's trace, propagate it, and record decisions; durations are measured. M8: no exported
+// byte holds a secret.
 #[test]
 fn calls_reach_a_collector() {
     let telemetry = Telemetry::start();
@@ -266,12 +266,12 @@ fn follows_the_conventions(span: &Span) {
 
 fn is_part_of_a_trace(telemetry: &Telemetry, fetched: &CallResult) {
     let span = telemetry.span("c-1");
-    // The span is a child of the host's caller, and requests of the tool name this span as their parent.
+    // The span is a child of the host's span, and requests of the tool name the call's span as their parent.
     assert_eq!(hex(&span.trace_id), "0af7651916cd43dd8448eb211c80319c");
     assert_eq!(hex(&span.parent_span_id), "b7ad6b7169203331");
-    let told: Vec<String> = serde_json::from_str(fetched.output().unwrap().get()).unwrap();
+    let sent: Vec<String> = serde_json::from_str(fetched.output().unwrap().get()).unwrap();
     assert_eq!(
-        told,
+        sent,
         [
             format!(
                 "traceparent=00-{}-{}-01",
@@ -282,7 +282,7 @@ fn is_part_of_a_trace(telemetry: &Telemetry, fetched: &CallResult) {
             "[secret:key] [secret:key]".to_owned(),
         ]
     );
-    // The tool's own span is a child of the call's, and its secrets are redacted on export.
+    // The tool's own span is a child of the call's span, and its secrets are redacted on export.
     let spans = telemetry.collector.spans();
     let inner = spans.iter().find(|span| span.name == "http").unwrap();
     assert_eq!(inner.parent_span_id, span.span_id);
@@ -316,7 +316,7 @@ fn assert_decisions_are_recorded(telemetry: &Telemetry) {
 }
 
 fn measures_durations(telemetry: &Telemetry) {
-    // Durations are by tool and error, without attributes of unbounded cardinality.
+    // Durations are grouped by tool and error, without attributes of unbounded cardinality.
     let metrics = telemetry.collector.metrics();
     let durations = metrics
         .iter()
@@ -345,7 +345,7 @@ fn measures_durations(telemetry: &Telemetry) {
     );
 }
 
-// issue 3, point 9: arguments and results are in a span only if the gate says so, and without the turn's secrets, whatever exports them.
+// issue 3, point 9: a span holds arguments and results only if the gate enables that, and the turn's secrets are redacted even if the exporter does not redact.
 #[test]
 fn content_is_recorded_only_on_request() {
     let telemetry = Telemetry::start();
@@ -402,7 +402,7 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Lines {
     }
 }
 
-// S1-10: every dispatch, a refused one too, logs its start and its end, with an ok flag and a duration.
+// S1-10: every dispatch logs its start and its end, with an ok flag and a duration, even if it is refused.
 #[test]
 fn every_dispatch_is_logged_twice() {
     let gate = Gate::builder().build();

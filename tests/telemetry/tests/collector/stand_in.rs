@@ -1,4 +1,4 @@
-//! A stand-in OTLP collector over HTTP that records what it receives.
+//! A test OTLP collector over HTTP that records the requests it receives.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
 
-/// Received requests: path and body.
+/// The path and the body of each received request.
 type Requests = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 
 pub(crate) struct Collector {
@@ -45,7 +45,7 @@ impl Collector {
         of_path.map(|(_, body)| body.clone()).collect()
     }
 
-    /// Returns all received bytes.
+    /// Returns the bodies of all received requests.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let requests = self.requests.lock().unwrap();
         requests.iter().flat_map(|(_, body)| body.clone()).collect()
