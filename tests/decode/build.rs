@@ -1,5 +1,5 @@
-//! Generator of random type definitions. It writes each twice: into `own.rs` for types that only derive `StrictSchema`, and into `twin.rs` for the same types
-//! with serde's derived `Deserialize`. `cases.rs` lists them.
+//! A generator of random type definitions. It writes each type twice: to `own.rs` with only `StrictSchema`, and to `twin.rs` with serde's derived `Deserialize`
+//! too. `cases.rs` lists the types.
 //!
 //! The seed is fixed, so every build has the same types. Types that a rule refuses at compile time are not generated.
 #![allow(
@@ -16,7 +16,7 @@ mod random;
 
 use random::Random;
 
-/// Number of types, not counting generic ones.
+/// The number of generated types, in addition to the generic ones.
 const TYPES: usize = 190;
 const SEED: u64 = 0x0dec_0de5;
 
@@ -25,13 +25,16 @@ fn main() {
     println!("cargo::rerun-if-changed=src/random.rs");
     println!("cargo::rerun-if-changed=src/awkward.in");
     let mut made = Maker::new(SEED);
-    made.awkward(&fs::read_to_string("src/awkward.in").expect("the types written by hand"));
+    made.awkward(
+        &fs::read_to_string("src/awkward.in")
+            .expect("the file of the types that are written by hand is readable"),
+    );
     made.wide();
     made.generics();
     for _ in 0..TYPES {
         made.make();
     }
-    let out = env::var_os("OUT_DIR").expect("cargo sets it");
+    let out = env::var_os("OUT_DIR").expect("cargo sets `OUT_DIR`");
     let out = Path::new(&out);
     let write = |file: &str, text: String| fs::write(out.join(file), text).expect(file);
     // A line that starts with `own|` or `twin|` is for that file only.
@@ -56,12 +59,12 @@ fn main() {
     write("cases.rs", cases);
 }
 
-/// The shape of a type's values in JSON, in as much detail as bounds, defaults and untagged unions need.
+/// The shape of a type's values in JSON, as far as bounds, defaults and untagged unions depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
-    /// Any text.
+    /// A text without restrictions.
     Text,
-    /// Only some texts.
+    /// A text in a fixed format.
     Word,
     Signed,
     Unsigned,
@@ -83,7 +86,7 @@ struct Type {
     optional: bool,
     /// Whether the type implements `Default`.
     default: bool,
-    /// Number of nodes in the type's tree.
+    /// The number of nodes in the type's tree.
     weight: usize,
 }
 
@@ -91,10 +94,10 @@ struct Type {
 #[derive(Clone, Debug)]
 struct Known {
     ty: Type,
-    /// Numbers of the record and of all records flattened into it, if it may be flattened. Their field names end in these numbers, so one outer record may hold
-    /// each number only once.
+    /// If the record may be flattened, its number and those of all records that are flattened into it. The names of their fields end in these numbers, so an outer
+    /// record may contain each number only once.
     flat: Option<Vec<usize>>,
-    /// Whether it is a record that serde's derive accepts under an internal tag.
+    /// Whether the type is a record that serde's derive accepts under an internal tag.
     struct_like: bool,
 }
 
@@ -106,7 +109,7 @@ struct Maker {
     number: usize,
 }
 
-/// Names of fields. They differ even without underscores and in lower case.
+/// Names of fields. They remain different if underscores are removed and all letters are lower case.
 const FIELDS: [&str; 18] = [
     "a",
     "b2",
@@ -139,7 +142,7 @@ const VARIANTS: [&str; 10] = [
     "Kappa",
     "Lambda",
 ];
-/// Names of values: ones that need escapes, and ones that look like JSON.
+/// Names of values, some of which need escapes or look like JSON.
 const VALUES: [&str; 8] = [
     "own name",
     "é",
@@ -203,7 +206,7 @@ impl Maker {
     }
 
     fn case(&mut self, text: &str, name: &str) {
-        // Where the type is named from outside of its module, `M` is the module.
+        // In a path to the type from outside of its module, `M` is the module.
         let whole = text.replace(name, &format!("M::{name}"));
         self.cases.push(whole);
     }
@@ -291,7 +294,7 @@ impl Maker {
         if fitting.is_empty() {
             return None;
         }
-        // Prefer late types: they contain more.
+        // Prefer the types that were generated last, because they contain more types.
         let at = self
             .random
             .below(fitting.len())
@@ -530,7 +533,7 @@ impl Maker {
                     let (ty, flat) = fitting
                         .get(self.random.below(fitting.len()))
                         .copied()
-                        .expect("one");
+                        .expect("the list is not empty");
                     let _ = writeln!(out, "    #[serde(flatten)]\n    {name}: {},", ty.text);
                     weight += ty.weight;
                     let flat = flat.clone();
@@ -678,7 +681,7 @@ impl Maker {
         }
         self.line(&format!("pub struct {name} {{\n{fields}}}"));
         inside.push(self.number);
-        // A type that contains itself is not flattened: its own name would refer to the wrong type.
+        // A type that contains itself is not flattened, because the name in its reference would refer to the wrong type.
         let flat = (flat && !fields.contains("/// Again.")).then_some(inside);
         self.learn(&name, Look::Record, false, false, weight, flat, true);
     }
@@ -778,7 +781,7 @@ impl Maker {
         }
     }
 
-    /// Picks names of variants, as lines of attributes with a name. If the names become keys, they are chosen to look like keys.
+    /// Picks the names of variants, each with the lines of its attributes. If `keys` is true, the names have the form of keys.
     fn variants(&mut self, count: usize, keys: bool) -> Vec<(String, &'static str)> {
         let mut names = VARIANTS.to_vec();
         let mut values = VALUES.to_vec();
@@ -824,7 +827,7 @@ impl Maker {
         self.learn(&name, Look::Word, false, false, 2, None, false);
     }
 
-    /// Adds an enum of whole numbers.
+    /// Adds an enum with integer values.
     fn numbers(&mut self) {
         let name = self.name('I');
         self.head(&name);
@@ -836,7 +839,7 @@ impl Maker {
             ("u32", "0"),
         ]);
         let read = format!("#[serde(try_from = \"{ty}\")]");
-        // Either both types are converted by serde, or only the twin is and the own type reads the numbers of its variants.
+        // Either serde converts both types, or serde converts only the twin, and the own type reads the numbers of its variants.
         let mark = if self.random.chance(50) { "twin|" } else { "" };
         self.line(&format!("{mark}{read}\n#[schema(integer)]\n#[repr({ty})]"));
         self.line(&format!("pub enum {name} {{\n    Low = {start},\n    /// The usual.\n    Next,\n    High = 9,\n}}"));
@@ -896,7 +899,7 @@ impl Maker {
             variants.push_str(&attribute);
             let again = self.random.chance(10);
             match self.random.below(3) {
-                // At least one variant holds data: an enum of names alone is generated elsewhere.
+                // At least one variant contains data, because enums without data are generated elsewhere.
                 0 if at > 0 => {
                     let _ = writeln!(variants, "    {variant},");
                 }
@@ -1126,7 +1129,7 @@ impl Maker {
         }
     }
 
-    /// Adds the generic types and their arguments.
+    /// Adds the generic types and their uses.
     fn generics(&mut self) {
         self.text.push_str(GENERICS);
         for used in USES {
@@ -1135,7 +1138,7 @@ impl Maker {
                 whole = whole.replace(&format!("{name}<"), &format!("M::{name}<"));
             }
             self.cases.push(whole);
-            // A field of a generic type is checked by the rules for the whole tree.
+            // The rules check a field of a generic type with the whole tree, so the shape of the type does not matter here.
             let optional = used == "Holds<Option<u16>>";
             let struct_like = ["Page", "Pair", "Fixed"]
                 .iter()
@@ -1159,7 +1162,7 @@ impl Maker {
     }
 }
 
-/// Fields that a function of the helpers reads.
+/// Fields that a function of `src/helpers.rs` reads.
 const HELPED: &[&str] = &[
     "#[serde(with = \"crate::helpers::doubled\")]\n    #[schema(as = String, pattern = \"^[0-9]+$\")]\n    NAME: u16,",
     "#[serde(deserialize_with = \"crate::helpers::doubled::deserialize\")]\n    #[schema(as = String)]\n    NAME: u16,",
@@ -1277,7 +1280,7 @@ const NAMES: [&str; 8] = [
     "Page", "Pair", "Outcome", "Either", "Outside", "Wrapped", "Holds", "Fixed",
 ];
 
-/// Types that only a type parameter may have, because no rule checks them there.
+/// Types that are allowed only as type arguments, because no rule checks type arguments.
 const PARAMETERS: &[&str] = &[
     "M::Page<(u8, String)>",
     "M::Holds<()>",

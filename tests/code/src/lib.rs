@@ -1,1 +1,1 @@
-//! Empty library: the tests are in `tests/code`, and `code-host` is the binary whose process runs the code.
+//! An empty library. The tests are in `tests/code`; the binary `code-host` runs the engine processes.

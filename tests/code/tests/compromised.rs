@@ -1,4 +1,4 @@
-//! What the kernel denies to a compromised engine process.
+//! Tests that the kernel denies files, network and threads to a compromised engine process.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -34,7 +34,7 @@ async fn needs(item: &str) -> Ran {
     Ok(())
 }
 
-/// Runs the engine that tries everything on this folder and this port; returns what succeeded.
+/// Runs the compromised engine with this folder and this port, and returns which attempts succeeded.
 async fn attempts(folder: &TempDir, port: u16) -> Value {
     std::fs::write(folder.path().join("secret"), "secret").unwrap();
     let limits = Limits {
@@ -53,7 +53,7 @@ async fn attempts(folder: &TempDir, port: u16) -> Value {
     serde_json::from_str(result.reports[0].get()).unwrap()
 }
 
-// S4-05, S4-06: a compromised engine cannot touch files.
+// S4-05, S4-06: a compromised engine cannot read, write or execute files.
 async fn compromised_engine_reaches_no_file_case() -> Ran {
     needs("files").await?;
     let folder = tempfile::tempdir().unwrap();

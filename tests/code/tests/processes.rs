@@ -1,4 +1,4 @@
-//! Engine processes that outlive their run. These tests have a binary of their own, because no other test may start an engine meanwhile.
+//! Engine processes end with their run. This test has its own program, because no other test may start an engine at the same time.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -43,7 +43,7 @@ async fn all_gone(after: &str) {
     assert_eq!(left(), Vec::<String>::new(), "{after}");
 }
 
-// S4-06: no process is left, however a run ends.
+// S4-06: no engine process remains after a run, no matter how the run ends.
 #[tokio::test]
 async fn no_process_outlives_its_run() {
     let limits = Limits {
@@ -58,7 +58,7 @@ async fn no_process_outlives_its_run() {
         .unwrap();
     let (tools, cx) = (toolset![], ToolContext::anonymous());
     let native = "new Array(2 ** 32 - 1).join('')";
-    // A process that is still exiting may disappear a moment later, so short runs are repeated.
+    // A remaining process may exit just before the check, so short runs are repeated.
     for (code, times) in [
         ("return 1", 20),
         ("throw 1", 20),
@@ -71,7 +71,7 @@ async fn no_process_outlives_its_run() {
             assert_eq!(left(), Vec::<String>::new(), "{code}");
         }
     }
-    // From here on no run ends at its time limit, however slow the machine is.
+    // In the rest of the test no run reaches its time limit, even on a slow machine.
     let isolation = Isolation::new().helper(HOST);
     let limits = Limits {
         time: Duration::from_mins(10),
@@ -82,7 +82,7 @@ async fn no_process_outlives_its_run() {
         .limits(limits)
         .build()
         .unwrap();
-    // Dropped in the middle of the run.
+    // The future of a run is dropped while the run is active.
     for code in ["for (;;);", native] {
         tokio::select! {
             result = setup.start(code, &tools, &cx).finish() => panic!("{code}: {result:?}"),
@@ -90,7 +90,7 @@ async fn no_process_outlives_its_run() {
         }
         all_gone(code).await;
     }
-    // The caller ends the run.
+    // The caller terminates the run.
     let run = setup.start(native, &tools, &cx);
     let handle = run.handle();
     let (result, ()) = tokio::join!(run.finish(), async {

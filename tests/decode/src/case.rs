@@ -1,4 +1,4 @@
-//! One type and its twin: reads a text with both decoders and compares the results.
+//! A generated type and its serde twin: a text is read with both decoders, and the results are compared.
 
 use std::fmt::Debug;
 
@@ -7,23 +7,23 @@ use tool_core::__private0::read::{Decode, Reading, Unread, by_serde, from_text, 
 use tool_core::StrictSchema;
 use tool_core::schema::{Kind, Schema};
 
-/// A type and its twin.
+/// A generated type and the same type with serde's `Deserialize`, its twin.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// Name of the type, without its module.
+    /// The name of the type, without its module.
     pub name: &'static str,
-    /// Schema of the type.
+    /// The schema of the type.
     pub schema: &'static Schema,
     /// Reads a text with both decoders.
     pub compare: fn(&str) -> Result<Verdict, Disagreement>,
 }
 
-/// What both decoders agree on for one text.
+/// The result on which both decoders agree for one text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The text was read unchanged.
+    /// The text was read without a repair.
     Exact,
-    /// The text was read after a repair, so serde read the repaired text.
+    /// The text was read after a repair; serde read the repaired text.
     Edited,
     /// The schema refuses the text.
     Unfit,
@@ -31,33 +31,33 @@ pub enum Verdict {
     Refused,
 }
 
-/// Different results of the two decoders for one text.
+/// The different results of the two decoders for one text.
 #[derive(Clone, Debug)]
 pub struct Disagreement {
-    /// The rule that is broken.
+    /// The kind of the disagreement.
     pub what: &'static str,
-    /// Result of the one-pass decoder.
+    /// The result of the one-pass decoder.
     pub own: String,
-    /// Result of the guard with serde.
+    /// The result of the guard with serde.
     pub twin: String,
-    /// Why the difference is accepted, if it is a known one.
+    /// The reason why the difference is accepted, if it is a known one.
     pub known: Option<Known>,
 }
 
 /// A known and accepted difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// serde's derive buffers the values inside a tagged enum, an untagged enum and a flattened record, and loses their position: its pointer ends there. The
-    /// one-pass decoder points at the value that a user-defined reader refused. Which of two such values is reported also follows serde's order.
+    /// serde's derive buffers the values inside a tagged enum, an untagged enum and a flattened record, and loses their position, so its pointer ends at the enum
+    /// or record. The one-pass decoder points at the value that a user-defined reader refused. If there are two such values, serde may report the other one.
     SerdeForgetsThePlace,
-    /// For a value that a user-defined reader refused, the one-pass decoder reports it as it was written, and serde with its defaults filled in.
+    /// If a user-defined reader refuses a value, the one-pass decoder reports the value as it was written, and serde reports it with the defaults filled in.
     DescribedAsWritten,
     /// serde's derive cannot read 128-bit numbers from its buffers.
     SerdeBuffersNoWideNumber,
-    /// A shape of an untagged union fits its schema, but a user-defined reader inside refuses it. The one-pass decoder says why; serde only says that no shape
-    /// fits.
+    /// A value fits the schema of a variant of an untagged union, but a user-defined reader inside refuses it. The one-pass decoder reports the reader's error; serde
+    /// only reports that no variant matched.
     SerdeForgetsTheReason,
-    /// A recursive record is flattened into another one. In the tree of the outer record, nothing has the name that it refers to, so the guard admits only
+    /// A recursive record is flattened into another record. The tree of the outer record has no node with the name of the recursive one, so the guard admits only
     /// values without the recursion. The rule `ref-target` refuses such arguments of a tool.
     FlattenedCircle,
 }
@@ -95,13 +95,13 @@ where
     let own = Said::of(from_text::<O>(text));
     let twin = Said::of(by_serde::<T>(text));
     let verdict = judge(O::SCHEMA, text, &own, &twin)?;
-    // A generic type is read in one pass although it has a `Deserialize`, and so may be the types inside it.
+    // The one-pass decoder also reads the twin, and passes the types with a `Deserialize` inside it to serde.
     let mixed = Said::of(from_text::<T>(text));
     judge(T::SCHEMA, text, &mixed, &twin)?;
     Ok(verdict)
 }
 
-/// Result of one decoder.
+/// The result of one decoder.
 #[derive(Debug)]
 struct Said {
     /// The value as `Debug` prints it.
@@ -143,12 +143,16 @@ fn judge(
     // Blank text is read as `{}`, which does not count as a repair.
     let corrected = |admitted: &str| admitted != text && !text.trim_ascii().is_empty();
     let verdict = match (&own.value, &guard) {
-        (Ok(_), Err(_)) => return differ("the reader accepts what the guard refuses"),
+        (Ok(_), Err(_)) => {
+            return differ("the one-pass decoder accepts a text that the guard refuses");
+        }
         (Err(Unread { own: None, .. }), Ok(_)) => {
-            return differ("the reader refuses what the guard admits, without an issue");
+            return differ(
+                "the one-pass decoder refuses a text that the guard admits, but no user-defined reader refused it",
+            );
         }
         (Ok(_), Ok(admitted)) if own.exact && corrected(admitted) => {
-            return differ("the guard corrected a text that the reader calls exact");
+            return differ("the guard corrected a text that the one-pass decoder reports as exact");
         }
         (Ok(_), Ok(_)) if own.exact => Verdict::Exact,
         (Ok(_), Ok(_)) => Verdict::Edited,
@@ -157,20 +161,20 @@ fn judge(
     };
     match (&own.value, &twin.value) {
         (Ok(own), Ok(twin)) if own != twin => differ("the values differ"),
-        (Ok(_), Err(_)) => differ("one pass reads what serde refuses"),
-        (Err(_), Ok(_)) => differ("one pass refuses what serde reads"),
+        (Ok(_), Err(_)) => differ("the one-pass decoder reads a text that serde refuses"),
+        (Err(_), Ok(_)) => differ("the one-pass decoder refuses a text that serde reads"),
         (Err(own), Err(twin)) if own.issues != twin.issues => differ("the issues differ"),
         _ => Ok(verdict),
     }
 }
 
-/// Finds out whether a difference is a known one.
+/// Returns the known difference that explains these results, if there is one.
 fn known(schema: &'static Schema, own: &Said, twin: &Said) -> Option<Known> {
-    let told = |said: &Said| match &said.value {
+    let first_issue = |said: &Said| match &said.value {
         Err(Unread { issues, .. }) => issues.first().cloned(),
         Ok(_) => None,
     };
-    let by_serde = told(twin)?;
+    let by_serde = first_issue(twin)?;
     let says = |words: &str| by_serde.expected.contains(words);
     let no_shape = says("data did not match any variant of untagged enum");
     if says("i128 is not supported")
@@ -179,7 +183,7 @@ fn known(schema: &'static Schema, own: &Said, twin: &Said) -> Option<Known> {
     {
         return Some(Known::SerdeBuffersNoWideNumber);
     }
-    match (&own.value, told(own)) {
+    match (&own.value, first_issue(own)) {
         (Ok(_), _) if by_serde.expected == "a nested `Chain`" => Some(Known::FlattenedCircle),
         (Err(Unread { own: Some(_), .. }), Some(one))
             if no_shape && one.pointer.starts_with(&*by_serde.pointer) =>

@@ -1,4 +1,4 @@
-//! User-defined readers: types and functions that both modules use.
+//! User-defined readers of values, which the types of both generated modules use.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use tool_core::StrictSchema;
 
-/// Default for `#[serde(default = "…")]`.
+/// A default for `#[serde(default = "…")]`.
 pub const fn ten() -> u16 {
     10
 }
 
-/// A `Deserialize` that is stricter than the schema.
+/// An even number. Its `Deserialize` is stricter than its schema.
 #[derive(Debug, StrictSchema)]
 #[expect(dead_code, reason = "`Debug` shows it")]
 pub struct Even(u32);
@@ -26,7 +26,7 @@ impl<'de> Deserialize<'de> for Even {
     }
 }
 
-/// A record that serde reads in both modules.
+/// A record that serde reads in the types of both modules.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Point {
     /// North.
@@ -49,7 +49,7 @@ impl Point {
     }
 }
 
-/// Module for `#[serde(with = "…")]` that halves a number written as text.
+/// A module for `#[serde(with = "…")]` that halves a number written as text.
 pub mod doubled {
     use serde::de::Error as _;
 
@@ -63,13 +63,13 @@ pub mod doubled {
     }
 }
 
-/// Module for `#[serde(with = "…")]` that reads a [`Point`] as its sum.
+/// A module for `#[serde(with = "…")]` that reads a [`Point`] as its sum.
 pub mod point {
     use serde::de::Error as _;
 
     use super::{Deserialize, Deserializer, Point};
 
-    /// Reads a point that is not too far away.
+    /// Reads a point whose sum is at most 100.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         Point::deserialize(from)?.sum().map_err(D::Error::custom)
     }
@@ -86,7 +86,7 @@ pub fn millis<'de, D: Deserializer<'de>>(from: D) -> Result<u128, D::Error> {
     Ok(Duration::deserialize(from)?.as_millis())
 }
 
-/// Reads a list as its sum; a list of two numbers is refused.
+/// Reads a list as its sum, and refuses a list of two numbers.
 pub fn sum<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let list = Vec::<u16>::deserialize(from)?;
     if list.len() == 2 {

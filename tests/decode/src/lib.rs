@@ -1,4 +1,4 @@
-//! Random types and random texts, read by the one-pass decoder and by the guard with serde; both must agree.
+//! Random types and random texts, read by the one-pass decoder and by the guard with serde. Both must give the same result.
 
 mod case;
 pub mod helpers;
@@ -10,7 +10,7 @@ mod writer;
 pub use case::{Case, Disagreement, Known, Verdict, case};
 pub use run::{Failure, Tally, run, written};
 
-/// Types that only derive `StrictSchema`; the one-pass decoder reads them.
+/// The generated types with only `StrictSchema`, which the one-pass decoder reads.
 #[allow(
     clippy::all,
     clippy::pedantic,
@@ -25,7 +25,7 @@ pub mod own {
     include!(concat!(env!("OUT_DIR"), "/own.rs"));
 }
 
-/// The same types with a `Deserialize`, which reads what the guard admits.
+/// The same types with `Deserialize` too, which serde reads after the guard has admitted the text.
 #[allow(
     clippy::all,
     clippy::pedantic,

@@ -34,7 +34,7 @@ pub(crate) fn text(random: &mut Random, schema: &'static Schema) -> String {
     }
 }
 
-/// Returns a text that is unusual as a whole.
+/// Returns a text with an unusual root, such as a wrong type or two values.
 fn whole(random: &mut Random, schema: &'static Schema, style: Style) -> String {
     let text = Writer::new(random, style).write(schema);
     match random.below(10) {
@@ -125,7 +125,7 @@ fn broken(random: &mut Random, text: &str) -> String {
                 text.splice(at..=at, piece.chars());
             }
             5 if !text.is_empty() => {
-                // Repeats a part of the text, or overwrites another part with it.
+                // Copy a part of the text to a different position, with or without overwriting.
                 let from = random.below(text.len());
                 let to = (from + 1 + random.below(12)).min(text.len());
                 let part: Vec<char> = text.get(from..to).unwrap_or_default().to_vec();
@@ -137,7 +137,7 @@ fn broken(random: &mut Random, text: &str) -> String {
                 text.splice(at..end, part);
             }
             6 => {
-                // Replaces a number with a different one.
+                // Replace a number with a different one.
                 let digits =
                     |at: usize, text: &[char]| text.get(at).is_some_and(char::is_ascii_digit);
                 if let Some(from) = (at..text.len()).find(|at| digits(*at, &text)) {

@@ -22,8 +22,8 @@ impl Random {
     }
 
     pub(crate) fn below(&mut self, count: usize) -> usize {
-        let count = u64::try_from(count).expect("64 bits");
-        usize::try_from(self.next() % count).expect("below a number of this type")
+        let count = u64::try_from(count).expect("a usize has at most 64 bits");
+        usize::try_from(self.next() % count).expect("the value is below a usize")
     }
 
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
@@ -31,6 +31,8 @@ impl Random {
     }
 
     pub(crate) fn one<T: Copy>(&mut self, values: &[T]) -> T {
-        *values.get(self.below(values.len())).expect("not empty")
+        *values
+            .get(self.below(values.len()))
+            .expect("the list is not empty")
     }
 }

@@ -6,18 +6,18 @@ use crate::case::{Case, Disagreement, Known, Verdict};
 use crate::mutate::text;
 use crate::random::Random;
 
-/// How often both decoders agreed, by verdict.
+/// The number of texts on which both decoders agreed, by verdict.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Count of [`Verdict::Exact`].
+    /// The count of [`Verdict::Exact`].
     pub exact: usize,
-    /// Count of [`Verdict::Edited`].
+    /// The count of [`Verdict::Edited`].
     pub edited: usize,
-    /// Count of [`Verdict::Unfit`].
+    /// The count of [`Verdict::Unfit`].
     pub unfit: usize,
-    /// Count of [`Verdict::Refused`].
+    /// The count of [`Verdict::Refused`].
     pub refused: usize,
-    /// Count of each known difference, in the order of [`Known::ALL`].
+    /// The count of each known difference, in the order of [`Known::ALL`].
     pub known: [usize; Known::ALL.len()],
 }
 
@@ -43,9 +43,9 @@ impl Tally {
 /// A text on which the two decoders disagree.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Name of the type.
+    /// The name of the type.
     pub name: &'static str,
-    /// The text, reduced to what the disagreement needs.
+    /// The text, shortened to the parts that cause the disagreement.
     pub text: String,
     /// The results of both decoders.
     pub why: Disagreement,
@@ -103,7 +103,7 @@ fn compare(case: &Case, text: &str) -> Result<Verdict, Disagreement> {
     })
 }
 
-/// Removes the parts of a text that the disagreement does not need.
+/// Removes the parts of a text that are not necessary for the disagreement.
 fn shrunk(case: &Case, text: &str, unknown: impl Fn(&Disagreement) -> bool) -> String {
     let mut text: Vec<char> = text.chars().collect();
     let mut size = text.len().div_ceil(2).max(1);

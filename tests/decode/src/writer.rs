@@ -1,4 +1,4 @@
-//! Writer of random JSON text that mostly fits a schema.
+//! A writer of random JSON texts, most of which fit a schema.
 
 use std::fmt::Write as _;
 
@@ -12,23 +12,23 @@ pub(crate) struct Writer<'r> {
     random: &'r mut Random,
     out: String,
     scope: Vec<&'static Schema>,
-    /// Number of open brackets.
+    /// The number of open brackets.
     level: usize,
     style: Style,
 }
 
-/// Settings for how a text is written.
+/// The settings of the writer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
-    /// Chance that a value, a key or a count is wrong, in 1/1,000.
+    /// The probability that a value, a key or a count is wrong, in 1/1,000.
     pub(crate) wrong: usize,
-    /// Chance of white space, an escape or a different spelling of a number wherever one is allowed, in percent.
+    /// The probability of optional white space, of an escape, and of a different spelling of a number, in percent.
     pub(crate) odd: usize,
-    /// Chance that the keys of a record are shuffled, in percent.
+    /// The probability that the keys of a record are shuffled, in percent.
     pub(crate) shuffled: usize,
-    /// Chance that an optional value is absent, in percent.
+    /// The probability that an optional value is absent, in percent.
     pub(crate) absent: usize,
-    /// Depth that recursive types reach; a small default applies without one.
+    /// The depth that recursive types reach. If it is absent, a small default applies.
     pub(crate) deep: Option<usize>,
 }
 
@@ -219,7 +219,7 @@ impl<'r> Writer<'r> {
         self.random.chance(self.style.odd)
     }
 
-    /// Returns whether the text is so long or deep that only required parts may be added.
+    /// Returns whether the text is so long or deep that only required parts are added.
     fn is_full(&self) -> bool {
         self.out.len() > 6000 || self.level > self.style.deep.unwrap_or(9)
     }
@@ -663,7 +663,7 @@ impl<'r> Writer<'r> {
     }
 }
 
-/// The value of a key.
+/// How the value of a key is written.
 #[derive(Clone, Copy, Debug)]
 enum Member {
     Value(&'static Schema),

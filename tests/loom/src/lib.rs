@@ -117,7 +117,10 @@ fn audit_row_is_delivered_queued_or_counted() {
         assert_eq!(delivered.len() + dropped, 4, "{delivered:?}");
         for of in 0..2 {
             let rows = delivered.iter().filter(|(call, _)| *call == of);
-            assert!(rows.is_sorted(), "the rows of a call keep their order: {delivered:?}");
+            assert!(
+                rows.is_sorted(),
+                "the rows of a call keep their order: {delivered:?}"
+            );
         }
     });
 }
@@ -145,7 +148,10 @@ fn policy_versions_are_consistent_and_visible_after_the_write() {
         let now = policy.read();
         let (left, right) = **now;
         assert_eq!(left, right, "a read returns one whole version");
-        assert_eq!(now.number, left, "the number belongs to the version that was read");
+        assert_eq!(
+            now.number, left,
+            "the number belongs to the version that was read"
+        );
         assert!(!after || left > 0);
         operator.join().unwrap();
         let last = policy.read();

@@ -33,7 +33,7 @@ def tools():
         tool("odd"),
         tool("steps"),
         tool("read", annotations={"readOnlyHint": True, "openWorldHint": False}),
-        # Tools that no provider accepts, and entries that are not tools.
+        # Tools with names that no provider accepts, and entries that are not tools.
         tool("dotted.name"),
         tool("dotted/name"),
         tool("twin", "The first."),
@@ -95,7 +95,7 @@ def call(id, name, params):
         for step in range(1, 40):
             told = {"progressToken": token, "progress": step, "total": 39, "message": f"step {step}"}
             send({"method": "notifications/progress", "params": told})
-        # Progress with a token that belongs to no call.
+        # Send a progress notification whose token does not belong to any call.
         send({"method": "notifications/progress", "params": {"progressToken": "other", "progress": 1}})
         return send({"id": id, "result": text("done")})
     if name == "note" and params["arguments"].get("text") == "change":

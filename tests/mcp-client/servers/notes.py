@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 try:
     from mcp.server.fastmcp import Context, FastMCP, Image
     from mcp.server.fastmcp.exceptions import ToolError
-except ImportError:  # 2.x
+except ImportError:  # version 2 of the package
     from mcp.server.mcpserver import Context, Image
     from mcp.server.mcpserver import MCPServer as FastMCP
     from mcp.server.mcpserver.exceptions import ToolError

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::tools::IMAGE;
 
-/// Converts a JSON object to a schema; any other value becomes an empty schema.
+/// Converts a JSON object to a schema. Any other value becomes an empty schema.
 fn schema(value: Value) -> JsonObject {
     match value {
         Value::Object(schema) => schema,
@@ -47,7 +47,7 @@ pub(crate) fn custom_header() -> Tool {
     )
 }
 
-/// Tools that `#[tool]` cannot express: they send requests to the client while they run, or have schemas that strict models cannot fill in.
+/// Tools that `#[tool]` cannot express, because they send requests to the client while they run, or because strict modes refuse their schemas.
 pub(crate) fn tools() -> Vec<Tool> {
     let mut tools = vec![
         plain("test_tool_with_logging", "Writes logs for the client"),

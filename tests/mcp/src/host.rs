@@ -1,4 +1,4 @@
-//! The host's own rmcp handler, which the tools are composed with.
+//! The host's own rmcp handler, which is composed with the tools.
 #![expect(
     deprecated,
     reason = "logging, sampling and roots stay in the suite as long as it tests the older protocol"
@@ -27,7 +27,7 @@ use crate::rounds::{Round, ask, form};
 
 type Answer<T> = Result<T, ErrorData>;
 
-/// Key that seals the state that clients carry between rounds. A fixture needs no secret.
+/// The key that seals the state between rounds. It is public, because a test server needs no secret.
 const KEY: &[u8] = b"the key of a fixture, known to everybody";
 
 /// The handler for everything except the tools.
@@ -73,7 +73,7 @@ impl Host {
     pub(crate) async fn prompts_changed(&self) {
         let listeners = self.state().listeners.clone();
         for listener in listeners {
-            // A client that did not subscribe to prompts returns an error here.
+            // The notification fails if the client did not subscribe to prompts.
             let _ = listener.notify_prompt_list_changed().await;
         }
     }

@@ -1,7 +1,7 @@
-//! An MCP server with everything that the official conformance suite asks for.
+//! An MCP server with all the tools, prompts and resources that the official conformance suite requests.
 //!
-//! Its tools are `#[tool]` functions. Prompts, resources, completion and requests to the client come from a handler written with rmcp, which the tools are
-//! composed with.
+//! Its tools are `#[tool]` functions. They are composed with a handler written with rmcp, which implements prompts, resources, completion and requests to the
+//! client.
 
 use tool_core::prelude::*;
 use tool_mcp::{Composed, McpServer};
@@ -15,7 +15,7 @@ mod tools;
 
 pub use host::Host;
 
-/// Returns a server with the tools alone.
+/// Returns a server with only the tools.
 pub fn tools_only() -> Result<McpServer, tool_core::RegistryError> {
     let changes = Served::default();
     let in_context = changes.clone();
@@ -27,7 +27,7 @@ pub fn tools_only() -> Result<McpServer, tool_core::RegistryError> {
     Ok(server)
 }
 
-/// Returns the tools, composed with a handler for everything else.
+/// Returns the tools, composed with the handler for all other requests.
 pub fn everything() -> Result<Composed<Host>, tool_core::RegistryError> {
     let changes = Served::default();
     let in_context = changes.clone();

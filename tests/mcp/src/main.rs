@@ -1,5 +1,4 @@
-//! Server binary for the fixtures: `mcp-fixture [--tools-only] (--stdio
-//! --http PORT)`.
+//! A server for the tests of MCP clients: `mcp-fixture [--tools-only] (--stdio | --http PORT)`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Tools that ask the client for input before they can finish: the input rounds of protocol version 2026-07-28.
+//! Tools that request input from the client before they finish, with the input-required results of protocol version 2026-07-28.
 #![expect(
     deprecated,
     reason = "sampling and roots stay in the suite as long as it tests the older protocol"
@@ -66,7 +66,7 @@ pub(crate) struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Returns the client's answer under a key. Anything but an object counts as no answer.
+    /// Returns the client's answer under a key. An answer that is not an object is ignored.
     fn answer(&self, key: &str) -> Option<&JsonObject> {
         self.params.input_responses.as_ref()?.get(key)?.as_object()
     }
@@ -76,7 +76,7 @@ impl Round<'_> {
         sealed.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
-    /// Opens the state that the client carried; a state that was changed is an error.
+    /// Opens the sealed state that the client returned. A modified state is an error.
     fn state(&self) -> Result<Option<Value>, ErrorData> {
         let Some(sealed) = self.params.request_state.as_deref() else {
             return Ok(None);
@@ -166,7 +166,7 @@ impl Round<'_> {
         }
     }
 
-    /// Asks only for input that the client's capabilities cover.
+    /// Requests only input that the client's capabilities support.
     fn capable(&self) -> Result<CallToolResponse, ErrorData> {
         if self.params.input_responses.is_some() {
             return done("Capability-aware flow complete");

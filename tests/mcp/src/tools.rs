@@ -1,4 +1,4 @@
-//! The conformance suite's tools, written with `#[tool]`.
+//! The tools that the conformance suite calls, written with `#[tool]`.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -96,7 +96,7 @@ async fn test_reconnection() -> Result<String, ToolError> {
 /// A function that notifies clients of a change.
 type Tell = Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// Handle on the server that serves the tools.
+/// A handle on the server, with which tools notify its clients.
 #[derive(Clone, Default)]
 pub(crate) struct Served {
     tools: Arc<OnceLock<Tell>>,
@@ -104,7 +104,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// Sets the function that notifies clients of changed tools; only the first call counts.
+    /// Sets the function that notifies clients of changed tools. Later calls have no effect.
     pub(crate) fn tools<H: ServerHandler>(&self, server: &Composed<H>) {
         let server = server.clone();
         let _ = self.tools.set(Box::new(move || {
@@ -113,7 +113,7 @@ impl Served {
         }));
     }
 
-    /// Sets the function that notifies clients of changed prompts; only the first call counts.
+    /// Sets the function that notifies clients of changed prompts. Later calls have no effect.
     pub(crate) fn prompts(&self, server: &Composed<Host>) {
         let server = server.clone();
         let _ = self.prompts.set(Box::new(move || {

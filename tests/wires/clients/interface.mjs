@@ -1,4 +1,4 @@
-// A user of an AI SDK interface: `interface.mjs PACKAGE ADDRESS`. It sends a message, answers approvals, and prints every state of each
+// Simulates a user of an AI SDK interface: `interface.mjs PACKAGE ADDRESS`. The script sends a message, answers approvals, and prints every state of each
 // tool part and the final message.
 import assert from 'node:assert/strict';
 
@@ -15,7 +15,7 @@ const note = message => {
   }
 };
 
-// Keeps in a list what `useChat` keeps in React's state.
+// A chat that keeps its messages in a list; `useChat` keeps them in React's state.
 class Chat extends AbstractChat {
   constructor(options) {
     let messages = [];
@@ -60,7 +60,7 @@ for (const { approval, input } of asked) {
   await chat.addToolApprovalResponse({ id: approval.id, approved: input.to === 'bob', reason: 'so I say' });
 }
 await until(() => asked.length === 0 || finished > before && chat.status === 'ready');
-// Wait, so that a request sent twice would be noticed.
+// Wait long enough to detect a duplicate request.
 await new Promise(resolve => setTimeout(resolve, 100));
 
 const message = chat.messages.at(-1);

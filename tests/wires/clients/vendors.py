@@ -23,7 +23,7 @@ def typed(kind, value):
             return [plain(inner) for inner in value]
         return value
 
-    adapter = TypeAdapter(kind)  # lists are read lazily, so it has to stay
+    adapter = TypeAdapter(kind)  # kept in a variable, because pydantic validates lists lazily
     known = plain(adapter.validate_python(value))
     assert known == value, f"the vendor's types lose something:\n{json.dumps(known)}\n{json.dumps(value)}"
 
@@ -98,7 +98,7 @@ def gemini():
     from google.genai import types
 
     client = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=address))
-    # The types refuse unknown keys.
+    # Pass only the keys that belong to the config, because its type refuses unknown keys.
     known = ("tools", "toolConfig", "systemInstruction")
     config = types.GenerateContentConfig.model_validate({key: request[key] for key in known if key in request})
     contents = [types.Content.model_validate(content) for content in request["contents"]]

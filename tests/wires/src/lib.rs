@@ -1,1 +1,1 @@
-//! Empty library: the tests are in `tests/`.
+//! An empty library. The tests are in `tests/`.

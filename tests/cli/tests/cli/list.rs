@@ -152,7 +152,10 @@ fn json_schema_output_is_the_exact_text_that_providers_get() {
         .iter()
         .map(|key| text.find(&format!("\"{key}\":")).unwrap())
         .collect();
-    assert!(order.is_sorted(), "the properties are not in the order of the parameters: {text}");
+    assert!(
+        order.is_sorted(),
+        "the properties are not in the order of the parameters: {text}"
+    );
 
     let people = desk(&["schema", "file_note"]).succeeds().out;
     assert_eq!(serde_json::from_str::<Value>(&people).unwrap(), schema);

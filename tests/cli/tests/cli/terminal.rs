@@ -25,7 +25,9 @@ fn ends(session: PtySession, code: i32) {
 #[test]
 fn terminal_output_is_coloured_unless_no_color_is_set() {
     let mut session = open(&["list"]);
-    session.exp_string("\u{1b}[1mNAME").expect("the heading is bold");
+    session
+        .exp_string("\u{1b}[1mNAME")
+        .expect("the heading is bold");
     ends(session, 0);
     let mut quiet = command(DESK, &["list"]);
     quiet.env("NO_COLOR", "1");
@@ -38,8 +40,12 @@ fn terminal_output_is_coloured_unless_no_color_is_set() {
 #[test]
 fn a_person_approves_in_the_terminal() {
     let mut session = open(&["call", "send_letter", "--to", "ann", "--text", "hi"]);
-    session.exp_string("send_letter").expect("the prompt names the tool");
-    session.exp_string(r#""to": "ann""#).expect("the prompt prints the arguments");
+    session
+        .exp_string("send_letter")
+        .expect("the prompt names the tool");
+    session
+        .exp_string(r#""to": "ann""#)
+        .expect("the prompt prints the arguments");
     session
         .exp_string("[y]es, [n]o, [e]dit")
         .expect("the program asks the question");
@@ -48,7 +54,9 @@ fn a_person_approves_in_the_terminal() {
         .exp_string("answer `y`, `n` or `e`")
         .expect("the program explains the valid answers");
     session.send_line("y").unwrap();
-    session.exp_string("sent to ann: hi").expect("the program prints the result");
+    session
+        .exp_string("sent to ann: hi")
+        .expect("the program prints the result");
     ends(session, 0);
 }
 
@@ -76,14 +84,20 @@ fn person_edits_the_arguments_before_the_call_runs() {
         .exp_string("[y]es, [n]o, [e]dit")
         .expect("the program asks the question");
     session.send_line("e").unwrap();
-    session.exp_string("on one line").expect("the program asks for new arguments");
+    session
+        .exp_string("on one line")
+        .expect("the program asks for new arguments");
     session.send_line("{nonsense").unwrap();
-    session.exp_string("this is not JSON").expect("the program reports the error");
+    session
+        .exp_string("this is not JSON")
+        .expect("the program reports the error");
     session
         .exp_string("[y]es, [n]o, [e]dit")
         .expect("the program repeats the question");
     session.send_line("e").unwrap();
-    session.exp_string("on one line").expect("the program asks for new arguments");
+    session
+        .exp_string("on one line")
+        .expect("the program asks for new arguments");
     session.send_line(r#"{"to":"bob","text":"hello"}"#).unwrap();
     session
         .exp_string("sent to bob: hello")
@@ -99,7 +113,9 @@ fn secret_prompt_does_not_echo() {
         .exp_string("box_key (not shown): ")
         .expect("the program asks the question");
     session.send_line("key-4711-xyz").unwrap();
-    let before = session.exp_string("STREET: ").expect("the program asks for the variable");
+    let before = session
+        .exp_string("STREET: ")
+        .expect("the program asks for the variable");
     assert!(!before.contains("key-4711-xyz"), "{before}");
     session.send_line("Elm").unwrap();
     let rest = session.exp_eof().expect("the program closes its output");
@@ -128,16 +144,22 @@ fn progress_is_drawn_as_a_bar() {
 #[test]
 fn ctrl_c_cancels_the_call() {
     let mut session = open(&["call", "wait_long"]);
-    session.exp_string("wait_long").expect("the program draws a spinner");
+    session
+        .exp_string("wait_long")
+        .expect("the program draws a spinner");
     session.send_control('c').unwrap();
-    session.exp_string("cancelled").expect("the program prints the result");
+    session
+        .exp_string("cancelled")
+        .expect("the program prints the result");
     ends(session, 130);
 }
 
 #[test]
 fn unknown_tool_suggests_a_similar_name() {
     let mut session = open(&["call", "flie_note"]);
-    session.exp_string("error:").expect("the program prints an error");
+    session
+        .exp_string("error:")
+        .expect("the program prints an error");
     session
         .exp_string("did you mean `file_note`?")
         .expect("the error suggests a similar name");
@@ -151,12 +173,20 @@ fn a_running_tool_asks_in_the_terminal() {
     session
         .exp_string("Where shall it be?")
         .expect("the program asks the question");
-    session.exp_string("city: ").expect("the program asks for the field");
+    session
+        .exp_string("city: ")
+        .expect("the program asks for the field");
     session.send_line("Oslo").unwrap();
-    session.exp_string("guests: ").expect("the program asks for the field");
+    session
+        .exp_string("guests: ")
+        .expect("the program asks for the field");
     session.send_line("many").unwrap();
-    session.exp_string("write a number").expect("the program reports the error");
-    session.exp_string("guests: ").expect("the program asks for the field again");
+    session
+        .exp_string("write a number")
+        .expect("the program reports the error");
+    session
+        .exp_string("guests: ")
+        .expect("the program asks for the field again");
     session.send_line("4").unwrap();
     session
         .exp_string("dog (y/n): ")
@@ -168,8 +198,12 @@ fn a_running_tool_asks_in_the_terminal() {
     ends(session, 0);
 
     let mut session = open(&["call", "book_table"]);
-    session.exp_string("city: ").expect("the program asks for the field");
+    session
+        .exp_string("city: ")
+        .expect("the program asks for the field");
     session.send_line("").unwrap();
-    session.exp_string("no table").expect("the program prints the result");
+    session
+        .exp_string("no table")
+        .expect("the program prints the result");
     ends(session, 0);
 }

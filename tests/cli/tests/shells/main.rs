@@ -86,9 +86,13 @@ fn bash_completes_after_cargo_tool_and_leaves_cargo_alone() -> Ran {
         );
         Ok::<Vec<String>, Missing>(output_of(shell("bash")?, &script))
     };
-    let completions = |line: &str, last: usize| completions_after("complete -F _cargo cargo", line, last);
+    let completions =
+        |line: &str, last: usize| completions_after("complete -F _cargo cargo", line, last);
     assert_eq!(completions("cargo tool che", 2)?, ["check"]);
-    assert_eq!(completions("cargo +stable tool list --form", 4)?, ["--format"]);
+    assert_eq!(
+        completions("cargo +stable tool list --form", 4)?,
+        ["--format"]
+    );
     assert_eq!(completions("cargo tool --manif", 2)?, ["--manifest-path"]);
     assert_eq!(completions("cargo bui", 1)?, ["of-cargo"]);
     assert_eq!(completions("cargo tool", 1)?, ["of-cargo"]);

@@ -1,4 +1,4 @@
-//! The binary that the tests start as the helper and as the engine.
+//! The binary that the tests start as the sandbox helper and as the engine.
 
 use tool_code as _;
 

@@ -1,7 +1,7 @@
-//! A compromised engine: it sends any frames that the code asks for.
+//! A compromised engine, which sends arbitrary frames to the host.
 //!
-//! The code is a list of lines: `say JSON`, `raw HEX`, `many COUNT JSON`, `wait`, `close`, and `try FOLDER PORT`, which reports which actions that the engine
-//! never takes succeed. This binary does not use the `tool-code` crate.
+//! Each line of the code is a command: `say JSON`, `raw HEX`, `many COUNT JSON`, `wait` or `try FOLDER PORT`. `try` reports whether the sandbox permits files,
+//! network, processes and threads. Any other command ends the process. This binary does not use the `tool-code` crate.
 
 use std::ffi::OsString;
 use std::fs;
@@ -55,7 +55,7 @@ fn compromised(_: Vec<OsString>) -> u8 {
     0
 }
 
-/// Reports what a process can do when it leaves the engine's protocol and tries files, network, processes and threads.
+/// Tries files, the network, processes and threads, and returns whether each attempt succeeded.
 fn attempts(folder: &Path, port: u16) -> Value {
     let limit = |resource| getrlimit(resource).current;
     let threads: Vec<_> = (0..64)
@@ -83,7 +83,7 @@ fn say(message: &str) {
     send(message.as_bytes());
 }
 
-/// Sends bytes. If the write fails, the host has closed the pipe and has killed this process or is about to.
+/// Sends bytes. A failed write means that the host closed the pipe, so the process exits.
 fn send(bytes: &[u8]) {
     let mut to = std::io::stdout();
     if to.write_all(bytes).and_then(|()| to.flush()).is_err() {

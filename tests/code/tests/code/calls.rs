@@ -1,4 +1,4 @@
-//! Tool calls from code, each of which passes the gate.
+//! Tool calls from code. Each call passes the gate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ impl Room {
     }
 }
 
-/// The same counter, for tools that write.
+/// A [`Room`] for tools that write.
 #[derive(Clone, Default)]
 struct Desk(Room);
 tool_core::host_value!(Desk, Effect::WRITE);
@@ -127,7 +127,7 @@ async fn reads_run_together_and_writes_alone_and_in_order() {
             "read 1", "read 2", "read 3", "read 4", "write 5", "write 6", "read 7", "write 8"
         ]
     );
-    // A call that writes runs alone from its start to its end.
+    // No other call runs at the same time as a call that writes.
     let mut open: Vec<&str> = Vec::new();
     for line in &lines {
         let (what, page) = line.split_once(' ').unwrap();
@@ -226,7 +226,7 @@ async fn calls_from_code_pass_the_gate_and_record_their_parent() {
     assert_eq!(nested.len(), 5, "{rows:#?}");
     let outer: Vec<_> = nested.iter().map(|row| row.identity.outer()).collect();
     assert_eq!(outer, vec![Some(identity); 5], "{nested:#?}");
-    // Rows of the same millisecond are sorted by their keys.
+    // The order of rows within one millisecond is not defined.
     let mut outcomes: Vec<&str> = nested
         .iter()
         .filter_map(|row| row.outcome.as_deref())
@@ -244,7 +244,7 @@ async fn calls_from_code_pass_the_gate_and_record_their_parent() {
     );
 }
 
-// M18: code cannot forge a permit: tools outside the run's list are not called, whatever code tries.
+// M18: code cannot forge a permit: it cannot call tools outside the run's list.
 #[tokio::test]
 async fn tools_outside_the_permit_are_not_called() {
     /// Removes everything.
@@ -294,7 +294,7 @@ async fn tools_outside_the_permit_are_not_called() {
     let result = run("import { remove } from 'tools'; return await remove({})").await;
     assert_eq!(result.status, Status::LinkError);
     assert_eq!(diary.read(), Vec::<String>::new());
-    // Code cannot make more calls than the run's limit, in parallel or in sequence, whichever way it calls.
+    // Code cannot exceed the run's limit of calls, neither in parallel nor in sequence, and with no syntax of a call.
     let flood = "const all = await Promise.allSettled(Array.from({ length: 50 }, () => tools.look({})));
         const late = []; for (const f of [() => tools.look({}), () => tools['look'].call(null, {}), () => Reflect.apply(tools.look, tools, [{}])])
             try { await f(); late.push('called') } catch (error) { late.push(error.kind) }
@@ -306,7 +306,7 @@ async fn tools_outside_the_permit_are_not_called() {
     assert_eq!(diary.read().len(), 3);
 }
 
-// M18: a gate in front of `run_code` alone also applies to the calls that code makes.
+// M18: a gate that is set only on the toolset with `run_code` also applies to the calls that code makes.
 #[tokio::test]
 async fn gate_of_run_code_also_applies_to_its_calls() {
     /// Removes everything.
@@ -486,7 +486,7 @@ async fn a_call_of_run_code_is_ended_by_its_handle() {
     );
 }
 
-// M8: results of tools are redacted before code gets them, so code cannot transform a secret into something that redaction misses.
+// M8: results of tools are redacted before code receives them, so code cannot transform a secret to bypass redaction.
 #[tokio::test]
 async fn code_never_has_a_secret_in_clear() {
     /// Tells too much.

@@ -1,4 +1,4 @@
-//! Frames of a compromised engine: the host lets them do no more than code may do.
+//! Frames of a compromised engine. They have no effect that code could not have.
 
 use std::time::Duration;
 
@@ -35,12 +35,12 @@ fn count(
     number
 }
 
-/// Runs an engine that sends these lines and then exits; returns the result and what tools did.
+/// Runs an engine that executes these lines and then exits. Returns the result and the log of the tools.
 async fn says(lines: &str) -> (RunResult, Vec<String>) {
     says_within(limits().time, lines).await
 }
 
-/// The same for an engine that never exits, so the run ends at its time limit.
+/// Runs an engine that executes these lines and never exits, so the run ends at its time limit.
 async fn says_until_the_limit(lines: &str) -> (RunResult, Vec<String>) {
     says_within(Duration::from_secs(1), lines).await
 }
@@ -92,7 +92,7 @@ async fn compromised_engine_cannot_make_unpermitted_calls() {
         assert_eq!(result.status, Status::Error, "{name}: {result:?}");
         assert_eq!(did, Vec::<String>::new());
     }
-    // The gate decides about calls of a compromised engine like any other.
+    // Calls of a compromised engine are validated like any other call.
     for arguments in [
         "",
         "{",
@@ -109,7 +109,7 @@ async fn compromised_engine_cannot_make_unpermitted_calls() {
             "{arguments}: {result:?}"
         );
     }
-    // More calls than the limit of the run.
+    // The engine sends more calls than the limit of the run.
     let many = call("look", "{}").replacen("say", "many 1000", 1);
     let (result, did) = says(&format!("{many}\nwait")).await;
     assert_eq!(result.status, Status::Error, "{result:?}");
@@ -169,7 +169,7 @@ async fn silent_or_closed_engine_does_not_block_the_run() {
     }
 }
 
-// S4-05, S4-06: security does not rely on the engine; a compromised process finds no data of the host.
+// S4-05, S4-06: security does not rely on the engine: a compromised engine process has no access to data of the host.
 #[tokio::test]
 async fn compromised_engine_sees_no_host_data() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use tool_core::prelude::*;
 
 use crate::support::{builder, gave, limits, message, run, run_with, short};
 
-// S4-05: code runs in an isolated engine in a process of its own, never with `eval`, and sees no globals of the host.
+// S4-05: TypeScript code runs in a child process with an isolated engine, and its value is the result of the run.
 #[tokio::test]
 async fn typescript_runs_in_a_child_process_and_returns_a_result() {
     let code = r"
@@ -43,7 +43,7 @@ async fn a_result_has_status_reports_logs_and_duration() {
     );
 }
 
-// S4-06: each way a run can end has its own status.
+// S4-06: each possible end of a run has its own status.
 #[tokio::test]
 async fn each_way_to_end_has_its_status() {
     let cases = [
@@ -75,7 +75,7 @@ async fn each_way_to_end_has_its_status() {
     );
 }
 
-// S4-06: logs and reports from before the end are kept, however the run ends.
+// S4-06: logs and reports are kept if the run is ended early.
 #[tokio::test]
 async fn logs_and_reports_are_kept_when_a_run_is_ended() {
     for end in [
@@ -212,10 +212,10 @@ async fn invalid_host_module_is_named_in_the_error() {
     );
 }
 
-// S4-06: the caller's handle ends a run with a reason.
+// S4-06: the caller's handle terminates a run and records a reason.
 #[tokio::test]
 async fn caller_ends_a_run_with_a_reason() {
-    // The engine's interrupt ends the first; the second never checks for it and is killed.
+    // The engine's interrupt ends the first code. The second never checks for the interrupt, so its process is killed.
     for code in [
         "console.log('begun'); for (;;);",
         "console.log('begun'); /(a*)*b/.test('a'.repeat(60))",

@@ -1,4 +1,4 @@
-//! Hostile and careless code.
+//! Code that attacks the host, exhausts its limits or fails by mistake.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tool_core::prelude::*;
 
 use crate::support::{builder, gave, limits, message, run, run_with, short};
 
-/// Runs codes a few at a time, because other tests need the machine too.
+/// Runs the codes, four at a time, to leave processor time for other tests.
 async fn each<'a>(codes: &[&'a str], limits: Limits) -> Vec<(&'a str, RunResult)> {
     let runs = codes.iter().map(|code| {
         let limits = limits.clone();
@@ -57,7 +57,7 @@ async fn infinite_loops_are_ended() {
     }
 }
 
-// S4-05, S4-06: the engine's interrupt is tried first, and the kill is guaranteed.
+// S4-05, S4-06: if the engine's interrupt does not end a run, its process is killed.
 #[tokio::test]
 async fn native_functions_that_ignore_interrupts_are_killed() {
     let natives = [
@@ -75,7 +75,7 @@ async fn native_functions_that_ignore_interrupts_are_killed() {
         "[].concat({ length: 2 ** 53 - 1, [Symbol.isConcatSpreadable]: true })",
         "new Array(2 ** 32 - 1).join('')",
         "'a'.repeat(2e7).indexOf('a'.repeat(1e7) + 'b')",
-        // The needle differs at its end, so each of ten million places costs ten million comparisons.
+        // The searched text differs only in its last character, so each of ten million positions costs ten million comparisons.
         "'a'.repeat(2e7).lastIndexOf('a'.repeat(1e7) + 'b')",
         "/(a*)*b/.test('a'.repeat(60))",
         "/^(([a-z])+.)+[A-Z]([a-z])+$/.test('a'.repeat(60))",
@@ -90,7 +90,7 @@ async fn native_functions_that_ignore_interrupts_are_killed() {
             "{code}: {:?}",
             result.error
         );
-        // A run that the interrupt ends is over at once; a process is killed only some time after the limit.
+        // The interrupt ends a run immediately after the limit; a process is killed only some time later.
         if result.duration >= time + Duration::from_millis(150) {
             killed.push(code);
         }
@@ -140,7 +140,7 @@ async fn memory_bombs_end_with_status_memory() {
             result.error
         );
     }
-    // An allocation error that the code catches does not end the run.
+    // If the code catches the allocation error, the run continues.
     let result = run("try { new ArrayBuffer(1e9) } catch (error) { return String(error) }").await;
     assert_eq!(gave(&result), json!("InternalError: out of memory"));
 }
@@ -320,7 +320,7 @@ async fn poisoned_prototypes_affect_only_the_code() {
             "{poison}: {result:?}"
         );
     }
-    // Code that breaks the language's own protocols hangs only itself, and the run ends normally.
+    // Code that overwrites the `then` protocol of JavaScript makes only its own promise hang, and the run ends with an error.
     let hung = [
         "Object.prototype.then = function () {}",
         "Array.prototype.then = function () {}",
@@ -381,7 +381,7 @@ async fn no_message_of_the_protocol_can_be_forged() {
         result.logs[0].text.starts_with("\0\0\0*{\"done\""),
         "{result:?}"
     );
-    // Values with the names of protocol messages stay plain values.
+    // Values with the keys of protocol messages are treated as plain values.
     let result =
         run("return { done: { status: 'success' }, status: 'memory', call: { id: 0 } }").await;
     assert_eq!(gave(&result)["status"], "memory");

@@ -235,7 +235,7 @@ async fn describe_api_gives_typed_declarations() {
     assert_eq!(
         told.matches("*/").count(),
         told.matches("/**").count(),
-        "no comment ends early"
+        "each comment ends only once"
     );
     let one = tools
         .call(call("describe_api", &json!({"tools": ["now"]})), &cx())
@@ -254,7 +254,7 @@ async fn describe_api_gives_typed_declarations() {
     );
 }
 
-// The declarations are TypeScript that the engine's compiler accepts, and they match the results of the tools.
+// The engine's compiler accepts the declarations as TypeScript, and their types match the results of the tools.
 #[tokio::test]
 async fn declarations_are_typescript() {
     let setup = builder().build().unwrap();
@@ -300,7 +300,7 @@ fn the_contract_covers_the_tools_that_code_finds() {
         )
     );
     assert_ne!(same, contract(&tools, builder().module("dates", "")));
-    // Declarations that are too long for the description count as part of the contract as well.
+    // The contract also covers declarations that are too long for the description.
     let long = contract(&tools, builder().inline(0));
     let other = tools.prepare(|mut list| {
         list[0].description.push_str(" Not at night.");
@@ -370,7 +370,7 @@ async fn missing_engine_process_is_an_error() {
         .await
         .unwrap_err();
     assert_eq!(error.kind(), tool_core::ErrorKind::Unavailable);
-    // A helper binary that is not a helper.
+    // The configured helper binary does not implement the helper.
     let isolation = tool_isolate::Isolation::new().helper("/bin/true");
     let setup = tool_code::Code::builder()
         .isolation(isolation)

@@ -22,7 +22,7 @@ pub(crate) fn limits() -> Limits {
     }
 }
 
-/// Limits so short that only code without an end should reach them.
+/// Limits that code should reach only if it never ends.
 pub(crate) fn short() -> Limits {
     Limits {
         time: Duration::from_secs(2),
@@ -53,7 +53,7 @@ pub(crate) fn gave(result: &RunResult) -> Value {
     serde_json::from_str(result.result.get()).unwrap()
 }
 
-/// What tools did, in order.
+/// A log of the actions of tools, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Diary(Arc<Mutex<Vec<String>>>);
 

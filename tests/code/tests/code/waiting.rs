@@ -111,7 +111,7 @@ async fn tools_that_may_ask_are_absent() {
         names(code.get("run_code").unwrap().description()),
         ["ask_city", "look"]
     );
-    // With a value for the variable, the tool does not have to ask for it.
+    // If the variable has a value, the tool does not ask for it, so the tool is declared.
     let cx = ToolContext::builder()
         .with(diary.clone())
         .variable("REGION", "north")
@@ -121,7 +121,7 @@ async fn tools_that_may_ask_are_absent() {
         names(code.get("run_code").unwrap().description()),
         ["ask_city", "look", "region"]
     );
-    // A policy rule that may ask makes the tool absent, whatever its condition.
+    // A policy rule that may require an approval removes the tool, even if its condition cannot apply.
     let ask = Rule::ask("maybe")
         .tools(["look"])
         .when(Condition::new("/x").exists(true));
@@ -147,7 +147,7 @@ async fn tools_that_may_ask_are_absent() {
     let open = toolset![remove];
     assert!(
         !open.may_ask("remove", &cx),
-        "only a host's gate asks because of an effect"
+        "without a gate, an effect does not require an approval"
     );
     assert!(open.through(&gate).may_ask("remove", &cx));
 }
@@ -178,7 +178,7 @@ async fn questions_from_code_fail_unless_the_host_allows_waiting() {
     assert_eq!(result.result.get(), "\"Ulm\"");
 }
 
-// An approval that a call of the code waits for is part of the outer call's result. Once it is answered, calls that are done are not repeated.
+// If a nested call waits for an approval, the outer call's result has its ticket. After the answer, calls that have ended are not repeated.
 #[tokio::test]
 async fn code_resumes_after_its_approval_is_answered() {
     let (store, diary) = (MemoryStore::default(), Diary::default());
@@ -194,7 +194,7 @@ async fn code_resumes_after_its_approval_is_answered() {
         .conversation("main")
         .with(diary.clone())
         .build();
-    // One call, dispatched twice.
+    // The same call is dispatched twice.
     let main = ThreadId::new("acme", "main").unwrap();
     let cx = cx.for_call(CallId::in_thread(&main, 2, 0));
     let plain = toolset![look, write, send].through(&gate);
@@ -214,7 +214,7 @@ async fn code_resumes_after_its_approval_is_answered() {
     assert_eq!(waits.tickets().len(), 1);
     assert_eq!(diary.read(), ["first"]);
 
-    // The approval is for the nested tool itself, so it is looked up among the tools without `run_code`.
+    // The approval is for the nested tool, so it is answered with the toolset that has no `run_code`.
     approvals
         .answer(
             main.workspace(),

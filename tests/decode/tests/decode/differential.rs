@@ -1,7 +1,7 @@
-//! Differential test of every type: random texts, read by the one-pass decoder and by the guard with serde.
+//! A differential test of every type with random texts, which the one-pass decoder and the guard with serde read.
 //!
-//! `DECODE_SEED` is the seed, and `DECODE_TEXTS` the total number of texts. The default is below a million; `DECODE_TEXTS=1000000` takes a debug build a minute
-//! and a half. The crate is not optimised, because `stack.rs` measures the stack that a debug build needs.
+//! `DECODE_SEED` is the seed, and `DECODE_TEXTS` the total number of texts. The default is below a million; `DECODE_TEXTS=1000000` takes 90 seconds in a debug
+//! build. The crate is not optimised, because `stack.rs` measures the stack that a debug build needs.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::sync::Mutex;
@@ -23,7 +23,7 @@ fn own_decoder_and_serde_agree() {
     let texts = number("DECODE_TEXTS", 200_000);
     let cases = cases();
     let each = usize::try_from(texts)
-        .expect("64 bits")
+        .expect("a usize has at most 64 bits")
         .div_ceil(cases.len());
     let next = AtomicUsize::new(0);
     let all = Mutex::new((Tally::default(), Vec::new()));
@@ -33,7 +33,7 @@ fn own_decoder_and_serde_agree() {
             let work = || {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let (tally, failures) = run(case, seed, each);
-                    let mut all = all.lock().expect("no thread panics");
+                    let mut all = all.lock().expect("no thread has panicked");
                     all.0.add(tally);
                     all.1.extend(failures);
                 }
@@ -41,10 +41,10 @@ fn own_decoder_and_serde_agree() {
             thread::Builder::new()
                 .stack_size(16 << 20)
                 .spawn_scoped(scope, work)
-                .expect("a thread");
+                .expect("a thread starts");
         }
     });
-    let (tally, failures) = all.into_inner().expect("no thread panics");
+    let (tally, failures) = all.into_inner().expect("no thread has panicked");
     println!("{} types, {each} texts each: {tally:?}", cases.len());
     for (known, count) in Known::ALL.iter().zip(tally.known) {
         println!("{known:?}: {count}");
@@ -60,7 +60,7 @@ fn own_decoder_and_serde_agree() {
         "{} disagreements, seed {seed}",
         failures.len()
     );
-    // The random texts are only useful if each verdict is frequent.
+    // The random texts are useful only if each verdict is frequent.
     for count in [tally.exact, tally.edited, tally.unfit, tally.refused] {
         assert!(count > each, "{tally:?}");
     }

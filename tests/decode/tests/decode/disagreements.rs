@@ -1,4 +1,4 @@
-//! Texts on which the two decoders once disagreed, and texts for which serde alone would pick the wrong shape.
+//! Texts on which the two decoders once disagreed, and texts for which serde alone would choose the wrong variant.
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 use tool_core::__private0::read::{by_serde, from_text};
@@ -70,7 +70,7 @@ enum Other {
     List(Vec<u16>),
 }
 
-// serde's derive accepts a list for a duration and for a record if an untagged union has them before the list that the schema means.
+// serde's derive would read a list as a duration or as a record, if an untagged union has such a variant before its list.
 #[test]
 fn list_is_not_read_as_a_duration_or_record() {
     let read = from_text::<Shape>("[2,5]").map(|read| read.value);
@@ -102,7 +102,7 @@ fn serde_reads_a_duration_at_the_limit_of_nesting() {
     assert!(read.is_ok(), "{:?}", read.err());
 }
 
-// Nested unions of shapes with flattened records: trying every combination would take exponential time.
+// If each of the nested unions with flattened records tried every combination, decoding would take exponential time.
 #[test]
 fn union_decoding_is_not_exponential() {
     use decode_tests::{own, twin};

@@ -1,4 +1,4 @@
-//! The one-pass decoder against the guard with serde.
+//! Comparison of the one-pass decoder with the guard and serde.
 
 mod differential;
 mod disagreements;

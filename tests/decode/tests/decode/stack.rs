@@ -1,4 +1,4 @@
-//! Stack use of nesting up to the limit, on a thread with Rust's default stack, and errors beyond the limit.
+//! Nesting up to the limit fits into Rust's default stack of a thread, and deeper nesting is an error.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::fmt::Debug;
@@ -9,14 +9,16 @@ use serde::de::DeserializeOwned;
 use tool_core::__private0::read::{Decode, by_serde, from_text};
 use tool_core::StrictSchema;
 
-/// The depth that the guard allows, which is `serde_json`'s limit.
+/// The depth that the guard allows. It is also the limit of `serde_json`.
 const LEVELS: usize = 127;
 
 /// Returns a text with this many nested brackets.
 fn nested(levels: usize, open: &str, inside: &str, close: &str) -> String {
     let brackets = |text: &str| text.matches(['{', '[']).count();
     let each = brackets(open);
-    let rest = levels.checked_sub(brackets(inside)).expect("more levels");
+    let rest = levels
+        .checked_sub(brackets(inside))
+        .expect("the inner text has fewer brackets than `levels`");
     assert!(
         rest.is_multiple_of(each),
         "{open} does not open {levels} levels"
@@ -31,7 +33,10 @@ fn nested(levels: usize, open: &str, inside: &str, close: &str) -> String {
 
 fn on_two_mebibytes(test: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().stack_size(2 << 20).spawn(test);
-    thread.expect("a thread").join().expect("it does not panic");
+    thread
+        .expect("a thread starts")
+        .join()
+        .expect("the thread does not panic");
 }
 
 /// Reads texts of every depth around the limit with both decoders.

@@ -18,7 +18,7 @@ async fn a_changed_tool_is_refused_until_it_is_accepted() {
     let lock: McpLock = serde_json::from_str(&kept).unwrap();
     assert_eq!(&lock, first.lock());
 
-    // In its second list, the server describes the tool differently.
+    // The second list of the server has a different description of the tool.
     let mut second = mcp_tools(&hostile.client).lock(lock.clone()).await.unwrap();
     assert_eq!(second.drift().changed["note"], [Facet::Description]);
     assert_eq!(second.drift().added, ["new"]);
@@ -107,7 +107,7 @@ async fn tool_changed_after_the_snapshot_is_refused() {
     assert!(!tools.is_stale().await);
 }
 
-// M3: a client that gets no notifications asks the server again.
+// M3: a client that receives no notifications can request the list again.
 #[tokio::test]
 async fn client_without_notifications_rechecks_the_server() {
     let hostile = Hostile::start("").await;
@@ -151,7 +151,7 @@ async fn own_server_announces_changes_in_both_eras() {
     }
 }
 
-/// Tools work after the client that read them is dropped, because the connection keeps it alive.
+// The tools keep the connection open, so they work after the client that listed them is dropped.
 #[tokio::test]
 async fn tools_outlive_the_client_that_they_were_read_by() {
     let server = McpServer::builder(described("Greets."))

@@ -1,4 +1,4 @@
-//! Hidden text in tools and results: invisible to people, but read by models.
+//! Hidden text in tools and results: people do not see it, but models read it.
 
 use serde_json::{Value, json};
 use tool_core::hidden;
@@ -66,7 +66,7 @@ async fn tools_with_hidden_text_are_refused_and_reported() {
     ] {
         assert!(said.contains(says), "{says}\n{said}");
     }
-    // No report or lock for people contains hidden characters.
+    // Neither the report nor the lock contains hidden characters.
     let lock = serde_json::to_string_pretty(tools.lock()).unwrap();
     for text in [
         &said,
@@ -92,7 +92,7 @@ async fn tools_with_hidden_text_are_refused_and_reported() {
     assert!(long.len() <= 16_384, "{}", long.len());
 }
 
-// H7: hidden text that the host lets through is removed and reported.
+// H7: if the host opts in, hidden text is removed and reported.
 #[tokio::test]
 async fn hidden_text_is_removed_if_the_host_opts_in() {
     let listed = Listed::start(&served()).await;
@@ -102,7 +102,7 @@ async fn hidden_text_is_removed_if_the_host_opts_in() {
         .await
         .unwrap();
     let refused: Vec<_> = tools.report().refused().map(|tool| &*tool.remote).collect();
-    // A value that the model has to repeat cannot be changed, and neither can a name.
+    // Tools with hidden text in an enum value or in a name stay refused, because these must reach the server unchanged.
     assert_eq!(refused, ["choice", &*format!("named{HIDDEN}")]);
     let report = tools.report().get("parameter").unwrap().to_string();
     assert!(
@@ -126,7 +126,7 @@ async fn hidden_text_is_removed_if_the_host_opts_in() {
     );
 }
 
-// H7: the lock pins both the text that it shows and the hidden text.
+// H7: the lock pins the visible text and the hidden text.
 #[tokio::test]
 async fn changed_hidden_text_counts_as_a_change() {
     let with = |description: &str| json!({"tools": [tool("a", description)]});
@@ -143,7 +143,7 @@ async fn changed_hidden_text_counts_as_a_change() {
         ("Reads\u{e0041} a note.", true),
         ("Reads\u{e0042} a note.", false),
         ("Reads a note.", false),
-        // The escaped text exactly as the lock shows it is different, too.
+        // A description that contains the escape sequence as visible text is a different description.
         (r"Reads\u{e0041} a note.", false),
     ] {
         let listed = Listed::start(&with(other)).await;
@@ -160,7 +160,7 @@ async fn changed_hidden_text_counts_as_a_change() {
         assert_eq!(tools.accept("a"), !is_same);
         assert!(tools.report().get("a").unwrap().is_offered());
     }
-    // A name with hidden characters is found by the name itself and by its escaped form.
+    // `accept` finds a name with hidden characters by the name itself, and the lock lists its escaped form.
     let listed = Listed::start(&json!({"tools": [tool("a\u{200b}", "Reads.")]})).await;
     let mut tools = mcp_tools(&listed.client)
         .lock(McpLock::default())
@@ -170,7 +170,7 @@ async fn changed_hidden_text_counts_as_a_change() {
     assert!(tools.accept("a\u{200b}") && tools.lock().get(r"a\u{200b}").is_some());
 }
 
-// H7: results, failures and steps contain no hidden text for the model.
+// H7: the model sees no hidden text in results, failures and progress steps.
 #[tokio::test]
 async fn results_for_the_model_contain_no_hidden_text() {
     let text = |text: &str| json!([{"type": "text", "text": text}]);

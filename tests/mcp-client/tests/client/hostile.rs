@@ -1,4 +1,4 @@
-//! A misbehaving MCP server.
+//! The tools and calls of a misbehaving MCP server.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ async fn every_page_is_read_and_every_tool_reported() {
     reason("schemaless", "inputSchema");
     reason("listed", "is not a tool");
     reason("", "is not a tool");
-    // The report as text names each refused tool, too.
+    // The text of the report also names the refused tools.
     let said = tools.report().to_string();
     assert!(said.contains("`dotted.name`: refused"), "{said}");
 }
@@ -56,7 +56,7 @@ async fn every_page_is_read_and_every_tool_reported() {
 async fn report_names_the_providers_that_refuse_a_schema() {
     let hostile = Hostile::start("").await;
     let tools = hostile.tools().await;
-    // No strict mode accepts a map, and plain JSON Schema refuses it as well where this project's rules do.
+    // No strict mode accepts a map. The report either leaves OpenAI out or refuses the tool.
     for remote in ["map", "any"] {
         let report = tools.report().get(remote).unwrap();
         assert!(!report.providers.contains(Dialect::OpenAi), "{report}");
@@ -66,7 +66,7 @@ async fn report_names_the_providers_that_refuse_a_schema() {
             .any(|(dialect, _)| *dialect == Dialect::OpenAi);
         assert!(told || !report.refusals.is_empty(), "{report}");
     }
-    // An output schema that cannot be checked is reported, and refuses the tool if the host wants outputs checked.
+    // An output schema that cannot be checked is reported. If the host wants outputs to be checked, the tool is refused.
     let loose = tools.report().get("loose").unwrap();
     assert!(loose.is_offered() && !loose.unheld.is_empty(), "{loose}");
     let held = mcp_tools(&hostile.client).hold_outputs().await.unwrap();
@@ -92,7 +92,7 @@ async fn names_are_mapped_and_collisions_are_reported() {
     assert_eq!(first.refusals, [collision]);
     let open = open(&tools);
     assert!(open.names().all(|name| name.starts_with("evil__")));
-    // The server gets its own name of the tool.
+    // The request to the server has the server's own name of the tool.
     let result = call(&open, "evil__note", json!({"text": "x"})).await;
     assert_eq!(result.model_text(), r#"{"text": "x"}"#);
     assert_eq!(hostile.got("tools/call")[0]["params"]["name"], "note");
@@ -129,7 +129,7 @@ async fn effects_are_pessimistic_unless_the_host_trusts_hints() {
         );
         assert!(!def.hints().read_only && def.hints().destructive);
     }
-    // So a host's gate asks for approval unless a policy allows the call.
+    // Because of these effects, a host's gate asks for approval unless a policy allows the call.
     let gate = Gate::builder().build();
     let registry = hostile
         .tools()
@@ -144,7 +144,7 @@ async fn effects_are_pessimistic_unless_the_host_trusts_hints() {
     let trusted = open(&mcp_tools(&hostile.client).trust_hints().await.unwrap());
     let read = trusted.get("read").unwrap();
     assert!(read.hints().read_only && !read.hints().open_world && !read.hints().destructive);
-    // A tool without hints gets the defaults of the protocol.
+    // The defaults of the protocol apply to a tool without hints.
     let note = trusted.get("note").unwrap().hints();
     assert!(!note.read_only && note.destructive && note.open_world && !note.idempotent);
     let stated = open(&mcp_tools(&hostile.client).read_only("note").await.unwrap());
@@ -286,7 +286,7 @@ async fn progress_arrives_in_order_before_the_result() {
         told[0],
         json!({"progress": 1.0, "total": 39.0, "message": "step 1"})
     );
-    // The ids that link a call to its steps are not sent to the server.
+    // The host's own ids of the call are not sent to the server.
     let meta = &hostile.got("tools/call")[0]["params"]["_meta"];
     assert_eq!(meta.as_object().unwrap().len(), 1, "{meta}");
 }

@@ -1,4 +1,4 @@
-//! Third-party MCP servers' tools, imported as tools of this project.
+//! Imports tools of scripted MCP servers and of this project's own servers.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Tools whose schemas no strict mode accepts.
+//! Tools with schemas that no strict mode accepts.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -16,7 +16,7 @@ fn list(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
 }
 
-// H1: every tool of the MongoDB and Notion servers reaches OpenAI and Anthropic if the host allows it.
+// H1: if the host allows it, every tool of the MongoDB and Notion servers is offered to OpenAI and Anthropic.
 #[tokio::test]
 async fn every_tool_of_real_servers_is_offered_where_the_host_allows_it() {
     for name in ["mongodb.json", "notion.json"] {
@@ -43,7 +43,7 @@ async fn every_tool_of_real_servers_is_offered_where_the_host_allows_it() {
                 assert!(tool.providers.contains(dialect), "{tool}");
             }
         }
-        // Tools that a provider accepts as strict stay strict.
+        // Tools that a provider accepts in strict mode stay strict.
         for (before, after) in by_default
             .report()
             .tools()
@@ -114,7 +114,7 @@ fn served() -> Value {
     ]})
 }
 
-// H1: the server's own schema is kept; only what a provider refuses even without strict mode is changed and reported.
+// H1: the server's own schema is sent. Only the parts that a provider refuses even without strict mode are changed, and each change is reported.
 #[tokio::test]
 async fn own_schema_is_sent_except_what_the_provider_refuses() {
     let listed = Listed::start(&served()).await;
@@ -165,7 +165,7 @@ async fn own_schema_is_sent_except_what_the_provider_refuses() {
             .unwrap()
             .contains("^[a-z]+$")
     );
-    // The report as text lists the same changes.
+    // The text of the report lists the same changes.
     let said = tools.report().to_string();
     for says in [
         "`aggregate`: offered to openai (not strict), anthropic (not strict)",
@@ -229,7 +229,7 @@ async fn arguments_that_do_not_fit_are_not_sent() {
     let twice = tools.call(twice, &ToolContext::anonymous()).await;
     assert_eq!(twice.error().unwrap().kind(), ErrorKind::InvalidArguments);
 
-    // Valid arguments are sent as they were written.
+    // Valid arguments are sent unchanged.
     for (name, arguments) in [
         ("either", json!({"b": "x", "more": [1, null]})),
         ("named", json!({"values": {"a": 1.25}})),
@@ -241,7 +241,7 @@ async fn arguments_that_do_not_fit_are_not_sent() {
     }
 }
 
-// H1: results are validated against the server's own schema, whatever it says.
+// H1: results are validated against the server's own output schema.
 #[tokio::test]
 async fn results_that_do_not_fit_their_schema_fail() {
     for (rows, fits) in [
@@ -271,7 +271,7 @@ async fn results_that_do_not_fit_their_schema_fail() {
     }
 }
 
-// H1: repair corrects arguments if there is only one reading, and admits nothing that the schema refuses.
+// H1: repair corrects arguments only if a single correction is possible, and the schema must admit the result.
 #[tokio::test]
 async fn repairs_admit_only_what_the_own_schema_admits() {
     let listed = Listed::start(&served()).await;
@@ -293,7 +293,7 @@ async fn repairs_admit_only_what_the_own_schema_admits() {
     assert_eq!(neither.error().unwrap().kind(), ErrorKind::InvalidArguments);
 }
 
-// H1: the audit row says that a model was not bound to the schema.
+// H1: the audit row names the providers to which the tool is offered without strict mode.
 #[tokio::test]
 async fn audit_rows_name_the_providers_that_are_not_strict() {
     let listed = Listed::start(&served()).await;
@@ -334,7 +334,7 @@ async fn audit_rows_name_the_providers_that_are_not_strict() {
     assert_eq!(notes("plain"), []);
 }
 
-// H1: the host may allow single tools, and a tool whose schema cannot be checked is refused.
+// H1: the host can allow non-strict schemas for single tools, and a tool whose schema cannot be checked is refused.
 #[tokio::test]
 async fn non_strict_needs_the_hosts_choice_and_a_checkable_schema() {
     let mut served = served();

@@ -14,7 +14,7 @@ fn random(state: &mut u64) -> u64 {
     *state
 }
 
-// H9: a double has the same bits at the server and in the result as in the arguments.
+// H9: the server receives and returns a double with the same bits as in the arguments.
 #[tokio::test]
 async fn doubles_keep_their_last_bit_both_ways() {
     let numbers = json!({"type": "array", "items": {"type": "number"}});
@@ -43,7 +43,7 @@ async fn doubles_keep_their_last_bit_both_ways() {
         if double.is_finite() {
             written.push(format!("{double:?}"));
         }
-        // Numbers like coordinates, with 15 to 17 digits. The fraction is drawn from all doubles between 1 and 2, minus 1.
+        // These numbers have 15 to 17 digits, like coordinates. The fraction is a random double between 1 and 2, minus 1.
         let fraction = f64::from_bits((0x3ff << 52) | (random(&mut state) >> 12)) - 1.0;
         written.push(format!("{:?}", fraction * 360.0 - 180.0));
         written.push(format!("{:.15}", fraction * 360.0));
@@ -80,7 +80,7 @@ async fn doubles_keep_their_last_bit_both_ways() {
             assert_eq!(
                 doubles(back)[at..=at],
                 expected[at..=at],
-                "{digits} came back as a different number"
+                "the server returned a different number than {digits}"
             );
             if at > 50 {
                 break;
@@ -91,7 +91,7 @@ async fn doubles_keep_their_last_bit_both_ways() {
             "{name}"
         );
     }
-    // Integers that a double cannot hold are exact or refused, never rounded.
+    // Integers that a double cannot represent are exact or refused, never rounded.
     let exact = ToolCall::new(
         "c",
         "loose",

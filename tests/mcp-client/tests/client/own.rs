@@ -1,4 +1,4 @@
-//! This project's own servers as seen by its client: over pipes, as a child process, and over HTTP.
+//! This project's client with this project's servers: over pipes, as a child process, and over HTTP.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -121,7 +121,7 @@ async fn is_right(client: &McpClient) {
     assert!(def.definition(Dialect::Mcp).contains(r#""title":"Add""#));
     assert!(def.output_schema().is_some());
 
-    // 64-bit integers keep every digit in both directions, and null stands for an absent argument.
+    // Arguments and results keep all digits of 64-bit integers, and null is read as an absent argument.
     let big = call(&tools, "s__add", json!({"a": u64::MAX, "b": null})).await;
     assert_eq!(payload(&big), json!({"sum": u64::MAX}));
     let failed = call(&tools, "s__add", json!({"a": u64::MAX, "b": 1})).await;
@@ -131,13 +131,13 @@ async fn is_right(client: &McpClient) {
         error.model_text(),
         "the sum has more than 64 bits, take smaller numbers"
     );
-    // A number above 64 bits is refused by the client, not rounded.
+    // The client refuses a number above 64 bits instead of rounding it.
     let beyond = ToolCall::new("c", "s__add", r#"{"a":18446744073709551616}"#);
     let beyond = tools.call(beyond, &ToolContext::anonymous()).await;
     assert_eq!(beyond.error().unwrap().kind(), ErrorKind::InvalidArguments);
 
     let (told, result) = steps(&tools, "s__walk", none()).await;
-    // The older protocol era requires an object, so the server wraps the result and its schema says so.
+    // The older protocol era requires an object, so the server wraps the result and its output schema.
     let two = if handshake {
         json!({"result": 2})
     } else {
@@ -150,7 +150,7 @@ async fn is_right(client: &McpClient) {
         .collect();
     assert_eq!(told, ["one", "two"]);
 
-    // When the client's deadline ends the call, the server drops it.
+    // After the client's deadline, the server drops the call.
     let before = DROPPED.load(Ordering::SeqCst);
     let cx = ToolContext::builder()
         .deadline(Duration::from_millis(200))
@@ -210,7 +210,7 @@ async fn any_running_rmcp_client_is_accepted() {
     let (input, output) = tokio::io::split(theirs);
     tokio::spawn(async move { server().serve_lines(input, output).await });
     let running = ().serve(tokio::io::split(ours)).await.unwrap();
-    // A name conflict is reported with both origins.
+    // The error for a name conflict names both origins.
     let tools = mcp_tools(&running).await.unwrap();
     let taken = tools.add_to(Registry::builder().tool::<walk>()).build();
     let taken = taken.unwrap_err().to_string();
@@ -257,7 +257,7 @@ impl ClientHandler for User {
     }
 }
 
-// M15: a question of a tool reaches the host's elicitation handler.
+// M15: the host's elicitation handler answers the question of a tool.
 #[tokio::test]
 async fn question_of_a_tool_reaches_the_hosts_handler() {
     let registry = Registry::builder().tool::<book>().build().unwrap();
@@ -275,7 +275,7 @@ async fn question_of_a_tool_reaches_the_hosts_handler() {
         let tools = open(&mcp_tools(&client).trust_hints().await.unwrap());
         assert_eq!(call(&tools, "book", none()).await.model_text(), "Turin");
 
-        // Without elicitation in the handler, no question is sent.
+        // If the client's handler does not support elicitation, the call fails.
         let silent = McpClient::connect_with((), pipe(), era.clone()).await;
         let silent = silent.unwrap();
         let tools = open(&mcp_tools(&silent).trust_hints().await.unwrap());

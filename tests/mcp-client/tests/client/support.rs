@@ -22,7 +22,7 @@ pub(crate) async fn start(command: Command) -> McpClient {
     McpClient::connect(transport).await.unwrap()
 }
 
-/// The misbehaving server, and a log of the messages that it received.
+/// A client of the misbehaving server, and the log of the messages that the server received.
 pub(crate) struct Hostile {
     pub(crate) client: McpClient,
     folder: TempDir,
@@ -119,7 +119,7 @@ pub(crate) async fn steps(
             ToolEvent::Done(result) => return (told, result),
         }
     }
-    panic!("the call has no end")
+    panic!("the stream has ended without a result")
 }
 
 pub(crate) fn payload(result: &CallResult) -> Value {

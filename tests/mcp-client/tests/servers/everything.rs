@@ -78,7 +78,7 @@ pub(crate) async fn everything_server_tools_and_results_are_converted_case() -> 
         reference.model_text()
     );
 
-    // Content whose audience is only the user is not shown to the model.
+    // The model does not see content whose audience is only the user.
     let annotated = json!({"messageType": "success", "includeImage": true});
     let annotated = call(&tools, "every__get-annotated-message", annotated).await;
     let parts = annotated.model_output().unwrap().to_parts();
@@ -90,7 +90,7 @@ pub(crate) async fn everything_server_tools_and_results_are_converted_case() -> 
 
     let wrong = call(&tools, "every__get-sum", json!({"a": "two", "b": 1})).await;
     assert_eq!(wrong.error().unwrap().kind(), ErrorKind::InvalidArguments);
-    // The server itself checks more than the schema says: this tool runs only as a task.
+    // The server returns an error, because this tool runs only as a task, which its schema does not express.
     let task = call(
         &tools,
         "every__simulate-research-query",

@@ -1,4 +1,4 @@
-//! Real third-party MCP servers: their tools imported as tools of this project.
+//! Imports tools of real third-party MCP servers.
 
 #![allow(
     clippy::unwrap_used,

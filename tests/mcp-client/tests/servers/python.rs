@@ -1,4 +1,4 @@
-//! A server written with the `mcp` package of `PyPI`, in both of its major versions.
+//! A server that is written with the `mcp` package of `PyPI`, run with both major versions of the package.
 
 use serde_json::json;
 use test_support::Ran;
@@ -21,7 +21,7 @@ async fn is_right(environment: &str) -> Ran {
         let tool = report.get(suits).unwrap();
         assert!(tool.is_offered() && tool.left_out.is_empty(), "{report}");
     }
-    // No strict mode accepts a map, and the report says so.
+    // The report lists the providers that refuse a map.
     let map = report.get("anything").unwrap();
     assert!(!map.providers.contains(Dialect::OpenAi), "{map}");
     assert!(
@@ -43,7 +43,7 @@ async fn is_right(environment: &str) -> Ran {
     .await;
     assert_eq!(few.error().unwrap().issues()[0].pointer, "/limit");
 
-    // More digits than a double holds.
+    // The numbers have more digits than a double.
     let sum = call(
         &tools,
         "notes__add",

@@ -1,6 +1,6 @@
-//! An MCP server and pages of two other origins, in a real browser: `browser PROGRAM`, where PROGRAM is Chromium.
+//! Calls an MCP server from pages of two origins in a real browser: `browser PROGRAM`, where PROGRAM is the path of Chromium.
 //!
-//! A rule of the browser maps the origins' names to this machine, so that the server does not trust them as loopback addresses.
+//! The browser resolves the names of the origins to a loopback address. Because the origins have names, the server does not trust them as loopback origins.
 
 use std::error::Error;
 use std::path::Path;
@@ -20,7 +20,7 @@ const PAGE: &str = include_str!("../../clients/page.html");
 const TRUSTED: &str = "app.example.com";
 const FOREIGN: &str = "evil.example";
 const RESOURCE: &str = "https://mcp.example.com/mcp";
-/// The longest time until a page has to report.
+/// The timeout for the report of a page.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -72,7 +72,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Opens a page of each origin; returns whether both reported what is expected.
+/// Opens a page of each origin, and returns whether both pages reported that all checks passed.
 async fn both(browser: &str) -> Result<bool, Failure> {
     let pages = TcpListener::bind("127.0.0.1:0").await?;
     let page_port = pages.local_addr()?.port();
@@ -160,7 +160,7 @@ fn start(browser: &str, folder: &Path, url: &str) -> std::io::Result<Started> {
 async fn report(pages: &TcpListener) -> Result<String, Failure> {
     loop {
         let (stream, _) = pages.accept().await?;
-        // A browser opens connections that it never uses.
+        // A timeout is necessary, because a browser opens connections that it never uses.
         let answered = tokio::time::timeout(Duration::from_secs(5), answer(stream)).await;
         if let Ok(Ok(Some(report))) = answered {
             return Ok(report);
@@ -168,7 +168,7 @@ async fn report(pages: &TcpListener) -> Result<String, Failure> {
     }
 }
 
-/// Answers one request; returns its body if it is a report.
+/// Answers one request, and returns its body if the request is a report.
 async fn answer(mut stream: TcpStream) -> Result<Option<String>, Failure> {
     let mut request = Vec::new();
     let (head, body) = loop {
@@ -193,7 +193,7 @@ async fn answer(mut stream: TcpStream) -> Result<Option<String>, Failure> {
     Ok(head.starts_with("POST /report ").then_some(body))
 }
 
-/// Returns the head and the body of a request once all of it has arrived.
+/// Returns the head and the body of a request, or nothing if the request is incomplete.
 fn whole(request: &[u8]) -> Option<(String, String)> {
     let text = String::from_utf8_lossy(request);
     let (head, body) = text.split_once("\r\n\r\n")?;

@@ -1,4 +1,4 @@
-//! Real MCP clients against the fixture: listing, calling, progress, cancellation and errors.
+//! Real MCP clients that list and call tools of the test server, receive progress, cancel calls and read errors.
 
 use test_support::{Node, Ran};
 

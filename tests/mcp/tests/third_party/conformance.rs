@@ -1,4 +1,4 @@
-//! The official conformance suite, run over loopback.
+//! Runs of the official conformance suite over loopback.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use test_support::{Missing, Node, Ran};
 
 use crate::support::{self, Server, run};
 
-/// Runs every scenario of a protocol version and returns how many there were. `expected` names a file of known failures; one that no longer fails is an error
-/// too.
+/// Runs every scenario of a protocol version and returns the number of checks that passed. `expected` names a file of known failures. A known failure that no
+/// longer fails is an error too.
 fn scenarios(
     server: &Server,
     package: &str,
@@ -28,7 +28,7 @@ fn scenarios(
     if let Some(file) = &file {
         arguments.extend(["--expected-failures", file]);
     }
-    // The suite waits 1.5 s for a notification, which a busy machine may exceed. Only a scenario that fails every time counts as a failure.
+    // A busy machine may need longer than the 1.5 s that the suite waits for a notification. The suite has failed only if every run fails.
     let script = node.package(&format!("{package}/dist/index.js"));
     let mut runs = (0..ATTEMPTS).map(|_| run(&node, &script, &arguments));
     let passed = |output: &std::process::Output| output.status.success();
@@ -41,13 +41,13 @@ fn scenarios(
     Ok(passed.count())
 }
 
-/// Number of runs before one more run reports the failures.
+/// The number of runs before a last run, whose failures are reported.
 const ATTEMPTS: usize = 2;
 
 const OLD: &str = "conformance-0.1";
 const NEW: &str = "@modelcontextprotocol/conformance";
 
-// M15: input-required results and everything else pass each scenario of both protocol eras.
+// M15: a server with input-required results passes every scenario of both protocol eras.
 pub(crate) fn everything_passes_every_scenario_of_both_wires_case() -> Ran {
     let server = Server::start(&[]);
     for (package, wire, count) in [

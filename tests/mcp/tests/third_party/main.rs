@@ -1,4 +1,4 @@
-//! Programs of other publishers that drive the fixture: MCP clients and the official conformance suite.
+//! Third-party programs that call the test server: MCP clients and the official conformance suite.
 
 mod clients;
 mod conformance;

@@ -1,4 +1,4 @@
-//! The fixture as a child process, and the clients that drive it.
+//! The test server as a child process, and the client programs that call it.
 
 #![allow(
     unreachable_pub,
@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 
 use test_support::Node;
 
-/// Path of the fixture's binary.
+/// The path of the test server's binary.
 pub const FIXTURE: &str = env!("CARGO_BIN_EXE_mcp-fixture");
 
-/// A fixture that serves HTTP, killed on drop.
+/// A test server over HTTP. The process is killed on drop.
 pub struct Server {
     child: Child,
     pub address: String,
-    /// Output of the process on standard error.
+    /// The output of the process on standard error.
     pub said: Arc<Mutex<String>>,
 }
 
@@ -59,7 +59,7 @@ impl Server {
         while !self.said.lock().unwrap().contains(text) {
             assert!(
                 begun.elapsed() < Duration::from_secs(30),
-                "the fixture never printed {text:?}"
+                "the test server has not printed {text:?} within 30 s"
             );
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -96,7 +96,7 @@ fn own(script: &str) -> PathBuf {
         .join(script)
 }
 
-/// Waits for a program to end and returns its output; one that hangs is killed.
+/// Waits for a program to exit and returns its output. A program that exceeds the timeout is killed.
 fn finished(command: &mut Command) -> Output {
     let mut child = command
         .stdin(Stdio::null())

@@ -1,5 +1,5 @@
-//! A user interface built with the real AI SDK package, connected to a server of this project. It shows progress, approvals, outputs, errors and denials, and a
-//! turn continues with the user's answers.
+//! A user interface built with the real AI SDK package and a server of this project. The interface shows progress, approvals, outputs, errors and denials, and a
+//! turn continues after the user has answered.
 
 #![allow(
     clippy::unwrap_used,
@@ -45,9 +45,12 @@ async fn drive(package: &str) -> Ran {
     let said = support::node(package, "interface.mjs", &[package, &server.address]).await?;
     let said: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(said["error"], Value::Null);
-    assert_eq!(said["messages"], 2, "both answers are one message: {said}");
+    assert_eq!(
+        said["messages"], 2,
+        "the interface merges both answers into one message: {said}"
+    );
 
-    // The user is asked about the arguments that would run, including a default that the model left out.
+    // The user sees the final arguments, including a default that the model left out.
     let newest = package == "ai";
     let reason = if newest {
         json!("a mail cannot be called back")
@@ -62,7 +65,7 @@ async fn drive(package: &str) -> Ran {
         ])
     );
 
-    // Each progress value replaces the last one, and the output replaces them all.
+    // Each progress value replaces the previous one, and the output replaces the last one.
     let import = states(&said, "call_1");
     assert_eq!(import[0][0], "input-streaming", "{import:?}");
     assert_eq!(
@@ -118,7 +121,7 @@ async fn drive(package: &str) -> Ran {
     assert_eq!(part("call_1")["type"], "tool-import");
     assert_eq!(part("call_4")["approved"], false);
     assert_eq!(part("call_4")["reason"], "so I say");
-    // A call of a tool that does not exist is shown as a part, too.
+    // The interface shows a call of a nonexistent tool as a part too.
     assert_eq!(part("call_5")["type"], "dynamic-tool");
     assert_eq!(part("call_5")["state"], "output-error");
     // A14: the model's reasoning is a separate part before its answer.
@@ -146,12 +149,12 @@ async fn version_7_case() -> Ran {
     drive("ai").await
 }
 
-// S2-14, S2-15, S2-18, S2-21: the same in the previous version, whose approvals have no reasons.
+// S2-14, S2-15, S2-18, S2-21: approvals, resumed turns and progress in the previous version, whose approvals have no reasons.
 async fn version_6_case() -> Ran {
     drive("ai-6").await
 }
 
-/// Drives tools that are made at run time, and a call of one that does not exist.
+/// Runs a turn that calls tools created at run time and a nonexistent tool.
 async fn drive_dynamic(package: &str) -> Ran {
     let server = Server::start().await;
     let address = format!("{}/unasked", server.address);
@@ -188,17 +191,17 @@ async fn drive_dynamic(package: &str) -> Ran {
     Ok(())
 }
 
-// H5: version 5 has no approvals, and throws an error if the output of a dynamic call is not marked as dynamic.
+// H5: the outputs of dynamic calls are marked as dynamic; otherwise version 5, which has no approvals, throws an error.
 async fn version_5_dynamic_case() -> Ran {
     drive_dynamic("ai-5").await
 }
 
-// H5: the same in the previous version.
+// H5: version 6 shows the outputs and errors of dynamic calls.
 async fn version_6_dynamic_case() -> Ran {
     drive_dynamic("ai-6").await
 }
 
-// H5: the same in the newest version.
+// H5: version 7 shows the outputs and errors of dynamic calls.
 async fn version_7_dynamic_case() -> Ran {
     drive_dynamic("ai").await
 }

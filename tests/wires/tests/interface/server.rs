@@ -1,4 +1,4 @@
-//! A chat server: a scripted model that streams in a provider's format, real tools behind a real gate, and the AI SDK's stream protocol.
+//! A chat server that sends the AI SDK's stream protocol. Its model is scripted and streams in a provider's format; its tools and its gate are real.
 
 use std::sync::{Arc, Mutex};
 
@@ -66,7 +66,7 @@ async fn send_mail(
     format!("sent to {to}")
 }
 
-/// Returns a tool that is made at run time.
+/// Returns a tool that is created at run time.
 fn made(name: &str, fails: bool) -> DynamicTool {
     let schema =
         json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
@@ -92,7 +92,7 @@ pub(crate) struct Server {
     durable: Durable,
 }
 
-/// The calls of the model: names, with the pieces of the streamed arguments.
+/// The calls that the model makes: the name of each tool, with the streamed parts of its arguments.
 type Calls = &'static [(&'static str, &'static [&'static str])];
 
 const ALL: Calls = &[
@@ -103,7 +103,7 @@ const ALL: Calls = &[
     ("paint", &["{}"]),
 ];
 
-/// Calls that need no approval, some of them of tools that the interface does not know.
+/// Calls that need no approval. Some of the tools are unknown to the interface.
 const UNASKED: Calls = &[
     ("import", &["{}"]),
     ("made", &["{}"]),
@@ -145,7 +145,7 @@ enum News {
     Ended(Box<Outcome>),
 }
 
-/// A model whose answers come from a provider's format, event by event.
+/// A model that returns scripted answers, parsed event by event from a provider's format.
 struct Scripted(UnboundedSender<News>, Calls);
 
 impl Model for Scripted {
@@ -222,7 +222,7 @@ async fn chat(State(durable): State<Durable>, body: String, calls: Calls) -> Res
         .dynamic(made("made_and_fails", true))
         .build()
         .unwrap();
-    // The user comes from the session, never from the body of the request.
+    // A host takes the user from the session, never from the body of the request.
     let cx = ToolContext::builder()
         .workspace("acme")
         .user("ann")

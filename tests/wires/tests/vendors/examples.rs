@@ -1,4 +1,4 @@
-//! The tools of the example programs, linked into this test.
+//! The tools of the example programs, which are linked into this test.
 
 #![allow(
     dead_code,

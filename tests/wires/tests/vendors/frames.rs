@@ -1,8 +1,8 @@
-//! Encoder for AWS event stream frames: lengths, headers, payload, and a checksum of each part.
+//! An encoder of AWS event stream frames, which have lengths, headers, a payload and checksums.
 
 use serde_json::Value;
 
-/// Returns the events of a file, one per line as `{"name":{…}}`, as frames.
+/// Encodes the events of a file as frames. Each line of the file has one event as `{"name":{…}}`.
 pub(crate) fn frames(events: &str) -> Vec<u8> {
     let frames = events.lines().map(|line| {
         let event: Value = serde_json::from_str(line).unwrap();
@@ -21,7 +21,7 @@ fn frame(event: &str, payload: &str) -> Vec<u8> {
     ] {
         headers.push(u8::try_from(name.len()).unwrap());
         headers.extend(name.as_bytes());
-        // Type 7 is a string with its length.
+        // Type 7 is a string that is preceded by its length.
         headers.push(7);
         headers.extend(u16::try_from(value.len()).unwrap().to_be_bytes());
         headers.extend(value.as_bytes());
@@ -37,7 +37,7 @@ fn frame(event: &str, payload: &str) -> Vec<u8> {
     frame
 }
 
-/// CRC-32, as used by zip and Ethernet.
+/// Returns the CRC-32 that zip and Ethernet use.
 fn checksum(bytes: &[u8]) -> u32 {
     let step = |sum: u32, byte: &u8| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {

@@ -1,5 +1,5 @@
-//! Requests sent through each vendor's own client to a stand-in server: the server receives the intended request, and the client reads the answer the same way
-//! as this project does.
+//! Requests that each vendor's own client sends to a local test server. The server receives the intended request, and the client parses the recorded answer to the
+//! same values as this project.
 
 #![allow(
     clippy::unwrap_used,
@@ -44,7 +44,7 @@ struct Request {
     tools: String,
 }
 
-/// The body that a host sends: the fields about tools, flattened into the host's own.
+/// The body that a host sends: its own fields, and the flattened fields about tools.
 #[derive(Serialize)]
 struct Body<'a> {
     #[serde(flatten)]
@@ -86,7 +86,7 @@ fn request(
     }
 }
 
-/// Removes white space between JSON tokens and decodes escaped characters.
+/// Removes white space between JSON tokens, and decodes escape sequences.
 fn bare(text: &str) -> String {
     let (mut bare, mut chars, mut inside) = (String::new(), text.chars(), false);
     while let Some(c) = chars.next() {
@@ -116,7 +116,7 @@ fn values(messages: &[Box<serde_json::value::RawValue>]) -> Vec<Value> {
     messages.iter().map(|raw| value(raw)).collect()
 }
 
-/// Normalises a received body. Google's client writes some keys in its own language's style, which the API accepts as well, and adds an empty field.
+/// Normalises a received body. Google's client writes some keys in snake case, which the API accepts too, and adds an empty field.
 fn spelled(provider: Provider, body: Value) -> Value {
     if provider != Provider::Gemini {
         return body;
@@ -138,7 +138,7 @@ fn spelled(provider: Provider, body: Value) -> Value {
     body
 }
 
-/// Sends a request through the vendor's client, and compares the received body and the parsed answer with what is expected.
+/// Sends a request through the vendor's client, and compares the received body and the parsed answer with the expected ones.
 async fn through(provider: Provider, request: &Request) -> Ran {
     let stand_in = StandIn::start(provider).await;
     let arguments = [provider.name(), stand_in.address.as_str()];
@@ -146,19 +146,23 @@ async fn through(provider: Provider, request: &Request) -> Ran {
     let said: Value = serde_json::from_str(&said).unwrap();
 
     let arrived = stand_in.arrived();
-    assert_eq!(arrived.len(), 2, "{provider}: whole and streamed");
+    assert_eq!(
+        arrived.len(),
+        2,
+        "{provider}: the client sends one request for a whole answer and one for a streamed answer"
+    );
     for body in arrived {
         let mut body = spelled(provider, body);
         let mut meant = request.body.clone();
         for one in [&mut body, &mut meant] {
-            // Streaming options, and headers that the client takes as arguments.
+            // The client adds streaming options, and accepts some headers as arguments.
             for key in ["stream", "stream_options", "betas"] {
                 one.as_object_mut().unwrap().remove(key);
             }
         }
         assert_eq!(body, meant, "{provider}");
     }
-    // A model writes keys in the order of the schema, so each schema must arrive unchanged.
+    // A model writes keys in the order of the schema, so the server must receive each schema unchanged.
     for text in stand_in.texts() {
         let text = bare(&text);
         for def in Registry::linked().unwrap().open().tools() {
@@ -197,7 +201,7 @@ async fn through(provider: Provider, request: &Request) -> Ran {
     Ok(())
 }
 
-/// Offers the examples' tools, as many as fit into one request.
+/// Offers as many of the examples' tools as one request can have.
 fn offer(provider: Provider) -> Offer {
     let tools = Registry::linked().unwrap().open();
     assert!(tools.len() >= 12, "{tools:?}");
@@ -214,7 +218,7 @@ async fn conversation(provider: Provider) -> Vec<Value> {
         messages.extend(provider.results(message, results).unwrap().messages);
         messages
     };
-    // Neither tool exists here, so both results are errors.
+    // Neither tool is linked, so both results are errors.
     let tools = Registry::linked().unwrap().open();
     let mut results = Vec::new();
     for call in reply.calls() {
@@ -234,7 +238,7 @@ async fn conversation(provider: Provider) -> Vec<Value> {
     }
     messages.extend(said(&message, &results));
 
-    // A14: a user's message with files.
+    // A14: a user's message contains files.
     let files = UserMessage::from([
         Part::text("And these?"),
         Part::base64("image/png", "iVBORw0KGgo="),
@@ -281,33 +285,33 @@ async fn as_files() -> Found {
     Found { rows: Vec::new() }
 }
 
-// M2: the OpenAI chat client sends and reads definitions, calls and results of every example's tools.
+// M2: OpenAI's client for chat completions sends the definitions of the examples' tools, and reads and sends calls and results.
 async fn chat_case() -> Ran {
     whole_conversation(Provider::Chat).await
 }
 
-// M2: the same for the client of OpenAI's Responses API.
+// M2: OpenAI's client for the Responses API sends the definitions, and reads and sends calls and results.
 async fn responses_case() -> Ran {
     whole_conversation(Provider::Responses).await
 }
 
-// M2: the same for Anthropic's client.
+// M2: Anthropic's client sends the definitions, and reads and sends calls and results.
 async fn anthropic_case() -> Ran {
     whole_conversation(Provider::Anthropic).await
 }
 
-// M2: the same for Gemini's client.
+// M2: Gemini's client sends the definitions, and reads and sends calls and results.
 async fn gemini_case() -> Ran {
     whole_conversation(Provider::Gemini).await
 }
 
-// M2: the same for the Bedrock client.
+// M2: the Bedrock client sends the definitions, and reads and sends calls and results.
 async fn bedrock_case() -> Ran {
     whole_conversation(Provider::Bedrock).await
 }
 
 async fn whole_conversation(provider: Provider) -> Ran {
-    // A14: a system message before the others.
+    // A14: a system message precedes the other messages.
     let system = provider.system_message("Answer in one sentence.");
     let mut messages = values(&system.messages);
     messages.extend(conversation(provider).await);
@@ -315,7 +319,7 @@ async fn whole_conversation(provider: Provider) -> Ran {
     through(provider, &request).await
 }
 
-// M11: after one tool is switched off and another on, the vendor's client accepts the request, which has the same beginning as the first.
+// M11: after one tool is disabled and one is enabled, the vendor's client accepts the new request, which begins with the same bytes as the first one.
 async fn changed_offer_is_accepted_by_the_vendor_client_case() -> Ran {
     let registry = Registry::linked().unwrap();
     let cx = ToolContext::anonymous();

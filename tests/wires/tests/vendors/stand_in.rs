@@ -1,4 +1,4 @@
-//! A local stand-in for a provider's server, which records its requests.
+//! A local server that records its requests and returns recorded answers of a provider.
 
 use std::sync::{Arc, Mutex};
 
@@ -61,7 +61,7 @@ impl StandIn {
         Self { address, kept }
     }
 
-    /// Returns the bodies of the requests, as they arrived.
+    /// Returns the unparsed bodies of the received requests.
     pub(crate) fn texts(&self) -> Vec<String> {
         self.kept.bodies.lock().unwrap().clone()
     }
