@@ -1,1 +1,1 @@
-//! Empty library: the tests are in `tests/`, one folder or file for each pack.
+//! An empty library. The tests are in `tests/`, with a folder for each area.

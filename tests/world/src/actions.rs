@@ -116,7 +116,7 @@ impl Running<'_> {
                     host.process.arm_hook(fault);
                 }
             }
-            // The action belongs to a run that shrinking has removed.
+            // The action names a run that was removed when the plan was shrunk.
             _ => {}
         }
     }
@@ -183,7 +183,7 @@ impl Running<'_> {
         self.disturb_active();
         self.serve(host, move |host| async move {
             let patience = Duration::from_millis(patience);
-            // The patience, one second for the last writes, and 100 ms.
+            // Besides the patience, a drain may take one second for the last writes and 100 ms for its tasks.
             let most = patience + Duration::from_millis(1_100);
             let ended = tokio::time::timeout(most, host.drain(patience)).await;
             if ended.is_err() {
@@ -205,7 +205,7 @@ impl Running<'_> {
             return;
         };
         let stop = CancellationToken::new();
-        // A stop reaches the newest request only. A later request for a stopped run counts as a new wish of the user.
+        // A stop cancels only the newest request. A later request for a stopped run is a new decision of the user.
         self.stops.insert(index, stop.clone());
         if stopped {
             stop.cancel();

@@ -1,4 +1,4 @@
-//! Checks of the invariants, which `docs/world.md` describes.
+//! Checks of the invariants. `docs/world.md` describes the invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,24 +14,24 @@ use crate::run::Running;
 use crate::store::Part;
 use crate::tools::{NAMES, is_asked, is_reader, is_relay, is_repeatable, is_tool, relayed_by};
 
-/// Calls at one place.
+/// The calls at one place.
 #[derive(Default)]
 struct Slots {
-    /// Marks of the models' calls; `None` if the arguments cannot be parsed or have no mark.
+    /// The marks of the models' calls. `None` if the arguments cannot be parsed or have no mark.
     calls: Vec<Option<String>>,
-    /// Marks of the calls that tools made.
+    /// The marks of the calls that tools made.
     nested: Vec<String>,
 }
 
-/// Text that a model reads for a call that a stopped turn did not run.
+/// The text of the result of a call that a stopped turn did not run.
 const STOPPED: &str = "the turn was stopped before this call";
 
-/// Returns whether a result says that its call was not run; then there is no doubt, whatever the error kind is.
+/// Returns whether a result states that its call was not run. Such a call has no effect in doubt, even if its error kind usually implies one.
 fn says_not_run(text: &str) -> bool {
     text == STOPPED || text.contains("so it was not run")
 }
 
-/// Reports effects in doubt without a cause, once everything has come to rest.
+/// Reports effects in doubt that have no cause. It is called when no task runs any more.
 pub(crate) async fn ambiguous(state: &Running<'_>) {
     let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
     let facts = state.world.facts();
@@ -40,7 +40,7 @@ pub(crate) async fn ambiguous(state: &Running<'_>) {
     }
     let mut doubts: BTreeMap<&Place, usize> = BTreeMap::new();
     for row in &rows.effects {
-        // A running row without a holder will become ambiguous.
+        // A row in the state `running` will become ambiguous, because its host no longer runs.
         if matches!(row.state, "ambiguous" | "running") {
             *doubts.entry(&row.place).or_default() += 1;
         }
@@ -64,7 +64,7 @@ pub(crate) async fn ambiguous(state: &Running<'_>) {
     }
 }
 
-/// Checks everything that is left when all runs are over.
+/// Checks the stores after all runs have ended.
 pub(crate) async fn check(state: &Running<'_>) {
     let rows = Rows::read(&state.shared, &state.world, &state.whose()).await;
     let slots = slots(state.plan);
@@ -95,7 +95,7 @@ pub(crate) async fn check(state: &Running<'_>) {
         at.audit(&mut found);
         missing += at.audit_rows_missing() as u64;
     }
-    // With `BestEffort`, a call has a row or its loss is counted.
+    // With `BestEffort`, either the audit has a row of a call, or the host has counted the row as lost.
     if state.plan.settings.audit == AuditMode::BestEffort
         && !facts.deaths
         && !facts.audit_hangs
@@ -112,7 +112,7 @@ pub(crate) async fn check(state: &Running<'_>) {
     }
 }
 
-/// Checks that nothing outlives its retention. It removes rows, so it runs last.
+/// Checks that no data outlives its retention. This check removes rows, so it must run last.
 pub(crate) async fn retention(state: &Running<'_>) {
     let day = Some(Duration::from_hours(24));
     let retention = Retention {
@@ -125,7 +125,7 @@ pub(crate) async fn retention(state: &Running<'_>) {
         switches: day,
     };
     let later = Timestamp::from_millis(START + 30 * 24 * 3_600_000);
-    // Data that only a removed row refers to can be removed by the next purge.
+    // A purge may leave data that only a removed row referred to; the next purge removes such data.
     for _ in 0..4 {
         for part in Part::ALL {
             let purged = state.shared.run(part, move |store| {
@@ -172,7 +172,7 @@ pub(crate) async fn retention(state: &Running<'_>) {
     }
 }
 
-/// Returns the calls that follow from the models' messages, by place.
+/// Returns the calls in the models' messages and their nested calls, by place.
 fn slots(plan: &Plan) -> BTreeMap<Place, Slots> {
     let mut slots: BTreeMap<Place, Slots> = BTreeMap::new();
     for (index, run) in plan.runs.iter().enumerate() {
@@ -202,7 +202,7 @@ fn mark(arguments: &str) -> Option<String> {
     match value.get("mark")? {
         Value::String(mark) => Some(mark.clone()),
         Value::Number(number) => Some(number.to_string()),
-        // The guard reads an array with one value as the value.
+        // The guard repairs an array with one value to the value.
         Value::Array(values) => match &values[..] {
             [Value::String(mark)] => Some(mark.clone()),
             _ => None,
@@ -213,7 +213,7 @@ fn mark(arguments: &str) -> Option<String> {
 
 type Found = Vec<(&'static str, String)>;
 
-/// Counts the runs of bodies; for a repeatable tool, counts the keys of its calls.
+/// Counts the runs of bodies. For a repeatable tool, counts the keys of its calls instead.
 fn counted<'a>(begins: impl Iterator<Item = &'a Begin>) -> usize {
     let mut keys = BTreeSet::new();
     begins
@@ -221,7 +221,7 @@ fn counted<'a>(begins: impl Iterator<Item = &'a Begin>) -> usize {
         .count()
 }
 
-/// Everything about one place.
+/// All data that is needed to check one place.
 struct At<'a> {
     place: &'a Place,
     slots: &'a Slots,
@@ -244,7 +244,7 @@ impl At<'_> {
         begins.filter(|begin| begin.place == *self.place)
     }
 
-    /// Number of effects, as the receiver counts them.
+    /// Returns the number of effects that the receiver counts.
     fn effects(&self) -> usize {
         counted(self.begins().filter(|begin| begin.effect))
     }
@@ -253,7 +253,7 @@ impl At<'_> {
         is_tool(self.tool()) && !is_reader(self.tool()) && !is_relay(self.tool())
     }
 
-    /// Checks that a body begins at most once for each call, and once more for each operator's rerun.
+    /// Checks that a body begins at most once for each call and once for each rerun by an operator.
     fn bodies(&self, found: &mut Found) {
         if !self.has_effects() {
             return;
@@ -277,7 +277,7 @@ impl At<'_> {
         }
     }
 
-    /// Checks that each `succeeded` row corresponds to one effect, a `failed` row to none, and any other row to at most one.
+    /// Checks that the ledger agrees with the receiver: a `succeeded` row has one effect, a `failed` row none, and a row in any other state at most one.
     fn ledger(&self, found: &mut Found) {
         if !self.has_effects() || self.tool() == "fail" {
             return;
@@ -288,7 +288,7 @@ impl At<'_> {
             .map(|row| (row.state, row.late))
             .collect();
         let count = |state: &str| rows.iter().filter(|(of, _)| *of == state).count();
-        // Rows that an operator with a wrong clock settled while the body ran.
+        // An operator with a wrong clock may settle a row while its body runs.
         let contradicted = rows.iter().filter(|row| **row == ("failed", true)).count();
         let (effects, succeeded) = (self.effects(), count("succeeded"));
         if succeeded > effects {
@@ -336,7 +336,7 @@ impl At<'_> {
                 .told()
                 .filter(|told| !says_not_run(&told.text))
                 .filter(|told| {
-                    // A body whose effect happened and whose output was lost; the text says so.
+                    // This text reports a body whose effect happened and whose output was lost.
                     told.text.starts_with("the tool ran and took effect")
                         || told.error.as_deref().is_some_and(|of| unsure.contains(&of))
                 })
@@ -377,7 +377,7 @@ impl At<'_> {
         let (Some(written), [Some(mark)]) = (place.message, &self.slots.calls[..]) else {
             return;
         };
-        // If a message has only one outer call, its nested calls are found by their mark.
+        // The mark identifies the nested calls only if the message has a single outer call.
         let run = self.plan.runs.get(written.run);
         let message = run.and_then(|run| run.script.get(written.step as usize - 1));
         let calls = message.into_iter().flat_map(|message| &message.calls);
@@ -423,7 +423,7 @@ impl At<'_> {
         }
     }
 
-    /// Checks that no call is refused that policy, people and switches allow.
+    /// Checks that a call is not refused if the policy, the operators and the switches allow it.
     fn refusals(&self, found: &mut Found) {
         let denied = self
             .told()
@@ -443,7 +443,7 @@ impl At<'_> {
         }
     }
 
-    /// Checks that a call that needs approval runs by an approval of its own, for its user, with its arguments.
+    /// Checks that each call that needs approval runs with its own approval, which was granted for the same user and the same arguments.
     fn approvals(&self, found: &mut Found) {
         if !is_asked(self.tool()) {
             return;
@@ -470,11 +470,11 @@ impl At<'_> {
         }
     }
 
-    /// Checks that an approved call has run by the time the run is over.
+    /// Checks that an approved call has run when its run has ended.
     fn agreed(&self, done: &BTreeSet<usize>, found: &mut Found) {
         let place = self.place;
         let run = place.message.map_or(usize::MAX, |of| of.run);
-        // Any request of the conversation may have driven the run.
+        // Every request of the conversation may have driven the run.
         let mut disturbed = self.facts.disturbed.iter();
         let disturbed = disturbed.any(|index| {
             self.plan.runs.get(*index).is_some_and(|run| {
@@ -483,7 +483,7 @@ impl At<'_> {
         });
         let switched =
             |tool: &str| self.facts.switched.contains(tool) || self.facts.hooked.contains(tool);
-        // A nested call does not run either if its outer tool, or a tool that the outer tool calls before, was switched off or ended by a hook.
+        // A nested call also does not run if its outer tool, or a tool that the outer tool calls first, was switched off or ended by a hook.
         let mut outer = NAMES
             .iter()
             .filter(|outer| relayed_by(outer).contains(&self.tool()));
@@ -498,15 +498,15 @@ impl At<'_> {
         }
         let rows = self.rows.approvals.iter();
         let granted = rows.filter(|row| row.place == *place && row.granted.is_some());
-        // The gate asks about a call again if the policy has changed, so the call may have several approvals. Only the answer under the last
-        // policy counts, and that may be a denial.
+        // If the policy has changed, the gate requests another approval, so a call may have several. Only the answer to the last one counts, and that answer may
+        // be a denial.
         let rows = self.rows.approvals.iter();
         let denied = rows.filter(|row| row.place == *place && row.denied);
         let denied: BTreeSet<&str> = denied.map(|row| row.call.as_str()).collect();
         let granted = granted.map(|row| row.call.as_str());
         let granted: BTreeSet<&str> = granted.filter(|call| !denied.contains(call)).collect();
         let (granted, begun) = (granted.len(), self.begins().count());
-        // The process died between the row of a call and its body, and an operator has settled the row.
+        // If the process died after the row of a call was written and before its body began, an operator has settled the row as `failed`.
         let rows = self.rows.effects.iter();
         let settled =
             rows.filter(|row| row.place == *place && row.settled && row.state == "failed");
@@ -516,7 +516,7 @@ impl At<'_> {
         }
     }
 
-    /// Number of results of calls that the gate has seen.
+    /// Returns the number of results of calls that reached the gate.
     fn told_by_gate(&self) -> usize {
         self.told().filter(|told| told.text != STOPPED).count()
     }
@@ -527,7 +527,7 @@ impl At<'_> {
         self.told_by_gate().saturating_sub(rows)
     }
 
-    /// Checks that each call has one row, with an outcome unless its process died or the store failed.
+    /// Checks that each call has one audit row, and that the row has an outcome unless a process died or a store failed.
     fn audit(&self, found: &mut Found) {
         let excused = self.facts.faults || self.facts.deaths;
         if self.plan.settings.audit != AuditMode::Required || self.facts.faults {
@@ -540,7 +540,7 @@ impl At<'_> {
             let what = format!("{}: {told} results, {} rows", self.place, rows.len());
             found.push(("audit_missing", what));
         }
-        // A nested call that was refused and left no trace is a new one in the next attempt of its outer call.
+        // If a nested call was refused before it was claimed, the next attempt of its outer call makes a new nested call with another row.
         let nested = self.slots.nested.len() * self.plan.settings.attempts as usize;
         let most = self.slots.calls.len() + nested + self.reruns();
         if rows.len() > most {
@@ -577,14 +577,14 @@ fn texts(state: &Running<'_>, rows: &Rows) {
     }
 }
 
-/// Checks that every run has each of its messages once, and a result for each call.
+/// Checks that the thread has each message of a run once, and a result for each call.
 fn messages(state: &Running<'_>, rows: &Rows, found: &mut Found) {
     let done = state.progress().done.clone();
     for index in state.driven() {
         let run = &state.plan.runs[index];
         let thread = rows.threads.iter().find(|(who, _)| *who == run.who);
         let Some((_, thread)) = thread else { continue };
-        // A user's message that was never stored is not answered.
+        // The model answers only messages that were stored.
         let begun = thread.iter().any(|of| of.begins == Some(index));
         for (message, step) in run.script.iter().zip(1..) {
             let place = Written { run: index, step };

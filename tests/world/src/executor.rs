@@ -1,6 +1,6 @@
-//! A single-threaded executor that polls tasks in an order decided by a seed.
+//! A single-threaded executor that polls tasks in an order that depends on a seed.
 //!
-//! Each task belongs to a process of the world. When a process dies, its tasks are dropped, and so is everything that their destructors spawn.
+//! Each task belongs to a process of the world. When a process dies, its tasks and the tasks that their destructors spawn are dropped.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -13,13 +13,13 @@ use tool_core::env::{self, Env, Task};
 
 use crate::random::Random;
 
-/// The limit of polls in one run; more mean that tasks wake each other for ever.
+/// The maximum number of polls in one run. If a run exceeds it, tasks probably wake each other for ever.
 const MOST_POLLS: u64 = 400_000;
 
-/// Id of the process that a task belongs to; 0 is the world itself.
+/// The id of the process to which a task belongs. 0 is the world itself.
 pub type Process = u64;
 
-/// The executor. It is cheap to clone, and all clones are one executor.
+/// A handle on the executor. Clones are cheap and refer to the same executor.
 #[derive(Clone)]
 pub struct Executor(Arc<Inner>);
 
@@ -38,7 +38,7 @@ struct State {
 }
 
 struct Slot {
-    /// The task; `None` while it is polled.
+    /// The task. `None` while it is polled.
     task: Option<Task>,
     process: Process,
     env: Option<Arc<dyn Env>>,
@@ -67,7 +67,7 @@ impl Wake for TaskWaker {
 }
 
 impl Executor {
-    /// Creates an executor whose order the seed decides.
+    /// Creates an executor whose order depends on the seed.
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Inner {
             state: Mutex::new(State {
@@ -149,7 +149,7 @@ impl Executor {
     fn discard(slot: Slot) {
         let _entered = slot.env.map(env::enter);
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(slot.task)));
-        // A panicking destructor is a fault of the product only if the panic reaches a caller.
+        // A panic in a destructor is a fault of the SDK only if the panic reaches a caller.
         drop(dropped);
     }
 
@@ -163,7 +163,7 @@ impl Executor {
         self.state().polls >= MOST_POLLS
     }
 
-    /// Runs tasks until `main` is done; returns `None` if the limit of polls is reached.
+    /// Runs tasks until `main` is done. Returns `None` if the limit of polls is reached.
     pub async fn run<T>(&self, main: impl Future<Output = T>) -> Option<T> {
         let mut main = std::pin::pin!(main);
         let main_ready = Arc::new(MainWaker::new(self.clone()));
@@ -173,7 +173,7 @@ impl Executor {
                 if self.is_exhausted() {
                     return Poll::Ready(None);
                 }
-                // The world is polled first, so that its actions at a time come before what tasks do at that time.
+                // The world is polled first, so that its actions precede the tasks' work at the same time.
                 if main_ready.take() {
                     let waker = Waker::from(Arc::clone(&main_ready));
                     if let Poll::Ready(done) = main.as_mut().poll(&mut Context::from_waker(&waker))
@@ -190,7 +190,7 @@ impl Executor {
         .await
     }
 
-    /// Polls one ready task; returns false if none is ready.
+    /// Polls one ready task. Returns false if no task is ready.
     fn step(&self) -> bool {
         let mut state = self.state();
         if state.ready.is_empty() {
@@ -235,7 +235,7 @@ impl Executor {
                 state.tasks.remove(&id);
                 state.ready.retain(|other| *other != id);
                 drop(state);
-                // Dropped within its environment, because a dropped call spawns its remaining writes.
+                // The task is dropped within its environment, because a dropped call spawns its remaining writes.
                 let _ = catch_unwind(AssertUnwindSafe(|| drop(task)));
             }
         }
@@ -244,7 +244,7 @@ impl Executor {
     }
 }
 
-/// Wakes the world's own task.
+/// The waker of the world's own task.
 struct MainWaker {
     ready: std::sync::atomic::AtomicBool,
     executor: Executor,

@@ -1,4 +1,4 @@
-//! Facts of a run that the simulator records and no host can know.
+//! The facts of a run that the simulator records. Hosts have no access to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::plan::Who;
 
-/// The calls of one tool in one message of a model. It identifies calls in the world, whatever ids the model wrote.
+/// The place of the calls of one tool in one message of a model. It identifies these calls independently of the ids that the model wrote.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The workspace.
     pub tenant: String,
     /// The conversation.
     pub conversation: String,
-    /// The run and the message of the model in it; `None` if the message is not known.
+    /// The run and the number of the model's message in the run. `None` if the message is unknown.
     pub message: Option<Written>,
-    /// Name of the tool.
+    /// The name of the tool.
     pub tool: String,
 }
 
@@ -30,12 +30,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// Identity of a message that a model writes for a run. It is the text of that message, so it can be read back from the thread.
+/// The identity of a message that a model writes for a run. The text of the message is this identity, so it can be parsed from the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Written {
-    /// Index of the run.
+    /// The index of the run.
     pub run: usize,
-    /// Number of the message within the run, from 1.
+    /// The number of the message within the run, from 1.
     pub step: u32,
 }
 
@@ -60,7 +60,7 @@ pub fn hello(who: &Who, run: usize) -> String {
     format!("hello from {own}, run {run}")
 }
 
-/// Returns the run that a user's text begins.
+/// Returns the run whose first message is this text of a user.
 pub fn greeted(text: &str) -> Option<usize> {
     text.rsplit_once(", run ")?.1.parse().ok()
 }
@@ -68,25 +68,25 @@ pub fn greeted(text: &str) -> Option<usize> {
 /// One run of a body.
 #[derive(Clone, Debug)]
 pub struct Begin {
-    /// Place of the call.
+    /// The place of the call.
     pub place: Place,
     /// The mark that distinguishes calls of one message.
     pub mark: String,
     /// The arguments, as canonical JSON.
     pub arguments: String,
-    /// Key of the call.
+    /// The key of the call.
     pub key: Option<String>,
-    /// The user on whose behalf it ran.
+    /// The user on whose behalf the body ran.
     pub user: String,
-    /// The process that ran it.
+    /// The process that ran the body.
     pub process: u64,
     /// Whether the effect has reached the receiver.
     pub effect: bool,
-    /// Whether it has returned `Ok`, and its call has read that.
+    /// Whether the body has returned `Ok`, and its call has read the result.
     pub returned: bool,
 }
 
-/// The time in which a stored kill switch applies: positions in the order of stored changes, and times in milliseconds.
+/// The period in which a stored kill switch applies. Each end has a position in the order of stored changes and a time in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredKill {
     /// When the switch was stored.
@@ -98,58 +98,58 @@ pub struct StoredKill {
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// Name of the invariant.
+    /// The name of the invariant.
     pub invariant: &'static str,
-    /// What was observed.
+    /// The observation that violates the invariant.
     pub what: String,
 }
 
-/// Everything that is known of a run.
+/// Everything that the simulator knows about a run.
 #[derive(Default)]
 pub struct Facts {
-    /// Runs of bodies.
+    /// The runs of bodies.
     pub begins: Vec<Begin>,
-    /// Stored messages of models, by workspace, conversation and sequence number.
+    /// The stored messages of models, by workspace, conversation and sequence number.
     pub messages: BTreeMap<(String, String, u64), Written>,
-    /// Places that operators let run again, and how often.
+    /// The places whose calls operators ran again, with the number of repetitions.
     pub reruns: BTreeMap<Place, usize>,
-    /// Nested calls whose success was returned to the calling tool.
+    /// The nested calls whose success was returned to the calling tool.
     pub told: BTreeSet<(Place, String)>,
-    /// Tools that were killed, disabled or denied.
+    /// The tools that were killed, disabled or denied.
     pub switched: BTreeSet<String>,
-    /// Tools of calls that a hook ended before their bodies began, or while they waited for a nested call.
+    /// The tools of calls that a hook ended before the body began, or while the body waited for a nested call.
     pub hooked: BTreeSet<String>,
-    /// Stored kill switches, by tool.
+    /// The stored kill switches, by tool.
     pub stored_kills: Vec<(String, StoredKill)>,
-    /// Claims, by workspace and key: the position in the order of stored changes, and the time in milliseconds.
+    /// The claims, by workspace and key. Each has the position in the order of stored changes and the time in milliseconds.
     pub claims: BTreeMap<(String, String), (u64, u128)>,
-    /// Number of changes in that order.
+    /// The number of stored changes.
     pub stored_changes: u64,
-    /// Runs whose first message is stored.
+    /// The runs whose first message is stored.
     pub greeted: BTreeSet<usize>,
-    /// Runs whose user has pressed stop.
+    /// The runs whose user has pressed stop.
     pub stopped: BTreeSet<usize>,
-    /// Runs with a drive that was dropped, was stopped, exceeded its deadline, or was in a process that died.
+    /// The runs with a drive that was dropped, was stopped, exceeded its deadline, or was in a process that died.
     pub disturbed: BTreeSet<usize>,
     /// Whether a process died or a store failed.
     pub faults: bool,
-    /// Milliseconds since the start until which all disks are full.
+    /// The time until which all disks are full, in milliseconds since the start.
     pub full_until: u128,
-    /// Whether a write of the audit hangs: its rows are not counted before the process ends.
+    /// Whether a write of the audit hangs. Its rows are not counted before the process ends.
     pub audit_hangs: bool,
-    /// Audit rows that hosts counted as lost, or that waited to be written when their process ended.
+    /// The number of audit rows that hosts counted as lost, or that were not written yet when their process ended.
     pub uncounted: u64,
     /// Whether a process died or was drained.
     pub deaths: bool,
-    /// Secrets of all hosts.
+    /// The secrets of all hosts.
     pub secrets: Vec<String>,
-    /// Violations of invariants.
+    /// The violations of invariants.
     pub violations: BTreeSet<Violation>,
-    /// Trace of what happened, in order.
+    /// The trace of all events, in order.
     pub lines: Vec<String>,
 }
 
-/// The world. It is cheap to clone, and all clones are one world.
+/// The shared facts of a run. Clones are cheap and refer to the same facts.
 #[derive(Clone, Default)]
 pub struct World(Arc<Mutex<Facts>>);
 
@@ -173,7 +173,7 @@ impl World {
         self.facts().violations.insert(violation);
     }
 
-    /// Returns the place of a call. The message of the model is looked up by its sequence number in the thread.
+    /// Returns the place of a call. The sequence number in the thread identifies the message of the model.
     pub fn place(
         &self,
         tenant: &str,
@@ -194,7 +194,7 @@ impl World {
         }
     }
 
-    /// Checks a text that leaves a host for a participant of a conversation: a model, a client or a row.
+    /// Checks that a text which a host sends to a model or a client, or writes to a row, contains no secret and no text of a different conversation.
     pub fn seen(&self, by: &Who, place: &str, text: &str) {
         let own = sentinel(&by.tenant, &by.conversation);
         for (at, _) in text.match_indices("<<of ") {
@@ -213,7 +213,7 @@ impl World {
         }
     }
 
-    /// Returns a hash of the trace, which is equal for equal runs.
+    /// Returns a hash of the trace. Equal runs have the same hash.
     pub fn hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.facts().lines.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Generation of a plan from a seed.
+//! Generation of random plans from seeds.
 
 use crate::plan::{
     Action, AuditMode, Call, Fault, HookFault, Message, Plan, Run, Say, Settings, What, Who,
@@ -24,7 +24,7 @@ pub fn plan(seed: u64) -> Plan {
     let mut runs = runs(random);
     let mut actions = actions(random, &settings, &runs);
     let schedule = random.number();
-    // Drawn last, so that the plans of existing seeds stay the same.
+    // Generate newer parts last, so that the other parts of the plan of a seed stay the same.
     let switches = random.percent(20);
     if switches {
         store_kills(random, &settings, &runs, &mut actions);
@@ -75,7 +75,7 @@ pub fn plan(seed: u64) -> Plan {
     }
 }
 
-/// Lets a repeatable tool send some of the messages.
+/// Makes a repeatable tool send some of the messages.
 fn repeatable(random: &mut Random, runs: &mut [Run]) {
     let messages = runs.iter_mut().flat_map(|run| &mut run.script);
     let calls = messages.flat_map(|message| &mut message.calls);
@@ -86,7 +86,7 @@ fn repeatable(random: &mut Random, runs: &mut [Run]) {
     }
 }
 
-/// Lets operators revoke approvals and remove switches.
+/// Makes operators revoke approvals and remove switches.
 fn taken_back(random: &mut Random, settings: &Settings, runs: &[Run], actions: &mut Vec<Action>) {
     for _ in 0..=random.below(3) {
         let (run, host) = (random.below(runs.len()), random.below(settings.hosts));
@@ -102,7 +102,7 @@ fn taken_back(random: &mut Random, settings: &Settings, runs: &[Run], actions: &
     actions.sort_by_key(|action| action.at);
 }
 
-/// Adds faults of operations that only few calls need.
+/// Adds faults of operations that calls rarely use.
 fn rare_faults(random: &mut Random, settings: &Settings, actions: &mut Vec<Action>) {
     for _ in 0..=random.below(2) {
         let op = *random.pick(&[
@@ -138,7 +138,7 @@ fn rare_faults(random: &mut Random, settings: &Settings, actions: &mut Vec<Actio
     actions.sort_by_key(|action| action.at);
 }
 
-/// Gives conversations several users.
+/// Assigns different users to the runs of a conversation.
 fn other_users(random: &mut Random, runs: &mut [Run]) {
     for run in runs {
         let user = *random.pick(&["ann", "bob"]);
@@ -146,7 +146,7 @@ fn other_users(random: &mut Random, runs: &mut [Run]) {
     }
 }
 
-/// Lets users drive a run and request its stop at the same time, when most calls have begun.
+/// Adds drives that are stopped before they begin.
 fn stopped_drives(
     random: &mut Random,
     settings: &Settings,
@@ -167,7 +167,7 @@ fn stopped_drives(
     actions.sort_by_key(|action| action.at);
 }
 
-/// Draws runs of users and conversations whose names collide wherever hosts allow it.
+/// Generates runs in which the names of users and conversations collide in all ways that hosts allow.
 fn runs(random: &mut Random) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for _ in 0..=random.below(3) {
@@ -176,7 +176,7 @@ fn runs(random: &mut Random) -> Vec<Run> {
         let conversation = *random.pick(&["main", "side"]);
         let who = Who {
             tenant: tenant.to_owned(),
-            // A conversation has one user here; `other_users` may change that.
+            // The conversation determines the user; `other_users` may change the user later.
             user: runs
                 .iter()
                 .find(|run| run.who.tenant == tenant && run.who.conversation == conversation)
@@ -206,7 +206,7 @@ fn call(random: &mut Random, at: usize) -> Call {
         4 => "call_0/0:".to_owned(),
         _ => format!("call_{at}"),
     };
-    // Mostly the plain tools.
+    // Pick one of the three plain tools more often than the others.
     let tool = match random.below(3) {
         0 => *random.pick(&["send", "send_asked", "read_note"]),
         _ => *random.pick(&NAMES),
@@ -260,7 +260,7 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
         }
     }
     for _ in 0..random.below(8) {
-        // Most actions happen while the first requests are served.
+        // Most actions happen while the hosts handle the first requests.
         let at = if random.percent(60) {
             time(random, 300)
         } else {
@@ -323,7 +323,7 @@ fn actions(random: &mut Random, settings: &Settings, runs: &[Run]) -> Vec<Action
     actions
 }
 
-/// Stores a kill switch while another host works.
+/// Stores a kill switch while hosts run calls.
 fn store_kills(random: &mut Random, settings: &Settings, runs: &[Run], actions: &mut Vec<Action>) {
     for _ in 0..=random.below(2) {
         let (run, host) = (random.below(runs.len()), random.below(settings.hosts));
@@ -335,7 +335,7 @@ fn store_kills(random: &mut Random, settings: &Settings, runs: &[Run], actions: 
     actions.sort_by_key(|action| action.at);
 }
 
-/// Switches a tool off while a call of it waits for the store.
+/// Disables a tool while a call of it waits for the store.
 fn switch_while_slow(
     random: &mut Random,
     settings: &Settings,
@@ -377,7 +377,7 @@ fn switch_while_slow(
     actions.extend(each.map(|(at, what)| Action { at, what }));
 }
 
-/// Picks a tool that the model of a run calls.
+/// Picks a tool that the model calls in a run.
 fn a_tool(random: &mut Random, run: &Run) -> String {
     let calls: Vec<&Call> = run.script.iter().flat_map(|of| &of.calls).collect();
     random.pick(&calls).tool.clone()
@@ -409,7 +409,7 @@ fn store_fault(random: &mut Random, host: usize) -> What {
         4 => Fault::SlowBefore(slow),
         5 => Fault::SlowAfter(slow),
         6 => Fault::Hang,
-        // A thread's store is not part of a call, so no panic is drawn for it.
+        // Operations on threads are not part of a call, so they do not panic.
         _ if op.starts_with("thread") => Fault::Before,
         _ => Fault::Panic,
     };
@@ -421,7 +421,7 @@ fn store_fault(random: &mut Random, host: usize) -> What {
     }
 }
 
-/// Returns the same plan with names that no other conversation or call has. Invariants that still fire then are not caused by identity.
+/// Returns the same plan with unique names of conversations and calls. If an invariant still fires, colliding names are not the cause.
 pub fn with_unique_names(mut plan: Plan) -> Plan {
     for run in &mut plan.runs {
         run.who.conversation = format!("{}-{}", run.who.tenant, run.who.conversation);

@@ -1,4 +1,4 @@
-//! A host of the SDK, as a user writes one. Only this folder and `store.rs` name the SDK's gate, turns and stores; `tools.rs` names the macros.
+//! A host that is written like a user's host. Only this file, its submodules and `store.rs` use the SDK's gate, turns and stores; `tools.rs` uses the macros.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -38,27 +38,27 @@ pub(crate) struct Host {
     registry: Registry,
     policy: SharedPolicy,
     disables: Disables,
-    /// The stored switches, once they are read; `None` if the plan does not use them.
+    /// The stored switches, empty until they are read. `None` if the plan does not use stored switches.
     switches: Option<Arc<OnceLock<Switches>>>,
     phone: Phone,
     parallel: usize,
     agent: String,
 }
 
-/// How a drive ended.
+/// The result of a drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The run is over.
     Done,
     /// The run waits for approvals.
     Waiting,
-    /// An effect has to be settled first.
+    /// An operator must settle an effect in doubt first.
     Unsettled,
-    /// The host takes no more calls.
+    /// The host is being drained and accepts no calls.
     Draining,
     /// The run was cancelled, or its deadline passed.
     Stopped,
-    /// Another request drives the conversation.
+    /// Another request is driving the conversation.
     Busy,
     /// The drive failed, with this error.
     Failed(String),
@@ -66,13 +66,13 @@ pub(crate) enum End {
 
 /// A request to drive a run.
 pub(crate) struct Drive {
-    /// Index of the run.
+    /// The index of the run.
     pub(crate) index: usize,
     /// All runs of the plan.
     pub(crate) runs: Arc<[Run]>,
     pub(crate) stop: CancellationToken,
     pub(crate) deadline: Option<u64>,
-    /// The user's message that the drive begins with, if it stores one.
+    /// The user's message that the drive stores first, if it stores one.
     pub(crate) message: Option<String>,
 }
 
@@ -90,7 +90,7 @@ fn policy_without(denied: &BTreeSet<String>) -> Result<Policy, String> {
     policy.build().map_err(|error| error.to_string())
 }
 
-/// Returns the secrets of a workspace: one of a service, one read from a file with its newline, and one of a provider.
+/// Returns the secrets of a workspace: the key of a service, a key from a file that ends with a newline, and the key of a provider.
 pub(crate) fn secrets(tenant: &str) -> [String; 3] {
     [
         format!("sk-{tenant}-4711"),
@@ -173,7 +173,7 @@ impl Host {
         &self.process.world
     }
 
-    /// Reads the stored switches at the first request. A host takes no calls without them.
+    /// Reads the stored switches at the first request, and retries until the read succeeds, because a host accepts no calls without them.
     async fn read_switches(&self) {
         let Some(cell) = &self.switches else { return };
         while cell.get().is_none() {
@@ -234,7 +234,7 @@ impl Host {
         stored.map(drop).map_err(|error| error.to_string())
     }
 
-    /// Drives a run until it ends or has to wait.
+    /// Drives a run until it ends or must wait.
     pub(crate) async fn drive(&self, drive: Drive) -> End {
         self.read_switches().await;
         let who = drive.who().clone();
@@ -311,7 +311,7 @@ impl Host {
         end
     }
 
-    /// Shows the client of a run the questions that wait in it.
+    /// Shows the pending approvals of a run to its client.
     pub(crate) async fn inbox(&self, run: &Run) {
         let Some(approvals) = self.gate.approvals() else {
             return;
@@ -340,7 +340,7 @@ impl Host {
         }
     }
 
-    /// Answers every approval that waits in a workspace.
+    /// Answers every pending approval of a workspace.
     pub(crate) async fn answer(&self, tenant: &str, reply: Say, times: u32) -> usize {
         let Some(approvals) = self.gate.approvals() else {
             return 0;
@@ -381,7 +381,7 @@ impl Host {
         answered
     }
 
-    /// Revokes granted approvals in a workspace that are not used yet.
+    /// Revokes the approvals of a workspace that are granted and not used yet.
     pub(crate) async fn revoke(&self, tenant: &str) {
         let Some(approvals) = self.gate.approvals() else {
             return;
@@ -425,7 +425,7 @@ impl Host {
         }
     }
 
-    /// Settles ambiguous effects: by what the receiver knows, or by letting them run again.
+    /// Settles ambiguous effects, either with the state of the receiver or by running them again.
     pub(crate) async fn resolve(&self, rerun: bool) -> usize {
         let _ = self.store.sweep(Scope::All, Timestamp::now()).await;
         let rows = self.store.list(Scope::All, None).await.unwrap_or_default();
@@ -454,7 +454,7 @@ impl Host {
                 (false, true) => Resolution::Succeeded("\"it arrived\"".to_owned()),
                 (false, false) => Resolution::Failed("it did not arrive".to_owned()),
             };
-            // Recorded before the row changes, because a call may begin at once.
+            // Record the rerun before the row changes, because the call may begin immediately after the change.
             if rerun {
                 *self
                     .world()
@@ -511,7 +511,7 @@ impl Host {
         }
     }
 
-    /// Number of audit rows that were dropped or still wait to be written.
+    /// Returns the number of audit rows that were dropped or are not written yet.
     pub(crate) fn unwritten(&self) -> u64 {
         let buffer = self.gate.audit().buffer();
         buffer.map_or(0, |buffer| buffer.dropped() + buffer.waiting() as u64)

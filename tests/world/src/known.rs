@@ -1,14 +1,14 @@
-//! Kept plans: open findings, and regression tests of fixed ones.
+//! Kept plans, which reproduce open findings or are regression tests of fixed ones.
 
 use std::path::{Path, PathBuf};
 
 use crate::plan::{Plan, State};
 
-/// Returns every plan in a folder with its file, sorted by name.
+/// Returns the plans in a folder, each with its file, sorted by the names of the files.
 ///
 /// # Errors
 ///
-/// If the folder or a file in it cannot be read.
+/// Returns an error if the folder or a file in it cannot be read.
 pub fn plans(folder: &Path) -> Result<Vec<(PathBuf, Plan)>, String> {
     let entries = std::fs::read_dir(folder)
         .map_err(|error| format!("`{}` cannot be read: {error}", folder.display()))?;
@@ -30,7 +30,7 @@ pub fn plans(folder: &Path) -> Result<Vec<(PathBuf, Plan)>, String> {
 ///
 /// # Errors
 ///
-/// The same as for [`plans`].
+/// Returns an error if the folder or a file in it cannot be read.
 pub fn open_invariants(folder: &Path) -> Result<Vec<String>, String> {
     let plans = plans(folder)?;
     let expected = plans.into_iter().filter_map(|(_, plan)| plan.expect);

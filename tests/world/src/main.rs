@@ -1,4 +1,4 @@
-//! Command line of the simulator: `world run --seeds 0..1000`, `world replay FILE`, `world shrink FILE`.
+//! The command line of the simulator: `world run --seeds 0..1000`, `world replay FILE`, `world shrink FILE`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,68 +21,68 @@ struct Arguments {
 enum Command {
     /// Runs the plans of many seeds.
     Run {
-        /// `A..B`: the first seed and the one after the last.
+        /// The range of seeds as `A..B`, without `B`.
         #[arg(long)]
         seeds: String,
         /// The store that hosts share.
         #[arg(long, value_enum, default_value_t)]
         store: StoreKind,
-        /// Writes the first failing plan of each invariant into this folder.
+        /// Writes the first failing plan of each invariant to this folder.
         #[arg(long)]
         keep: Option<PathBuf>,
-        /// Looks only for what is said with this text.
+        /// Searches only for violations whose message contains this text.
         #[arg(long, default_value = "")]
         matching: String,
-        /// Looks only for this invariant.
+        /// Searches only for violations of this invariant.
         #[arg(long)]
         only: Option<String>,
-        /// Leaves out runs in which this invariant fires too.
+        /// Ignores runs in which this invariant fires too.
         #[arg(long)]
         without: Vec<String>,
-        /// Shrinks what is kept.
+        /// Shrinks the plans that are written.
         #[arg(long)]
         shrink: bool,
-        /// Invariants that may fire: those of findings that are still open.
+        /// Invariants that may fire because of open findings.
         #[arg(long)]
         known: Vec<String>,
-        /// Takes the invariants that may fire from the open plans in this folder.
+        /// A folder of plans. The invariants of the open plans may fire.
         #[arg(long)]
         plans: Option<PathBuf>,
-        /// Gives conversations and calls names that never collide.
+        /// Gives all conversations and calls unique names.
         #[arg(long)]
         unique_names: bool,
-        /// Runs on so many threads.
+        /// The number of threads.
         #[arg(long, default_value_t = 1)]
         threads: u64,
     },
-    /// Runs a plan and prints what happened.
+    /// Runs a plan and prints its trace and violations.
     Replay {
         /// The plan.
         file: PathBuf,
-        /// The store that hosts share; the one that the plan needs, where none is given.
+        /// The store that hosts share. The default is the store of the plan.
         #[arg(long, value_enum)]
         store: Option<StoreKind>,
-        /// Prints only what does not hold.
+        /// Prints only the violations.
         #[arg(long)]
         quiet: bool,
     },
-    /// Makes a failing plan shorter, in place.
+    /// Shrinks a failing plan and overwrites its file.
     Shrink {
         /// The plan.
         file: PathBuf,
-        /// The invariant that has to fire; the plan's own, or the first that fires, where none is given.
+        /// The invariant that must fire. The default is the invariant of the plan, or else the first that fires.
         #[arg(long)]
         invariant: Option<String>,
-        /// A text that it has to say.
+        /// A text that the message of the violation must contain.
         #[arg(long, default_value = "")]
         matching: String,
-        /// The store that hosts share; the one that the plan needs, where none is given.
+        /// The store that hosts share. The default is the store of the plan.
         #[arg(long, value_enum)]
         store: Option<StoreKind>,
     },
     /// Prints the hash of the trace of each seed.
     Hashes {
-        /// `A..B`: the first seed and the one after the last.
+        /// The range of seeds as `A..B`, without `B`.
         #[arg(long)]
         seeds: String,
     },
@@ -90,7 +90,7 @@ enum Command {
     Plan {
         /// The seed.
         seed: u64,
-        /// Gives conversations and calls names that never collide.
+        /// Gives all conversations and calls unique names.
         #[arg(long)]
         unique_names: bool,
     },
@@ -187,7 +187,7 @@ fn obey(command: Command) -> Result<bool, String> {
     }
 }
 
-/// Returns the store from the command line, or the one that a kept plan needs.
+/// Returns the store from the command line, or else the store of the kept plan.
 fn store_of(plan: &Plan, asked: Option<StoreKind>) -> StoreKind {
     let needed = plan.expect.as_ref().map(|expect| expect.store);
     asked.or(needed).unwrap_or_default()
@@ -206,7 +206,7 @@ fn print(report: &Report) {
     println!("hash {:016x}", report.hash);
 }
 
-/// How often each invariant fired, and the first seed and text of each.
+/// For each invariant, how often it fired, and the seed and the text of its first violation.
 type Found = BTreeMap<String, (u64, u64, String)>;
 
 /// The settings of a search for violations.
@@ -276,7 +276,7 @@ impl Search {
         Ok(found)
     }
 
-    /// Prints the findings; returns false if one of them is new.
+    /// Prints the findings, and returns false if one of them is new.
     fn report(
         &self,
         found: &Found,
@@ -306,7 +306,7 @@ impl Search {
     }
 }
 
-/// Parses a range: the first seed, and the one after the last.
+/// Parses the range `A..B`.
 fn range(seeds: &str) -> Result<(u64, u64), String> {
     let range = seeds.split_once("..");
     let range = range.and_then(|(first, end)| Some((first.parse().ok()?, end.parse().ok()?)));

@@ -1,4 +1,4 @@
-//! The plan of a run, which a person can read and the simulator can repeat.
+//! The plan of a run, as a readable JSON file that the simulator can repeat.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::StoreKind;
 
-/// A whole run: the users' requests, the models' messages, the operators' actions and the faults.
+/// A plan with the users' messages, the models' answers, the actions of users and operators, and the faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
-    /// What the run shows, for readers.
+    /// A description of the run for readers.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub story: String,
-    /// The finding that the run shows, and whether it is still open.
+    /// The finding that the run reproduces, and whether it is still open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expect>,
-    /// Seed of the scheduler, of random bytes and of retries.
+    /// The seed of the scheduler, of random bytes and of retries.
     pub schedule: u64,
-    /// Configuration of the hosts.
+    /// The configuration of the hosts.
     pub settings: Settings,
     /// The users' messages, and the models' answers.
     pub runs: Vec<Run>,
-    /// Actions, ordered by time.
+    /// The actions, ordered by time.
     pub actions: Vec<Action>,
 }
 
@@ -31,19 +31,19 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// Name of the finding, such as `A1`.
+    /// The name of the finding, such as `A1`.
     pub finding: String,
-    /// Whether the fault still exists.
+    /// Whether the finding is open or fixed.
     pub state: State,
     /// The invariant that fires while the fault is open.
     pub invariant: String,
     /// Other invariants that fire because of the same finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
-    /// The store that the fault needs.
+    /// The store with which the finding can be reproduced.
     #[serde(default, skip_serializing_if = "StoreKind::is_memory")]
     pub store: StoreKind,
-    /// The seed that the plan came from; `None` if a person wrote the plan.
+    /// The seed that generated the plan. `None` if a person wrote the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
@@ -58,7 +58,7 @@ pub enum State {
     Fixed,
 }
 
-/// Configuration of every host.
+/// The configuration of every host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(
@@ -66,30 +66,30 @@ pub enum State {
     reason = "each is an independent setting"
 )]
 pub struct Settings {
-    /// Number of hosts that share the store.
+    /// The number of hosts that share the store.
     pub hosts: usize,
-    /// How the audit is written.
+    /// The mode in which audit rows are written.
     pub audit: AuditMode,
-    /// How often a read-only or idempotent tool is attempted.
+    /// The maximum number of attempts of a read-only or idempotent call.
     pub attempts: u32,
-    /// How many neighbouring read-only calls may run at once.
+    /// The number of adjacent read-only calls that may run in parallel.
     pub parallel: usize,
-    /// Whether hosts apply the switches that are stored for all of them.
+    /// Whether hosts apply the switches that are stored for all hosts.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub switches: bool,
     /// Whether the stores of a host are in one database, so that the end of a call is one transaction.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub one_database: bool,
-    /// Whether the audit and the approvals have databases of their own.
+    /// Whether the audit and the approvals have separate databases.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
-    /// Whether each host uses a different name for the agent, as after a renaming.
+    /// Whether each host uses a different name for the agent, as if the agent had been renamed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub agents: bool,
     /// Whether the first request of a run stores the user's message together with the start of the run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub respond: bool,
-    /// Number of calls of a tool that a host allows each user per minute; `None` for no limit.
+    /// The number of calls of a tool that a host allows each user per minute. `None` means no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -111,7 +111,7 @@ impl Default for Settings {
     }
 }
 
-/// How the audit is written.
+/// The mode in which audit rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditMode {
@@ -177,7 +177,7 @@ impl fmt::Display for Who {
 pub struct Run {
     /// The user who sends the message.
     pub who: Who,
-    /// The model's messages; after the last one, the model says that it is done.
+    /// The model's messages. After the last one, the model answers with the text `done`.
     pub script: Vec<Message>,
 }
 
@@ -195,9 +195,9 @@ pub struct Message {
 pub struct Call {
     /// The id from the provider.
     pub id: String,
-    /// Name of the tool.
+    /// The name of the tool.
     pub tool: String,
-    /// The arguments as JSON text. `{sentinel}` stands for a text that only this conversation contains.
+    /// The arguments as JSON text. `{sentinel}` is replaced with a text that only this conversation contains.
     pub arguments: String,
 }
 
@@ -205,9 +205,9 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
-    /// Milliseconds since the start of the run.
+    /// The time in milliseconds since the start of the run.
     pub at: u64,
-    /// What happens at that time.
+    /// The kind of the action.
     #[serde(rename = "do")]
     pub what: What,
 }
@@ -216,11 +216,11 @@ pub struct Action {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum What {
-    /// A request drives a run on a host; the first one stores the user's message.
+    /// A request drives a run on a host. The first request of a run stores the user's message.
     Drive {
-        /// Index of the run.
+        /// The index of the run.
         run: usize,
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
         /// The client disconnects after this many polls.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,143 +234,143 @@ pub enum What {
     },
     /// The user presses stop, which cancels all drives of a run.
     Stop {
-        /// Index of the run.
+        /// The index of the run.
         run: usize,
     },
     /// The client of a run disconnects, so all requests that drive it are dropped.
     Leave {
-        /// Index of the run.
+        /// The index of the run.
         run: usize,
     },
     /// The user writes a message into the conversation of a run.
     Write {
-        /// Index of the run.
+        /// The index of the run.
         run: usize,
     },
-    /// The client of a run reads the questions that wait for an answer.
+    /// The client of a run reads the pending approvals.
     Inbox {
-        /// Index of the run.
+        /// The index of the run.
         run: usize,
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
     },
-    /// An operator answers the oldest approvals that wait in the workspace of a run.
+    /// An operator answers the oldest pending approvals in the workspace of a run.
     Answer {
-        /// Index of the run.
+        /// The index of the run.
         run: usize,
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
         /// The operator's answer.
         reply: Say,
-        /// How often it is answered: once, or again when it is too late.
+        /// The number of answers. Answers after the first one are too late.
         #[serde(default = "once")]
         times: u32,
     },
     /// An operator revokes the granted and unused approvals of a run's workspace.
     Revoke {
-        /// Index of the run.
+        /// The index of the run.
         run: usize,
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
     },
     /// The client of a run presents the token of another run's approval.
     Resume {
-        /// Index of the run whose token is presented.
+        /// The index of the run whose token is presented.
         token_of: usize,
-        /// Index of the run that presents it.
+        /// The index of the run that presents the token.
         by: usize,
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
     },
     /// An operator settles ambiguous effects.
     Resolve {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
-        /// Lets them run again, instead of using what the receiver knows.
+        /// Runs the effects again, instead of using the state of the receiver.
         #[serde(default)]
         rerun: bool,
     },
     /// A kill switch is set on one host.
     Kill {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
-        /// Name of the tool.
+        /// The name of the tool.
         tool: String,
     },
-    /// A kill switch is stored by one host for all hosts.
+    /// One host stores a kill switch for all hosts.
     StoreKill {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
-        /// Name of the tool.
+        /// The name of the tool.
         tool: String,
     },
     /// A person disables a tool on one host.
     Disable {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
-        /// Name of the tool.
+        /// The name of the tool.
         tool: String,
     },
     /// The policy of one host changes to deny the tool.
     Deny {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
-        /// Name of the tool.
+        /// The name of the tool.
         tool: String,
     },
     /// A tool that was killed, disabled or denied is enabled again on one host, and its stored kill switch is removed.
     Enable {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
-        /// Name of the tool.
+        /// The name of the tool.
         tool: String,
     },
     /// The process of a host dies.
     Crash {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
     },
     /// A host that died starts again.
     Start {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
     },
     /// A host is drained before it ends.
     Drain {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
-        /// Patience in milliseconds.
+        /// The patience in milliseconds.
         patience: u64,
     },
     /// The wall clock of a host jumps.
     Clock {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
         /// The jump in milliseconds, forward or back.
         by: i64,
     },
     /// The next operations with this name on a host's store fail.
     Store {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
         /// The operation, such as `ledger.begin`.
         op: String,
         /// How the operation fails.
         fault: Fault,
-        /// Number of operations that fail.
+        /// The number of operations that fail.
         #[serde(default = "once")]
         times: u32,
     },
     /// The disks of all stores are full: writes fail, reads work.
     Full {
-        /// Duration in milliseconds.
+        /// The duration in milliseconds.
         millis: u64,
     },
-    /// The next run of a body on a host meets this hook.
+    /// The hook around the next run of a body on a host causes a fault.
     Hook {
-        /// Index of the host.
+        /// The index of the host.
         host: usize,
-        /// What the hook does.
+        /// The fault that the hook causes.
         fault: HookFault,
     },
 }
@@ -395,36 +395,36 @@ pub enum Say {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// It fails and writes nothing.
+    /// The operation fails and writes nothing.
     Before,
-    /// It writes, but the answer is lost.
+    /// The operation writes, but its answer is lost.
     Lost,
-    /// It waits this many milliseconds before it writes.
+    /// The operation waits this many milliseconds before it writes.
     SlowBefore(u64),
-    /// It writes, and waits this many milliseconds before it answers.
+    /// The operation writes, and waits this many milliseconds before it answers.
     SlowAfter(u64),
-    /// It never answers and writes nothing.
+    /// The operation never answers and writes nothing.
     Hang,
     /// The operation panics.
     Panic,
 }
 
-/// What a tower layer does to one run of a body.
+/// The fault that a tower layer causes in one run of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HookFault {
-    /// It returns an error in place of the body's result.
+    /// The layer returns an error in place of the body's result.
     FailsAfter,
-    /// It panics after the body.
+    /// The layer panics after the body.
     PanicsAfter,
-    /// It returns an error, and the body does not run.
+    /// The layer returns an error, and the body does not run.
     FailsBefore,
-    /// It panics, and the body does not run.
+    /// The layer panics, and the body does not run.
     PanicsBefore,
 }
 
 impl Plan {
-    /// Returns the latest time of an action.
+    /// Returns the time of the last action.
     pub fn length(&self) -> u64 {
         self.actions
             .iter()
@@ -454,7 +454,7 @@ impl Call {
 }
 
 impl What {
-    /// Returns the indices of the runs that the action names.
+    /// Returns references to the indices of the runs to which the action refers.
     pub(crate) fn runs_mut(&mut self) -> Vec<&mut usize> {
         match self {
             Self::Drive { run, .. }
@@ -469,7 +469,7 @@ impl What {
         }
     }
 
-    /// Simplifies the action: on the first host, once, without an early end.
+    /// Simplifies the action: it happens on the first host, once, and does not end early.
     pub(crate) fn simplify(&mut self) {
         match self {
             Self::Drive {

@@ -1,4 +1,4 @@
-//! A process of a simulated host: its clock, its random numbers, its tasks and its death.
+//! A process of a simulated host: its clock, random numbers, tasks, faults and crash.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -13,21 +13,21 @@ use crate::facts::World;
 use crate::plan::{Fault, HookFault};
 use crate::random::Random;
 
-/// Wall-clock time at the start of a run, in milliseconds.
+/// The wall-clock time at the start of a run, in milliseconds.
 pub(crate) const START: i64 = 1_700_000_000_000;
 
-/// The state of a machine that survives the death of a process.
+/// The state of a machine that outlives the processes on it.
 #[derive(Default)]
 pub struct Machine {
-    /// Offset of the wall clock in milliseconds.
+    /// The offset of the wall clock in milliseconds.
     pub skew: AtomicI64,
 }
 
 /// One process of a host.
 pub struct Process {
-    /// Id among all processes of the run.
+    /// The id of the process, unique in the run.
     pub id: u64,
-    /// Index of the host.
+    /// The index of the host.
     pub host: usize,
     /// The world that the process belongs to.
     pub world: World,
@@ -73,7 +73,7 @@ impl Process {
         self.alive.load(Ordering::Acquire)
     }
 
-    /// Cuts the process off from the outside and then drops its tasks, so that nothing done in a destructor arrives.
+    /// Disconnects the process from the stores and the receiver and then drops its tasks, so that destructors have no effect outside.
     pub fn die(&self) {
         self.alive.store(false, Ordering::Release);
         self.executor.kill(self.id);
@@ -92,7 +92,7 @@ impl Process {
         Some(faults.remove(at).1)
     }
 
-    /// Returns the delay of the store for the next half of an operation.
+    /// Returns the delay before or after the next operation of a store.
     pub fn latency(&self) -> Duration {
         let mut latency = self.latency.lock().unwrap_or_else(PoisonError::into_inner);
         let millis = if latency.percent(40) {
@@ -103,7 +103,7 @@ impl Process {
         Duration::from_millis(u64::try_from(millis).unwrap_or(0))
     }
 
-    /// Arms a fault of the layer around the next run.
+    /// Arms a fault of the layer around the next run of a body.
     pub fn arm_hook(&self, fault: HookFault) {
         let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         hooks.push(fault);
@@ -115,7 +115,7 @@ impl Process {
         (!hooks.is_empty()).then(|| hooks.remove(0))
     }
 
-    /// Milliseconds since the start of the run.
+    /// Returns the milliseconds since the start of the run.
     pub fn at(&self) -> u128 {
         self.start.elapsed().as_millis()
     }
@@ -127,7 +127,7 @@ impl Process {
     }
 }
 
-/// The environment of a process. It is a separate type, because the executor holds it and a process holds the executor.
+/// The environment of a process. It is a separate type, because the executor refers to environments and a process refers to the executor.
 pub struct ProcessEnv(pub Arc<Process>);
 
 impl Env for ProcessEnv {

@@ -1,8 +1,9 @@
-//! A panic hook that is silent about panics that a plan asked for.
+//! A panic hook that does not print the panics that a plan causes.
 
 use std::sync::Once;
 
-/// Suppresses the output of panics of simulated tools, hooks and stores; those that escape are reported as violations. Every other panic is printed.
+/// Suppresses the output of panics in simulated tools, hooks and stores. If such a panic reaches the executor, it is reported as a violation. All other panics are
+/// printed.
 pub fn quiet_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,4 +1,4 @@
-//! `SplitMix64`: a generator whose sequence does not depend on a library's release, so that seeds keep their meaning.
+//! `SplitMix64`. Unlike the generators of libraries, it gives the same sequence for a seed in every release.
 
 /// A generator of pseudo-random numbers.
 #[derive(Clone, Debug)]

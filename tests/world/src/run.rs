@@ -1,4 +1,4 @@
-//! Execution of a plan, and its report.
+//! Execution of a plan, and the report of the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -19,11 +19,11 @@ use crate::{check, settle};
 /// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Invariants that do not hold.
+    /// The violations of invariants.
     pub violations: Vec<Violation>,
-    /// Trace of everything that happened, in order.
+    /// The trace of all events, in order.
     pub lines: Vec<String>,
-    /// A hash that is equal for equal runs.
+    /// The hash of the trace. Equal runs have the same hash.
     pub hash: u64,
 }
 
@@ -51,7 +51,7 @@ impl Report {
 ///
 /// # Errors
 ///
-/// If a host or a store cannot be created.
+/// Returns an error if a host or a store cannot be created.
 pub fn run(plan: &Plan, kind: StoreKind) -> Result<Report, String> {
     let shared = Shared::open(kind, plan.settings.apart)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -98,27 +98,27 @@ pub(crate) struct Running<'a> {
     pub(crate) machines: Vec<Arc<Machine>>,
     pub(crate) hosts: Vec<Option<Arc<Host>>>,
     processes: u64,
-    /// Tokens that cancel the drives of a run.
+    /// The token that cancels the newest drive of each run.
     pub(crate) stops: BTreeMap<usize, CancellationToken>,
-    /// Tasks that drive a run.
+    /// The tasks that drive each run.
     pub(crate) requests: BTreeMap<usize, Vec<u64>>,
     pub(crate) progress: Arc<Mutex<Progress>>,
 }
 
-/// State of the runs and their drives.
+/// The state of the runs and their drives.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// Runs whose first request is storing, or has stored, the user's message.
+    /// The runs whose first request is storing, or has stored, the user's message.
     pub(crate) asked: BTreeSet<usize>,
-    /// Runs that are over.
+    /// The runs that have ended.
     pub(crate) done: BTreeSet<usize>,
-    /// Number of drives in progress, by run.
+    /// The number of drives in progress, by run.
     pub(crate) active: BTreeMap<usize, usize>,
-    /// How the last drive of each run ended.
+    /// The result of the last drive of each run.
     pub(crate) last: BTreeMap<usize, End>,
 }
 
-/// The first request of a run, until the user's message is stored. If it fails to, a later request stores the message.
+/// The first request of a run, until the user's message is stored. If the request fails to store the message, a later request stores it.
 struct Asking {
     progress: Arc<Mutex<Progress>>,
     world: World,
@@ -280,7 +280,7 @@ impl<'a> Running<'a> {
         self.spawn(host, polls, async move {
             let _active = active;
             let mut written = Ok(());
-            // The result of a request that came before the message is stored says nothing about the run.
+            // The result of a request that began before the message was stored is not recorded.
             let has_message = first || world.facts().greeted.contains(&index);
             let mut asking = asking;
             if let Some(asking) = &mut asking {

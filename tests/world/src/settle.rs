@@ -1,4 +1,4 @@
-//! Recovery after the last action: hosts start again, operators answer approvals and settle cut-off effects, and every run is driven to its end.
+//! Recovery after the last action: a host starts again, operators answer approvals and settle effects in doubt, and every run is driven to its end.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use crate::host::{Drive, End};
 use crate::plan::Say;
 use crate::run::Running;
 
-/// The limit of rounds of answering, settling and driving.
+/// The maximum number of rounds of answering, settling and driving.
 const ROUNDS: usize = 24;
 
 pub(crate) async fn settle(state: &mut Running<'_>) {
-    // By then, everything that ends by itself has ended, the audit's background writes included.
+    // After 30 s, every task that can end has ended, including the audit's background writes.
     tokio::time::sleep(Duration::from_secs(30)).await;
     let hangs = state.progress().active.values().any(|active| *active > 0);
     if hangs {
@@ -26,7 +26,7 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
         state.kill(host);
     }
     state.set_clocks();
-    // By then, every lease has expired, even with a clock that ran ahead, and no approval has.
+    // After three hours, every lease has expired, even if a clock was fast, and no approval has expired.
     tokio::time::sleep(Duration::from_hours(3)).await;
     if let Err(error) = state.boot(0) {
         state.world.violated("no_progress", error);
@@ -67,14 +67,14 @@ pub(crate) async fn settle(state: &mut Running<'_>) {
     }
 }
 
-/// Adds the rows that hosts know to be missing in the audit.
+/// Adds the audit rows that hosts report as lost or not yet written.
 fn count_unwritten(state: &Running<'_>) {
     let hosts = state.hosts.iter().flatten();
     let unwritten: u64 = hosts.map(|host| host.unwritten()).sum();
     state.world.facts().uncounted += unwritten;
 }
 
-/// Lets operators answer approvals and settle effects in doubt.
+/// Makes operators answer approvals and settle effects in doubt.
 async fn help(state: &Running<'_>) {
     let Some(host) = state.hosts[0].clone() else {
         return;

@@ -1,12 +1,12 @@
-//! Shrinking of a failing plan.
+//! Reduction of a failing plan to a small one.
 
 use crate::plan::Plan;
 use crate::run::{StoreKind, run};
 
-/// The limit of runs of one shrinking.
+/// The maximum number of runs for shrinking a plan.
 const TRIES: usize = 3_000;
 
-/// Returns the smallest plan found that makes the same invariant fire with a message that contains `text`.
+/// Returns the smallest plan that was found for which the invariant fires with a message that contains `text`.
 pub fn shrink(plan: &Plan, invariant: &str, text: &str, kind: StoreKind) -> Plan {
     let mut tries = 0;
     let mut best = plan.clone();
@@ -23,7 +23,7 @@ pub fn shrink(plan: &Plan, invariant: &str, text: &str, kind: StoreKind) -> Plan
     }
 }
 
-/// Returns plans with one element less.
+/// Returns the plans that result from removing or simplifying one element.
 fn candidates(plan: &Plan) -> Vec<Plan> {
     let mut all = Vec::new();
     let mut add = |change: &dyn Fn(&mut Plan)| {
@@ -58,7 +58,7 @@ fn candidates(plan: &Plan) -> Vec<Plan> {
     all
 }
 
-/// Removes a run, and the actions that name it.
+/// Removes a run and the actions that refer to it.
 fn without_run(plan: &mut Plan, gone: usize) {
     plan.runs.remove(gone);
     plan.actions.retain_mut(|action| {

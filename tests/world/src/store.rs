@@ -1,4 +1,4 @@
-//! The stores of one process: the shared store behind faults, delays and the cut-off of a dead process.
+//! The stores of one process, which add faults and delays to the shared store and ignore a dead process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,12 +23,12 @@ use crate::facts::{StoredKill, World, Written, greeted};
 use crate::plan::Fault;
 use crate::process::Process;
 
-/// Everything that a store does for a host.
+/// A store with all operations that a host uses.
 pub trait Whole: Store + Maintenance {}
 
 impl<T: Store + Maintenance> Whole for T {}
 
-/// The part of a store that a host may keep in a database of its own.
+/// The part of a store that a host may keep in a separate database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Threads, runs, effects, switches and long outputs.
@@ -40,10 +40,10 @@ pub enum Part {
 }
 
 impl Part {
-    /// All parts.
+    /// All parts of a store.
     pub const ALL: [Self; 3] = [Self::Work, Self::Audit, Self::Approvals];
 
-    /// Returns the part that an operation belongs to.
+    /// Returns the part to which an operation belongs.
     fn of(operation: &str) -> Self {
         match operation.split_once('.') {
             Some(("audit", _)) => Self::Audit,
@@ -53,7 +53,7 @@ impl Part {
     }
 }
 
-/// The store that the hosts share. A new store is a variant here and a line in [`Shared::open`].
+/// The store that the hosts share. A new store needs a variant here and a line in [`Shared::open`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreKind {
@@ -65,7 +65,7 @@ pub enum StoreKind {
 }
 
 impl StoreKind {
-    /// Returns whether it is the store in memory.
+    /// Returns whether this is the store in memory.
     #[expect(
         clippy::trivially_copy_pass_by_ref,
         reason = "serde passes a reference"
@@ -75,16 +75,16 @@ impl StoreKind {
     }
 }
 
-/// The stores that all hosts of a run share: one database, or one for each part.
+/// The stores that all hosts of a run share: one database for all parts, or one for each part.
 #[derive(Clone)]
 pub struct Shared {
     parts: [Arc<dyn Whole>; 3],
-    /// The runtime with real time of a database. The simulation's thread blocks on each operation.
+    /// The runtime of a database, which uses real time. The simulation's thread blocks on each operation.
     runtime: Option<Arc<Runtime>>,
 }
 
 impl Shared {
-    /// Opens one store for all parts, or one for each if they are `apart`.
+    /// Opens one store for all parts, or one for each part if `apart` is true.
     pub fn open(kind: StoreKind, apart: bool) -> Result<Self, String> {
         match kind {
             StoreKind::Memory => Self::opened(None, apart, || Ok(MemoryStore::default())),
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// Opens databases on a runtime of their own, whose time is real.
+    /// Opens databases on a separate runtime with real time.
     fn database<T, F, E>(apart: bool, open: impl Fn() -> F + Sync) -> Result<Self, String>
     where
         T: Whole + 'static,
@@ -150,7 +150,7 @@ impl Shared {
     }
 }
 
-/// The store as one process sees it.
+/// The store of one process, with the faults and delays of the plan.
 #[derive(Clone)]
 pub struct HostStore {
     shared: Shared,
@@ -158,7 +158,7 @@ pub struct HostStore {
     one_database: bool,
 }
 
-/// Returns a key as the facts name it.
+/// Returns the workspace and the text of a key, which identify it in the facts.
 fn named(key: &CallKey) -> (String, String) {
     (key.workspace().as_str().to_owned(), key.as_str().to_owned())
 }
@@ -167,7 +167,7 @@ fn lost(what: &str) -> StoreError {
     StoreError::Unavailable(format!("the simulated store {what}").into())
 }
 
-/// Returns whether an operation needs space on the disk.
+/// Returns whether an operation writes, which needs free space on the disk.
 fn is_writing(operation: &str) -> bool {
     let (_, verb) = operation.split_once('.').unwrap_or_default();
     let reads = [
@@ -185,7 +185,7 @@ fn is_writing(operation: &str) -> bool {
 }
 
 impl HostStore {
-    /// Creates the store of a process. `one_database` says whether its parts share a journal.
+    /// Creates the store of a process. If `one_database` is true, its parts share a journal.
     pub fn new(shared: &Shared, process: &Arc<Process>, one_database: bool) -> Self {
         Self {
             shared: shared.clone(),
@@ -226,7 +226,7 @@ impl HostStore {
                 return Err(lost("has no room on its disk"));
             }
             if !self.process.is_alive() {
-                // A dead process reaches nothing.
+                // An operation of a dead process never reaches the store.
                 return std::future::pending().await;
             }
             let done = self.shared.run(Part::of(name), call).await;
@@ -242,7 +242,7 @@ impl HostStore {
         })
     }
 
-    /// Checks that no person is asked about a call that began: its claim is so old that the gate must have seen it.
+    /// Checks that no approval is opened for a call that has begun. A claim that is less than a second old is ignored, because the gate may not have read it yet.
     async fn look_at_question(&self, request: &ApprovalRequest) {
         let key = request.identity.key();
         let claimed = {
@@ -264,7 +264,7 @@ impl HostStore {
         }
     }
 
-    /// Waits for the way to the store or back, so that other tasks run.
+    /// Waits for the latency of one direction, so that other tasks run.
     async fn moment(&self) {
         let latency = self.process.latency();
         if latency.is_zero() {
@@ -539,7 +539,7 @@ impl AuditSink for HostStore {
 }
 
 impl BatchStore for HostStore {
-    /// A batch has the faults of its first part.
+    /// The fault of the first operation applies to the whole batch.
     fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched> {
         let world = self.process.world.clone();
         let name = match &batch {
@@ -621,7 +621,7 @@ fn note_message(world: &World, message: &NewMessage, seq: u64) {
     }
 }
 
-/// Returns the scope of one workspace, or of all.
+/// Returns the scope of one workspace, or of all workspaces.
 fn scope_of(only: Option<&Workspace>) -> Scope<'_> {
     only.map_or(Scope::All, Scope::Workspace)
 }

@@ -1,4 +1,4 @@
-//! The tools of the simulated hosts. Each body reports to the world when it begins, when its effect arrives and when it ends.
+//! The tools of the simulated hosts. Each body records in the world when it begins, when its effect reaches the receiver and when it ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tool_core::{
 use crate::facts::{Begin, Place, World, hex, sentinel};
 use crate::process::Process;
 
-/// The connection to the receiver outside of the host. Tools that hold it have effects.
+/// The connection to the receiver of effects outside of the host. Tools with this host value have effects.
 #[derive(Clone)]
 pub(crate) struct Phone {
     pub(crate) process: Arc<Process>,
@@ -25,17 +25,17 @@ pub(crate) struct Phone {
 }
 host_value!(Phone, Effect::WRITE.union(Effect::EXTERNAL));
 
-/// Reports the runs of a tool that only calls others. It has no effect on the receiver.
+/// Records the runs of a tool that only calls other tools and has no effect on the receiver.
 #[derive(Clone)]
 pub(crate) struct Switchboard(pub(crate) Phone);
 host_value!(Switchboard, Effect::READ);
 
-/// A host value that only reads.
+/// A host value with which tools only read.
 #[derive(Clone)]
 pub(crate) struct Library;
 host_value!(Library, Effect::READ);
 
-/// Returns the place of the running call. Workspace and conversation are those of the caller, whatever the identity of the call says.
+/// Returns the place of the running call. Workspace and conversation come from the caller, not from the identity of the call.
 fn place_of(world: &World, cx: &ToolContext, tool: &str) -> Place {
     let identity = cx.identity().and_then(CallId::place);
     world.place(
@@ -60,7 +60,8 @@ struct Running<'a> {
 }
 
 impl Phone {
-    /// Checks that a call with a claim obeys every switch stored before its claim, and a call without one those stored a second before.
+    /// Checks that a call with a claim obeys every switch that was stored before its claim, and that a call without a claim obeys every switch that was stored more
+    /// than a second ago.
     fn check_stored_switches(&self, cx: &ToolContext, place: &Place) {
         let now = self.process.at();
         let facts = self.process.world.facts();
@@ -74,7 +75,7 @@ impl Phone {
                     Some(claim) => {
                         kill.from.0 < claim && kill.until.is_none_or(|(order, _)| claim < order)
                     }
-                    // If the store fails, read-only calls use the switches that were read last.
+                    // If the store fails, a read-only call uses the switches from the last successful read.
                     None => kill.from.1 + 1_000 < now && kill.until.is_none() && !facts.faults,
                 }
         });
@@ -121,8 +122,8 @@ impl Running<'_> {
         self.phone.process.world.facts().begins[self.at].effect = true;
     }
 
-    /// Records that a nested call of this body returned success.
-    fn told<T>(&self, tool: &str, mark: &str, result: &Result<T, ToolError>) {
+    /// Records that a nested call of this body succeeded and that the body received the result.
+    fn record_success<T>(&self, tool: &str, mark: &str, result: &Result<T, ToolError>) {
         if result.is_ok() {
             let mut facts = self.phone.process.world.facts();
             let mut place = facts.begins[self.at].place.clone();
@@ -156,8 +157,8 @@ impl Running<'_> {
     }
 }
 
-/// The output of a body that ran outside of its call's task. The body counts as returned once its call has read the output: a call that is cancelled before
-/// that leaves the body behind and cannot know what it did.
+/// The output of a body that ran outside of its call's task. The body counts as returned only when its call has read the output, because a call that is cancelled
+/// earlier does not know the result of the body.
 struct Elsewhere {
     process: Arc<Process>,
     at: usize,
@@ -384,7 +385,7 @@ async fn relayed(
         note,
     };
     let done = uses.invoke(inner).await;
-    running.told("send_asked", &mark, &done);
+    running.record_success("send_asked", &mark, &done);
     running.end();
     done.map(|_| format!("sent {mark} {}", own_sentinel(cx)))
 }
@@ -410,12 +411,12 @@ async fn relay_both(
         note,
     };
     let sent = uses.invoke(first).await;
-    running.told("send", &mark, &sent);
+    running.record_success("send", &mark, &sent);
     let done = match sent {
         Ok(_) => uses.invoke(second).await,
         Err(error) => Err(error),
     };
-    running.told("send_asked", &mark, &done);
+    running.record_success("send_asked", &mark, &done);
     running.end();
     done.map(|_| format!("sent {mark} {}", own_sentinel(cx)))
 }
@@ -430,7 +431,7 @@ fn count_up(
     /// Its text.
     note: String,
 ) -> ToolStream<String, String> {
-    // Calling the function counts as the beginning, whether or not its stream is polled.
+    // The body counts as begun when the function is called, even if its stream is never polled.
     let at = phone.begin(&cx, &mark, &note).at;
     tool_stream! {
         let running = Running { phone: &phone, at };
@@ -486,7 +487,7 @@ async fn leak(
     Ok(format!("sent {mark} {shown}"))
 }
 
-/// Returns a tool made at run time whose output breaks its schema if the note is `odd`.
+/// Returns a tool that is created at run time. If the note is `odd`, its output violates the schema.
 fn send_checked(phone: Phone) -> DynamicTool {
     let schema = json!({
         "type": "object",
@@ -547,7 +548,7 @@ pub(crate) fn all(phone: &Phone) -> RegistryBuilder {
         .dynamic(send_checked(phone.clone()))
 }
 
-/// Names of the tools that every seed draws from.
+/// The names of the tools that random plans call.
 pub const NAMES: [&str; 15] = [
     "read_note",
     "send",
@@ -571,17 +572,17 @@ pub fn is_tool(name: &str) -> bool {
     NAMES.contains(&name) || is_repeatable(name)
 }
 
-/// Returns whether the receiver counts a tool's messages by the keys of its calls. Seeds draw it last.
+/// Returns whether the receiver counts a tool's messages by the keys of its calls, so that repetitions have no effect.
 pub fn is_repeatable(tool: &str) -> bool {
     tool == "send_again"
 }
 
-/// Returns whether a tool only calls others.
+/// Returns whether a tool only calls other tools.
 pub fn is_relay(tool: &str) -> bool {
     !relayed_by(tool).is_empty()
 }
 
-/// Returns the tools that a tool calls, each once.
+/// Returns the tools that a tool calls. It calls each of them once.
 pub fn relayed_by(tool: &str) -> &'static [&'static str] {
     match tool {
         "relay" | "relay_again" => &["send_asked"],

@@ -1,6 +1,6 @@
-//! A small host process. Tests use it as the helper, because their own `main` cannot be one, and as a process with a chosen environment that they can kill.
+//! A small host process. Tests use it as the sandbox helper, because a test program cannot be one, and as a host whose environment they set and which they kill.
 //!
-//! `host ROOT ARGUMENTS [bare]` calls `run_command` in a workspace below `ROOT` and prints the result.
+//! `std-host ROOT ARGUMENTS [bare]` calls `run_command` in a workspace below `ROOT` and prints the result.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use tool_std::isolate::{Isolation, Mechanism};
 use tool_std::process::{Commands, run_command};
 use tool_std::workspace::Workspaces;
 
-/// A mode of this binary that prints its arguments, its environment and what it can read.
+/// A mode of this binary that prints its arguments and the number of its environment variables. It exits with 1 if it can read `/etc/hostname`.
 fn tell(args: Vec<OsString>) -> u8 {
     for arg in args {
         println!("{}", arg.display());

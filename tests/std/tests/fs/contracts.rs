@@ -20,7 +20,7 @@ fn every_tool_has_a_valid_definition() {
     }
 }
 
-// M4: the effects of a tool follow from the handles that it takes.
+// M4: the effects of a tool follow from the handles in its parameters.
 #[test]
 fn effects_follow_from_the_handles() {
     let tools = tools();

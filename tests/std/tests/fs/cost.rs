@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns the crates that a package is built from according to the lock file, with the given features or its default ones.
+/// Returns the crates from which a package is built according to the lock file, with the given features or the default features.
 fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["tree", "--offline", "--locked", "-e", "no-dev"]);
@@ -29,7 +29,7 @@ fn tree(package: &str, features: Option<&str>) -> BTreeSet<String> {
     crates
 }
 
-/// Counts the crates of a package that `tool-core` does not have.
+/// Counts the crates that a package needs in addition to those of `tool-core`.
 fn added(package: &str, features: Option<&str>) -> usize {
     let crates = tree(package, features);
     let own = |name: &&String| !name.starts_with(&format!("{package} "));

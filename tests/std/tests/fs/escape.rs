@@ -1,6 +1,7 @@
-//! Paths and file states that would lead out of a workspace, each tried with every tool.
+//! Every tool is called with paths and file states that would lead out of a workspace.
 //!
-//! inotify watches the files outside, so a read or a listing is detected even if no result shows it. Their content is also compared before and after.
+//! inotify watches the files outside of the workspace, so a read or a listing is detected even if no result contains it. The content of these files is also
+//! compared before and after.
 
 mod links;
 mod outside;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 
-// S1-79, listDirectory: the folder is created on the first call, and paths come back normalised.
+// S1-79, listDirectory: the folder is created on the first call, and paths in the result are normalised.
 #[tokio::test]
 async fn an_empty_conversation_has_an_empty_folder() {
     let place = Place::new();
@@ -20,7 +20,7 @@ async fn an_empty_conversation_has_an_empty_folder() {
     assert!(place.path.is_dir());
 }
 
-// listDirectory: folders come first, and hidden names only on request.
+// listDirectory: folders are listed first, and hidden names are listed only on request.
 #[tokio::test]
 async fn folders_come_first_and_hidden_names_only_on_request() {
     let place = Place::new();
@@ -66,7 +66,7 @@ async fn folders_come_first_and_hidden_names_only_on_request() {
     );
 }
 
-// listDirectory: a page has 200 entries, and a cursor for the next page.
+// listDirectory: a page has at most 200 entries, and a cursor for the next page.
 #[tokio::test]
 async fn long_folder_is_listed_in_pages() {
     let place = Place::new();

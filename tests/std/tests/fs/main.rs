@@ -1,4 +1,4 @@
-//! The file tools: their contracts, and that nothing outside of a workspace is read, written or listed. Workspaces, and the crates of the pack.
+//! The file tools, workspaces and the number of crates of the pack. No tool may read, write or list files outside of a workspace.
 
 #![allow(
     clippy::unwrap_used,

@@ -61,12 +61,12 @@ impl Place {
         }
     }
 
-    /// Returns the folder that holds both the root of the workspaces and the files outside.
+    /// Returns the folder with the root of the workspaces and the files outside of it.
     pub(crate) fn around(&self) -> &Path {
         self.root.path()
     }
 
-    /// Writes a file into the workspace.
+    /// Writes a file to the workspace.
     pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -92,7 +92,7 @@ impl Place {
         }
     }
 
-    /// Returns the text that the model reads of a call that fails.
+    /// Returns the error text for the model of a call that fails.
     pub(crate) async fn fails(&self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments).await;
         match result.error() {

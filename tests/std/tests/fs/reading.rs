@@ -43,7 +43,7 @@ async fn empty_path_and_nul_byte_have_their_own_errors() {
     }
 }
 
-// S1-75, S1-79, readFile: a whole file comes with its size and number of lines; `..` inside the workspace is resolved.
+// S1-75, S1-79, readFile: the result of a whole file has its size and number of lines; `..` inside the workspace is resolved.
 #[tokio::test]
 async fn a_whole_file_comes_with_its_size_and_lines() {
     let place = Place::new();
@@ -93,7 +93,7 @@ async fn absolute_path_is_read_only_inside_the_workspace() {
         .await;
     assert_eq!(out["content"], "hello");
 
-    // A sibling folder, and one whose name starts with this one's.
+    // Sibling folders are refused, including those whose names begin with or are a prefix of the workspace's name.
     for sibling in ["conv2", "conv1x", "conv"] {
         let folder = place.path.parent().unwrap().join(sibling);
         std::fs::create_dir_all(&folder).unwrap();
@@ -117,7 +117,7 @@ async fn absolute_path_is_read_only_inside_the_workspace() {
     assert!(told.contains("is outside the workspace"), "{told}");
 }
 
-// S1-77: an absolute path counts as inside even if the root is reached through a symbolic link.
+// S1-77: an absolute path inside the workspace is accepted even if the root is behind a symbolic link.
 #[cfg(unix)]
 #[tokio::test]
 async fn absolute_path_is_inside_if_the_root_is_behind_a_link() {
@@ -150,7 +150,7 @@ async fn absolute_path_is_inside_if_the_root_is_behind_a_link() {
     }
 }
 
-// readFile: a result has at most 500 lines and 512 KiB, and says how to continue.
+// readFile: a result has at most 500 lines and 512 KiB, and has the offset of the rest.
 #[tokio::test]
 async fn long_file_is_continued_at_next_offset() {
     let place = Place::new();
@@ -192,7 +192,7 @@ async fn long_file_is_continued_at_next_offset() {
     );
 }
 
-// readFile: a long line is continued at whole characters.
+// readFile: a long line is split only between characters.
 #[tokio::test]
 async fn long_line_is_continued_at_whole_characters() {
     let place = Place::limited(Limits::default().bytes(10));
@@ -220,7 +220,7 @@ async fn long_line_is_continued_at_whole_characters() {
     );
 }
 
-// readFile: the reference refuses a file over 512 KB even with `tail`; here it is read.
+// readFile: `tail` works for files of any length. The reference refuses files over 512 KB.
 #[tokio::test]
 async fn tail_works_for_files_of_any_length() {
     let place = Place::new();
@@ -251,7 +251,7 @@ async fn tail_works_for_files_of_any_length() {
         );
         assert_eq!(out["lines"], 900_000);
     }
-    // A range far after the first block that is read.
+    // The range begins far after the first block of the file.
     let at = text.find("line 700000\n").unwrap();
     let out = place
         .ok("read_file", json!({"path": "log", "offset": at}))
@@ -296,7 +296,7 @@ async fn huge_file_is_read_in_pieces() {
     place.put("long", "line\n".repeat(2000));
     let file = place.path.join("long");
     let file = std::fs::File::options().write(true).open(file).unwrap();
-    // Unwritten parts of a sparse file take no space and read as NUL, which is a valid character.
+    // Unwritten parts of a sparse file use no disk space and are read as NUL, which is a valid character.
     let size = 20 << 20;
     file.write_all_at("\nmiddle €\n".as_bytes(), size / 2)
         .unwrap();
@@ -324,7 +324,7 @@ async fn huge_file_is_read_in_pieces() {
     let out = place.ok("read_file_parts", parts).await;
     assert_eq!(out["parts"][0]["text"], "middle €\n");
     assert_eq!(out["parts"][1]["text"], "line\nline\n");
-    // There is no limit at usual file lengths.
+    // A file of 257 MiB can be read too.
     file.write_all_at(b"\nend\n", 257 << 20).unwrap();
     let out = place
         .ok("read_file", json!({"path": "long", "tail": 1}))
@@ -335,7 +335,7 @@ async fn huge_file_is_read_in_pieces() {
     );
 }
 
-// readFile: a result has at most 512 KiB, however long its lines are.
+// readFile: a result with long lines has at most 512 KiB and ends at a line end.
 #[tokio::test]
 async fn long_lines_are_limited_to_512_kib_at_a_line_end() {
     let place = Place::new();
@@ -365,7 +365,7 @@ async fn long_lines_are_limited_to_512_kib_at_a_line_end() {
         (out["content"].as_str().unwrap().len(), &out["truncated"]),
         (520_000, &json!(true))
     );
-    // The limit is exact: a file of that length is whole, one more byte is not.
+    // A file whose length is the limit is returned completely, and a file with one more byte is truncated.
     place.put("just", "y".repeat(512 << 10));
     place.put("over", "y".repeat((512 << 10) + 1));
     let out = place.ok("read_file", json!({"path": "just"})).await;
@@ -380,7 +380,7 @@ async fn long_lines_are_limited_to_512_kib_at_a_line_end() {
     );
 }
 
-// readFile: the tail of a file without line ends fits the limit.
+// readFile: the tail of a file without line ends is truncated to the limit.
 #[tokio::test]
 async fn tail_of_a_file_without_line_ends_fits_the_limit() {
     let place = Place::limited(Limits::default().bytes(10));
@@ -402,7 +402,7 @@ async fn tail_of_a_file_without_line_ends_fits_the_limit() {
     );
 }
 
-// readFile: files that are not text are reported with what they are.
+// readFile: the error for a file that is not text names the kind of file.
 #[tokio::test]
 async fn files_that_are_not_text_are_reported_by_kind() {
     let place = Place::limited(Limits::default().file_bytes(9 << 20));
@@ -429,7 +429,7 @@ async fn files_that_are_not_text_are_reported_by_kind() {
         let parts = json!({"parts": [{"path": path, "start_line": 1, "end_line": 2}]});
         assert_eq!(place.fails("read_file_parts", parts).await, text);
     }
-    // A character that lies across two blocks is decoded as one.
+    // A character whose bytes are in two blocks is decoded correctly.
     let text = format!("{}€{}\n", "x".repeat((4 << 20) - 1), "y".repeat(10));
     place.put("across", &text);
     let out = place
@@ -439,14 +439,14 @@ async fn files_that_are_not_text_are_reported_by_kind() {
         )
         .await;
     assert_eq!(out["content"], "€yyyyyyyyyy\n");
-    // Exactly one block long, and the last line has no line end.
+    // The file is exactly one block long, and its last line has no line end.
     place.put("whole", "z".repeat(4 << 20));
     let parts = json!({"parts": [{"path": "whole", "start_line": 1, "end_line": 1}]});
     assert_eq!(
         place.ok("read_file_parts", parts).await["parts"][0]["total_lines"],
         1
     );
-    // Exactly one block long.
+    // The file is exactly one block long.
     place.put("exact", "z\n".repeat(2 << 20));
     let out = place
         .ok("read_file", json!({"path": "exact", "tail": 2}))
@@ -457,7 +457,7 @@ async fn files_that_are_not_text_are_reported_by_kind() {
     );
 }
 
-// readFile: a missing file and a path that is not a file are reported with what to do.
+// readFile: the errors for a missing file and for a path that is not a file explain what to do.
 #[tokio::test]
 async fn missing_paths_and_folders_are_reported_with_what_to_do() {
     let place = Place::new();
@@ -485,7 +485,7 @@ async fn missing_paths_and_folders_are_reported_with_what_to_do() {
     );
 }
 
-// S2-37, readFileParts: parts are exact line ranges; a range beyond the file is clamped and flagged.
+// S2-37, readFileParts: parts are exact line ranges; a range beyond the end is clamped, and the part is flagged.
 #[tokio::test]
 async fn parts_are_exact_and_ranges_beyond_the_end_are_clamped() {
     let place = Place::new();
@@ -580,7 +580,7 @@ async fn a_part_that_is_too_long_is_cut_and_flagged() {
         );
     }
 
-    // All parts share the limit of one result.
+    // The limit applies to the sum of all parts.
     let place = Place::limited(Limits::default().bytes(20));
     place.put("long", numbered(9));
     let out = place

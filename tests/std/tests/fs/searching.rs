@@ -119,7 +119,7 @@ async fn files_are_found_by_name_or_path() {
     );
 }
 
-// find_files: many files come in pages, in a fixed order.
+// find_files: many files are returned in pages, in a fixed order.
 #[tokio::test]
 async fn found_files_come_in_pages_and_in_order() {
     let place = Place::new();
@@ -166,7 +166,7 @@ async fn found_files_come_in_pages_and_in_order() {
     }
 }
 
-// find_files, search_files: git's ignore rules apply, but none from above the workspace.
+// find_files, search_files: git's ignore rules in the workspace apply, but not those of the folders above it.
 #[tokio::test]
 async fn ignore_files_above_the_workspace_do_not_apply() {
     let place = Place::new();
@@ -208,7 +208,7 @@ async fn ignore_files_above_the_workspace_do_not_apply() {
     assert_eq!(paths(&out), all);
     let out = place.ok("search_files", json!({"pattern": "text"})).await;
     assert_eq!(places(&out), all.map(|path| format!("{path}:1")));
-    // Rules from above the searched folder, but inside the workspace, apply too.
+    // Rules of folders between the workspace and the searched folder apply too.
     let out = place
         .ok("find_files", json!({"pattern": "*", "path": "d/e/f"}))
         .await;
@@ -233,7 +233,7 @@ async fn ignore_files_above_the_workspace_do_not_apply() {
     );
 }
 
-// search_files: matching lines come with their numbers.
+// search_files: matching lines are returned with their numbers.
 #[tokio::test]
 async fn lines_are_found_with_their_numbers() {
     let place = tree();
@@ -296,7 +296,7 @@ async fn lines_are_found_with_their_numbers() {
     );
 }
 
-// search_files: context lines come with a match.
+// search_files: a match is returned with its context lines.
 #[tokio::test]
 async fn lines_around_a_match_come_with_it() {
     let place = Place::new();
@@ -340,7 +340,7 @@ async fn lines_around_a_match_come_with_it() {
     assert_eq!(shown(json!({"pattern": "hit", "offset": 3})).await, []);
 }
 
-// search_files: the pages have the same matches in the same order, whatever the threads do.
+// search_files: the pages have the same matches in the same order in every run, although several threads search.
 #[tokio::test]
 async fn matches_come_in_pages_and_in_order() {
     let place = Place::new();
@@ -371,7 +371,7 @@ async fn matches_come_in_pages_and_in_order() {
         }
         assert_eq!(read, all);
     }
-    // With context lines, starting from any offset.
+    // The pages are also correct with context lines and from each offset.
     let whole = json!({"pattern": "hit", "context": 1, "limit": 1000});
     let whole = place.ok("search_files", whole).await;
     for (offset, limit) in [(1, 1), (3, 100), (397, 3), (790, 100), (797, 1), (798, 1)] {
@@ -383,7 +383,7 @@ async fn matches_come_in_pages_and_in_order() {
             out["next_offset"].as_u64(),
             (end < 798).then_some(end as u64)
         );
-        // Each line of a page is part of the whole result.
+        // Each line of a page is also in the whole result.
         for file in out["files"].as_array().unwrap() {
             let of = whole["files"].as_array().unwrap();
             let of = of.iter().find(|of| of["path"] == file["path"]).unwrap();
@@ -418,7 +418,7 @@ async fn binary_files_are_skipped_and_long_lines_are_cut() {
     assert_eq!(text, format!("{}…", "ä".repeat(250)));
 }
 
-// D6: one pattern took 1.6 GB for 40 s.
+// D6: a search takes little memory with every pattern. Earlier, one pattern took 1.6 GB for 40 s.
 #[tokio::test]
 async fn no_pattern_takes_much_memory() {
     let place = Place::new();
@@ -451,7 +451,7 @@ async fn no_pattern_takes_much_memory() {
     }
     let grown = peak() - before;
     assert!(grown < 128 << 10, "{grown} KiB");
-    // Patterns that people write are not too large.
+    // Typical patterns are accepted.
     for pattern in [
         r"(?i)\bfn\s+\w+\s*\(",
         r"\w+\s+\w+\s+\w+",
@@ -463,7 +463,7 @@ async fn no_pattern_takes_much_memory() {
     }
 }
 
-// D6: whatever its pattern, a search of a cancelled call does nothing.
+// D6: a search of a cancelled call ends with each pattern.
 #[test]
 fn cancelled_search_ends_with_each_pattern() {
     let place = Place::new();
@@ -509,7 +509,8 @@ fn peak() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-// D7: a long `.gitignore` cost 480 MB, and was silently cut off after 20,000 patterns.
+// D7: the number and length of ignore rules are limited, and ignored rules are reported. Earlier, a long `.gitignore` took 480 MB, and rules after 20,000 patterns
+// were ignored without a report.
 #[tokio::test]
 async fn ignore_rules_are_bounded_and_dropped_rules_reported() {
     let found = async |place: &Place, hidden: bool| {
@@ -529,7 +530,7 @@ async fn ignore_rules_are_bounded_and_dropped_rules_reported() {
     );
     let out = found(&place, false).await;
     assert_eq!((paths(&out), &out["note"]), (vec!["last"], &Value::Null));
-    // One pattern more than the limit.
+    // The file has one pattern more than the limit.
     place.put(".gitignore", format!("first\n{many}last\n"));
     let out = found(&place, false).await;
     assert_eq!(paths(&out), ["last"]);
@@ -538,7 +539,7 @@ async fn ignore_rules_are_bounded_and_dropped_rules_reported() {
         note.contains("only the beginning of `.gitignore`"),
         "{note}"
     );
-    // The file is longer than the limit; the line that the limit cuts is ignored.
+    // The file is longer than the limit, and the truncated line at the limit is ignored.
     place.put(
         ".gitignore",
         format!("first\n#{}\nlast", "-".repeat(64 << 10)),
@@ -550,7 +551,7 @@ async fn ignore_rules_are_bounded_and_dropped_rules_reported() {
         .ok("search_files", json!({ "pattern": "nothing" }))
         .await;
     assert!(out["note"].as_str().unwrap().contains("64 KiB"));
-    // Many ignore files.
+    // Many ignore files together exceed a limit.
     let place = Place::new();
     for n in 0..12 {
         place.put(&format!("d{n:02}/.gitignore"), format!("gone\n{many}"));

@@ -1,4 +1,4 @@
-//! Workspaces: the folders of conversations.
+//! Workspaces, which are the folders of conversations.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -36,10 +36,10 @@ fn workspace_path_has_the_documented_layout() {
     assert_eq!(path("0", "ä\0 é"), below("0/conversations/____"));
 }
 
-// S1-70: the root is a default or `WORKSPACES_ROOT`, and absolute.
+// S1-70: the root is `WORKSPACES_ROOT` or the default, and it is an absolute path.
 #[test]
 fn root_is_the_variable_or_the_default_and_absolute() {
-    // The variable is set in a child process, because variables belong to a process.
+    // The variable is set in a child process, because a test must not change the environment of the test program.
     let at = |root: Option<&str>| {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
         child.args([
@@ -79,11 +79,11 @@ fn child_prints_the_root() {
     println!("root={}", root.display());
 }
 
-// S1-70: the variable is read once, so conversations that are opened after a change are still below the first root.
+// S1-70: the variable is read once, so a later change does not move conversations to a different root.
 #[test]
 fn root_is_read_from_the_variable_once() {
     let (first, later) = (root(), root());
-    // The variable is set in a child process, because variables belong to a process.
+    // The variable is set in a child process, because a test must not change the environment of the test program.
     let child = std::process::Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
@@ -102,7 +102,7 @@ fn root_is_read_from_the_variable_once() {
     let note = |root: &Path| root.join("acme/conversations/c1/note.txt");
     assert_eq!(fs::read_to_string(note(first.path())).unwrap(), "kept");
     assert!(!note(later.path()).exists());
-    // A host that reads the variable again gets the new value.
+    // A new `Workspaces` value reads the variable again.
     assert!(later.path().join("acme/conversations/c2").is_dir());
 }
 
@@ -145,7 +145,7 @@ fn invalid_instance_slug_is_refused() {
     assert!(!root.path().join("A").exists());
 }
 
-// D8, S1-71: the context accepted `acme_eu` as a slug and the workspaces did not, so the instance had no workspace tools.
+// D8, S1-71: every slug that the context accepts has workspaces. Earlier, the workspaces refused `acme_eu`, so that instance had no workspace tools.
 #[test]
 fn every_slug_of_an_instance_has_workspaces() {
     let root = root();
@@ -164,7 +164,7 @@ fn every_slug_of_an_instance_has_workspaces() {
     workspaces.open(&"a".repeat(63), "c").unwrap();
 }
 
-// S1-72: an id that names no folder of its own is refused.
+// S1-72: empty ids and ids such as `..`, which are not the name of a new folder, are refused.
 #[test]
 fn empty_and_dot_ids_are_refused() {
     let root = root();
@@ -177,7 +177,7 @@ fn empty_and_dot_ids_are_refused() {
         );
     }
     assert_eq!(open(&workspaces, "...").path().file_name().unwrap(), "...");
-    // A folder named `.git` would be the repository of all folders next to it.
+    // Git would use a folder named `.git` as the repository of all folders next to it.
     for id in [".git", ".GIT", ".Git"] {
         let path = open(&workspaces, id).path().to_owned();
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -185,7 +185,7 @@ fn empty_and_dot_ids_are_refused() {
     }
 }
 
-// S1-72: ids that map to the same characters share no files, and keep their folders.
+// S1-72: ids that map to the same characters have different folders, and each id keeps its folder.
 #[test]
 fn colliding_ids_share_no_files_and_keep_their_folders() {
     let root = root();
@@ -201,15 +201,15 @@ fn colliding_ids_share_no_files_and_keep_their_folders() {
         assert!(!paths[..i].contains(path), "{path:?}");
         assert_eq!(path.parent(), paths[0].parent());
     }
-    // Another process, which opens them in a different order.
+    // A new `Workspaces` value opens the ids in a different order, like another process.
     let workspaces = Workspaces::new(root.path());
     for (id, path) in ids.iter().zip(&paths).rev() {
         assert_eq!(open(&workspaces, id).path(), path);
     }
-    // An id that equals another one's generated folder name gets a different folder.
+    // An id that equals the generated folder name of another id gets a different folder.
     let guessed = paths[1].file_name().unwrap().to_str().unwrap();
     assert!(!paths.contains(&open(&workspaces, guessed).path().to_owned()));
-    // The same if that id is opened first.
+    // The folders are also different if that id is opened first.
     let other = Workspaces::new(root.path().join("other"));
     assert_eq!(open(&other, guessed).path().file_name().unwrap(), guessed);
     open(&other, "a:b");
@@ -233,7 +233,7 @@ fn long_ids_have_separate_folders() {
     assert_eq!(open(&workspaces, &most).path().file_name().unwrap(), &*most);
 }
 
-// S1-72: of colliding ids that are opened at the same time, each gets its own folder.
+// S1-72: colliding ids that are opened at the same time get different folders.
 #[test]
 fn colliding_ids_opened_concurrently_get_separate_folders() {
     for _ in 0..50 {
@@ -256,7 +256,7 @@ fn colliding_ids_opened_concurrently_get_separate_folders() {
             assert!(!paths[..i].contains(path), "{paths:?}");
         }
         let names = fs::read_dir(root.path().join("acme/conversation-ids")).unwrap();
-        assert_eq!(names.count(), 4, "nothing is left over");
+        assert_eq!(names.count(), 4, "there is one file for each id");
     }
 }
 
@@ -326,7 +326,7 @@ fn deleting_an_instance_removes_its_tree() {
     );
 }
 
-// S1-89: deleting an instance follows no link, and handles any depth.
+// S1-89: deleting an instance does not follow links, and works for every depth of folders.
 #[cfg(unix)]
 #[test]
 fn deleting_an_instance_follows_no_link_at_any_depth() {
@@ -343,7 +343,7 @@ fn deleting_an_instance_follows_no_link_at_any_depth() {
         workspace.path().join("in/link"),
     )
     .unwrap();
-    // Deeper than the longest path.
+    // These folders are deeper than the longest path that the system accepts.
     let mut deep = dir.try_clone().unwrap();
     for _ in 0..3000 {
         deep.create_dir("d").unwrap();
@@ -358,20 +358,20 @@ fn deleting_an_instance_follows_no_link_at_any_depth() {
         "kept"
     );
 
-    // If the tree itself is a link, only the link is deleted.
+    // If the folder of the instance is a link, only the link is deleted.
     symlink(outside.path(), root.path().join("acme")).unwrap();
     assert!(workspaces.delete_instance("acme").unwrap());
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
     assert!(outside.path().join("kept").exists());
 }
 
-// S1-90: deleting one conversation. The reference cannot do that, so this is our addition.
+// S1-90: deleting a conversation removes only its folder and its tokens. The reference implementation cannot delete conversations.
 #[test]
 fn deleting_a_conversation_removes_only_its_folder_and_tokens() {
     let root = root();
     let workspaces = Workspaces::new(root.path());
     let below = |tail: &str| root.path().join(tail);
-    // The second id has a folder name of its own, and the third starts like the first.
+    // The first two ids collide, so the second gets a generated folder name. The third id has the second one as a prefix.
     for id in ["a:b", "a_b", "a_b.", "c"] {
         let workspace = open(&workspaces, id);
         workspace.dir().unwrap().create_dir("in").unwrap();
@@ -433,7 +433,7 @@ fn deleting_an_unknown_conversation_creates_nothing() {
     }
 }
 
-// S1-90: deleting a conversation follows no link.
+// S1-90: deleting a conversation does not follow links.
 #[cfg(unix)]
 #[test]
 fn deleting_a_conversation_follows_no_link() {
@@ -450,7 +450,7 @@ fn deleting_a_conversation_follows_no_link() {
     symlink(outside.path(), state.join("c")).unwrap();
     assert!(workspaces.delete_conversation("acme", "c").unwrap());
     assert!(fs::symlink_metadata(state.join("c")).is_err());
-    // A link in place of the folder is deleted. If a parent folder is a link, nothing behind it is touched.
+    // A link in place of the folder is deleted. If a parent folder is a link, the files behind it are unchanged.
     symlink(outside.path(), workspace.path()).unwrap();
     assert!(workspaces.delete_conversation("acme", "c").unwrap());
     fs::remove_dir(&state).unwrap();
@@ -471,7 +471,7 @@ fn root_with_a_file() -> tempfile::TempDir {
     outside
 }
 
-// S1-78: a handle has an effect, and opens the workspace of the caller.
+// S1-78: a handle declares its effect and opens the workspace of the caller.
 #[test]
 fn handle_has_its_effect_and_opens_the_callers_workspace() {
     assert_eq!(Reader::EFFECT, Effect::READ);

@@ -8,7 +8,7 @@ use tool_std::fs::Limits;
 
 use crate::place::Place;
 
-// S1-75, S1-79, writeFile: a file is written together with the folders that it needs.
+// S1-75, S1-79, writeFile: missing folders are created with the file.
 #[tokio::test]
 async fn a_file_is_written_with_the_folders_that_it_needs() {
     let place = Place::new();
@@ -36,10 +36,10 @@ async fn a_file_is_written_with_the_folders_that_it_needs() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
-    assert_eq!(names, ["c.txt"], "no spare file is left");
+    assert_eq!(names, ["c.txt"], "no temporary file remains");
 }
 
-// S1-74: absolute paths are refused, including those of Windows.
+// S1-74: absolute paths are refused, including Windows paths.
 #[tokio::test]
 async fn absolute_paths_are_refused() {
     let place = Place::new();
@@ -138,7 +138,7 @@ async fn a_file_is_replaced_in_one_step_and_keeps_its_mode() {
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o750);
 }
 
-// writeFile: a path that cannot be written is reported with what to do.
+// writeFile: the error for a path that cannot be written explains what to do.
 #[tokio::test]
 async fn unwritable_paths_are_reported_with_what_to_do() {
     let place = Place::limited(Limits::default().written_bytes(10));
@@ -222,7 +222,7 @@ async fn edit_replaces_exact_text_that_occurs_once() {
     );
 }
 
-// edit_file: the length of the result is computed before the text is built, because it may not fit in memory.
+// edit_file: the length of the result is checked before the text is built, because the text may not fit in memory.
 #[tokio::test]
 async fn edit_with_an_oversized_result_is_refused() {
     let place = Place::new();
@@ -234,7 +234,7 @@ async fn edit_with_an_oversized_result_is_refused() {
         "`a` would have 1048576000000 bytes, more than the 10485760 that may be written: write several files"
     );
     assert_eq!(place.holds("a").len(), 1 << 20);
-    // A result of exactly the limit is accepted: the replaced text does not count.
+    // A result whose length is the limit is accepted. The length of the old text does not count.
     let place = Place::limited(Limits::default().written_bytes(10));
     place.put("a", "aa1234567");
     let edit =
@@ -247,7 +247,7 @@ async fn edit_with_an_oversized_result_is_refused() {
     assert_eq!(place.holds("a"), "xyzxyz1234567");
 }
 
-// edit_file: the limit is the one of `write_file`.
+// edit_file: the limit of `write_file` applies.
 #[tokio::test]
 async fn file_too_long_to_edit_is_reported() {
     let place = Place::limited(Limits::default().written_bytes(10));
@@ -262,7 +262,7 @@ async fn file_too_long_to_edit_is_reported() {
     );
 }
 
-// edit_file: a text that is not found is reported with the nearest match.
+// edit_file: the error for a missing text contains the nearest match.
 #[tokio::test]
 async fn missing_text_is_reported_with_the_nearest_match() {
     let place = Place::new();
@@ -313,12 +313,12 @@ async fn missing_text_is_reported_with_the_nearest_match() {
     );
 }
 
-// Two concurrent calls: a reported edit is not lost to another one, whichever came first.
+// If two calls edit a file concurrently, every edit that succeeds is in the file.
 #[test]
 fn concurrent_edits_lose_no_change() {
     const EDITS: usize = 400;
     let place = Place::new();
-    // Long enough that reading and writing take some time.
+    // The file is long enough to make reads and writes of both calls overlap.
     let rest = "the rest\n".repeat(2_000);
     place.put("x", format!("a 0\nb 0\n{rest}"));
     let edit = |who: &str| {

@@ -1,4 +1,4 @@
-//! A clock for the age of clones, and the call that removes old ones.
+//! A test clock for the age of clones, and the call that removes old clones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::world::{call, output, tree};
 
 pub(crate) const HOURS: Duration = Duration::from_hours(2);
 
-/// A clock that the test sets relative to the last change in a folder.
+/// A clock that a test sets relative to the last change in a folder.
 #[derive(Clone)]
 pub(crate) struct Clock(pub(crate) Arc<Mutex<SystemTime>>);
 
@@ -34,7 +34,7 @@ impl Clock {
     }
 }
 
-/// Returns the result of a future and what it logs at level `WARN`.
+/// Returns the result of a future and its log output at level `WARN`.
 async fn warnings<T>(work: impl Future<Output = T>) -> (T, String) {
     use tracing::instrument::WithSubscriber as _;
 
@@ -61,7 +61,7 @@ async fn warnings<T>(work: impl Future<Output = T>) -> (T, String) {
     (done, text)
 }
 
-/// Makes a clone call; returns the repositories that it removed, and its log.
+/// Clones a repository. Returns the repositories that the call removed, and its log output.
 pub(crate) async fn next(cx: &ToolContext) -> (Vec<PathBuf>, String) {
     let calling = call(cx, "git_clone", json!({ "repo": "acme/site" }));
     let (result, log) = warnings(calling).await;

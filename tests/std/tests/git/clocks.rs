@@ -1,4 +1,4 @@
-//! Expiry of clones and their tokens.
+//! Removal of old clones and their tokens.
 
 use std::fs;
 use std::path::Path;
@@ -57,7 +57,7 @@ async fn clone_without_a_token_is_removed_without_a_warning() {
     assert!(!old.exists());
 }
 
-/// Sets the modification time of a file, a folder or a link itself.
+/// Sets the modification time of a file, a folder or a link. A link is not followed.
 fn touch(path: &Path, time: SystemTime) {
     use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
@@ -73,7 +73,7 @@ fn touch(path: &Path, time: SystemTime) {
     utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
 }
 
-/// Makes a repository look as if it was last changed that long ago.
+/// Sets all times of a clone and its state so that the last change has this age.
 fn left(world: &World, clone: &Path, age: Duration) {
     let state = world.state_of(clone);
     let all = tree(clone).into_keys().chain(tree(&state).into_keys());
@@ -82,7 +82,7 @@ fn left(world: &World, clone: &Path, age: Duration) {
     }
 }
 
-// S1-88: the age counts from the last change, by the system's clock as well.
+// S1-88: the age is the time since the last change, measured with the system's clock by default.
 #[tokio::test]
 async fn age_counts_from_the_last_change_by_the_system_clock_too() {
     let world = World::new();
@@ -97,7 +97,7 @@ async fn age_counts_from_the_last_change_by_the_system_clock_too() {
     assert!(young.exists() && world.state_of(&young).join("token").exists());
 }
 
-// S1-88: a clone is in use, and kept, if any of its files changed recently.
+// S1-88: a clone is kept if any of its files changed recently.
 #[tokio::test]
 async fn recently_changed_clone_is_kept() {
     let world = World::new();
@@ -119,7 +119,7 @@ async fn recently_changed_clone_is_kept() {
         let (removed, _) = next(&cx).await;
         assert!(removed.is_empty() && old.exists(), "{changed}");
     }
-    // A clone with a new commit is kept, too.
+    // A clone with a new commit is kept too.
     left(&world, &old, HOURS * 2);
     world.git(&old, &["commit", "-q", "--allow-empty", "-m", "Mine"]);
     let (removed, _) = next(&cx).await;
@@ -128,7 +128,7 @@ async fn recently_changed_clone_is_kept() {
     assert_eq!(next(&cx).await.0.len(), 1);
 }
 
-// S1-88: a clone that a tool uses is kept.
+// S1-88: a clone that a running tool uses is kept.
 #[tokio::test]
 async fn clone_in_use_by_a_tool_is_kept() {
     let (world, clock) = (World::new(), Clock::new());
@@ -156,7 +156,7 @@ async fn clone_in_use_by_a_tool_is_kept() {
     assert!(!old.exists());
 }
 
-// S1-88: a program cannot keep its clone and token for ever by setting times in the future.
+// S1-88: file times in the future do not prevent the removal of a clone and its token.
 #[tokio::test]
 async fn future_file_times_do_not_keep_a_clone() {
     let world = World::new();
@@ -173,7 +173,7 @@ async fn future_file_times_do_not_keep_a_clone() {
     assert!(world.path("seed/README.md").exists());
 }
 
-// S1-84, S1-88: a token is removed once its repository was removed.
+// S1-84, S1-88: if a program has removed a repository, its token is removed too.
 #[tokio::test]
 async fn token_is_removed_with_its_repository() {
     let (world, clock) = (World::new(), Clock::new());
@@ -181,7 +181,7 @@ async fn token_is_removed_with_its_repository() {
     let cx = world.cx(clock.of(http(&server)));
     let clone = clone(&cx, "acme/site").await;
     let state = world.state_of(&clone);
-    // A program that removes the repository does not know about the token.
+    // Remove only the repository, like a program that does not know the token.
     fs::remove_dir_all(&clone).unwrap();
     clock.set(&state, Duration::from_mins(2));
     let (removed, log) = next(&cx).await;
@@ -192,7 +192,7 @@ async fn token_is_removed_with_its_repository() {
     assert!(!state.exists());
 }
 
-// S1-83, S1-88: leftovers of a host that crashed during a clone are removed too.
+// S1-83, S1-88: files of a host that crashed during a clone are removed.
 #[tokio::test]
 async fn leftovers_of_a_crashed_host_are_removed() {
     let (world, clock) = (World::new(), Clock::new());
@@ -212,7 +212,7 @@ async fn leftovers_of_a_crashed_host_are_removed() {
     assert!(!left.exists() && log.contains("clone-0badcafe"), "{log}");
 }
 
-// S1-76, S1-88: the removal of old clones follows no link.
+// S1-76, S1-88: the removal of old clones does not follow links.
 #[tokio::test]
 async fn removal_of_old_clones_follows_no_link() {
     let (world, clock) = (World::new(), Clock::new());

@@ -36,14 +36,14 @@ async fn clone_returns_its_path_branch_and_overview() {
         short.len() >= 7 && short.len() < 40 && commit.starts_with(short),
         "{short}"
     );
-    // One commit of one branch.
+    // The clone has one commit of one branch.
     let clone = std::path::Path::new(path);
     assert_eq!(world.git(clone, &["rev-list", "--count", "--all"]), "1");
     assert_eq!(
         world.git(clone, &["rev-parse", "--is-shallow-repository"]),
         "true"
     );
-    // No file is a hard link that the original shares.
+    // No file is a hard link to a file of the original.
     for file in tree(clone).into_keys().filter(|path| path.is_file()) {
         assert_eq!(fs::metadata(&file).unwrap().nlink(), 1, "{file:?}");
     }
@@ -51,7 +51,7 @@ async fn clone_returns_its_path_branch_and_overview() {
     assert!(!clone.join(".git/objects/info/alternates").exists());
 }
 
-// S1-77: only the conversation that cloned a repository can read the path of the clone.
+// S1-77: only the conversation that cloned a repository can read files at the path of the clone.
 #[tokio::test]
 async fn clone_path_is_readable_only_by_its_conversation() {
     let world = World::new();
@@ -70,7 +70,7 @@ async fn clone_path_is_readable_only_by_its_conversation() {
     }
 }
 
-// S1-87: cloning a repository twice gives two folders.
+// S1-87: two clones of the same repository have different folders.
 #[tokio::test]
 async fn a_repository_that_is_cloned_twice_has_two_folders() {
     let world = World::new();
@@ -127,12 +127,12 @@ async fn invalid_repository_or_branch_is_refused_before_git_starts() {
         assert!(!ran.exists(), "{arguments}");
     }
     assert!(!world.path("ws").exists() || tree(&world.workspace()).is_empty());
-    // Control test: a valid name starts git.
+    // Control test: git is started for a valid name.
     call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;
     assert!(ran.exists());
 }
 
-// S1-83, S1-91: a failed clone leaves no files behind.
+// S1-83, S1-91: no file remains after a failed clone.
 #[tokio::test]
 async fn failed_clone_leaves_no_files() {
     let world = World::new();
@@ -188,7 +188,7 @@ async fn repository_without_commits_can_be_cloned() {
     assert_eq!(cloned["branch"], "trunk");
 }
 
-// gitCloneRepo: a context without the host's `Git` value reports that git is missing.
+// gitCloneRepo: if the context has no `Git` value of the host, the error reports that git is unavailable.
 #[tokio::test]
 async fn context_without_git_reports_it_as_unavailable() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! The git tools: their contracts, and that no repository starts a program or gets a token of another one.
+//! The git tools: their contracts, and the protection of programs and tokens against hostile repositories.
 
 #![allow(
     clippy::unwrap_used,

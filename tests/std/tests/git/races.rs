@@ -1,7 +1,7 @@
-//! Programs that change a repository while git works on it, with full isolation.
+//! Races of git with programs that change the repository at the same time, with full isolation.
 //!
-//! During the whole test, `run_command` runs a program in the workspace, without a network, that changes whatever it finds. Each race is run 50 times, or as
-//! often as `STD_TESTS_GIT_ROUNDS` says; the slow one of `git_push` a fifth of that.
+//! During the whole test, `run_command` runs a program in the workspace, without a network, that changes the repositories. Each race runs 50 times or
+//! `STD_TESTS_GIT_ROUNDS` times. The race of `git_push` is slow, so it runs a fifth of these times.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tool_std::process::{Commands, run_command};
 use crate::server::Server;
 use crate::world::{TOKEN, World, call, clone, holding, isolation, output, script};
 
-/// Number of rounds of each race.
+/// Returns the number of rounds of each race.
 fn races() -> usize {
     let said = std::env::var("STD_TESTS_GIT_ROUNDS").ok();
     said.map_or(50, |rounds| rounds.parse().unwrap())
@@ -74,7 +74,7 @@ fn cx(world: &World, git: tool_std::git::Git) -> ToolContext {
         .build()
 }
 
-/// Writes a filter that steals the token if it can, and records that it ran.
+/// Writes a filter that tries to copy the token, and records that it ran.
 fn thief(world: &World) -> PathBuf {
     let (filter, home) = (
         world.path("ws/acme/conversations/c1/evil.sh"),
@@ -90,7 +90,7 @@ fn thief(world: &World) -> PathBuf {
     filter
 }
 
-/// Starts the server under the name `localhost`, which a setting can redirect, and another server on the same port of a different address.
+/// Starts a server at the name `localhost`, which a git setting can redirect, and another server on the same port of a different address.
 fn two_servers(world: &World) -> (Server, Server, tool_std::git::Git) {
     let server = world.server();
     let port = server.port();
@@ -106,7 +106,7 @@ fn two_servers(world: &World) -> (Server, Server, tool_std::git::Git) {
     (server, other, git)
 }
 
-/// Returns shell lines that swap the configuration of a clone back and forth.
+/// Returns shell lines that alternately replace the configuration of a clone with the original and with a changed one.
 fn exchanges(clone: &Path, added: &str) -> String {
     let dot_git = clone.join(".git");
     let good = fs::read_to_string(dot_git.join("config")).unwrap();
@@ -118,13 +118,13 @@ fn exchanges(clone: &Path, added: &str) -> String {
     )
 }
 
-// D1: a filter that a program adds during `git_clone` sees neither the token nor a network.
+// D1: a filter that a program adds during `git_clone` does not run, and the token is not in the workspace.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn filter_added_during_a_clone_sees_no_token_or_network() {
     let world = World::new();
     let server = world.server();
     let cx = cx(&world, crate::world::http(&server));
-    // Clone once, so that the workspace exists.
+    // The first clone creates the workspace.
     clone(&cx, "acme/site").await;
     let filter = thief(&world);
     let lines = format!(
@@ -136,9 +136,9 @@ async fn filter_added_during_a_clone_sees_no_token_or_network() {
     let attack = Attack::start(&world, &cx, &lines).await;
     for _ in 0..races() {
         let path = clone(&cx, "acme/site").await;
-        // The clone has both files, although the program changed whatever it could.
+        // The clone is complete, although the program changed the repository.
         assert!(path.join("README.md").exists() && path.join("src/main.rs").exists());
-        // The program may still be writing to it.
+        // Ignore an error, because the program may still write to the folder.
         let _ = fs::remove_dir_all(&path);
     }
     attack.end().await;
@@ -146,7 +146,7 @@ async fn filter_added_during_a_clone_sees_no_token_or_network() {
     assert!(holding(&world.workspace(), TOKEN).is_empty());
 }
 
-// D2: settings that a program adds during `git_fetch` send the token nowhere else.
+// D2: settings that a program adds during `git_fetch` do not redirect the request with the token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn config_added_during_a_fetch_does_not_leak_the_token() {
     let world = World::new();
@@ -164,9 +164,9 @@ async fn config_added_during_a_fetch_does_not_leak_the_token() {
         fetched += usize::from(!result.is_error());
     }
     attack.end().await;
-    assert!(fetched > 0, "the program kept every fetch from working");
+    assert!(fetched > 0, "the program made every fetch fail");
     assert!(other.seen().is_empty(), "{:?}", other.seen());
-    // Control test: with plain git the setting does redirect.
+    // Control test: the setting redirects plain git.
     let mut plain = world.command(&world.path(""));
     let resolve = format!("http.curloptResolve=localhost:{}:127.0.0.2", server.port());
     plain.args(["-c", &resolve, "ls-remote"]);
@@ -175,7 +175,7 @@ async fn config_added_during_a_fetch_does_not_leak_the_token() {
     assert!(!other.seen().is_empty());
 }
 
-// D2: the same during `git_push`.
+// D2: settings that a program adds during `git_push` do not redirect the request with the token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn config_added_during_a_push_does_not_leak_the_token() {
     let world = World::new();
@@ -198,6 +198,6 @@ async fn config_added_during_a_push_does_not_leak_the_token() {
         pushed += usize::from(result.is_ok());
     }
     attack.end().await;
-    assert!(pushed > 0, "the program kept every push from working");
+    assert!(pushed > 0, "the program made every push fail");
     assert!(other.seen().is_empty(), "{:?}", other.seen());
 }

@@ -1,4 +1,4 @@
-//! Replacement of a conversation's stored git token by a newer one.
+//! Replacement of a conversation's stored git token with a newer one.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -40,7 +40,7 @@ async fn push(cx: &ToolContext, token: Option<&str>, clone: &Path) -> Result<(),
     pushed.map(|_| ())
 }
 
-// S1-84, S1-86: a call's own token replaces the stored one, for example if that has expired.
+// S1-84, S1-86: the token of a call replaces the stored one, for example after the stored one has expired.
 #[tokio::test]
 async fn call_token_replaces_the_stored_token() {
     let world = World::new();
@@ -62,12 +62,12 @@ async fn call_token_replaces_the_stored_token() {
     assert!(fetched(Some(OTHER)).await);
     assert_eq!(holding(&world.path("ws"), OTHER), [state.join("token")]);
     assert!(holding(&world.path("ws"), TOKEN).is_empty());
-    // Later turns without a token use the stored one, and so does git itself.
+    // Later turns without a token use the stored token, and so does plain git.
     assert!(fetched(None).await);
     world.git(&clone, &["fetch", "-q"]);
     world.git(&clone, &["commit", "-q", "--allow-empty", "-m", "Mine"]);
     push(&cx(None), None, &clone).await.unwrap();
-    // A push stores a new token as well.
+    // A push stores a new token too.
     server.expect(TOKEN);
     world.git(&clone, &["commit", "-q", "--allow-empty", "-m", "Again"]);
     push(&cx(None), None, &clone).await.unwrap_err();
@@ -86,7 +86,7 @@ async fn call_token_replaces_the_stored_token() {
     assert_eq!(fs::read_to_string(state.join("helper")).unwrap(), helper);
 }
 
-// S1-86: a clone that was made without a token stores the token of a later call.
+// S1-86: if a repository was cloned without a token, the token of a later call is stored.
 #[tokio::test]
 async fn a_clone_that_needed_no_token_may_get_one_later() {
     let world = World::new();
@@ -100,7 +100,7 @@ async fn a_clone_that_needed_no_token_may_get_one_later() {
     output(&fetch(Some(TOKEN)).await);
     output(&fetch(None).await);
     output(&call(&cx(None), "git_status", json!({ "path": clone })).await);
-    // A repository at a `file://` URL needs no token, so none is stored for it.
+    // A repository at a `file://` URL needs no token, so no token is stored for it.
     let files = world.files();
     let cx = turn(&world, files, Some(TOKEN));
     let other = crate::world::clone(&cx, "acme/site").await;
@@ -108,7 +108,7 @@ async fn a_clone_that_needed_no_token_may_get_one_later() {
     assert!(!world.state_of(&other).join("token").exists());
 }
 
-// S1-84: a stored token is redacted in results, even if the call has no token.
+// S1-84: a stored token is redacted in results, even if the context of the call has no token.
 #[tokio::test]
 async fn stored_token_is_redacted_even_if_the_call_lacks_it() {
     let world = World::new();

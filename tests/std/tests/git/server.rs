@@ -1,4 +1,4 @@
-//! Git's own HTTP backend behind a server that checks a token.
+//! A server that checks a token and passes requests to git's own HTTP backend.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,19 +14,19 @@ pub(crate) struct Seen {
     pub(crate) authorization: Option<String>,
 }
 
-/// How the server treats an authorised request.
+/// The behaviour of the server for an authorised request.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Manner {
-    /// Serves it.
+    /// Passes the request to the backend.
     #[default]
     Serve,
-    /// Reads it and never answers.
+    /// Reads the request and never answers.
     Hang,
-    /// Redirects it to this URL.
+    /// Redirects the request to this URL.
     Redirect(String),
 }
 
-/// A server of the repositories below a folder, on loopback.
+/// A server on loopback for the repositories below a folder.
 #[derive(Clone)]
 pub(crate) struct Server {
     address: SocketAddr,
@@ -41,7 +41,7 @@ struct Inner {
 }
 
 impl Server {
-    /// Starts a server. With a token, it refuses requests without that token.
+    /// Starts a server. If a token is given, the server refuses requests without that token.
     pub(crate) fn start(folder: &Path, token: Option<&str>) -> Self {
         Self::start_at(folder, token, ([127, 0, 0, 1], 0).into())
     }
@@ -60,7 +60,7 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let worker = worker.clone();
-                // A client that disconnects does not fail the test.
+                // An error in this thread, such as a client that disconnects, does not fail the test.
                 std::thread::spawn(move || worker.answer(stream));
             }
         });
@@ -75,7 +75,7 @@ impl Server {
         self.address.port()
     }
 
-    /// From now on, serves only requests with this token.
+    /// Replaces the token that requests must have.
     pub(crate) fn expect(&self, token: &str) {
         *self.inner.token.lock().unwrap() = Some(token.to_owned());
     }

@@ -1,4 +1,4 @@
-//! Storage of git tokens: the files that hold one, and the places that never do.
+//! Storage of git tokens: a token is in one file, and never in arguments, variables, logs or workspaces.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,7 +21,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-/// Watches the arguments and environments of all processes, and the state of the conversation, until it is dropped.
+/// A thread that records the arguments and environments of all processes, and the modes of the files in the conversation's state.
 struct Watch {
     done: Arc<AtomicBool>,
     seen: Option<std::thread::JoinHandle<Seen>>,
@@ -29,11 +29,11 @@ struct Watch {
 
 #[derive(Default)]
 struct Seen {
-    /// Processes with the token in their arguments or environment.
+    /// The processes with the token in their arguments or environment.
     leaks: Vec<String>,
-    /// Arguments of the programs that ran for the clone, to prove that the watch saw them.
+    /// The arguments of the programs that ran for the clone. They prove that the thread has seen these programs.
     arguments: Vec<String>,
-    /// Modes that files in the state had at any time.
+    /// All modes that files in the state had at any time.
     modes: Vec<(String, u32)>,
 }
 
@@ -85,7 +85,7 @@ impl Watch {
 }
 
 fn look(process: &Path, root: &str, seen: &mut Seen) {
-    // The test itself has the token only in its memory, not in an argument.
+    // The test process itself is checked too, because it has the token only in its memory.
     for file in ["cmdline", "environ"] {
         let Ok(bytes) = fs::read(process.join(file)) else {
             continue;
@@ -100,7 +100,7 @@ fn look(process: &Path, root: &str, seen: &mut Seen) {
     }
 }
 
-// S1-83, S1-84, S1-85: the token is in two files, one after the other, and nowhere else; the helper holds only a path.
+// S1-83, S1-84, S1-85: the token is first in a temporary file and then in its final file, and in no other place; the helper script contains only the path.
 #[tokio::test]
 async fn token_is_in_two_files_in_turn_and_nowhere_else() {
     let world = World::new();
@@ -120,13 +120,13 @@ async fn token_is_in_two_files_in_turn_and_nowhere_else() {
     assert_eq!((mode(&state), mode(&world.state())), (0o700, 0o700));
     let script = fs::read_to_string(&helper).unwrap();
     assert!(script.contains(token.to_str().unwrap()) && !script.contains(TOKEN));
-    // The temporary helper of the clone existed and is deleted.
+    // The temporary files of the clone are deleted.
     assert!(
         tree(&world.state())
             .keys()
             .all(|path| !path.to_str().unwrap().contains("clone-"))
     );
-    // The token is in no other file, and above all in no workspace.
+    // No other file contains the token, in particular no file in a workspace.
     assert_eq!(holding(&world.path(""), TOKEN), [token]);
     assert!(holding(&world.workspace(), TOKEN).is_empty());
     assert!(!result.model_text().contains(TOKEN) && !result.model_text().contains("[secret"));
@@ -138,7 +138,7 @@ async fn token_is_in_two_files_in_turn_and_nowhere_else() {
         };
         assert_eq!(mode, right, "{name}");
     }
-    // The server did receive the token.
+    // The server has received the token.
     let given = server
         .seen()
         .iter()
@@ -159,7 +159,7 @@ async fn while_git_runs_the_token_is_in_no_argument_and_no_environment() {
     let result = call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;
     let seen = watch.end();
     assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
-    // Git had sent the token and was waiting for an answer.
+    // Git has sent the token and has waited for an answer.
     assert!(
         server
             .seen()
@@ -183,15 +183,15 @@ async fn while_git_runs_the_token_is_in_no_argument_and_no_environment() {
             .filter(|(seen, _)| seen == name)
             .map(|(_, mode)| *mode)
             .collect();
-        // The mode was the same at all times.
+        // The file had the same mode at all times.
         assert_eq!(seen, [mode], "{name}");
     }
-    // Nothing of it is left.
+    // No file of the clone remains.
     assert!(tree(&world.state()).is_empty() && tree(&world.workspace()).is_empty());
     assert!(holding(&world.path(""), TOKEN).is_empty());
 }
 
-// S1-83, S1-84: a refused token is deleted and not shown.
+// S1-83, S1-84: a token that the server refuses is deleted, and the error does not contain it.
 #[tokio::test]
 async fn refused_token_is_deleted_and_not_shown() {
     let world = World::new();
@@ -225,7 +225,7 @@ async fn refused_token_is_deleted_and_not_shown() {
     assert!(tree(&world.state()).is_empty());
 }
 
-// S1-84: the token is in no audit row and in no log.
+// S1-84: neither the audit rows nor the logs contain the token.
 #[tokio::test]
 async fn the_token_is_in_no_audit_row_and_no_log() {
     #[derive(Clone, Default)]
@@ -304,7 +304,7 @@ async fn no_tool_reads_the_token() {
     std::os::unix::fs::symlink(&token, clone.join("link")).unwrap();
     let read = call(&cx, "read_file", json!({ "path": clone.join("link") })).await;
     assert!(read.is_error());
-    // Git does not follow the link either: it stores the link's text.
+    // Git does not follow the link either. It stores the link itself.
     fs::write(clone.join("x"), "x").unwrap();
     output(&call(&cx, "git_commit", json!({ "path": clone, "message": "x" })).await);
     let diff = json!({ "path": clone, "from": "HEAD~1", "to": "HEAD" });
@@ -315,7 +315,7 @@ async fn no_tool_reads_the_token() {
     );
 }
 
-// S1-86: git itself fetches and pushes later with the stored token.
+// S1-86: plain git fetches and pushes later with the stored token.
 #[tokio::test]
 async fn git_fetches_and_pushes_later_with_the_stored_token() {
     let world = World::new();
@@ -343,13 +343,13 @@ async fn git_fetches_and_pushes_later_with_the_stored_token() {
     assert!(holding(&world.workspace(), TOKEN).is_empty());
 }
 
-// S1-86: the tools fetch and push in later turns that lack the secret.
+// S1-86: the tools fetch and push in later turns whose context lacks the secret.
 #[tokio::test]
 async fn the_tools_fetch_and_push_later_without_the_secret() {
     let world = World::new();
     let server = world.server();
     let clone = clone(&world.cx(http(&server)), "acme/site").await;
-    // A later turn without secrets.
+    // The context of a later turn has no secrets.
     let cx = ToolContext::builder()
         .workspace("acme")
         .conversation("c1")
@@ -374,7 +374,7 @@ async fn the_tools_fetch_and_push_later_without_the_secret() {
     );
 }
 
-// S1-85: the helper gives no token to a server that a redirect leads to.
+// S1-85: the target of a redirect does not receive the token.
 #[tokio::test]
 async fn redirect_target_gets_no_token() {
     for isolation in [isolation(), Isolation::GroupOnly] {
@@ -388,7 +388,7 @@ async fn redirect_target_gets_no_token() {
         let again = call(&cx, "git_clone", json!({ "repo": "acme/site" })).await;
         assert!(again.is_error());
         assert!(other.seen().is_empty(), "{:?}", other.seen());
-        // Plain git follows the first redirect of a clone, and gets no token from the helper there.
+        // Plain git follows the redirect, but the stored helper script does not send the token to its target.
         let mut plain = world.command(&world.path(""));
         plain
             .args(["-c", "http.followRedirects=true", "-C"])

@@ -9,13 +9,13 @@ use tool_std::git::{PushStatus, Pushed, Pusher, git_push};
 
 use crate::world::{World, call, clone, http, output};
 
-/// Runs the body without an approval, which a separate test covers.
+/// Calls the body of `git_push` without an approval. A separate test covers the approval.
 async fn push(cx: &ToolContext, path: &str, branch: Option<&str>) -> Result<Pushed, ToolError> {
     let git: Pusher = cx.get().unwrap();
     git_push(&git, None, path.to_owned(), branch.map(str::to_owned)).await
 }
 
-// gitCloneRepo: changes are shown, committed and pushed.
+// gitCloneRepo: the tools show, commit and push changes.
 #[tokio::test]
 async fn changes_are_seen_committed_and_pushed() {
     let world = World::new();
@@ -114,7 +114,7 @@ async fn changes_are_seen_committed_and_pushed() {
     assert_eq!(even["ahead"], 0);
 }
 
-// gitCloneRepo: branches are created, switched, fetched and pushed.
+// gitCloneRepo: the tools create, switch, fetch and push branches.
 #[tokio::test]
 async fn branches_are_made_switched_fetched_and_pushed() {
     let world = World::new();
@@ -145,7 +145,7 @@ async fn branches_are_made_switched_fetched_and_pushed() {
         "main"
     );
     assert!(!clone.join("x").exists());
-    // A branch with unmerged commits is kept.
+    // A branch with unmerged commits is not deleted.
     let kept = branch("delete", json!("fix/typo"), json!(null)).await;
     let told = kept.error().unwrap().model_text();
     assert!(told.contains("not fully merged"), "{told}");
@@ -190,7 +190,7 @@ async fn branches_are_made_switched_fetched_and_pushed() {
     assert_eq!(made["current"], "release");
     assert!(clone.join("later").exists());
 
-    // A push does not overwrite commits that only the server has.
+    // A push that would overwrite commits of the server is refused.
     output(&branch("switch", json!("main"), json!(null)).await);
     fs::write(clone.join("mine"), "mine").unwrap();
     output(
@@ -269,7 +269,7 @@ async fn arguments_never_become_options() {
     }
     let refused = push(&cx, path, Some("+main")).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidArguments);
-    // After `--`, a path that looks like an option or a pattern is a plain path.
+    // A path that looks like an option or a pattern is passed to git as a plain path.
     for odd in ["--output=x", ":(top)README.md", "*", "-"] {
         let diff = call(&cx, "git_diff", json!({ "path": path, "paths": [odd] })).await;
         assert_eq!(output(&diff)["diff"], "", "{odd}");
@@ -277,7 +277,7 @@ async fn arguments_never_become_options() {
     assert!(!clone.join("x").exists());
 }
 
-// gitCloneRepo: commits need an author that the host sets.
+// gitCloneRepo: a commit fails unless the host has set an author.
 #[tokio::test]
 async fn commits_need_an_author_set_by_the_host() {
     let world = World::new();
@@ -316,7 +316,7 @@ async fn path_that_is_not_a_repository_is_reported() {
             "{path}: {told}"
         );
     }
-    // A repository that `git_clone` did not make can be inspected, but has no server.
+    // A repository that `git_clone` did not create can be inspected, but it has no server.
     let own = world.workspace().join("own");
     fs::create_dir(&own).unwrap();
     world.git(&own, &["init", "-q", "-b", "main"]);
@@ -327,14 +327,14 @@ async fn path_that_is_not_a_repository_is_reported() {
     );
     let refused = call(&cx, "git_fetch", json!({ "path": "own" })).await;
     assert!(refused.error().unwrap().model_text().contains("git_clone"));
-    // Neither does one that was moved to the path of a clone.
+    // A repository that was moved to the path of a clone has no server either.
     fs::remove_dir_all(clone.join("src")).unwrap();
     let relative = clone.strip_prefix(world.workspace()).unwrap();
     let status = output(&call(&cx, "git_status", json!({ "path": relative })).await);
     assert_eq!(status["changes"][0]["unstaged"], "deleted");
 }
 
-// D3: the author of a commit controls how long its parts are, and the creator of files how long their paths are; results truncate both.
+// D3: the fields of a commit and the paths of files are truncated in results, because their authors control the length.
 #[tokio::test]
 async fn long_commit_fields_and_paths_are_truncated() {
     let world = World::new();

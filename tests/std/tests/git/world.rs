@@ -1,4 +1,4 @@
-//! Helpers for the git tests: repositories, a host that serves them, and a conversation that clones them.
+//! Helpers for the git tests: repositories, a server, and a conversation that clones the repositories.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,10 +17,10 @@ use tool_std::workspace::Workspaces;
 
 use crate::server::Server;
 
-/// The token of the tests. It may appear only in its file and on the wire.
+/// The token of the tests. It may appear only in its file and in requests to the server.
 pub(crate) const TOKEN: &str = "tok-5c1e0f7a9b3d-secret";
 
-/// A folder with bare repositories in `srv`, workspaces in `ws`, and other files of a test.
+/// A folder with bare repositories in `srv`, workspaces in `ws`, and other files of the test.
 pub(crate) struct World {
     root: tempfile::TempDir,
 }
@@ -41,7 +41,7 @@ pub(crate) fn tools() -> Toolset {
         .open()
 }
 
-/// Returns isolation with every mechanism that the kernel has.
+/// Returns an isolation with every mechanism that the kernel supports.
 pub(crate) fn isolation() -> Isolation {
     Isolation::new().helper(env!("CARGO_BIN_EXE_std-host"))
 }
@@ -78,7 +78,7 @@ impl World {
         self.git(self.root.path(), &["clone", "-q", "--bare", from, to]);
     }
 
-    /// Runs git as a person does, without any user's configuration.
+    /// Runs plain git without the configuration of a user.
     pub(crate) fn git(&self, folder: &Path, args: &[&str]) -> String {
         let output = self.command(folder).args(args).output().unwrap();
         assert!(
@@ -105,7 +105,7 @@ impl World {
         git
     }
 
-    /// Returns git tools that clone the repositories as files.
+    /// Returns git tools that clone the repositories from `file://` URLs.
     pub(crate) fn files(&self) -> Git {
         Git::new()
             .host(&format!("file://{}", self.path("srv").display()))
@@ -136,17 +136,17 @@ impl World {
             .build()
     }
 
-    /// Path of the workspace of the conversation `c1`.
+    /// Returns the path of the workspace of the conversation `c1`.
     pub(crate) fn workspace(&self) -> PathBuf {
         self.path("ws/acme/conversations/c1")
     }
 
-    /// Path of the state that the host keeps for the conversation `c1`.
+    /// Returns the path of the state that the host keeps for the conversation `c1`.
     pub(crate) fn state(&self) -> PathBuf {
         self.path("ws/acme/git-state/c1")
     }
 
-    /// Path of the state of a clone.
+    /// Returns the path of the state of a clone.
     pub(crate) fn state_of(&self, clone: &Path) -> PathBuf {
         let mut names = clone.iter().rev().map(|name| name.to_str().unwrap());
         let (folder, owner) = (names.next().unwrap(), names.next().unwrap());
@@ -154,7 +154,7 @@ impl World {
     }
 }
 
-/// Returns git tools that use the repositories behind a server.
+/// Returns git tools that clone the repositories from a server.
 pub(crate) fn http(server: &Server) -> Git {
     Git::new()
         .host(&server.base())

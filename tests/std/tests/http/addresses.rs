@@ -1,4 +1,4 @@
-//! Addresses that a request may reach, before any redirect.
+//! The addresses to which a request may be sent, without redirects.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,9 +11,9 @@ use super::support::{
     Names, PRIVATE, PUBLIC, Server, client, get, guard, output, policy, response, text,
 };
 
-/// Odd spellings of hosts that are not public, and whole URLs that no request may use.
+/// Unusual spellings of hosts that are not public, and URLs that every request must refuse.
 const HOSTILE: &[&str] = &[
-    // Loopback: parts left out, octal, hexadecimal, a single number, mixed and padded.
+    // Loopback addresses with missing parts, in octal and hexadecimal, as a single number, in mixed notation, and with padding.
     "http://127.1/",
     "http://127.0.1/",
     "http://127.0.0.1/",
@@ -38,7 +38,7 @@ const HOSTILE: &[&str] = &[
     "http://0.0.0.0/",
     "http://0x0/",
     "http://00000/",
-    // Digits and dots of other scripts, and percent-encoding.
+    // Addresses with digits and dots of other scripts, and with percent-encoding.
     "http://１２７.０.０.１/",
     "http://①②⑦.⓪.⓪.①/",
     "http://１２７。０。０。１/",
@@ -52,7 +52,7 @@ const HOSTILE: &[&str] = &[
     "http://ｌｏｃａｌｈｏｓｔ/",
     "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/",
     "http://lo\u{ad}calhost/",
-    // Private networks, and link-local ones with the metadata services in them.
+    // Addresses of private and link-local networks, including those of metadata services.
     "http://10.0.0.1/",
     "http://10.1/",
     "http://167772161/",
@@ -82,7 +82,7 @@ const HOSTILE: &[&str] = &[
     "http://240.0.0.1/",
     "http://255.255.255.255/",
     "http://4294967295/",
-    // IPv6: loopback, unspecified, mapped, compatible, translated, tunnelled, local.
+    // IPv6 addresses: loopback, unspecified, mapped, compatible, translated, tunnelled and local.
     "http://[::1]/",
     "http://[0:0:0:0:0:0:0:1]/",
     "http://[0000:0000:0000:0000:0000:0000:0000:0001]/",
@@ -118,7 +118,7 @@ const HOSTILE: &[&str] = &[
     "http://[ff02::1]/",
     "http://[::1%25lo]/",
     "http://[::1]./",
-    // Names outside of the public internet.
+    // Names that are not on the public internet.
     "http://localhost/",
     "http://localhost./",
     "http://LOCALHOST/",
@@ -140,7 +140,7 @@ const HOSTILE: &[&str] = &[
     "http://intranet/",
     "http://something.onion/",
     "http://1.0.0.127.in-addr.arpa/",
-    // Other schemes, users, ports, and texts that are not URLs.
+    // URLs with other schemes, user names or ports, and texts that are not URLs.
     "file:///etc/passwd",
     "file://localhost/etc/passwd",
     "ftp://example.com/",
@@ -186,7 +186,7 @@ async fn no_odd_spelling_gets_past_the_guard() {
     for url in HOSTILE {
         assert!(
             Guard::default().url(url).is_err(),
-            "{url:?} got past the guard"
+            "the guard accepted {url:?}"
         );
         if url.is_empty() {
             continue; // the schema refuses it before the tool runs
@@ -208,7 +208,7 @@ async fn no_odd_spelling_gets_past_the_guard() {
     assert_eq!(names.asked(), [""; 0], "a literal host was looked up");
 }
 
-/// The first and the last address of each range of IANA's registries, and of multicast.
+/// The first and the last address of each special range in IANA's registries, and of multicast.
 const RANGES: &[(&str, &str)] = &[
     ("0.0.0.0", "0.255.255.255"),
     ("10.0.0.0", "10.255.255.255"),
@@ -267,9 +267,9 @@ async fn names_that_resolve_to_special_ranges_are_refused() {
         for address in [first, last] {
             assert!(
                 special_range(address).is_some(),
-                "{address} is called public"
+                "{address} is treated as public"
             );
-            // Alone, and after a public address, because all addresses of a name are checked.
+            // The special address is tested alone and after a public address, because all addresses of a name are checked.
             for addresses in [vec![address], vec![[8, 8, 8, 8].into(), address]] {
                 let names = Names::new().with("name.example", addresses);
                 let http = Http::default().guard(Guard::default().resolver(names.clone()));
@@ -284,7 +284,7 @@ async fn names_that_resolve_to_special_ranges_are_refused() {
                 assert_eq!(names.asked(), ["name.example"]);
             }
         }
-        // The address just outside is public, unless another range begins there.
+        // The address next to the range is public, unless another range contains it.
         let inside = |address: IpAddr| {
             RANGES.iter().any(|(first, last)| {
                 let (first, last): (IpAddr, IpAddr) =
@@ -302,7 +302,7 @@ async fn names_that_resolve_to_special_ranges_are_refused() {
     }
 }
 
-// S1-102: public hosts pass in every spelling.
+// S1-102: the guard accepts public hosts in every spelling.
 #[test]
 fn public_hosts_pass_in_every_spelling() {
     let guard = Guard::default();
@@ -345,7 +345,7 @@ async fn a_name_that_cannot_be_looked_up_is_refused() {
     }
 }
 
-// S1-102: the connection is pinned to the checked address, so DNS rebinding has no effect.
+// S1-102: the connection uses the address that was checked, so DNS rebinding has no effect.
 #[tokio::test]
 async fn connection_is_pinned_against_dns_rebinding() {
     let public = Server::start(PUBLIC, |_| text("public")).await;
@@ -366,23 +366,23 @@ async fn connection_is_pinned_against_dns_rebinding() {
     assert_eq!(private.seen().len(), 0);
 }
 
-// S1-102: the connection is pinned to the checked addresses.
+// S1-102: if the first checked address refuses the connection, the next checked address is used.
 #[tokio::test]
 async fn connection_uses_the_checked_addresses() {
     let server = Server::start(PUBLIC, |_| text("here")).await;
-    // Nothing listens at the first address.
+    // No server listens on the first address.
     let names = Names::default().with("two.example", [super::support::OTHER, PUBLIC]);
     let http = Http::default().guard(guard().resolver(names));
     let result = get(http, &server.url("two.example", "/")).await;
     assert_eq!(output(&result)["body"], "here");
-    // The `Host` header has the name, not the address, so virtual hosts work.
+    // The `Host` header contains the name instead of the address, so that virtual hosts work.
     assert_eq!(
         server.seen()[0].header("host"),
         Some(&*format!("two.example:{}", server.port()))
     );
 }
 
-// S1-102: with an allowlist, only its hosts can be reached.
+// S1-102: with an allowlist, requests to all other hosts are refused.
 #[tokio::test]
 async fn allowlist_limits_the_reachable_hosts() {
     let server = Server::start(PUBLIC, |_| text("hello")).await;
@@ -400,7 +400,7 @@ async fn allowlist_limits_the_reachable_hosts() {
         ("evilpublic.example", false),
         ("other.example", false),
         ("127.0.0.3", false),
-        ("private.example", false), // allowed, but not public
+        ("private.example", false), // the host is allowed, but not public
     ] {
         let result = get(http.clone(), &server.url(host, "/")).await;
         assert_eq!(
@@ -410,7 +410,7 @@ async fn allowlist_limits_the_reachable_hosts() {
             result.model_text()
         );
     }
-    // An empty allowlist allows nothing; it differs from having no list.
+    // An empty allowlist allows no host, unlike a missing allowlist.
     let nothing: [&str; 0] = [];
     let result = get(
         client().guard(guard().allow(nothing).unwrap()),
@@ -418,7 +418,7 @@ async fn allowlist_limits_the_reachable_hosts() {
     )
     .await;
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
-    // Blocking wins over allowing.
+    // If a host is both blocked and allowed, it is blocked.
     let both = guard()
         .allow(["public.example"])
         .unwrap()
@@ -426,7 +426,7 @@ async fn allowlist_limits_the_reachable_hosts() {
         .unwrap();
     let result = get(client().guard(both), &server.url("api.public.example", "/")).await;
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
-    // An invalid host pattern is an error, not a list that lets everything pass.
+    // An invalid host pattern is an error; it does not allow all hosts.
     for text in ["https://public.example", "public.example:80", "*", ""] {
         assert!(guard().block([text]).is_err() && guard().allow([text]).is_err());
         assert!(Credential::for_hosts([text]).is_err(), "{text}");
@@ -440,7 +440,7 @@ async fn allowlist_limits_the_reachable_hosts() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied);
 }
 
-// S1-102: the tests' address policy makes public only what it names.
+// S1-102: an address policy of tests makes only the addresses public that it names.
 #[tokio::test]
 async fn test_policy_makes_only_named_addresses_public() {
     let private = Server::start(PRIVATE, |_| text("private")).await;
@@ -452,7 +452,7 @@ async fn test_policy_makes_only_named_addresses_public() {
     assert_eq!(private.seen().len(), 0);
 }
 
-// F6: a service that the host configured may be private, but its redirects may not lead to private addresses.
+// F6: a service that the host configured may have a private address, but its redirects to private addresses are refused.
 #[tokio::test]
 async fn hosts_own_service_may_be_private_and_its_redirects_may_not() {
     let own = Server::start(PRIVATE, |_| text("own")).await;
@@ -474,7 +474,7 @@ async fn hosts_own_service_may_be_private_and_its_redirects_may_not() {
     assert_eq!((leads.seen().len(), elsewhere.seen().len()), (1, 0));
 }
 
-// S1-102: the resolver that is used by default.
+// S1-102: the default resolver resolves `localhost` to loopback addresses.
 #[tokio::test]
 async fn system_resolver_resolves_localhost() {
     let found = SystemResolver.resolve("localhost").await.unwrap();

@@ -24,13 +24,13 @@ async fn body_of(headers: &'static [(&'static str, &'static str)], body: Vec<u8>
     output(&get(client(), &server.url("public.example", "/")).await)
 }
 
-// The contracts of httpRequest and curl: a body is JSON or text.
+// The contracts of httpRequest and curl: the content type decides whether a body is returned as JSON or as text.
 #[tokio::test]
 async fn body_is_json_or_text_by_its_content_type() {
     const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
     const PROBLEM: &[(&str, &str)] = &[("content-type", "application/problem+json; charset=utf-8")];
     const TEXT: &[(&str, &str)] = &[("content-type", "text/plain")];
-    // Digits and the order of keys stay as the server wrote them.
+    // JSON keeps the digits of numbers and the order of keys.
     let server = Server::start(PUBLIC, |_| {
         response(200, JSON, r#"{"b": 1.10, "a": 12345678901234567890123}"#)
     })
@@ -46,7 +46,7 @@ async fn body_is_json_or_text_by_its_content_type() {
         body_of(PROBLEM, b"[1,null]".to_vec()).await["body"],
         json!([1, null])
     );
-    // Invalid JSON with a JSON content type stays text, and so does JSON too deep for a client to parse.
+    // Invalid JSON with a JSON content type is returned as text, and so is JSON that is too deep for a client to parse.
     assert_eq!(body_of(JSON, b"{oops".to_vec()).await["body"], "{oops");
     let deep = "[".repeat(5_000) + &"]".repeat(5_000);
     assert_eq!(body_of(JSON, deep.clone().into()).await["body"], deep);
@@ -79,7 +79,7 @@ async fn binary_bodies_are_left_out_and_reported() {
     }
 }
 
-// The contracts of httpRequest and curl: text is decoded by its charset.
+// The contracts of httpRequest and curl: text is decoded with its charset.
 #[tokio::test]
 async fn texts_are_read_in_their_charset() {
     const UTF8: &[(&str, &str)] = &[("content-type", "text/plain; charset=utf-8")];
@@ -94,7 +94,7 @@ async fn texts_are_read_in_their_charset() {
         (NONE, "Grüße".as_bytes().to_vec(), "Grüße"),
         (NONE, b"Gr\xfc\xdfe".to_vec(), "Grüße"),
         (UNKNOWN, "Grüße".as_bytes().to_vec(), "Grüße"),
-        (LATIN, b"\xff\xfeG\0r\0\xfc\0".to_vec(), "Grü"), // a byte order mark wins over the header
+        (LATIN, b"\xff\xfeG\0r\0\xfc\0".to_vec(), "Grü"), // a byte order mark has priority over the header
         (NONE, b"\xfe\xff\0G\0r\0\xfc".to_vec(), "Grü"),
     ] {
         assert_eq!(body_of(headers, bytes).await["body"], text, "{headers:?}");
@@ -112,7 +112,7 @@ async fn a_long_body_is_cut_at_a_character() {
         (client(), None, 16_384),
         (client(), Some(10), 10),
         (client(), Some(0), 0),
-        (client(), Some(10_000_000), 16_384), // the host's limit applies
+        (client(), Some(10_000_000), 16_384), // the host's limit is lower
         (client().max_chars(100), None, 100),
         (client().max_chars(1_000_000), None, 40_000),
     ] {
@@ -216,10 +216,10 @@ async fn endless_bodies_and_decompression_bombs_are_cut_off() {
     const MB: usize = 1 << 20;
     let plain = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n";
     let packed = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: gzip\r\n\r\n";
-    // 64 MB of zeros in each chunk; decompressing whole chunks would give gigabytes before a socket is full.
+    // Each chunk has 64 MB of compressed zeros. Before a socket's buffer is full, the chunks in it would decompress to gigabytes.
     let bomb = gzip(&vec![b'0'; 64 * MB]);
     assert!(bomb.len() < MB);
-    // Empty gzip members: they grow on the wire and not in the body.
+    // Empty gzip members have a size in the response, but add no bytes to the body.
     let nothing = gzip(b"").repeat(1_000);
     for (head, chunk, chars) in [
         (plain, vec![b'a'; 64 * 1024], 16_384),
@@ -231,7 +231,7 @@ async fn endless_bodies_and_decompression_bombs_are_cut_off() {
         let result = output(&get(client(), &server.url("public.example", "/")).await);
         assert_eq!(result["truncated"], true);
         assert_eq!(result["body"].as_str().unwrap_or("").len(), chars);
-        // No more was sent than fits into the buffers of two sockets.
+        // The server could send only as much as the buffers of both sockets hold.
         assert!(sent.load(Ordering::Relaxed) * size < 64 * MB);
     }
 }
@@ -269,7 +269,7 @@ async fn floods_of_headers_are_refused() {
         "{}",
         result.model_text()
     );
-    // D7: each interim response is within every limit, but their number was unlimited.
+    // D7: the number of interim responses is limited, not only the size of each one.
     for interim in [
         "HTTP/1.1 100 Continue\r\n\r\n",
         "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n",
@@ -279,7 +279,7 @@ async fn floods_of_headers_are_refused() {
         let text = result.model_text();
         assert!(text.contains("did not answer with valid HTTP"), "{text}");
         assert!(sent.load(Ordering::Relaxed) < 1_000);
-        // A server may send a few of them.
+        // A few interim responses are accepted.
         let answer = interim.repeat(3) + "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
         let server = Server::start(PUBLIC, move |_| answer.clone().into_bytes()).await;
         let result = output(&get(client(), &server.url("public.example", "/")).await);
@@ -301,7 +301,7 @@ async fn floods_of_headers_are_refused() {
     );
 }
 
-// The contracts of httpRequest and curl: an answer that is not HTTP is reported as such.
+// The contracts of httpRequest and curl: the error for an answer that is not HTTP states this.
 #[tokio::test]
 async fn answer_that_is_not_http_is_reported() {
     for bytes in [

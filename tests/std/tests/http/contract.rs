@@ -1,4 +1,4 @@
-//! The HTTP tools as a model and a client see them.
+//! The contracts of the HTTP tools: schemas, effects, requests, errors and timeouts.
 
 use std::time::Duration;
 
@@ -33,12 +33,12 @@ fn http_tools_pass_the_test_kit() {
         assert_eq!(properties.len(), required.len() + 3);
         for (name, property) in properties {
             assert!(property["description"].is_string(), "{name}");
-            assert!(!property["type"].is_array(), "{name}"); // some clients refuse a list of types
+            assert!(!property["type"].is_array(), "{name}"); // some clients refuse a list of types here
         }
     }
 }
 
-// The contracts of httpRequest and curl: the effects of the methods differ.
+// The contracts of httpRequest and curl: the hints of the tools distinguish reading from changing.
 #[tokio::test]
 async fn hints_distinguish_reading_from_changing() {
     let hints = |def: ToolDef| def.hints();
@@ -60,7 +60,7 @@ async fn hints_distinguish_reading_from_changing() {
             open_world: true
         }
     );
-    // The handle of a read-only tool cannot send other methods.
+    // The handle of a read-only tool can send only read-only methods.
     let server = Server::start(PUBLIC, |_| text("ok")).await;
     let cx = ToolContext::builder().with(client()).build();
     let read = cx.get::<HttpRead>().unwrap();
@@ -74,7 +74,7 @@ async fn hints_distinguish_reading_from_changing() {
     assert_eq!(server.seen().len(), 2);
 }
 
-// The contract of httpRequest: a request arrives as the arguments describe it.
+// The contract of httpRequest: the server receives the request that the arguments describe.
 #[tokio::test]
 async fn request_arrives_as_the_arguments_describe() {
     let server = Server::start(PUBLIC, |_| {
@@ -167,7 +167,7 @@ async fn a_get_sends_no_body_and_a_head_gets_none() {
     assert_eq!(server.seen().len(), 2);
 }
 
-// The contract of httpRequest: a body must be valid for its content type (JSON string). S1-31: the error says what to write.
+// The contract of httpRequest: a body must be valid for its content type. S1-31: the error explains how to correct the call.
 #[tokio::test]
 async fn body_must_match_its_content_type() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
@@ -191,7 +191,7 @@ async fn body_must_match_its_content_type() {
     assert_eq!(server.seen()[0].body, "name=1");
 }
 
-// S1-31: a bad URL is an error that lets the model repair its call.
+// S1-31: the error for an invalid URL explains how to correct the call.
 #[tokio::test]
 async fn a_bad_url_says_what_to_write() {
     for (url, said) in [
@@ -271,7 +271,7 @@ async fn request_to_a_silent_server_times_out() {
         error.model_text(),
         "there was no complete response within 50 ms, try again later or ask for less"
     );
-    // The model's timeout cannot exceed the host's.
+    // The model's timeout cannot exceed the host's timeout.
     let http = client().timeout(Duration::from_millis(60));
     let result = call(http, "http_get", json!({"url": url, "timeout_ms": 600_000})).await;
     assert!(
@@ -281,7 +281,7 @@ async fn request_to_a_silent_server_times_out() {
             .model_text()
             .starts_with("there was no complete response within 60 ms,")
     );
-    // Neither can the timeout that a user's own tool sets.
+    // The timeout that a user's own tool sets cannot exceed it either.
     let request = |wait| Request::new(Method::Get, url.clone()).timeout(wait);
     let http = client().timeout(Duration::from_millis(70));
     for (wait, told) in [
@@ -323,7 +323,7 @@ async fn maximal_byte_limit_does_not_overflow() {
     );
 }
 
-// The contracts of httpRequest and curl: a body that arrives slowly without an end is ended by the timeout.
+// The contracts of httpRequest and curl: the timeout ends the reading of a slow, endless body.
 #[tokio::test]
 async fn slow_endless_body_times_out() {
     use tokio::io::AsyncWriteExt as _;
@@ -344,7 +344,7 @@ async fn slow_endless_body_times_out() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
 }
 
-// The contract of httpRequest: `auth_style` "none" means no authentication.
+// The contract of httpRequest: if `auth_style` is null, no secret is sent.
 #[tokio::test]
 async fn null_auth_style_means_no_authentication() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;

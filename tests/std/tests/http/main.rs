@@ -1,4 +1,4 @@
-//! The `http_get` and `http_request` tools, the guard that checks their addresses, and the web tools that are built on it.
+//! The `http_get` and `http_request` tools, the guard that checks their addresses, and the web tools, which use the same client.
 
 #![allow(
     clippy::unwrap_used,

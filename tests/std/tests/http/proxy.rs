@@ -1,11 +1,11 @@
-//! Proxy variables of the environment, which the client ignores.
+//! The client ignores the proxy variables of the environment.
 
 use super::support::{PRIVATE, PUBLIC, Server, client, get, output, text};
 
-/// Variable with the server's URL for the child process that runs this test again.
+/// The variable with the server's URL. It is set in the child process that runs this test again.
 const URL: &str = "STD_TESTS_URL_BEHIND_NO_PROXY";
 
-// S1-102: the client uses no proxy.
+// S1-102: the client uses no proxy, because a proxy would bypass the check of addresses.
 #[tokio::test]
 async fn proxy_variables_are_ignored() {
     if let Ok(url) = std::env::var(URL) {
@@ -14,7 +14,7 @@ async fn proxy_variables_are_ignored() {
     }
     let server = Server::start(PUBLIC, |_| text("direct")).await;
     let proxy = Server::start(PRIVATE, |_| text("through a proxy")).await;
-    // Variables belong to a process, so this test runs itself again in a child process.
+    // The test runs itself again in a child process, because it must not change the environment of the test program.
     let mut again = tokio::process::Command::new(std::env::current_exe().unwrap());
     again.args([
         "--exact",

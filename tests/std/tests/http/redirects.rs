@@ -1,4 +1,4 @@
-//! Redirects: their targets, their methods and their limits.
+//! Targets, methods and limits of redirects.
 
 use serde_json::json;
 use tool_core::ErrorKind;
@@ -14,7 +14,7 @@ fn to(status: u16, location: &str) -> Vec<u8> {
 // S1-102: a redirect to a private address is refused.
 #[tokio::test]
 async fn redirects_to_private_addresses_are_refused() {
-    // PORT is replaced: the private server listens on the same port as the public one.
+    // The test replaces PORT with the port on which both the public and the private server listen.
     const LOCATIONS: &[&str] = &[
         "http://127.0.0.1:PORT/",
         "http://127.1:PORT/",
@@ -86,7 +86,7 @@ async fn redirects_to_private_addresses_are_refused() {
     }
 }
 
-// S1-102: the guard checks every hop, not only the first.
+// S1-102: the guard checks the address of every hop, including the last one.
 #[tokio::test]
 async fn last_hop_is_checked_like_the_first() {
     let public = Server::start(PUBLIC, |seen| match seen.path() {
@@ -130,7 +130,7 @@ async fn allowlist_applies_to_redirects() {
     assert_eq!(other.seen().len(), 1);
 }
 
-// S1-102: a name that resolves to a different address on the second hop is checked again.
+// S1-102: each hop resolves its name again, and the new address is checked.
 #[tokio::test]
 async fn each_hop_resolves_its_name_again() {
     let public = Server::start(PUBLIC, |_| to(302, "/again")).await;
@@ -145,10 +145,10 @@ async fn each_hop_resolves_its_name_again() {
     assert_eq!((public.seen().len(), private.seen().len()), (1, 0));
 }
 
-// The contracts of httpRequest and curl; RFC 9110, 15.4: the method after each redirect status.
+// The contracts of httpRequest and curl: the method after each redirect status follows RFC 9110, 15.4.
 #[tokio::test]
 async fn redirect_method_follows_rfc_9110() {
-    // The method of the request, the status, and the method of the next request on the same origin.
+    // Each case has the method of the request, the status, and the method of the next request on the same origin.
     let cases = [
         ("GET", 301, "GET"),
         ("GET", 302, "GET"),
@@ -201,7 +201,7 @@ async fn redirect_method_follows_rfc_9110() {
     }
 }
 
-// The contract of httpRequest: a change that was approved for one origin is not repeated at another.
+// The contract of httpRequest: a request that changes data at one origin is not repeated at a different origin.
 #[tokio::test]
 async fn change_is_not_repeated_at_a_different_origin() {
     let other = Server::start(OTHER, |_| text("other")).await;
@@ -211,7 +211,7 @@ async fn change_is_not_repeated_at_a_different_origin() {
         ("PUT", 302, false),
         ("DELETE", 301, false),
         ("PATCH", 307, false),
-        ("POST", 302, true), // continues with GET
+        ("POST", 302, true), // the next request is a GET
         ("DELETE", 303, true),
         ("GET", 307, true),
     ] {

@@ -1,4 +1,4 @@
-//! Secrets and headers in requests: where the secret is sent, and which headers are not forwarded.
+//! Secrets and headers in requests: the servers that receive the secret, and the headers that are removed.
 
 use serde_json::{Value, json};
 use tool_core::ErrorKind;
@@ -30,7 +30,7 @@ fn holds_secret(seen: &Seen) -> bool {
     format!("{seen:?}").contains(SECRET)
 }
 
-// The contract of httpRequest: the host injects the secret; it never comes from the arguments.
+// The contract of httpRequest: the host injects the secret in the style that the call requests.
 #[tokio::test]
 async fn secret_is_sent_in_the_requested_style() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
@@ -75,9 +75,9 @@ async fn secret_is_sent_only_to_allowed_hosts() {
     let server = Server::start(PUBLIC, |_| text("ok")).await;
     let encrypted_only = || client().credential(Credential::for_hosts(["public.example"]).unwrap());
     for (http, host) in [
-        (client(), "public.example"),          // no credential at all
-        (encrypted_only(), "public.example"),  // over plain HTTP
-        (with_secret(), "evilpublic.example"), // a suffix without its dot
+        (client(), "public.example"),          // the host has no credential
+        (encrypted_only(), "public.example"),  // the connection is not encrypted
+        (with_secret(), "evilpublic.example"), // only a suffix of the name matches
         (with_secret(), "other.example"),
         (with_secret(), "127.0.0.2"),
     ] {
@@ -85,7 +85,7 @@ async fn secret_is_sent_only_to_allowed_hosts() {
         let result = call(http, "http_get", arguments).await;
         assert_eq!(result.error().unwrap().kind(), ErrorKind::Denied, "{host}");
     }
-    // A context without the secret.
+    // The context has no secret.
     let cx = ToolContext::builder().with(with_secret()).build();
     let arguments = json!({"url": server.url("public.example", "/"), "auth_style": "bearer"});
     let asked = ToolCall::new("c-1", "http_get", arguments.to_string());
@@ -109,17 +109,18 @@ async fn secret_is_redacted_in_every_result() {
     assert!(!result.model_text().contains(SECRET));
 }
 
-// S1-102, the contract of httpRequest: a redirect takes no secret to another origin.
+// S1-102, the contract of httpRequest: the secret is dropped if a redirect leads to a different origin.
 #[tokio::test]
 async fn redirect_to_a_different_origin_drops_the_secret() {
-    // OWN becomes the server's own port, SECOND that of another server at the same address, and OTHER that of a server at a different address.
+    // The test replaces OWN with the server's own port, SECOND with the port of another server at the same address, and OTHER with the port of a server at a
+    // different address.
     let cases = [
         ("/there", true),
         ("there?again", true),
         ("http://public.example:OWN/there", true),
         ("http://PUBLIC.example:OWN/there", true),
         ("//public.example:OWN/there", true),
-        ("http://api.public.example:OWN/there", false), // covered by the credential, but a different origin
+        ("http://api.public.example:OWN/there", false), // the credential covers the host, but the origin is different
         ("http://public.example.:OWN/there", false),
         ("http://evilpublic.example:OWN/there", false),
         ("http://127.0.0.2:OWN/there", false),
@@ -171,7 +172,7 @@ async fn redirect_to_a_different_origin_drops_the_secret() {
     }
 }
 
-// S1-102, the contract of httpRequest: a secret that a redirect dropped is not added again when a later one leads back.
+// S1-102, the contract of httpRequest: after a redirect has dropped the secret, a redirect back to the first origin does not add it again.
 #[tokio::test]
 async fn dropped_secret_is_not_added_again() {
     let server = Server::start(PUBLIC, |seen| {
@@ -262,7 +263,7 @@ async fn headers_reserved_for_the_host_are_removed() {
         left_out.len() + 2
     );
 
-    // Without an injected secret, the model may send a token that the user gave it; it is not sent to another origin either.
+    // If the host injects no secret, the model may send its own token, which is also not sent to a different origin.
     let other = Server::start(OTHER, |_| text("other")).await;
     let location = other.url("other.example", "/");
     let moved = Server::start(PUBLIC, move |_| {
@@ -299,7 +300,7 @@ async fn header_value_cannot_add_a_header() {
         let result = call(client(), "http_get", arguments).await;
         assert!(result.is_error(), "{name:?}: {value:?}");
     }
-    // Neither can a path or a query.
+    // A path or a query cannot add a header either.
     let arguments = json!({
         "url": server.url("public.example", "/a%0d%0ab"),
         "query": [{"name": "c\r\nd", "value": "e f&g=h#i"}]
@@ -310,7 +311,7 @@ async fn header_value_cannot_add_a_header() {
     assert_eq!(seen[0].path(), "/a%0d%0ab?c%0D%0Ad=e+f%26g%3Dh%23i");
 }
 
-// The contract of searchWeb: a secret in a query is redacted in every URL of the result.
+// The contract of searchWeb: if a query contains a secret, every URL in the result is redacted.
 #[tokio::test]
 async fn secret_in_a_query_is_redacted_in_every_url() {
     let other = Server::start(OTHER, |_| text("other")).await;

@@ -1,5 +1,5 @@
-//! Stand-ins on loopback: servers with scripted answers that record their requests, and a scripted resolver. 127.0.0.2 and 127.0.0.3 count as public here,
-//! 127.0.0.1 is private.
+//! Test servers on loopback with scripted answers that record their requests, and a scripted resolver. The tests' policy treats 127.0.0.2 and 127.0.0.3 as public,
+//! and 127.0.0.1 as private.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -25,7 +25,7 @@ pub(crate) fn policy(address: IpAddr) -> Option<&'static str> {
     special_range(address)
 }
 
-/// A resolver with a list of answers for each name; the last answer repeats. It records the lookups.
+/// A resolver with a list of answers for each name. It repeats the last answer and records the lookups.
 #[derive(Clone, Default)]
 pub(crate) struct Names {
     known: Arc<Mutex<HashMap<String, VecDeque<Vec<IpAddr>>>>>,
@@ -75,7 +75,7 @@ impl Resolver for Names {
     }
 }
 
-/// Returns a guard with the tests' resolver and policy that allows every port.
+/// Returns a guard with the tests' resolver and policy. It allows every port.
 pub(crate) fn guard() -> Guard {
     Guard::default()
         .resolver(Names::new())
@@ -83,7 +83,7 @@ pub(crate) fn guard() -> Guard {
         .any_port()
 }
 
-/// Returns a client with that guard.
+/// Returns a client with the tests' guard.
 pub(crate) fn client() -> Http {
     Http::default().guard(guard())
 }
@@ -112,7 +112,7 @@ impl Seen {
     }
 }
 
-/// A server on loopback. It stops together with the test's runtime.
+/// A server on loopback. It stops when the test's runtime is dropped.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
@@ -157,7 +157,7 @@ impl Server {
         .await
     }
 
-    /// Passes the socket to `talk` once the request has been read.
+    /// Reads each request and then passes the socket to `talk`.
     pub(crate) async fn serve(
         address: SocketAddr,
         talk: impl Fn(TcpStream, Seen) -> BoxFuture<'static, ()> + Send + Sync + 'static,
@@ -253,7 +253,7 @@ pub(crate) fn text(body: &str) -> Vec<u8> {
     response(200, &[("content-type", "text/plain; charset=utf-8")], body)
 }
 
-/// Returns both tools, and a context with this client.
+/// Returns a toolset with both tools, and a context with this client.
 pub(crate) fn tools(http: Http) -> (Toolset, ToolContext) {
     (
         toolset![http_get, http_request],

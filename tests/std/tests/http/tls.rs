@@ -1,4 +1,4 @@
-//! HTTPS: certificates, and secrets over encrypted connections.
+//! Requests over HTTPS: certificates, and secrets over encrypted connections.
 
 use std::sync::Arc;
 
@@ -70,12 +70,12 @@ async fn certificate_must_match_the_url_host() {
             "{said}"
         );
     }
-    // Without the root certificate, the server is not trusted.
+    // A client without the root certificate does not trust the server.
     let result = get(client(), &format!("https://public.example:{port}/")).await;
     assert!(result.is_error());
 }
 
-// The contract of httpRequest: a different scheme is a different origin.
+// The contract of httpRequest: a secret is sent over HTTPS, and is dropped if a redirect changes the scheme.
 #[tokio::test]
 async fn secret_is_sent_over_https_but_not_after_a_scheme_change() {
     let (port, certificate) = secure(&["public.example"]).await;

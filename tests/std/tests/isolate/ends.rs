@@ -1,4 +1,4 @@
-//! Ends of a job: its causes, and that no process of it is left.
+//! The end of a job: its causes. No process of the job remains.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use tool_std::isolate::{Cause, Exit, IsolateError, Isolation, Keep, Mechanism};
 use crate::mark::Mark;
 use crate::support::{bare, isolation, run, sh};
 
-/// Returns a script that leaves its session, group and parent, and closes every pipe.
+/// Returns a script that starts a process with its own session and group and without pipes, whose parent exits.
 fn daemon(mark: &Mark) -> String {
     format!(
         "setsid sh -c 'sleep {0} & exec sleep {0}' </dev/null >/dev/null 2>&1 &",
@@ -16,7 +16,7 @@ fn daemon(mark: &Mark) -> String {
     )
 }
 
-// S1-92: daemons of a job are killed with it.
+// S1-92: daemons that a job started are killed at its end.
 #[tokio::test]
 async fn daemons_end_with_the_job() {
     for isolation in [isolation(), bare()] {
@@ -29,7 +29,7 @@ async fn daemons_end_with_the_job() {
     }
 }
 
-// S1-92, S1-94: at the deadline everything is killed, even if it ignores signals.
+// S1-92, S1-94: all processes are killed at the deadline, even if they ignore signals.
 #[tokio::test]
 async fn deadline_kills_processes_that_ignore_signals() {
     for isolation in [isolation(), bare()] {
@@ -43,7 +43,7 @@ async fn deadline_kills_processes_that_ignore_signals() {
         let ran = run(&isolation, sh(script).deadline(after)).await;
         assert_eq!(ran.ended.because, Cause::Deadline(after));
         assert_eq!(ran.ended.exit, Exit::Signal(9));
-        // On a busy machine, starting the shell may take the whole time.
+        // On a busy machine, the deadline may expire before the shell prints the line.
         assert!(["begun\n", ""].contains(&&*ran.stdout.text()));
         assert_eq!(mark.alive(), 0);
     }
@@ -62,7 +62,7 @@ async fn dropped_job_is_killed() {
     }
 }
 
-// S1-92: a flood of output ends the job at its limit; the head and the tail are kept.
+// S1-92: a job is ended when its output exceeds the limit, and the head and the tail of the output are kept.
 #[tokio::test]
 async fn a_flood_ends_at_the_limit_and_keeps_head_and_tail() {
     for isolation in [isolation(), bare()] {
@@ -80,15 +80,15 @@ async fn a_flood_ends_at_the_limit_and_keeps_head_and_tail() {
     }
 }
 
-// S1-94: a job that kills its supervisor is reported as lost, without waiting.
+// S1-94: if a job kills its supervisor, the call reports the job as lost without waiting for its processes.
 #[tokio::test]
 async fn job_that_kills_its_supervisor_is_reported_as_lost() {
-    // With and without a cgroup, and without the mechanisms that would block the signal.
+    // Neither isolation has the mechanisms that would block the signal; only the second one has a cgroup.
     let cgroup = isolation()
         .without(Mechanism::PidNamespace)
         .without(Mechanism::Landlock);
     for isolation in [bare(), cgroup] {
-        // Without any mechanism that kills it, the job ends by itself.
+        // No mechanism kills the rest of the job in the first isolation, so the sleep is finite.
         let script = "sleep 0.2; echo begun; kill -9 $PPID; exec sleep 600";
         let began = Instant::now();
         let job = sh(script).deadline(Duration::from_secs(5));
@@ -116,7 +116,7 @@ async fn dropped_wait_does_not_lose_the_exit_code() {
         for _ in 0..10 {
             let mut running = isolation.spawn(sh("exit 7")).await.unwrap();
             let ended = loop {
-                // Polled once and dropped.
+                // A zero timeout polls the future once and drops it.
                 if let Ok(ended) = timeout(Duration::ZERO, running.wait()).await {
                     break ended;
                 }

@@ -24,7 +24,7 @@ async fn a_job_has_no_capability_and_gets_none() {
     for line in ran.stdout.text().lines() {
         let (name, value) = line.split_once(':').unwrap();
         if name == "CapBnd" && !rustix::process::geteuid().is_root() {
-            // Only root can empty the bounding set; without new privileges, no process gains what is in it.
+            // Only root can empty the bounding set. With `NoNewPrivs`, processes cannot gain the capabilities in it.
             continue;
         }
         assert_eq!(
@@ -86,7 +86,7 @@ async fn missing_required_mechanism_refuses_the_job() {
         .await
         .unwrap_err();
     assert!(matches!(error, IsolateError::NotInForce(_)), "{error}");
-    // Requiring a mechanism of the helper without the helper is an error; it is not ignored.
+    // A required mechanism that needs the helper is an error if there is no helper.
     let isolation = Isolation::GroupOnly.require(Mechanism::Landlock);
     let error = isolation
         .run(Job::new("/bin/true"), Keep::default())
@@ -95,7 +95,7 @@ async fn missing_required_mechanism_refuses_the_job() {
     assert!(matches!(error, IsolateError::NoHelper), "{error}");
 }
 
-// D5: a host can require this on every kernel; then a job has no Unix sockets at all.
+// D5: a host can require on every kernel that a job without its own root has no Unix sockets.
 #[tokio::test]
 async fn job_without_own_root_has_no_unix_sockets_if_required() {
     let outside = tempdir().unwrap();
@@ -157,7 +157,7 @@ E",
     );
 }
 
-// S1-96: a job over its memory limit fails, with and without a cgroup.
+// S1-96: a job that exceeds its memory limit fails, with and without a cgroup.
 #[tokio::test]
 async fn job_over_its_memory_limit_fails() {
     let limits = Limits::default().memory(256 << 20);

@@ -1,4 +1,4 @@
-//! Jobs run through the helper: their environment, their limits, how they end, and the `run_command` tool.
+//! Jobs that the helper runs: their environment, limits and end, and the `run_command` tool.
 
 #![allow(
     clippy::panic,

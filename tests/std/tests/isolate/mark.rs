@@ -1,9 +1,9 @@
-//! Processes of one test, found in the process table by their sleep time.
+//! Identification of the processes of one test in the process table by their sleep time.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Iterates over the arguments of every process, each argument followed by NUL.
+/// Returns the arguments of every process. Each argument is followed by NUL.
 fn arguments() -> impl Iterator<Item = String> {
     std::fs::read_dir("/proc")
         .unwrap()
@@ -12,7 +12,7 @@ fn arguments() -> impl Iterator<Item = String> {
         .map(|line| String::from_utf8_lossy(&line).into_owned())
 }
 
-/// A number of seconds that no other process sleeps for, by which a test finds its processes.
+/// A unique sleep time in seconds, by which a test finds its processes.
 pub(crate) struct Mark(String);
 
 impl Mark {
@@ -22,7 +22,7 @@ impl Mark {
         Self(format!("1{:07}.{count}", std::process::id()))
     }
 
-    /// The sleep time in seconds, longer than any test.
+    /// Returns the sleep time in seconds, which is longer than any test.
     pub(crate) fn seconds(&self) -> &str {
         &self.0
     }
@@ -38,11 +38,15 @@ impl Mark {
         arguments().filter(|line| line.contains(&self.0)).count()
     }
 
-    /// Waits until that many processes sleep for this time.
+    /// Waits until this number of processes sleep for this time.
     pub(crate) fn wait_for(&self, count: usize) {
         let began = Instant::now();
         while self.alive() != count {
-            assert!(began.elapsed().as_secs() < 120, "{} alive", self.alive());
+            assert!(
+                began.elapsed().as_secs() < 120,
+                "{} processes are alive",
+                self.alive()
+            );
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -1,10 +1,10 @@
-//! The isolation report, compared with what is in force.
+//! The isolation report, compared with the mechanisms that are active.
 
 use tool_std::isolate::{Isolation, Mechanism};
 
 use crate::support::{bare, isolation};
 
-// S1-95, S1-96, S1-97: the report names the network, the limits, the user and the system calls that are not restricted.
+// S1-95, S1-96, S1-97: the report names the missing restrictions of the network, limits, users and system calls.
 #[tokio::test]
 async fn report_names_missing_restrictions() {
     for isolation in [isolation(), bare(), Isolation::GroupOnly] {
@@ -51,7 +51,7 @@ async fn report_shows_the_mechanisms_in_force() {
             assert!(none(&bare, name).await, "{name}");
         }
         assert!(none(&group, name).await, "{name}");
-        // The report names each mechanism that a job can require. Without a cgroup, memory is limited for each process.
+        // The report has an item for each mechanism that a job can require. Without a cgroup, the memory of each process is limited.
         let has = crate::support::needs(mechanism).await.is_ok() || name == "memory";
         assert_eq!(none(&full, name).await, !has, "{name}");
     }

@@ -92,7 +92,7 @@ async fn missing_helper_line_in_main_is_an_error() {
         .await
         .unwrap_err();
     assert!(matches!(error, IsolateError::NoHelper), "{error}");
-    // A program that is not a helper does not receive the job.
+    // A helper path that names a different program is an error too.
     let error = Isolation::new()
         .helper("/bin/true")
         .run(sh("true"), Keep::default())

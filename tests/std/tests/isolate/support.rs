@@ -1,27 +1,27 @@
-//! Isolations with the tests' helper, and helpers for jobs.
+//! Helpers that create isolations with the tests' helper binary, and jobs.
 
 use test_support::Missing;
 use tool_std::isolate::{IsolateError, Isolation, Job, Keep, Mechanism, Ran};
 
-/// Returns isolation with every mechanism that the kernel has.
+/// Returns an isolation with every mechanism that the kernel supports.
 pub(crate) fn isolation() -> Isolation {
     Isolation::new().helper(env!("CARGO_BIN_EXE_std-host"))
 }
 
-/// Returns isolation with the helper alone, as on a kernel without any of the mechanisms.
+/// Returns an isolation with the helper and no mechanism, as on a kernel that supports none of them.
 pub(crate) fn bare() -> Isolation {
     let all = Mechanism::ALL.iter().copied();
     all.fold(isolation(), Isolation::without)
 }
 
-/// Returns a job that runs a shell script with only a `PATH`.
+/// Returns a job that runs a shell script. Its only variable is `PATH`.
 pub(crate) fn sh(script: impl Into<String>) -> Job {
     Job::new("sh")
         .args([String::from("-c"), script.into()])
         .env("PATH", "/usr/bin:/bin")
 }
 
-/// Returns an error if this kernel does not have the mechanism for this user.
+/// Returns an error if the mechanism is unavailable with this kernel and user.
 pub(crate) async fn needs(mechanism: Mechanism) -> Result<(), Missing> {
     let strict = isolation().require(mechanism);
     match strict.run(Job::new("/bin/true"), Keep::default()).await {

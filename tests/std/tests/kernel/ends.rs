@@ -1,4 +1,4 @@
-//! Ends of a job that need the kernel or a privileged host.
+//! Tests of the end of a job that need kernel features or a privileged host.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -33,14 +33,14 @@ async fn killing_the_supervisor_ends_the_job(isolation: Isolation) {
     mark.wait_for(0);
 }
 
-// With a PID namespace, the kernel kills the job.
+// If the supervisor of a job in a PID namespace is killed, the kernel kills the job.
 pub(crate) async fn killed_supervisor_ends_the_job_by_its_namespace_case() -> Ran {
     needs(Mechanism::PidNamespace).await?;
     killing_the_supervisor_ends_the_job(isolation().require(Mechanism::PidNamespace)).await;
     Ok(())
 }
 
-// Without a PID namespace, the cgroup does.
+// If the supervisor is killed and the job has no PID namespace, the job is killed with its cgroup.
 pub(crate) async fn killed_supervisor_ends_the_job_by_its_cgroup_case() -> Ran {
     needs(Mechanism::CgroupKill).await?;
     let cgroup = isolation().without(Mechanism::PidNamespace);
@@ -74,14 +74,17 @@ pub(crate) async fn killed_supervisor_leaves_no_cgroup_case() -> Ran {
         drop(running);
         let began = Instant::now();
         while has_cgroup(&name) {
-            assert!(began.elapsed().as_secs() < 20, "{name} is left");
+            assert!(
+                began.elapsed().as_secs() < 20,
+                "the cgroup {name} was not removed"
+            );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
     Ok(())
 }
 
-/// Without privileges, and with a masked `/proc` as in a container, the end of the first process kills the rest.
+// A host without privileges and with a masked `/proc`, as in a container, kills the remaining processes when the first process exits, and leaves no cgroup.
 pub(crate) fn unprivileged_host_leaves_no_cgroup_case() -> Ran {
     let host = |program: &str, arguments: &[&str]| {
         let without =
@@ -116,7 +119,7 @@ pub(crate) fn unprivileged_host_leaves_no_cgroup_case() -> Ran {
     Ok(())
 }
 
-/// Returns whether a process has exited and its parent has not collected it yet.
+/// Returns whether a process has exited and its parent has not waited for it yet.
 fn is_zombie(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.contains(") Z ")
@@ -145,7 +148,7 @@ fn has_cgroup(name: &str) -> bool {
     !found.stdout.is_empty()
 }
 
-/// As on Ubuntu since 23.10: a user namespace can be created, but user ids cannot be mapped in it.
+// On Ubuntu since 23.10, a user namespace can be created, but user ids cannot be mapped in it. Such a namespace is not used.
 pub(crate) fn unusable_user_namespace_is_not_used_case() -> Ran {
     let host = |program: &str, arguments: &[&str]| {
         let without =

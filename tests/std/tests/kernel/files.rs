@@ -12,12 +12,12 @@ use tool_std::workspace::Workspaces;
 
 use crate::trial::{CANARY, Trial, UNNAMED, calls};
 
-// S1-78: devices are refused at once, without waiting for them.
+// S1-78: devices are refused immediately, without waiting for them.
 pub(crate) async fn devices_are_refused_without_waiting_case() -> Ran {
     let trial = Trial::new();
     let base = &trial.place.path;
     let mut made = Vec::new();
-    // The null and zero devices, and a disk that need not exist.
+    // The devices are null, zero, and a disk that may not exist.
     for (name, kind, major, minor) in [
         ("null", FileType::CharacterDevice, 1, 3),
         ("zero", FileType::CharacterDevice, 1, 5),
@@ -42,7 +42,7 @@ pub(crate) async fn devices_are_refused_without_waiting_case() -> Ran {
     Ok(())
 }
 
-/// Unmounts everything below a folder on drop, wherever it was moved to.
+/// Unmounts all mounts below a folder on drop, including mounts that were moved.
 struct Mounts(PathBuf);
 
 impl Drop for Mounts {
@@ -55,7 +55,7 @@ impl Drop for Mounts {
     }
 }
 
-/// Skips the case if nothing can be mounted here.
+/// Returns the reason for ignoring the case if a mount failed.
 fn mounted(made: rustix::io::Result<()>) -> Ran {
     made.map_err(|error| Missing::new(format_args!("nothing can be mounted here: {error}")))
 }
@@ -126,7 +126,7 @@ pub(crate) async fn mounts_are_refused_unless_the_host_allows_them_case() -> Ran
         "`bound/secret` is on another file system than the workspace, which the host does not allow"
     );
 
-    // Deleting a conversation or an instance neither empties a mounted folder, not even its top, nor changes its mode.
+    // Deleting a conversation or an instance deletes no file of a mounted folder, and does not change the folder's mode.
     let workspaces = Workspaces::new(trial.place.around().join("ws"));
     fs::set_permissions(&outside, fs::Permissions::from_mode(0o555)).unwrap();
     assert!(workspaces.delete_conversation("acme", "conv1").is_err());
@@ -157,7 +157,7 @@ pub(crate) async fn mounts_are_refused_unless_the_host_allows_them_case() -> Ran
     Ok(())
 }
 
-// S1-78: a folder that its owner may not open is an error that says so.
+// S1-78: the error for a folder without permission to open it states this reason.
 pub(crate) async fn unreadable_folder_is_reported_case() -> Ran {
     if rustix::process::geteuid().is_root() {
         return Err(Missing::new("root can open folders whatever their mode"));

@@ -9,7 +9,7 @@ use test_support::{Missing, Ran};
 use crate::clock::{Clock, HOURS, next};
 use crate::world::{World, clone, http};
 
-// S1-88: errors while removing an old clone are ignored, and the next clone tries again.
+// S1-88: if an old clone cannot be removed, the new clone succeeds, and the next one tries to remove the old clone again.
 pub(crate) async fn unremovable_clone_does_not_block_new_clones_case() -> Ran {
     let (world, clock) = (World::new(), Clock::new());
     let server = world.server();
@@ -24,7 +24,7 @@ pub(crate) async fn unremovable_clone_does_not_block_new_clones_case() -> Ran {
     unmount(&disk, UnmountFlags::DETACH).unwrap();
     assert!(removed.is_empty() && old.exists());
     assert!(world.state_of(&old).join("token").exists());
-    // The next time, it can be removed.
+    // Without the mount, the next clone removes the old one.
     clock.set(&old, HOURS + Duration::from_secs(1));
     let (removed, _) = next(&cx).await;
     let own = old.strip_prefix(world.workspace()).unwrap();

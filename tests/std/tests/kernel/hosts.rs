@@ -1,4 +1,4 @@
-//! The packs on four kinds of hosts: root and another user, each with the helper and with process groups only.
+//! The packs on four kinds of hosts: as root and as an unprivileged user, each with the helper and with process groups only.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -17,11 +17,11 @@ use crate::mark::Mark;
 use crate::workspace::CHILD;
 use crate::world::{World, output, tools};
 
-/// Variables that tell the child process its isolation and its helper.
+/// The variables with the isolation and the helper of the child process.
 const ISOLATION: &str = "STD_TESTS_KERNEL_ISOLATION";
 const HELPER: &str = "STD_TESTS_KERNEL_HELPER";
 
-// A host is root or not, and has the helper or process groups only.
+// The packs work on hosts that run as root or not, with the helper or with process groups only.
 pub(crate) fn packs_work_for_every_kind_of_host_case() -> Ran {
     let root = tempfile::tempdir().unwrap();
     let path = root.path();
@@ -58,7 +58,7 @@ pub(crate) fn packs_work_for_every_kind_of_host_case() -> Ran {
     missing
 }
 
-/// Calls tools of all packs that touch the machine, and checks that no process or file is left.
+/// Calls the file, process and git tools, and checks that no process or file remains.
 pub(crate) fn packs_work() {
     let isolation = match std::env::var(ISOLATION).unwrap().as_str() {
         "group" => Isolation::GroupOnly,
@@ -102,7 +102,7 @@ async fn work(isolation: Isolation) {
     call("edit_file", edit).await;
     let found = call("search_files", json!({ "path": below, "pattern": "^two$" })).await;
     assert_eq!(found["matches"], 1);
-    // Processes that a command starts are killed with it, even if only its group is killed.
+    // The process that the command starts in the background is killed, even with process groups only.
     let mark = Mark::new();
     let script = world.workspace().join("run.sh");
     crate::world::script(

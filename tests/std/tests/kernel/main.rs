@@ -1,4 +1,4 @@
-//! Cases that need a kernel feature, a privilege, or the absence of one.
+//! Cases that need a kernel feature or a privilege, or must run without privileges.
 
 #![allow(
     clippy::panic,

@@ -58,7 +58,7 @@ pub(crate) async fn signals_to_the_host_leave_nothing_case() -> Ran {
     Ok(())
 }
 
-// Many processes that each stay below the limit: the error names the limit of all of them together.
+// If many processes exceed the memory limit together, the error names the limit for all processes.
 pub(crate) async fn memory_of_all_processes_together_is_limited_case() -> Ran {
     needs(Mechanism::MemoryCgroup).await?;
     let place = Place::new(commands().limits(Limits::default().memory(128 << 20)));
@@ -78,7 +78,7 @@ pub(crate) async fn memory_of_all_processes_together_is_limited_case() -> Ran {
     Ok(())
 }
 
-// A host that runs as an unprivileged user: its namespaces are inside a user namespace, and mechanisms that need privileges are absent.
+// A host that runs as an unprivileged user restricts its commands with a user namespace and Landlock, without the mechanisms that need privileges.
 pub(crate) async fn unprivileged_host_restricts_its_commands_case() -> Ran {
     let report = commands().isolation().report().await.unwrap();
     let landlock = !report.item("files").unwrap().mechanism.starts_with("none");
@@ -116,12 +116,12 @@ pub(crate) async fn unprivileged_host_restricts_its_commands_case() -> Ran {
     let said: Value = serde_json::from_slice(&said.stdout).unwrap();
     let lines: Vec<_> = said["stdout"].as_str().unwrap().lines().collect();
     assert_eq!(lines[0], "65534 False", "{said}");
-    // The file's mode admits everybody, but Landlock, which needs no privilege, does not.
+    // The mode of the file permits reading, but Landlock, which needs no privileges, denies it.
     if landlock {
         assert_eq!(lines[1], "PermissionError", "{said}");
     }
     assert_eq!(mark.alive(), 0);
-    // File modes apply to this host, yet folders that a command made read-only are deleted with the call's folder.
+    // File modes apply to this host. Folders that a command made read-only are deleted with the call's folder nevertheless.
     let lock = "import os\n\
         base = os.environ['TMPDIR']\n\
         os.makedirs(f'{base}/go/mod/a')\n\
@@ -134,7 +134,7 @@ pub(crate) async fn unprivileged_host_restricts_its_commands_case() -> Ran {
         assert_eq!(said["stdout"], "locked\n", "{said}");
         assert_eq!(left_in(path), [""; 0]);
     }
-    // The helper runs as the same user and holds the job's environment. A job cannot look into it, even without any other mechanism.
+    // The helper runs as the same user and has the job's environment in its memory. A job cannot inspect the helper, even without the other mechanisms.
     let script = "import os\ntry: print(os.readlink(f'/proc/{os.getppid()}/exe'))\nexcept OSError as error: print(type(error).__name__)";
     let said = as_nobody(script, &["bare"]).unwrap();
     let said: Value = serde_json::from_slice(&said.stdout).unwrap();

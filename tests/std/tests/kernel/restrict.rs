@@ -19,7 +19,7 @@ pub(crate) async fn job_reads_and_writes_only_granted_paths_case() -> Ran {
         "cat given; echo new > made && cat made; cat {0}/kept; echo x > {0}/kept; echo x > {0}/made; rm {0}/kept; ls {0}; ln {0}/kept got; true",
         outside.display()
     );
-    // Also without namespaces, so that Landlock alone is tested.
+    // The second isolation has no namespaces, so that only Landlock is tested.
     for isolation in [isolation(), isolation().without(Mechanism::PidNamespace)] {
         let ran = run(&isolation, sh(&script).cwd(inside).writes(inside)).await;
         assert_eq!(ran.stdout.text(), "givennew\n", "{}", ran.stderr.text());
@@ -86,7 +86,7 @@ impl Drop for Modes {
     }
 }
 
-// D4: a job of root cannot change the mode of a device, of `/sys` or of a cgroup.
+// D4: a job that runs as root cannot change the mode of a device, of `/sys` or of a cgroup.
 pub(crate) async fn devices_sysfs_and_cgroups_keep_their_modes_case() -> Ran {
     needs(Mechanism::ReadOnlyMounts).await?;
     let paths = ["/dev/full", "/dev/tty", "/sys/kernel", "/sys/fs/cgroup"];
@@ -105,15 +105,15 @@ pub(crate) async fn devices_sysfs_and_cgroups_keep_their_modes_case() -> Ran {
         assert_eq!(refused, 2, "{}", ran.stderr.text());
         assert_eq!(Modes::read(&paths).0, before.0, "{isolation:?}");
     }
-    // Control test: without the mechanism the change succeeds, so the kernel alone does not refuse it.
+    // Control test: without the mechanism, the change succeeds, so only the mechanism prevents it.
     let ran = run(&isolation().without(Mechanism::ReadOnlyMounts), sh(&script)).await;
     assert_ne!(Modes::read(&paths).0, before.0, "{}", ran.stderr.text());
     Ok(())
 }
 
-// D4: whichever mechanisms a host turns off, its jobs cannot change the host's mounts.
+// D4: jobs cannot change the host's mounts, no matter which mechanisms the host turns off.
 pub(crate) fn no_job_changes_the_mounts_of_the_host_case() -> Ran {
-    // Runs in its own mount namespace, so that a failure does not change the machine.
+    // The test runs in a separate mount namespace, so that a failure does not change the machine.
     let child = std::process::Command::new("unshare")
         .arg("-m")
         .arg(std::env::current_exe().unwrap())
@@ -149,7 +149,7 @@ pub(crate) fn mounts_stay() {
     }
 }
 
-// D5: paths that were not granted do not exist for the job, so it cannot connect to a socket there.
+// D5: paths that were not granted do not exist for the job, so it cannot connect to sockets at such paths.
 pub(crate) async fn job_sees_only_granted_paths_case() -> Ran {
     needs(Mechanism::OwnRoot).await?;
     let (inside, outside) = (tempdir().unwrap(), tempdir().unwrap());
@@ -172,7 +172,7 @@ pub(crate) async fn job_sees_only_granted_paths_case() -> Ran {
         inside.display(),
         outside.display()
     );
-    // Landlock refuses to list folders that were not granted, including those of the job's own root.
+    // With Landlock, the job cannot list folders that were not granted, not even in its own root.
     let listed = format!("{}:\ngiven\nlink\nmine\n", inside.display());
     for (isolation, listed) in [
         (isolation(), ""),
@@ -183,7 +183,7 @@ pub(crate) async fn job_sees_only_granted_paths_case() -> Ran {
             .reads(inside.join("link"))
             .writes(inside.join("given/made"))
             .writes(inside.join("mine"))
-            // It is below a writable folder, so it is writable too.
+            // This folder is below a writable folder, so it is writable although it is granted for reading.
             .reads(inside.join("mine/below"))
             .cwd(inside);
         fs::create_dir_all(inside.join("mine/below")).unwrap();
@@ -202,7 +202,7 @@ pub(crate) async fn job_sees_only_granted_paths_case() -> Ran {
         let item = report.item("sockets with a path").unwrap();
         assert!(item.mechanism.contains("root of its own") && item.open.is_empty());
     }
-    // The host's `/proc` leads to the host's root.
+    // A path through the host's `/proc` leads to the host's root.
     let around = |pid: u32| {
         let there = format!("/proc/{pid}/root{}", socket.display());
         connect.replace(&*socket.display().to_string(), &there)
@@ -226,7 +226,7 @@ pub(crate) async fn job_sees_only_granted_paths_case() -> Ran {
     let granted = run(&isolation(), sh(&connect).writes(outside)).await;
     assert_eq!(granted.stdout.text(), "", "{}", granted.stderr.text());
     assert!(listener.accept().is_ok());
-    // The error for a program that the job may not read differs from that for one that does not exist.
+    // The error for a program that was not granted differs from the error for a nonexistent program.
     let program = inside.join("program");
     fs::write(&program, "#!/bin/sh\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -281,7 +281,7 @@ pub(crate) async fn job_cannot_read_other_processes_environment_case() -> Ran {
             .replace("PWD=/\0", "");
         assert_eq!(others, "");
     }
-    // The supervisor runs as the same user and holds the job's environment. It cannot be read without Landlock either.
+    // The supervisor runs as the same user and has the job's environment in its memory. The job cannot read this memory, even without Landlock.
     let bare = isolation()
         .without(Mechanism::Landlock)
         .without(Mechanism::PidNamespace);
@@ -376,7 +376,7 @@ pub(crate) async fn job_without_a_network_cannot_send_udp_case() -> Ran {
     Ok(())
 }
 
-// S1-96: the memory limit applies to all processes together, even if each stays below it.
+// S1-96: the memory limit applies to the sum of all processes of a job.
 pub(crate) async fn memory_limit_covers_all_processes_of_a_job_case() -> Ran {
     needs(Mechanism::MemoryCgroup).await?;
     let limits = Limits::default().memory(256 << 20);

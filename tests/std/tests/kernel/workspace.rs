@@ -1,4 +1,4 @@
-//! Deletion of conversations and instances by a host that file modes apply to.
+//! Deletion of conversations and instances by a host that is not root, to which file modes apply.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use test_support::{Missing, Ran};
 use tool_std::workspace::Workspaces;
 
-/// Variable that names the part of a case that a child process runs as another user.
+/// The variable that names the part of a case that a child process runs as a different user.
 pub(crate) const CHILD: &str = "STD_TESTS_KERNEL_CHILD";
 
-/// Runs that part if this process is such a child.
+/// If this process is such a child, runs the part of the case and returns true.
 pub(crate) fn child() -> bool {
     let Some(name) = std::env::var_os(CHILD) else {
         return false;
@@ -21,12 +21,12 @@ pub(crate) fn child() -> bool {
         Some("skips_unremovable_files") => skips_unremovable_files(),
         Some("packs_work") => crate::hosts::packs_work(),
         Some("mounts_stay") => crate::restrict::mounts_stay(),
-        other => panic!("no child {other:?}"),
+        other => panic!("there is no part {other:?}"),
     }
     true
 }
 
-/// Runs [`child`] as a user whom file modes apply to.
+/// Runs [`child`] in a child process as a user to whom file modes apply.
 fn as_nobody(name: &str, root: &Path) -> Ran {
     fs::set_permissions(root, fs::Permissions::from_mode(0o777)).unwrap();
     let own = root.join("tests");
@@ -46,7 +46,7 @@ fn as_nobody(name: &str, root: &Path) -> Ran {
     }
 }
 
-/// Creates files as a program may leave them, for example Go's module cache: folders that their owner may not write, list or enter.
+/// Creates files like those of Go's module cache: folders whose modes forbid their owner to write, list or enter them.
 fn locked_tree(base: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -70,7 +70,7 @@ fn locked_tree(base: &Path) {
     set(base.to_owned(), 0o500);
 }
 
-// S1-89, S1-90: read-only files are deleted, even if file modes apply to the host.
+// S1-89, S1-90: read-only files and folders are deleted, even if file modes apply to the host.
 pub(crate) fn read_only_files_are_deleted_case() -> Ran {
     let root = tempfile::tempdir().unwrap();
     as_nobody("removes_read_only_files", root.path())?;
@@ -100,11 +100,11 @@ fn removes_read_only_files() {
     assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
 }
 
-// S1-89: files that cannot be removed do not keep others, above all tokens, from being removed.
+// S1-89: if some files cannot be removed, all other files, in particular tokens, are removed nevertheless.
 pub(crate) fn deleting_an_instance_skips_unremovable_files_case() -> Ran {
     let root = tempfile::tempdir().unwrap();
     let base = root.path().join("ws/acme");
-    // Files of another user in folders that this host may not empty.
+    // These files belong to a different user, and the host may not delete files in their folders.
     let stuck = ["conversations/a/stuck/in", "conversations/b/stuck/in"];
     for folder in stuck {
         fs::create_dir_all(base.join(folder)).unwrap();
@@ -138,7 +138,7 @@ pub(crate) fn deleting_an_instance_skips_unremovable_files_case() -> Ran {
         }
     }
     as_nobody("skips_unremovable_files", root.path())?;
-    // A host with the permission tries again.
+    // A host with the necessary permissions deletes the remaining files.
     let workspaces = Workspaces::new(root.path().join("ws"));
     assert!(workspaces.delete_instance("acme").unwrap());
     assert_eq!(fs::read_dir(root.path().join("ws")).unwrap().count(), 0);

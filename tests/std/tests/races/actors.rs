@@ -11,7 +11,7 @@ use crate::scene::{Scene, text};
 use crate::trial::{CANARY, UNNAMED};
 use crate::world::{TOKEN, output, script};
 
-/// A tool, or one of its operations.
+/// A tool or an operation of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Actor {
     WriteFile,
@@ -25,7 +25,7 @@ pub(crate) enum Actor {
     Fetch,
     Push,
     Clone,
-    // The remaining actors change nothing.
+    // The following actors only read.
     ReadFile,
     ReadFileParts,
     ListDirectory,
@@ -82,17 +82,17 @@ impl Actor {
         self < A::ReadFile
     }
 
-    /// Whether the tool contacts the git server.
+    /// Returns whether the tool contacts the git server.
     pub(crate) fn is_remote(self) -> bool {
         matches!(self, A::Fetch | A::Push | A::Clone)
     }
 
-    /// Whether the tool writes to the repository.
+    /// Returns whether the tool writes to the repository.
     pub(crate) fn writes_git(self) -> bool {
         self.writes() && self > A::HttpRequest
     }
 
-    /// Whether the tool may change the file that all tools use.
+    /// Returns whether the tool may change the file that all tools use.
     pub(crate) fn changes_file(self) -> bool {
         matches!(
             self,
@@ -102,17 +102,17 @@ impl Actor {
 }
 
 impl Turn {
-    /// A name that no other call has.
+    /// Returns a name that no other call has.
     pub(crate) fn name(&self) -> String {
         format!("{}-{}", self.seat, self.round)
     }
 
-    /// The file that a commit of this seat contains.
+    /// Returns the file that a commit of this seat contains.
     pub(crate) fn own_file(&self) -> String {
         format!("own-{}", self.seat)
     }
 
-    /// The branch that this call uses.
+    /// Returns the branch that this call uses.
     pub(crate) fn branch(&self) -> String {
         match self.actor {
             A::Fetch => format!("fetched-{}", self.seat),
@@ -121,7 +121,7 @@ impl Turn {
         }
     }
 
-    /// Creates what the call needs.
+    /// Creates the files and branches that the call needs.
     pub(crate) fn prepare(&self, scene: &Scene) {
         let (name, branch) = (self.name(), self.branch());
         match self.actor {
@@ -176,7 +176,7 @@ impl Turn {
                 json!({ "url": scene.url(&format!("/request/{name}")), "method": "POST", "body": json!(name).to_string() }),
             ),
             A::Commit => {
-                // One seat commits everything, the other only its own file.
+                // The first seat commits all files, and the second seat only its own file.
                 let paths = (seat == 1).then(|| vec![self.own_file()]);
                 (
                     "git_commit",
@@ -218,7 +218,7 @@ impl Turn {
         }
     }
 
-    /// Calls the tool. In any race, the call must end without a panic and must not show hidden text.
+    /// Calls the tool. Checks that the call did not panic and that its result contains no text from outside and no token.
     pub(crate) async fn call(&self, scene: &Scene) -> Outcome {
         let (tool, arguments) = self.arguments(scene);
         let shown = |told: &str| {

@@ -1,4 +1,4 @@
-//! Checks of the workspace and the results after a race.
+//! Checks of the workspace and of the results after a race.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::scene::{FILE, Scene, edited, text};
 /// A call and its outcome.
 pub(crate) type Done<'a> = (&'a Turn, &'a Outcome);
 
-/// Returns the texts that the file may have, in any order of the calls.
+/// Returns all texts that the file may have, depending on the order of the calls.
 pub(crate) fn possible(before: &str, turns: &[Turn]) -> Vec<String> {
     let mut texts = vec![before.to_owned()];
     for turn in turns {
@@ -31,7 +31,7 @@ pub(crate) fn possible(before: &str, turns: &[Turn]) -> Vec<String> {
     texts
 }
 
-/// Checks that the file holds one whole text, and that a change that only one call made is still in it.
+/// Checks that the file has one complete text and contains the change of each call that succeeded and was not overwritten.
 pub(crate) fn file(scene: &Scene, before: &str, done: [Done<'_>; 2]) {
     let turns = done.map(|(turn, _)| *turn);
     let Ok(now) = fs::read_to_string(scene.file()) else {
@@ -39,7 +39,7 @@ pub(crate) fn file(scene: &Scene, before: &str, done: [Done<'_>; 2]) {
     };
     assert!(
         possible(before, &turns).contains(&now),
-        "{turns:?} left {}",
+        "the file has a wrong text after {turns:?}: {}",
         start(&now)
     );
     for (at, (turn, outcome)) in done.iter().enumerate() {
@@ -59,7 +59,7 @@ pub(crate) fn file(scene: &Scene, before: &str, done: [Done<'_>; 2]) {
             Actor::EditFile if alone => {
                 assert_eq!(now, edited(before, turn.seat, &turn.name()), "{turns:?}");
             }
-            // Neither edit may overwrite the other's change.
+            // If both edits succeeded, the file must contain both.
             Actor::EditFile if other.actor == Actor::EditFile && other_outcome.is_ok() => {
                 let both = edited(before, turn.seat, &turn.name());
                 let both = edited(&both, other.seat, &other.name());
@@ -70,7 +70,7 @@ pub(crate) fn file(scene: &Scene, before: &str, done: [Done<'_>; 2]) {
     }
 }
 
-/// Checks that the result of a call agrees with what the call did.
+/// Checks that the result of a call agrees with its effect.
 pub(crate) fn result(scene: &Scene, before: &str, (turn, outcome): Done<'_>, other: &Turn) {
     let Ok(value) = outcome else { return };
     let (name, branch) = (turn.name(), turn.branch());
@@ -158,7 +158,7 @@ pub(crate) fn result(scene: &Scene, before: &str, (turn, outcome): Done<'_>, oth
             let found = value["paths"].to_string();
             assert!(
                 !found.contains("/.~") || other.actor.writes(),
-                "the name of a temporary file is shown: {found}"
+                "the result has the name of a temporary file: {found}"
             );
         }
         Actor::SearchFiles => assert!(!value["files"].to_string().contains("canary-")),
@@ -173,7 +173,7 @@ pub(crate) fn result(scene: &Scene, before: &str, (turn, outcome): Done<'_>, oth
     }
 }
 
-/// Checks that the commit in a result is the one that the call made.
+/// Checks that the commit in a result is the commit that the call created.
 fn commit(scene: &Scene, turn: &Turn, value: &Value) {
     let commit = value["commit"].as_str().unwrap();
     let message = scene.git(&["log", "-1", "--format=%s", commit]);
@@ -190,7 +190,7 @@ fn commit(scene: &Scene, turn: &Turn, value: &Value) {
     let first = same.next().unwrap();
     assert!(
         same.all(|line| line == first),
-        "a part of a text is committed"
+        "the committed file has parts of two texts"
     );
 }
 

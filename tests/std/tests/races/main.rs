@@ -1,6 +1,6 @@
 //! Races of two tools in one conversation, and of each tool with a program that swaps files.
 //!
-//! Each pair of tools runs once, or as often as `STD_TESTS_ROUNDS` says (`.ci/slow races`).
+//! Each pair of tools runs once, or `STD_TESTS_ROUNDS` times (`.ci/slow races`).
 
 #![allow(
     clippy::unwrap_used,
@@ -31,7 +31,7 @@ mod pairs;
 mod scene;
 mod swaps;
 
-/// Number of rounds of each race.
+/// Returns the number of rounds of each race.
 fn rounds() -> usize {
     let said = std::env::var("STD_TESTS_ROUNDS").ok();
     said.map_or(1, |rounds| rounds.parse().unwrap())

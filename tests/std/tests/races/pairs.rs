@@ -25,7 +25,7 @@ fn pairs(wanted: impl Fn(Actor, Actor) -> bool) -> Vec<(Actor, Actor)> {
 
 async fn run(pairs: Vec<(Actor, Actor)>) {
     let scene = Arc::new(Scene::new().await);
-    // Each call must work without a race, otherwise the outcomes below prove nothing.
+    // Each call must succeed without a race. Otherwise the outcomes of the races prove nothing.
     let mut works: Vec<Actor> = pairs.iter().flat_map(|pair| [pair.0, pair.1]).collect();
     works.sort_unstable();
     works.dedup();
@@ -38,12 +38,12 @@ async fn run(pairs: Vec<(Actor, Actor)>) {
         scene.reset();
         turn.prepare(&scene);
         if let Err(error) = turn.call(&scene).await {
-            panic!("{actor:?} fails alone: {error}");
+            panic!("{actor:?} fails without a race: {error}");
         }
     }
     for (number, pair) in pairs.into_iter().enumerate() {
         for round in 0..rounds() {
-            // Long enough for every call on every machine; the timeout only names the pair that hangs.
+            // The timeout is long enough for every machine. It serves only to report a pair that hangs.
             let round = number * 10_000 + round;
             let raced = tokio::time::timeout(Duration::from_mins(10), race(&scene, pair, round));
             assert!(raced.await.is_ok(), "{pair:?} does not end");
@@ -73,7 +73,7 @@ async fn race(scene: &Arc<Scene>, (one, other): (Actor, Actor), round: usize) {
         turn.prepare(scene);
     }
     let before = fs::read_to_string(scene.file()).unwrap();
-    // One call starts a little later than the other, by a different delay in each round.
+    // In each round, one of the calls is delayed by a different time.
     let late = |seat: usize| {
         let milliseconds = if round % 2 == seat { round * 7 % 40 } else { 0 };
         Duration::from_millis(u64::try_from(milliseconds).unwrap())
@@ -91,7 +91,7 @@ async fn race(scene: &Arc<Scene>, (one, other): (Actor, Actor), round: usize) {
     checks::file(scene, &before, done);
     checks::result(scene, &before, done[0], &turns[1]);
     checks::result(scene, &before, done[1], &turns[0]);
-    // Branches of these rounds are deleted, because they would slow down later ones.
+    // Delete the branches of this round, because they would slow down later rounds.
     for turn in &turns {
         if matches!(
             turn.actor,
@@ -108,13 +108,13 @@ async fn race(scene: &Arc<Scene>, (one, other): (Actor, Actor), round: usize) {
     }
 }
 
-// D1, D2: two tools that write files, run at once in one conversation.
+// D1, D2: file tools that run at the same time in one conversation lose no change and return correct results.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn file_tools_run_concurrently_in_pairs() {
     run(pairs(|one, other| !one.writes_git() && !other.writes_git())).await;
 }
 
-// D1, D2: a tool that writes to the repository, run at once with each local tool.
+// D1, D2: a tool that writes to the repository and any local tool that runs at the same time return correct results.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn repository_tools_run_concurrently_in_pairs() {
     run(pairs(|one, other| {
@@ -123,7 +123,7 @@ async fn repository_tools_run_concurrently_in_pairs() {
     .await;
 }
 
-// D1, D2: a tool that contacts the git server, run at once with every other tool.
+// D1, D2: a tool that contacts the git server and any other tool that runs at the same time return correct results.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn git_server_tools_run_concurrently_in_pairs() {
     run(pairs(|one, other| one.is_remote() || other.is_remote())).await;

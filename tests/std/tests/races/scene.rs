@@ -1,4 +1,4 @@
-//! The scene of a race: a conversation with a clone, its servers and all tools.
+//! The setup of a race: a conversation with a clone, servers and all tools.
 
 use std::fs;
 use std::path::PathBuf;
@@ -24,13 +24,13 @@ use crate::world::{TOKEN, World, clone, isolation};
 /// The file of the clone that all tools use.
 pub(crate) const FILE: &str = "README.md";
 
-/// Returns a text in which a mixture of two versions is detectable: two lines to edit, and many identical ones.
+/// Returns a text with one line for the edits of each seat and many identical lines. A mixture of two such texts is detectable.
 pub(crate) fn text(marker: &str) -> String {
     let line = format!("{marker} {}\n", "-".repeat(80));
     format!("slot-0\nslot-1\n{}", line.repeat(400))
 }
 
-/// Returns the text after an edit of a seat's line.
+/// Returns the text after an edit of the line of a seat.
 pub(crate) fn edited(text: &str, seat: usize, by: &str) -> String {
     text.replace(&format!("slot-{seat}\n"), &format!("slot-{seat} by {by}\n"))
 }
@@ -38,7 +38,7 @@ pub(crate) fn edited(text: &str, seat: usize, by: &str) -> String {
 pub(crate) struct Scene {
     pub(crate) world: World,
     pub(crate) git_server: Server,
-    /// A server on the same port of a different address, where a malicious setting may send git.
+    /// A server on the same port of a different address, to which a malicious setting redirects git.
     pub(crate) other_server: Server,
     pub(crate) web_server: stand_ins::Server,
     pub(crate) cx: ToolContext,
@@ -105,12 +105,12 @@ impl Scene {
         self.world.workspace()
     }
 
-    /// Path of the file that all tools use.
+    /// Returns the path of the file that all tools use.
     pub(crate) fn file(&self) -> PathBuf {
         self.clone.join(FILE)
     }
 
-    /// Path of something in the clone, as a model writes it.
+    /// Returns a path in the clone in the form that a model writes.
     pub(crate) fn shown(&self, below: &str) -> String {
         let clone = self.clone.strip_prefix(self.workspace()).unwrap();
         clone.join(below).to_str().unwrap().to_owned()
@@ -126,7 +126,7 @@ impl Scene {
         self.world.git(&self.world.path("srv/acme/site.git"), args)
     }
 
-    /// Reverts what the last round did to the working tree.
+    /// Reverts the changes of the last round in the working tree.
     pub(crate) fn reset(&self) {
         self.git(&["checkout", "-qf", "main"]);
         self.git(&["clean", "-ffdqx"]);
@@ -136,7 +136,7 @@ impl Scene {
         self.web_server.url("public.example", path)
     }
 
-    /// Lists temporary files that a tool should have removed.
+    /// Lists temporary files that a tool has not removed.
     pub(crate) fn left_behind(&self) -> Vec<PathBuf> {
         let mut left: Vec<PathBuf> = crate::world::tree(&self.workspace())
             .into_keys()
@@ -151,7 +151,7 @@ impl Scene {
     }
 }
 
-/// Returns every tool except `git_push`, which waits for an approval: the tests call its body.
+/// Returns every tool except `git_push`. It needs an approval, so the tests call its body directly.
 fn tools() -> Toolset {
     Registry::builder()
         .tool::<read_file>()

@@ -1,4 +1,4 @@
-//! Races of each tool with a program that swaps files and folders for links, pipes and each other, and the parts of a `.git` as well.
+//! Races of each tool with a program that exchanges files and folders with links, pipes and each other, including the parts of `.git`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,15 +14,15 @@ use crate::rounds;
 use crate::scene::{FILE, Scene, text};
 use crate::world::{TOKEN, holding, script};
 
-/// Two names in the workspace that are exchanged.
+/// Two names in the workspace that the program exchanges.
 type Swap = (PathBuf, PathBuf);
 
-/// Path of a repository outside of the workspace.
+/// Returns the path of a repository outside of the workspace.
 fn other_repository(scene: &Scene) -> PathBuf {
     scene.world.path("elsewhere/repository")
 }
 
-/// Creates everything that a program of the workspace could swap, next to the originals.
+/// Creates files, folders and links next to the originals, and returns the pairs of names that a program could exchange.
 fn swaps(scene: &Scene) -> Vec<Swap> {
     let clone = &scene.clone;
     let beside = scene.workspace().join("beside");
@@ -105,12 +105,12 @@ fn swaps(scene: &Scene) -> Vec<Swap> {
     ]
 }
 
-/// Exchanges names until it is stopped, and leaves each in its original place. Returns how often.
+/// Exchanges the names until it is stopped, and restores each of them. Adds the number of exchanges to `count`.
 fn exchange(swaps: &[Swap], stop: &AtomicBool, count: &AtomicUsize) {
     while !stop.load(Ordering::Relaxed) {
         for (one, other) in swaps {
             for _ in 0..20 {
-                // If a tool has just removed one of the names, there is nothing to exchange.
+                // The exchange fails if a tool has just removed one of the names.
                 let swapped = renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE);
                 if swapped.is_ok() {
                     count.fetch_add(1, Ordering::Relaxed);
@@ -162,12 +162,12 @@ async fn beside(
     done
 }
 
-/// Checks that the effect of a successful call is in the workspace, under whatever name it has now.
+/// Checks that the effect of a successful call is in the workspace, under any name.
 fn is_true(scene: &Scene, (turn, outcome): &(Turn, Outcome), is_last: bool) {
     let Ok(value) = outcome else { return };
     let name = turn.name();
     match turn.actor {
-        // A later call overwrites the text.
+        // Only the text of the last call is checked, because later calls overwrite earlier texts.
         Actor::WriteFile if is_last => {
             let wanted = text(&format!("write {name}"));
             let found = holding(&scene.workspace(), &format!("write {name} "));
@@ -185,7 +185,7 @@ fn is_true(scene: &Scene, (turn, outcome): &(Turn, Outcome), is_last: bool) {
             let found = holding(&scene.workspace(), &format!("slot-0 by {name}\n"));
             assert!(!found.is_empty(), "{value}");
         }
-        // `mv` may meet something that it cannot replace.
+        // The exit code may be nonzero, because `mv` cannot replace a folder.
         Actor::RunCommand => {
             assert_eq!(value["ended"], "exited", "{value}");
             let all = value["stdout"] == format!("{name}\n");
@@ -208,7 +208,7 @@ fn is_true(scene: &Scene, (turn, outcome): &(Turn, Outcome), is_last: bool) {
     }
 }
 
-// D1, D2: a program that swaps files next to each tool leads none outside and makes none return a wrong result.
+// D1, D2: while a program exchanges files, no tool accesses files outside or returns a wrong result.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_tool_escapes_or_misreports_while_files_are_swapped() {
     let scene = Arc::new(Scene::new().await);
@@ -219,7 +219,7 @@ async fn no_tool_escapes_or_misreports_while_files_are_swapped() {
     let of_other = crate::world::tree(&other);
     let swaps = swaps(&scene);
     for (at, actor) in Actor::ALL.into_iter().enumerate() {
-        // In groups, so that every call meets each swap; a swap that redirects git keeps it from working.
+        // Exchange a few names at a time, so that each exchange happens during a call, and because some exchanges make git fail.
         for (group, swaps) in swaps.chunks(4).enumerate() {
             restore(&scene);
             for round in 0..rounds().max(2) {
@@ -248,7 +248,7 @@ async fn no_tool_escapes_or_misreports_while_files_are_swapped() {
     assert!(holding(&scene.workspace(), TOKEN).is_empty());
 }
 
-/// Restores the file that all tools use, whatever a tool left in its place.
+/// Restores the file that all tools use, even if a folder or a link has its name.
 fn restore(scene: &Scene) {
     let file = scene.clone.join(FILE);
     if !file.symlink_metadata().is_ok_and(|meta| meta.is_file()) {

@@ -1,4 +1,4 @@
-//! Rows of the store, converted to the simulator's own types.
+//! The rows of the stores, converted to the simulator's types.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::facts::{Place, World, greeted};
 use crate::plan::Who;
 use crate::store::{Part, Shared};
 
-/// Returns the place of the call that an effect belongs to.
+/// Returns the place of the call that has an effect.
 pub(super) fn place_of(world: &World, row: &EffectRow) -> Place {
     let intent = &row.intent;
     place(
@@ -36,9 +36,9 @@ fn place(world: &World, identity: &CallId, thread: Option<&str>, tool: &str) -> 
 pub(crate) struct EffectSeen {
     pub(crate) place: Place,
     pub(crate) state: &'static str,
-    /// Whether the ledger says that an end came late or contradicts an operator.
+    /// Whether the row records that an end arrived late or contradicts an operator.
     pub(crate) late: bool,
-    /// Whether an operator has settled it.
+    /// Whether an operator has settled the effect.
     pub(crate) settled: bool,
     pub(crate) text: String,
 }
@@ -54,10 +54,10 @@ pub(crate) struct AuditSeen {
 /// An approval in the store.
 pub(crate) struct ApprovalSeen {
     pub(crate) place: Place,
-    /// Key of the call. A call has several approvals if its policy has changed.
+    /// The key of the call. A call has several approvals if the policy has changed.
     pub(crate) call: String,
     pub(crate) user: String,
-    /// The arguments that were granted; `None` if nothing was.
+    /// The arguments for which the approval was granted. `None` if it was not granted.
     pub(crate) granted: Option<String>,
     /// Whether a person has denied the call.
     pub(crate) denied: bool,
@@ -67,7 +67,7 @@ pub(crate) struct ApprovalSeen {
 pub(crate) struct MessageSeen {
     pub(crate) place: Place,
     pub(crate) role: &'static str,
-    /// The run that a user's message begins.
+    /// The run that this user's message begins.
     pub(crate) begins: Option<usize>,
     /// The error kind in a tool's result.
     pub(crate) error: Option<String>,
@@ -76,12 +76,12 @@ pub(crate) struct MessageSeen {
     pub(crate) content: String,
 }
 
-/// Everything in the store, read without faults.
+/// All rows of the stores, read without faults.
 pub(crate) struct Rows {
     pub(crate) effects: Vec<EffectSeen>,
     pub(crate) audit: Vec<AuditSeen>,
     pub(crate) approvals: Vec<ApprovalSeen>,
-    /// Threads, by workspace and conversation.
+    /// The threads, by workspace and conversation.
     pub(crate) threads: Vec<(Who, Vec<MessageSeen>)>,
 }
 

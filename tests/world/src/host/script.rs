@@ -1,4 +1,4 @@
-//! The scripted model of a run, and the layer around every body.
+//! The scripted model of a run, and the layer that makes bodies fail.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::plan::{Call, HookFault, Run};
 use crate::process::Process;
 use crate::tools::is_relay;
 
-/// A model that answers the users' messages of a thread in order, with the scripts of their runs.
+/// A model that answers the users' messages of a thread in order, with the scripts of the runs.
 pub(super) struct Script {
-    /// Index of the run that is driven.
+    /// The index of the run that is driven.
     pub(super) index: usize,
     /// All runs of the plan.
     pub(super) runs: Arc<[Run]>,
@@ -69,7 +69,7 @@ impl Model for Script {
 }
 
 impl Script {
-    /// Returns the first message, of the runs that users have begun, that is not in the thread yet.
+    /// Returns the first message that is not in the thread yet, in the order of the runs that users have begun.
     fn answer(&self, thread: &[Message]) -> ModelMessage {
         let said: Vec<Written> = thread.iter().filter_map(written).collect();
         let users = thread.iter().filter(|of| of.role == Role::User);
@@ -100,7 +100,7 @@ impl Script {
     }
 }
 
-/// Returns which message of a model a message of the thread is.
+/// Returns the identity of a model's message in the thread.
 fn written(message: &Message) -> Option<Written> {
     let said = (message.role == Role::Assistant).then_some(&message.content)?;
     let said: ModelMessage = serde_json::from_str(said).ok()?;

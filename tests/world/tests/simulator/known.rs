@@ -1,4 +1,4 @@
-//! Regression tests of the kept plans: each still does what it was kept for, and no unexplained invariant fires.
+//! Regression tests with the kept plans. A plan of an open finding makes its invariant fire; a plan of a fixed finding makes no unexplained invariant fire.
 
 #![allow(
     clippy::unwrap_used,
@@ -46,7 +46,7 @@ fn check(file: &Path, plan: &Plan, open: &BTreeSet<String>) -> Result<(), String
         )),
         State::Open => Ok(()),
         State::Fixed => {
-            // Invariants of an open finding may fire here too, except for the plan's own.
+            // Invariants of open findings may fire too, except for the invariants of this plan.
             let mut open = open.clone();
             for own in std::iter::once(&expect.invariant).chain(&expect.also) {
                 open.remove(own);

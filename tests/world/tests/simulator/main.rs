@@ -1,4 +1,4 @@
-//! The simulator: one seed always gives the same run, and the kept plans do what they were kept for.
+//! Tests of the simulator: a seed always gives the same run, and the kept plans make the expected invariants fire.
 
 mod determinism;
 mod known;

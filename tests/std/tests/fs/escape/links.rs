@@ -1,4 +1,4 @@
-//! Symbolic links of all kinds that lead out of the workspace.
+//! Symbolic links that lead out of the workspace.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{CANARY, Trial};
 
-/// Targets of links outside of the workspace.
+/// Returns targets of links outside of the workspace.
 fn targets(trial: &Trial) -> Vec<PathBuf> {
     let above = trial.place.path.parent().unwrap().to_owned();
     let around = trial.place.around().to_owned();
@@ -39,7 +39,7 @@ fn targets(trial: &Trial) -> Vec<PathBuf> {
         "/dev/zero",
         "/dev/stdin",
         "/dev/tty",
-        // Files that do not exist: writing must not create them.
+        // These files do not exist, and a write must not create them.
         "../new",
         "../conv2/new",
         "../conv2/new/deeper",
@@ -66,7 +66,7 @@ fn targets(trial: &Trial) -> Vec<PathBuf> {
     targets
 }
 
-// S1-76, S1-78: no tool follows a link that leads outside.
+// S1-76, S1-78: no tool follows a link to a target outside.
 #[tokio::test]
 async fn no_tool_follows_a_link_outside() {
     let trial = Trial::new();
@@ -74,7 +74,7 @@ async fn no_tool_follows_a_link_outside() {
     let targets = targets(&trial);
     assert!(targets.len() >= 65);
     for target in &targets {
-        // The link itself, a path below it, a link to it, and one in a subfolder.
+        // The paths below use the link itself, paths through it, a link to it, and a link in a subfolder.
         symlink(target, base.join("link")).unwrap();
         symlink("link", base.join("second")).unwrap();
         symlink("../../second", base.join("a/b/third")).unwrap();
@@ -97,7 +97,7 @@ async fn no_tool_follows_a_link_outside() {
             "none/../second/secret",
             &base.join("link/secret").display().to_string(),
         ] {
-            // Paths are resolved as text, so `link/..` is the workspace again.
+            // Tools resolve `..` in the text of the path, so `link/..` is the workspace.
             if path.contains("..") {
                 trial.every_tool(path).await;
             } else {
@@ -109,7 +109,7 @@ async fn no_tool_follows_a_link_outside() {
         assert_eq!(
             fs::read_link(base.join("link")).unwrap(),
             *target,
-            "writing replaced a link"
+            "a tool replaced the link"
         );
         for link in ["link", "second", "a/b/third"] {
             fs::remove_file(base.join(link)).unwrap();
@@ -121,7 +121,7 @@ async fn no_tool_follows_a_link_outside() {
     assert!(!PathBuf::from("/tmp/not-there-yet").exists());
 }
 
-// S1-76: a link that stays inside is read, and never written through.
+// S1-76: tools read through a link to a target inside, but never write through it.
 #[tokio::test]
 async fn a_link_that_stays_inside_is_read_and_never_written_through() {
     let trial = Trial::new();
@@ -171,7 +171,7 @@ async fn a_link_that_stays_inside_is_read_and_never_written_through() {
         trial.refused(path).await;
     }
     assert_eq!(trial.place.holds("a/b/inside.txt"), "inside\n");
-    // A directory walk follows no link, so it ends and lists each file once.
+    // A directory walk does not follow links, so it ends and lists each file once.
     let out = trial.place.ok("find_files", json!({"pattern": "*"})).await;
     assert_eq!(out["paths"], json!(["a/b/inside.txt", "file"]));
     let out = trial
@@ -179,7 +179,7 @@ async fn a_link_that_stays_inside_is_read_and_never_written_through() {
         .ok("search_files", json!({"pattern": "inside"}))
         .await;
     assert_eq!(out["matches"], 2);
-    // The start of a search may be a link.
+    // A search may start at a link.
     for start in ["folder", "link"] {
         let args = json!({"pattern": "inside", "path": start, "glob": "*.txt"});
         let out = trial.place.ok("search_files", args).await;
@@ -188,7 +188,7 @@ async fn a_link_that_stays_inside_is_read_and_never_written_through() {
     trial.is_untouched();
 }
 
-// S1-78: ignore files lead nowhere outside either.
+// S1-78: ignore rules are read only from regular files inside.
 #[tokio::test]
 async fn ignore_rules_are_read_only_from_regular_files() {
     use rustix::fs::{CWD, Mode, mkfifoat};

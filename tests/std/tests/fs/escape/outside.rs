@@ -1,4 +1,4 @@
-//! Files and folders around a workspace, watched with inotify.
+//! Files and folders next to a workspace, which are watched with inotify.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,10 +12,10 @@ use rustix::io::Errno;
 
 use super::trial::{CANARY, UNNAMED};
 
-/// Folders next to the workspace, relative to its parent, and one next to the root.
+/// Folders next to the workspace and next to the root, relative to the workspace's parent.
 const BESIDE: [&str; 4] = ["conv2", "conv1x", "conv", "../../../outside"];
 
-/// Inode, mode, change time and content of a file.
+/// The inode, mode, change time and content of a file.
 type State = (u64, u32, i64, i64, Vec<u8>);
 
 pub(crate) struct Outside {
@@ -42,7 +42,7 @@ impl Outside {
         let before = folders.iter().flat_map(|folder| state(folder)).collect();
         let watch = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
         for folder in &folders {
-            // A folder's watch reports names in it; the file's own watch also reports access through another hard link.
+            // The watch of a folder reports access by a name in the folder; the watch of a file also reports access through another hard link.
             inotify::add_watch(&watch, folder, WatchFlags::ALL_EVENTS).unwrap();
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -60,13 +60,13 @@ impl Outside {
         this
     }
 
-    /// Asserts that nothing outside was even opened.
+    /// Asserts that no file outside was opened.
     pub(crate) fn is_quiet(&self, what: &str) {
         let events = self.events();
         assert!(events.is_empty(), "{what}: {events:?}");
     }
 
-    /// Asserts that nothing outside was read, listed or changed. It may have been opened, because a name inside led to it and its type is only known then.
+    /// Asserts that no file outside was read, listed or changed. A tool may have opened one through a name inside, because it must open a file to find out its type.
     pub(crate) fn is_unread(&self, what: &str) {
         let events = self.events();
         let harmless = ReadFlags::OPEN | ReadFlags::CLOSE_NOWRITE | ReadFlags::ISDIR;
@@ -76,7 +76,7 @@ impl Outside {
         );
     }
 
-    /// Asserts that nothing outside has changed and nothing is new.
+    /// Asserts that all files outside are unchanged and that there are no new ones.
     pub(crate) fn is_unchanged(&self) {
         let after: BTreeMap<_, _> = self
             .folders
@@ -99,8 +99,8 @@ impl Outside {
                 Err(error) => panic!("{error}"),
             }
         }
-        // A process that another test started while these files were written inherits them until it executes its program. A close without an open belongs to a
-        // file that was opened before the watch began.
+        // If another test starts a process while these files are written, the process inherits the open files until it executes its program. A close event without an
+        // open event therefore belongs to a file that was opened before the watch began.
         if !events.iter().any(|event| event.contains(ReadFlags::OPEN)) {
             events.retain(|event| *event != ReadFlags::CLOSE_WRITE);
         }

@@ -1,10 +1,10 @@
-//! Paths as text: `..`, absolute paths and look-alikes.
+//! Path texts that lead outside or resemble such paths: `..`, absolute paths and other spellings.
 
 use std::collections::BTreeSet;
 
 use super::Trial;
 
-/// Spellings of `..` and look-alikes. Only the first three mean `..` on any file system.
+/// Spellings of `..` and texts that resemble it. Only the first three are resolved as `..` by file systems.
 const UPS: [&str; 24] = [
     "..",
     "./..",
@@ -32,7 +32,7 @@ const UPS: [&str; 24] = [
     "..*",
 ];
 
-/// Prefixes that resolve to the workspace itself.
+/// Prefixes that resolve to the workspace.
 const BEFORE: [&str; 10] = [
     "",
     "./",
@@ -46,12 +46,12 @@ const BEFORE: [&str; 10] = [
     "a/b/inside.txt/../../../",
 ];
 
-/// Spellings of `/` and look-alikes.
+/// Spellings of `/` and texts that resemble it.
 const SLASHES: [&str; 8] = [
     "/", "//", "/./", "\\", "\u{2215}", "\u{2044}", "\u{ff0f}", "%2f",
 ];
 
-/// Files outside, relative to the workspace's parent or to the folder four levels above it.
+/// Files outside, each with the number of levels above the workspace from which its path is relative.
 const TARGETS: [(usize, &str); 5] = [
     (1, "conv2/secret"),
     (1, "conv1x/secret"),
@@ -60,7 +60,7 @@ const TARGETS: [(usize, &str); 5] = [
     (1, ""),
 ];
 
-/// Returns paths that lead outside however they are resolved.
+/// Returns paths that lead outside with every method of resolving them.
 pub(super) fn out() -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     for before in BEFORE {
@@ -87,7 +87,7 @@ pub(super) fn out() -> BTreeSet<String> {
     paths
 }
 
-/// Returns paths that are absolute on some system, or that a shell or another system would take outside.
+/// Returns paths that are absolute on some system, or that a shell or another system would resolve to a path outside.
 fn absolute(trial: &Trial) -> BTreeSet<String> {
     let base = trial.place.path.display().to_string();
     let above = trial.place.path.parent().unwrap().display().to_string();
@@ -163,7 +163,7 @@ fn absolute(trial: &Trial) -> BTreeSet<String> {
     paths
 }
 
-/// Returns paths that only look as if they led outside. Inside, they are ordinary names.
+/// Returns paths that resemble paths outside, but are ordinary names inside the workspace.
 fn look_alikes() -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     for up in &UPS[3..] {
@@ -222,13 +222,13 @@ fn look_alikes() -> BTreeSet<String> {
     paths
 }
 
-// S1-73, S1-74, S1-75, S1-77, S1-78: each tool refuses every path that leads outside.
+// S1-73, S1-74, S1-75, S1-77, S1-78: every tool refuses every path that leads outside.
 #[tokio::test]
 async fn every_tool_refuses_paths_outside() {
     let trial = Trial::new();
     let (out, absolute, look_alikes) = (out(), absolute(&trial), look_alikes());
     assert!(out.len() + absolute.len() + look_alikes.len() >= 800);
-    // Every tool refuses the path, and the file that it names does not exist afterwards.
+    // Every tool refuses the path and does not create the file.
     for path in out.iter().chain(&absolute) {
         trial.refused(path).await;
     }
@@ -245,7 +245,7 @@ async fn every_tool_refuses_paths_outside() {
     );
 }
 
-// S1-78: no search pattern leads outside.
+// S1-78: no search pattern matches files outside.
 #[tokio::test]
 async fn no_search_pattern_matches_outside() {
     use serde_json::json;
@@ -272,7 +272,7 @@ async fn no_search_pattern_matches_outside() {
     trial.is_untouched();
 }
 
-// S1-77, S1-78: control test: the same calls do reach files inside.
+// S1-77, S1-78: control test: the same calls access files inside.
 #[tokio::test]
 async fn control_paths_inside_are_reached() {
     let trial = Trial::new();

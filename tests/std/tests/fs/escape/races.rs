@@ -1,4 +1,4 @@
-//! Races: names that alternate between a folder and a link while tools use them.
+//! Races of tools with a program that exchanges names, so that a name alternates between a file or folder and a link.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{CANARY, Trial, UNNAMED};
 
-/// Stops the background thread even if the test fails.
+/// A guard that stops the background thread on drop, even if the test panics.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -18,7 +18,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Exchanges two names in the workspace repeatedly while `during` runs; returns how often.
+/// Exchanges two names in the workspace repeatedly while `during` runs, and returns the number of exchanges.
 fn exchanging(trial: &Trial, one: &str, other: &str, during: impl FnOnce()) -> usize {
     let (one, other) = (trial.place.path.join(one), trial.place.path.join(other));
     let (stop, swaps) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -41,7 +41,7 @@ fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-/// Runs every tool on the paths while `one` and `other` change places.
+/// Runs every tool on the paths while the names `one` and `other` are exchanged.
 fn under_exchange(trial: &Trial, one: &str, other: &str, paths: &[&str], rounds: usize) {
     let runtime = runtime();
     let mut errors = 0;
@@ -52,13 +52,13 @@ fn under_exchange(trial: &Trial, one: &str, other: &str, paths: &[&str], rounds:
         }
     });
     assert!(swaps > rounds, "{swaps}");
-    // If calls never met both states, nothing was raced.
+    // Some calls must see each of the two states; otherwise there was no race.
     let calls = rounds * paths.len() * 12;
     assert!(errors > 0 && errors < calls, "{errors} of {calls}");
     trial.is_untouched();
 }
 
-// S1-76, S1-78: a folder that is swapped for a link leads nowhere outside.
+// S1-76, S1-78: if a folder is exchanged for a link to a folder outside, tools do not follow the link.
 #[test]
 fn folder_swapped_for_a_link_is_not_followed() {
     let trial = Trial::new();
@@ -92,14 +92,14 @@ fn folder_swapped_for_a_link_is_not_followed() {
     );
 }
 
-// S1-76, S1-78: a file that is swapped for a link leads nowhere outside.
+// S1-76, S1-78: if a file is exchanged for a link to a file outside, tools do not follow the link.
 #[test]
 fn file_swapped_for_a_link_is_not_followed() {
     let trial = Trial::new();
     trial.place.put("x", "inside\n");
     let secret = trial.place.around().join("outside/secret");
     symlink(&secret, trial.place.path.join("y")).unwrap();
-    // Writing replaces the name with a new file, so the link has to be created again each time.
+    // A write replaces the name with a new file, so the link is created again in each round.
     let runtime = runtime();
     let stop = AtomicBool::new(false);
     let (one, other) = (trial.place.path.join("x"), trial.place.path.join("y"));
@@ -125,7 +125,7 @@ fn file_swapped_for_a_link_is_not_followed() {
     assert!(text.contains(CANARY));
 }
 
-// S1-78: a directory walk in progress lists nothing outside.
+// S1-78: if folders become links during a directory walk, the walk lists no file outside.
 #[test]
 fn a_walk_lists_nothing_outside_while_folders_become_links() {
     let trial = Trial::new();
@@ -154,7 +154,7 @@ fn a_walk_lists_nothing_outside_while_folders_become_links() {
     trial.is_untouched();
 }
 
-// Nothing is written below `.git`, whatever a name referred to a moment ago.
+// If a folder is exchanged for a link to `.git`, tools do not write through the link.
 #[test]
 fn a_folder_that_becomes_a_link_to_git_is_not_written_through() {
     let trial = Trial::new();
@@ -190,13 +190,13 @@ fn a_folder_that_becomes_a_link_to_git_is_not_written_through() {
     assert!(swaps > 0);
 }
 
-// If a program writes to a file while it is read, the call ends with a text or an error and does not panic.
+// If a program writes to a file while a tool reads it, the call returns a result or an error and does not panic.
 #[test]
 fn file_that_changes_in_place_is_read_or_refused() {
     use std::os::unix::fs::FileExt as _;
 
     let trial = Trial::new();
-    // Longer than the part of a file that is buffered: once with all line ends first, once with all of them last, and once short.
+    // The first two texts are longer than the buffer of a tool, with all line ends at the beginning or at the end. The third has short lines only.
     let (ends, letters) = ("\n".repeat(300_000), "x".repeat(300_000));
     let texts = [
         format!("{ends}{letters}"),

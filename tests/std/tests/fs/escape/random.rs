@@ -7,7 +7,7 @@ use proptest::test_runner::TestRunner;
 
 use super::Trial;
 
-/// Generates a component of a path: existing names inside and outside, `..`, links, and unusual characters.
+/// Returns a strategy for components of paths: existing names inside and outside, `..`, links, and unusual characters.
 fn piece() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "..",
@@ -64,7 +64,7 @@ fn path() -> impl Strategy<Value = String> {
     })
 }
 
-// S1-78: no random path touches anything outside, with any tool.
+// S1-78: no tool accesses a file outside with a random path.
 #[test]
 fn no_random_path_touches_anything_outside() {
     let runtime = tokio::runtime::Builder::new_current_thread()

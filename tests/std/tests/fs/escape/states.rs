@@ -1,4 +1,4 @@
-//! Paths to anything but a plain file of the workspace: hard links, pipes, devices and `.git`.
+//! Paths to hard links, pipes, devices and `.git` in the workspace.
 
 use std::fs;
 use std::os::unix::net::UnixListener;
@@ -9,7 +9,7 @@ use tool_std::workspace::Workspaces;
 
 use super::{CANARY, Trial};
 
-// S1-78: a hard link to a file outside.
+// S1-78: a hard link to a file outside is refused unless the host allows hard links.
 #[tokio::test]
 async fn hard_links_are_refused_unless_the_host_allows_them() {
     let secret = |trial: &Trial| trial.place.path.parent().unwrap().join("conv2/secret");
@@ -18,7 +18,7 @@ async fn hard_links_are_refused_unless_the_host_allows_them() {
     fs::hard_link(secret(&trial), base.join("hard")).unwrap();
     fs::hard_link(secret(&trial), base.join("a/b/hard.txt")).unwrap();
     fs::hard_link(secret(&trial), base.join(".gitignore")).unwrap();
-    // Discard the events of creating the links.
+    // Discard the events that were caused by creating the links.
     trial.outside.events();
     for path in ["hard", "./hard", "a/b/hard.txt", "a/../hard", ".gitignore"] {
         for (tool, arguments) in super::calls(path) {
@@ -61,7 +61,7 @@ async fn hard_links_are_refused_unless_the_host_allows_them() {
     fs::hard_link(secret(&trial), trial.place.path.join("hard")).unwrap();
     let out = trial.place.ok("read_file", json!({"path": "hard"})).await;
     assert!(out["content"].as_str().unwrap().contains(CANARY));
-    // Even then, writing replaces the name and leaves the other hard link unchanged.
+    // Even if hard links are allowed, a write creates a new file under this name and leaves the other hard link unchanged.
     trial
         .place
         .ok("write_file", json!({"path": "hard", "content": "x"}))
@@ -81,7 +81,7 @@ async fn special_files_are_refused_without_waiting() {
     drop(socket);
 }
 
-// Nothing is written below `.git`, however it is spelled.
+// Tools do not write below `.git`, in any spelling of the path.
 #[tokio::test]
 async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
     let trial = Trial::new();
@@ -146,7 +146,7 @@ async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
     }
     assert!(
         !place.path.join("c").exists(),
-        "no folder is created for the path"
+        "the refused call created a folder"
     );
     for path in [".gitignore", ".github/x.yml", "git/config", "x.git/config"] {
         place
@@ -155,7 +155,7 @@ async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
     }
 }
 
-// S1-78: names that are not UTF-8 and unreadable modes cause no harm.
+// S1-78: files with names that are not UTF-8 or with unreadable modes are skipped or refused.
 #[tokio::test]
 async fn non_utf8_names_and_unreadable_modes_are_handled() {
     use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! A workspace with watched files on all sides, and the calls of every tool on a path.
+//! A workspace next to watched files, and calls of every tool with a path.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;
@@ -8,11 +8,11 @@ use tool_std::workspace::Workspaces;
 use super::outside::Outside;
 use crate::place::Place;
 
-/// Content of the files outside, and the name of one that no test path contains. Neither may appear in a result.
+/// The content of the files outside. `UNNAMED` is the name of a file that no path of the tests contains. No result may contain either text.
 pub(crate) const CANARY: &str = "canary-3f9c";
 pub(crate) const UNNAMED: &str = "unnamed-71be";
 
-/// A workspace with watched files on all sides.
+/// A workspace next to watched files.
 pub(crate) struct Trial {
     pub(crate) place: Place,
     pub(crate) outside: Outside,
@@ -31,7 +31,7 @@ impl Trial {
         Self { place, outside }
     }
 
-    /// Calls every tool on one path. No result may show anything outside, and nothing outside may be touched.
+    /// Calls every tool with one path. Checks that no result has content from outside, and that no file outside was opened.
     pub(crate) async fn every_tool(&self, path: &str) -> Vec<CallResult> {
         let mut results = Vec::new();
         for (tool, arguments) in calls(path) {
@@ -47,7 +47,7 @@ impl Trial {
         results
     }
 
-    /// Calls every tool on a path that each must refuse.
+    /// Calls every tool with a path that each tool must refuse.
     pub(crate) async fn refused(&self, path: &str) {
         for (result, (tool, _)) in self.every_tool(path).await.iter().zip(calls(path)) {
             assert!(
@@ -58,9 +58,9 @@ impl Trial {
         }
     }
 
-    /// Calls every tool on pipes, sockets and devices; none may wait for one.
+    /// Calls every tool with paths of pipes, sockets and devices. No tool may wait for them.
     pub(crate) async fn refuses_special_files(&self, made: &[&str]) {
-        // A pipe without a writer never ends, so a tool that waited for it would never return.
+        // A read of a pipe without a writer never ends, so a tool that reads it would never return.
         for path in made {
             self.refused(path).await;
             self.refused(&format!("{path}/x")).await;
@@ -81,7 +81,7 @@ impl Trial {
     }
 }
 
-/// A search pattern that names something outside is not an error; it only finds nothing.
+/// Returns whether a search succeeded without a match. A pattern that names a file outside is not an error.
 fn finds_nothing(result: &CallResult) -> bool {
     let Some(output) = result.output() else {
         return false;
@@ -90,7 +90,7 @@ fn finds_nothing(result: &CallResult) -> bool {
     output["paths"] == json!([]) || output["files"] == json!([])
 }
 
-/// Returns the calls of every tool with one path. No call searches only outside, so an empty result proves nothing by itself; the inotify watch does.
+/// Returns the calls of every tool with one path. An empty result does not prove that a tool listed no folder outside; the inotify watch proves it.
 pub(crate) fn calls(path: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("read_file", json!({"path": path})),

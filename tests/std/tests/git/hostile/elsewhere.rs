@@ -1,4 +1,4 @@
-//! Git configuration that redirects git to other hosts or to files outside.
+//! Git configuration that redirects git to other hosts or to files outside of the workspace.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::target::Target;
 use crate::server::Server;
 use crate::world::{World, http, tree};
 
-/// Configuration entries that lead to another host or to files outside.
+/// Configuration entries that redirect git to another host or to files outside of the workspace.
 const ELSEWHERE: [&str; 34] = [
     "[url \"OTHER/\"]\n insteadOf = HOST/",
     "[url \"OTHER/\"]\n insteadOf = http",
@@ -74,7 +74,7 @@ async fn no_config_entry_redirects_the_tools_or_the_token() {
         assert!(other.seen().is_empty(), "{text}: {:?}", other.seen());
         assert_eq!(tree(&outside).len(), 1, "{text}");
     }
-    // Control test: git as a person runs it is redirected.
+    // Control test: these entries redirect plain git.
     for text in &ELSEWHERE[..9] {
         plant(text);
         let before = other.seen().len();
@@ -90,7 +90,7 @@ async fn no_config_entry_redirects_the_tools_or_the_token() {
                 .any(|seen| seen.authorization.is_some()),
         );
     }
-    assert!(token > 0, "no proxy got the token");
+    assert!(token > 0, "plain git sent the token to no other host");
     // The remote in the repository's configuration is ignored.
     target.restore();
     let config = target.clone.join(".git/config");

@@ -7,10 +7,10 @@ use serde_json::json;
 use super::target::{Target, copy};
 use crate::world::script;
 
-/// The configuration, the content of `.gitattributes`, and the git commands that the attack works on.
+/// The configuration, the content of `.gitattributes`, and the commands of plain git that start the program.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 
-/// Configuration entries that start a program; `EVIL` is its path.
+/// Configuration entries that start a program. The test replaces `EVIL` with its path.
 const PROGRAMS: [Case; 47] = [
     ("[core]\n fsmonitor = EVIL", "", &["status"]),
     (
@@ -224,7 +224,7 @@ async fn no_config_entry_starts_a_program() {
     assert!(bites >= 25, "{bites}");
 }
 
-// S1-84: hooks and other files in a repository start no program, and no tool except `git_commit` may fail because of them.
+// S1-84: hooks and other files in a repository start no program, and only `git_commit` may fail because of them.
 #[tokio::test]
 async fn files_in_a_repository_start_nothing_and_break_no_tool() {
     let target = Target::new().await;
@@ -276,7 +276,7 @@ async fn files_in_a_repository_start_nothing_and_break_no_tool() {
     assert_eq!(target.ran(), None);
 }
 
-// S1-84: git does not look into a nested repository.
+// S1-84: the tools do not read the configuration and files of a nested repository.
 #[tokio::test]
 async fn nested_repository_is_not_read() {
     let target = Target::new().await;
@@ -288,7 +288,7 @@ async fn nested_repository_is_not_read() {
     fs::write(sub.join("file"), "x").unwrap();
     target.world.git(&sub, &["add", "."]);
     target.world.git(&sub, &["commit", "-qm", "x"]);
-    // The commit contains the first nested repository; the second is untracked.
+    // The first nested repository is committed; the second one is untracked.
     target.world.git(clone, &["add", "sub"]);
     target.world.git(clone, &["commit", "-qm", "Take in"]);
     copy(&sub, &clone.join("loose"));

@@ -1,4 +1,4 @@
-//! Malformed and misleading `.git` folders.
+//! Malformed `.git` folders, and `.git` folders that refer to files outside of the workspace.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,10 +11,10 @@ use tool_std::git::{Pusher, git_push};
 use super::target::{Target, copy};
 use crate::world::{TOKEN, call, tree};
 
-/// Changes a `.git` so that it leads out of the workspace.
+/// Changes a `.git` folder so that git would access files outside of the workspace.
 type Spoil = fn(&Target, &Path);
 
-/// Each state has a name and a function that creates it.
+/// The names of the states, each with the function that creates it.
 const STATES: [(&str, Spoil); 20] = [
     (".git is a file", |target, outside| {
         fs::rename(target.clone.join(".git"), outside.join("git")).unwrap();
@@ -103,7 +103,7 @@ fn pipe(target: &Target, name: &str) {
     assert!(made.success());
 }
 
-// S1-76: nothing in a repository leads git out of the workspace.
+// S1-76: no state of a `.git` folder makes git access files outside of the workspace.
 #[tokio::test]
 async fn nothing_in_a_repository_makes_git_leave_the_workspace() {
     let target = Target::new().await;
@@ -133,7 +133,7 @@ async fn nothing_in_a_repository_makes_git_leave_the_workspace() {
     }
 }
 
-// S1-91: names of references in a repository are never read as options or paths.
+// S1-91: git never interprets names of references in a repository as options or paths.
 #[tokio::test]
 async fn reference_names_are_never_read_as_arguments() {
     let target = Target::new().await;
@@ -162,7 +162,7 @@ async fn reference_names_are_never_read_as_arguments() {
     assert_eq!(refs, "refs/heads/feature/x\nrefs/heads/main");
 }
 
-// S1-92: a broken repository ends in an error that a model can read.
+// S1-92: the error for a broken repository is short, readable and without the token.
 #[tokio::test]
 async fn a_broken_repository_ends_in_an_error_that_a_model_can_read() {
     let target = Target::new().await;

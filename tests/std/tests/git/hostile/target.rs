@@ -1,4 +1,4 @@
-//! A clone to attack, and the tools and commands that run on it.
+//! A clone that tests attack, and calls of all tools and of plain git in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tool_std::isolate::Isolation;
 
 use crate::world::{World, call, clone, output, script};
 
-/// A clone to attack, which can be restored to its original state.
+/// A clone that a test attacks and restores to its original state.
 pub(crate) struct Target {
     pub(crate) world: World,
     pub(crate) cx: ToolContext,
@@ -29,7 +29,7 @@ impl Target {
     pub(crate) async fn with(world: World, git: Git) -> Self {
         let cx = world.conversation(git, "c1", Isolation::GroupOnly);
         let clone = clone(&cx, "acme/site").await;
-        // The program that must not run. It records that it ran and then behaves normally, so that git would continue.
+        // The attack starts this program. It records that it ran and copies its input to its output, so that git continues.
         let ran = world.path("ran");
         script(
             &world.path("evil/run"),
@@ -52,7 +52,7 @@ impl Target {
         fs::read_to_string(self.world.path("ran")).ok()
     }
 
-    /// Restores the original clone, with uncommitted changes so that every tool has work to do.
+    /// Restores the original clone and adds uncommitted changes, so that every tool has work to do.
     pub(crate) fn restore(&self) {
         let _ = fs::remove_file(self.world.path("ran"));
         if self
@@ -109,12 +109,12 @@ impl Target {
         said
     }
 
-    /// Runs git as a person does, without protection, and ignores its result.
+    /// Runs plain git without protection, and ignores its result.
     pub(crate) fn plainly(&self, commands: &[&str]) {
         for command in commands {
             let mut git = self.world.command(&self.clone);
             git.args(command.split(' '));
-            // Without a terminal, git asks a program for passwords.
+            // `output` gives git no terminal, so git starts a program to ask for passwords.
             git.output().unwrap();
         }
     }

@@ -1,4 +1,4 @@
-//! Choice of the search engine, its key and its address.
+//! The choice of the search engine, its key and its address.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tool_std::web::{Brave, DuckDuckGo, SearXng, Search, SerpApi, Tavily};
 use super::search::{KEY, search_by, serves};
 use crate::support::{Names, PRIVATE, Server, client, output};
 
-// The contract of webSearch: the instance chooses the engine.
+// The contract of webSearch: a variable of the instance chooses the engine.
 #[tokio::test]
 async fn the_variable_chooses_the_engine() {
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
@@ -45,7 +45,7 @@ async fn the_variable_chooses_the_engine() {
     }
 }
 
-/// Calls with the default engines; returns the host names that the search looked up, and the error.
+/// Calls the tool with the default engines. Returns the host names that the search looked up, and the error.
 async fn looked_up(provider: &str, secrets: &[&str]) -> (Vec<String>, String) {
     let names = Names::default();
     let http = Http::default().guard(Guard::default().resolver(names.clone()));
@@ -56,12 +56,12 @@ async fn looked_up(provider: &str, secrets: &[&str]) -> (Vec<String>, String) {
         cx = cx.secret(*name, format!("{KEY}-{name}"));
     }
     let result = search_by(&cx.build(), json!({"query": "x"})).await;
-    // The resolver of this test knows no names.
+    // The call fails, because the test's resolver does not resolve any name.
     let error = result.error().unwrap();
     (names.asked(), error.operator_text())
 }
 
-// The contract of webSearch: tavily|serpapi|duckduckgo, unknown → tavily; S1-50: each engine has its own address.
+// The contract of webSearch: the engine is tavily, serpapi or duckduckgo; tavily is the default. S1-50: each engine has its own address.
 #[tokio::test]
 async fn default_engine_is_tavily_and_each_has_its_address() {
     let shared = ["search_api_key"];
@@ -79,7 +79,7 @@ async fn default_engine_is_tavily_and_each_has_its_address() {
     assert_eq!(asked, ["api.tavily.com"]);
 }
 
-// The contract of webSearch: with an unknown engine name, no key is sent to an engine that it is not for.
+// The contract of webSearch: if the engine name is unknown, a key is not sent to an engine to which it does not belong.
 #[tokio::test]
 async fn unknown_engine_name_sends_no_key() {
     for secrets in [
@@ -96,7 +96,7 @@ async fn unknown_engine_name_sends_no_key() {
             "{told}"
         );
     }
-    // An engine without a key is still used, and gets none.
+    // An engine for which the host has no key is called without a key.
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
     let cx = ToolContext::builder()
         .with(Search::only(SearXng::at(server.url("127.0.0.1", ""))))
@@ -108,7 +108,7 @@ async fn unknown_engine_name_sends_no_key() {
     assert!(!format!("{:?}", server.seen()).contains(KEY));
 }
 
-// S1-50: an engine's own key, such as `tavily_api_key`, wins over the shared one; S1-07: both are optional.
+// S1-50: an engine's own key, such as `tavily_api_key`, has priority over the shared key. S1-07: both keys are optional.
 #[tokio::test]
 async fn engine_key_wins_over_the_shared_key() {
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
@@ -152,7 +152,7 @@ async fn engine_key_wins_over_the_shared_key() {
     }
 }
 
-// S1-102: an engine at its default address passes the guard like any URL.
+// S1-102: the guard checks the default address of an engine like any other URL.
 #[tokio::test]
 async fn default_engine_address_is_checked_by_the_guard() {
     let reached = async |guard: Guard| {
@@ -186,7 +186,7 @@ async fn default_engine_address_is_checked_by_the_guard() {
     assert_eq!(asked, ["api.tavily.com"]);
 }
 
-// S1-102, S2-36: an engine at an address that the host set may be private, unless the host blocks that address.
+// S1-102, S2-36: an engine address that the host configured may be private, unless the host blocks that address.
 #[tokio::test]
 async fn host_configured_engine_may_be_private_unless_blocked() {
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
@@ -215,7 +215,7 @@ async fn host_configured_engine_may_be_private_unless_blocked() {
     }
 }
 
-// The contract of webSearch: the timeout is 10 s, or less if the host has less time.
+// The contract of webSearch: the timeout is 10 s, or shorter if the host's timeout is shorter.
 #[tokio::test(start_paused = true)]
 async fn engine_request_times_out_after_ten_seconds() {
     let silent = Server::silent(PRIVATE).await;
@@ -239,7 +239,7 @@ async fn engine_request_times_out_after_ten_seconds() {
     }
 }
 
-// Printing a host value must not show secrets.
+// The `Debug` output of a host value does not contain secrets.
 #[test]
 fn debug_output_names_engines_and_shows_no_secret() {
     let credential = Credential::for_hosts(["api.example.com"]).unwrap();

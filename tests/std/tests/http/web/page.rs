@@ -140,7 +140,7 @@ async fn pages_at_private_addresses_are_refused() {
     assert_eq!(private.seen().len(), 0);
 }
 
-// S2-35: relative links and the citation use the URL of the last hop.
+// S2-35: relative links and the citation are based on the URL of the last hop.
 #[tokio::test]
 async fn page_url_is_that_of_the_last_hop() {
     let other = Server::start(OTHER, |_| {
@@ -181,13 +181,13 @@ async fn a_long_page_is_cut() {
         assert_eq!(page["markdown"].as_str().unwrap().chars().count(), chars);
         assert_eq!(page["truncated"], true);
     }
-    // A page that was read only in part is marked as truncated.
+    // If only a part of a page was read, the page is marked as truncated.
     let page = output(&fetch(client().most_bytes(1_000), &url).await);
     assert_eq!(page["truncated"], true);
     assert!(page["markdown"].as_str().unwrap().chars().count() < 1_000);
 }
 
-// The contract of fetchWebpage: a page without an article is converted as a whole.
+// The contract of fetchWebpage: if no article is found in a page, the whole page is converted.
 #[tokio::test]
 async fn page_without_an_article_is_converted_whole() {
     let html = r#"<html><head><title>  All
@@ -211,7 +211,7 @@ async fn page_without_an_article_is_converted_whole() {
     );
 }
 
-// The contract of fetchWebpage: charset decoding.
+// The contract of fetchWebpage: a page is decoded with its charset.
 #[tokio::test]
 async fn a_page_is_read_in_its_charset() {
     const BARE: &[(&str, &str)] = &[("content-type", "text/html")];
@@ -251,7 +251,7 @@ async fn a_page_is_read_in_its_charset() {
             HTML,
             with(r#"<meta charset="shift_jis">"#, text.as_bytes()),
             "世界",
-        ), // the server decides
+        ), // the charset of the header has priority
         (BARE, [b"\xef\xbb\xbf", text.as_bytes()].concat(), "世界"),
     ] {
         let page = output(&page_of(headers, body).await);
@@ -361,13 +361,13 @@ async fn error_status_of_a_page_is_an_error() {
     }
 }
 
-// S2-35: pages that attack the HTML parser.
+// S2-35: a page that attacks the HTML parser is parsed or refused.
 #[tokio::test]
 async fn hostile_html_is_parsed_or_refused() {
     const MANY: usize = 100_000;
     let too_much =
         "the page has too many elements, or they are nested too deeply, use another source";
-    // Deep nesting: for each tag, the parser searches all open elements.
+    // Deep nesting is slow, because the parser searches all open elements for each tag.
     for tag in [
         "<div>",
         "<span>",
@@ -382,7 +382,7 @@ async fn hostile_html_is_parsed_or_refused() {
         let result = page_of(HTML, tag.repeat(MANY) + "text").await;
         assert_eq!(result.model_text(), too_much, "{tag}");
     }
-    // Many elements: some are reopened in each paragraph.
+    // Many elements are slow too, because the parser reopens the font elements in each paragraph.
     let fonts: Vec<_> = (0..500).map(|i| format!("<font size={i}>")).collect();
     for html in [
         fonts.concat() + &"<p>x".repeat(MANY),
@@ -391,10 +391,10 @@ async fn hostile_html_is_parsed_or_refused() {
     ] {
         assert_eq!(page_of(HTML, html).await.model_text(), too_much);
     }
-    // As deep as the parser accepts.
+    // Nesting up to the limit of the parser is accepted.
     let page = output(&page_of(HTML, "<div>".repeat(400) + "<p>at the ground</p>").await);
     assert!(page["markdown"].as_str().unwrap().contains("at the ground"));
-    // None of these hangs or ends the process.
+    // The process neither hangs nor crashes on these pages.
     let attributes: Vec<_> = (0..50_000).map(|i| format!("a{i} ")).collect();
     for html in [
         "<!--".to_owned() + &"-".repeat(MANY),
@@ -409,10 +409,10 @@ async fn hostile_html_is_parsed_or_refused() {
     }
 }
 
-// D7: the time to parse a page counts against the time of the call.
+// D7: the time for parsing a page counts towards the timeout of the call.
 #[tokio::test]
 async fn parsing_time_counts_against_the_call_timeout() {
-    // The parser compares each attribute with all before it.
+    // Parsing this page is slow, because the parser compares each attribute with all previous ones.
     let attributes: Vec<_> = (0..200_000).map(|i| format!("a{i} ")).collect();
     let html = format!("<p {}>x</p>", attributes.concat());
     let server = Server::start(PUBLIC, move |_| response(200, HTML, &html)).await;
@@ -421,7 +421,7 @@ async fn parsing_time_counts_against_the_call_timeout() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::TimedOut);
 }
 
-// S1-30, the contract of fetchWebpage: the schema is strict in all dialects, there are at least two examples, and effects follow from the handles.
+// S1-30, the contract of fetchWebpage: the schema is strict in all dialects, the tool has at least two examples, and its effects follow from the handles.
 #[test]
 fn web_tool_passes_the_test_kit() {
     let tool = fetch_webpage::DEF;
@@ -432,7 +432,7 @@ fn web_tool_passes_the_test_kit() {
     assert!(tool.output_schema().unwrap().contains("markdown"));
 }
 
-// D3: the page controls the length of its title, links and link texts.
+// D3: the title, links and link texts are truncated, because the page controls their length.
 #[tokio::test]
 async fn no_part_of_a_page_is_longer_than_its_bound() {
     let long = "long ".repeat(100_000);
@@ -468,7 +468,7 @@ async fn no_part_of_a_page_is_longer_than_its_bound() {
     }
 }
 
-// D3: a header controls the length of the content type.
+// D3: the content type in an error is truncated, because the server controls its length.
 #[tokio::test]
 async fn an_error_about_a_page_holds_no_long_header() {
     let kind = format!("image/{}", "x".repeat(6_000));

@@ -17,7 +17,7 @@ use crate::support::{OTHER, PRIVATE, Seen, Server, client, output, response};
 pub(crate) const KEY: &str = "tvly-4711-of-the-host";
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 
-/// A search engine of the test with fixed results.
+/// A search engine with fixed results.
 struct Fixture(Vec<SearchHit>);
 
 impl SearchProvider for Fixture {
@@ -124,7 +124,7 @@ fn serde_results(scores: [Value; 2]) -> Value {
     ])
 }
 
-/// Calls one engine with the key; returns the request that it received and what the model reads.
+/// Calls one engine with the key. Returns the request that the engine received and the text that the model reads.
 async fn ask(server: &Server, search: Search, arguments: Value) -> (Seen, Value) {
     let cx = ToolContext::builder()
         .with(client())
@@ -136,7 +136,7 @@ async fn ask(server: &Server, search: Search, arguments: Value) -> (Seen, Value)
     (server.seen().pop().unwrap(), output(&result))
 }
 
-// S2-36, the contract of webSearch: the request and the results of Tavily.
+// S2-36, the contract of webSearch: the request and the results match the API of Tavily.
 #[tokio::test]
 async fn tavily_request_matches_its_api() {
     let server = Server::start(
@@ -177,7 +177,7 @@ async fn tavily_request_matches_its_api() {
     assert_eq!(found["results"].as_array().unwrap().len(), 1);
 }
 
-// S2-36, the contract of webSearch: the request and the results of SerpApi.
+// S2-36, the contract of webSearch: the request and the results match the API of SerpApi.
 #[tokio::test]
 async fn serpapi_request_matches_its_api() {
     let server = Server::start(
@@ -196,7 +196,7 @@ async fn serpapi_request_matches_its_api() {
     assert_eq!(found["results"], expected);
 }
 
-// S2-36: the request and the results of Brave.
+// S2-36: the request and the results match the API of Brave.
 #[tokio::test]
 async fn brave_request_matches_its_api() {
     let server = Server::start(
@@ -221,7 +221,7 @@ async fn brave_request_matches_its_api() {
     assert_eq!(found["results"], expected);
 }
 
-// S2-36: the request and the results of SearXNG, in the host's own network and without a key.
+// S2-36: the request and the results match the API of SearXNG, which runs in the host's network and needs no key.
 #[tokio::test]
 async fn searxng_request_matches_its_api() {
     let server = Server::start(
@@ -242,7 +242,7 @@ async fn searxng_request_matches_its_api() {
     }
 }
 
-// S2-36, the contract of webSearch: the request and the results of DuckDuckGo.
+// S2-36, the contract of webSearch: the request and the results match the API of DuckDuckGo.
 #[tokio::test]
 async fn duckduckgo_request_matches_its_api() {
     let server = Server::start(
@@ -258,7 +258,7 @@ async fn duckduckgo_request_matches_its_api() {
     );
     assert!(
         !format!("{seen:?}").contains(KEY),
-        "it needs no key and got one"
+        "the engine needs no key, but the request has one"
     );
     let told: Vec<_> = found["results"]
         .as_array()
@@ -280,13 +280,13 @@ async fn duckduckgo_request_matches_its_api() {
     );
 }
 
-// S2-36: a missing key hides the tool or fails the call, as the host chooses. S1-49: only the operator sees why the tool is hidden.
+// S2-36: the host chooses whether a missing key hides the tool or fails the call. S1-49: only the operator sees the reason for hiding.
 #[tokio::test]
 async fn missing_key_hides_the_tool_or_fails_the_call() {
     let server = Server::start(PRIVATE, serves("{}")).await;
     let keyed = Search::only(Tavily::at(server.url("127.0.0.1", "/")));
     let without = ToolContext::builder().with(keyed.clone()).build();
-    // By default, the tool is visible and reports that it cannot be used.
+    // By default, the tool is visible, and a call reports that the key is missing.
     let result = search_by(&without, json!({"query": "x"})).await;
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
     assert!(
@@ -320,7 +320,7 @@ async fn missing_key_hides_the_tool_or_fails_the_call() {
     assert!(!shown.call(call(), &with).await.is_error());
 }
 
-// S2-36: an error of an engine says what to do and contains no key.
+// S2-36: an error of an engine explains what to do and contains no key.
 #[tokio::test]
 async fn an_engine_that_fails_says_what_to_do() {
     for (status, kind, said) in [
@@ -367,7 +367,7 @@ async fn an_engine_that_fails_says_what_to_do() {
     }
 }
 
-// S1-102, S2-36: a redirect of an engine gets no key, and cannot lead to a private host.
+// S1-102, S2-36: the target of an engine's redirect receives no key, and a redirect to a private host is refused.
 #[tokio::test]
 async fn redirect_of_an_engine_gets_no_key() {
     let other = Server::start(OTHER, serves("{}")).await;
@@ -426,7 +426,7 @@ async fn redirect_of_an_engine_gets_no_key() {
     );
 }
 
-// S1-30, the contracts of searchWeb and webSearch: the schema is strict in all dialects, there are at least two examples, and effects follow from the handles.
+// S1-30, the contracts of searchWeb and webSearch: the schema is strict in all dialects, the tool has at least two examples, and its effects follow from the handles.
 #[test]
 fn web_tool_passes_the_test_kit() {
     let tool = search_web::DEF;
@@ -444,7 +444,7 @@ fn web_tool_passes_the_test_kit() {
     assert_eq!(typed.limit, 3);
 }
 
-// D3: an engine controls the length of titles, URLs and snippets.
+// D3: titles, URLs and snippets are truncated, because the engine controls their length.
 #[tokio::test]
 async fn no_part_of_a_result_is_longer_than_its_bound() {
     let long = "long ".repeat(100_000);

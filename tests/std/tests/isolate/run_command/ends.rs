@@ -1,4 +1,4 @@
-//! Leftovers of a command and of a host that died: there must be none.
+//! No process or folder remains after a command has ended or its host was killed.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +9,7 @@ use tool_std::isolate::Limits;
 use super::support::{HOST, Place, commands, leaves_nothing, left_in};
 use crate::mark::Mark;
 
-// After the commands, the process table, the time and the memory are as before.
+// No process remains after hostile commands, and the host's memory has not grown.
 #[tokio::test]
 async fn hostile_commands_leave_the_host_unchanged() {
     let limits = Limits::default()
@@ -44,7 +44,7 @@ fn when_the_host_dies_its_commands_die() {
         let script = format!(
             "setsid sh -c '{sleep} & exec {sleep}' </dev/null >/dev/null 2>&1 & exec {sleep}"
         );
-        // The script is an executable file, because the host allows no shell.
+        // The script is in a file, because the host does not accept shell lines.
         let folder = root.path().join("acme/conversations/c1");
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("stay"), script).unwrap();
@@ -58,7 +58,7 @@ fn when_the_host_dies_its_commands_die() {
         host.kill().unwrap();
         host.wait().unwrap();
         mark.wait_for(0);
-        // D7: the call's folder is left behind, and the next host removes it; folders of running hosts are kept.
+        // D7: the folder of the killed call remains until the next host removes it. Folders of running hosts are kept.
         assert_eq!(left_in(root.path()).len(), 1);
         let mut other = Command::new(HOST);
         other
@@ -67,7 +67,7 @@ fn when_the_host_dies_its_commands_die() {
             .env("TMPDIR", root.path())
             .stdout(Stdio::null());
         let mut other = other.spawn().unwrap();
-        // A host that looks for leftover folders can lock its own new folder first. The call then uses the next name.
+        // The other host may lock its own new folder while it looks for old folders. Its call then uses a folder with another number.
         let of_other = format!("tool-std-{}-", other.id());
         let only_of_other =
             || matches!(&left_in(root.path())[..], [name] if name.starts_with(&of_other));
@@ -89,7 +89,7 @@ fn when_the_host_dies_its_commands_die() {
     }
 }
 
-// The folder of a call is deleted by the time its result is returned.
+// The folder of a call is deleted before the result is returned.
 #[test]
 fn host_that_exits_after_a_call_leaves_no_folder() {
     let root = tempdir().unwrap();

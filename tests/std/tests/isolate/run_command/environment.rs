@@ -1,4 +1,4 @@
-//! The host's variables that a command sees.
+//! The environment variables of the host that a command receives.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use tool_std::isolate::Network;
 
 use super::support::{Place, commands};
 
-/// The variables that S1-80 lists.
+/// The variables that capability S1-80 lists.
 const LISTED: [&str; 20] = [
     "PATH",
     "HOME",
@@ -32,7 +32,7 @@ const LISTED: [&str; 20] = [
     "NODE_OPTIONS",
 ];
 
-/// Returns what `env` prints as a command of a host that has every listed variable, some secrets and these; sorted.
+/// Runs `env` as a command of a host with every listed variable, some secrets and `vars`. Returns the sorted variables of the command.
 fn printed(settings: &str, vars: &[(&str, &str)]) -> Vec<(String, String)> {
     let root = tempdir().unwrap();
     let mut host = Command::new(std::env::current_exe().unwrap());
@@ -67,7 +67,7 @@ fn printed(settings: &str, vars: &[(&str, &str)]) -> Vec<(String, String)> {
     let lines: String = serde_json::from_str(lines.unwrap_or_else(|| panic!("{said}"))).unwrap();
     let pair = |line: &str| {
         let (name, value) = line.split_once('=').unwrap();
-        // A folder of the call's own, because the host's is not readable.
+        // HOME and TMPDIR are a new folder of the call, because the host's folders are not readable.
         let own = value.starts_with(&format!("{}/tool-std-", root.path().display()));
         assert_eq!(own, ["HOME", "TMPDIR"].contains(&name), "{line}");
         (name.to_owned(), value.to_owned())
@@ -101,7 +101,7 @@ fn names(printed: &[(String, String)]) -> Vec<&str> {
     printed.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-// S1-80, S1-82: only listed variables reach a command, and no secret does.
+// S1-80, S1-82: a command receives only listed variables, and no secret.
 #[test]
 fn only_listed_variables_pass_and_no_secret_does() {
     let mut listed = LISTED;
@@ -118,7 +118,7 @@ fn only_listed_variables_pass_and_no_secret_does() {
     assert_eq!(passed, listed);
 }
 
-// S1-80, S1-82: proxy variables are only for commands with a network.
+// S1-80, S1-82: a command without a network receives no proxy variable.
 #[test]
 fn a_command_without_a_network_sees_no_proxy() {
     let is_proxy = |name: &&str| name.to_lowercase().ends_with("_proxy");
@@ -173,7 +173,7 @@ fn variables_removed_by_the_host_are_absent() {
     }
 }
 
-// S1-81: variables that the host adds win over the list.
+// S1-81: variables that the host adds have priority over listed variables.
 #[tokio::test]
 async fn variables_added_by_the_host_win() {
     let place = Place::new(

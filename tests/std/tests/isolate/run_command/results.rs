@@ -1,4 +1,4 @@
-//! Results and refusals of `run_command`.
+//! Results and errors of `run_command`.
 
 use std::pin::pin;
 
@@ -46,7 +46,7 @@ async fn the_exit_code_and_both_streams_are_in_the_result() {
     );
 }
 
-// S1-94: a timeout is reported as one, with its duration.
+// S1-94: the result of a command that exceeds its timeout states the timeout.
 #[tokio::test]
 async fn timeout_is_reported_with_its_duration() {
     let place = Place::new(commands());
@@ -62,7 +62,7 @@ async fn timeout_is_reported_with_its_duration() {
     assert!(output["duration_ms"].as_u64().unwrap() >= 1000, "{output}");
 }
 
-// S1-93: time and output are limited by the call and by the host.
+// S1-93: the call and the host set limits for time and output.
 #[tokio::test]
 async fn limits_are_set_by_call_and_by_host() {
     let place = Place::new(commands().most(std::time::Duration::from_millis(700)));
@@ -91,7 +91,7 @@ async fn limits_are_set_by_call_and_by_host() {
     );
 }
 
-// S1-92: a flood of output is killed at the limit.
+// S1-92: a command is killed when its output exceeds the limit.
 #[tokio::test]
 async fn a_flood_is_killed_at_the_limit() {
     let place = Place::new(commands());
@@ -167,7 +167,7 @@ async fn output_is_streamed_in_whole_lines() {
         };
         let step: Value = serde_json::from_str(value.get()).unwrap();
         let text = step["text"].as_str().unwrap();
-        // The command waits for this file, which proves that the first line was reported while it ran.
+        // The command waits for this file. This proves that its first line was reported while it ran.
         std::fs::write(place.root.path().join("acme/conversations/c1/go"), "").unwrap();
         assert!(text.ends_with('\n') || text == "end", "{text}");
         told[usize::from(step["stream"] == "stderr")].push_str(text);
@@ -216,7 +216,7 @@ async fn there_is_no_shell_unless_the_host_allows_one() {
         let said = place.refused(json!({ "command": command })).await;
         assert!(said.starts_with("there is no shell here"), "{said}");
     }
-    // A script is a program with arguments of its own, not a shell line.
+    // A script in a file is accepted with its arguments; it is not a shell line.
     place
         .run(json!({ "command": ["cp", "/dev/null", "build.sh"] }))
         .await;

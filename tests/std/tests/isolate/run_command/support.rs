@@ -67,7 +67,7 @@ impl Place {
     }
 }
 
-/// Runs commands, and compares the process table, the memory and a working host with their state before.
+/// Runs hostile commands and checks that no process remains, that the memory has not grown, and that the next command succeeds.
 pub(crate) async fn leaves_nothing(place: &Place, mark: &Mark, worst: &[String]) {
     place.run(json!({ "command": ["true"] })).await;
     let before = own_memory();
@@ -97,7 +97,7 @@ fn own_memory() -> usize {
         << 10
 }
 
-/// Lists the folders that calls left in a `TMPDIR`.
+/// Lists the folders of calls that remain in a `TMPDIR`.
 pub(crate) fn left_in(path: &std::path::Path) -> Vec<String> {
     let names = std::fs::read_dir(path).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
