@@ -1,4 +1,4 @@
-//! Helpers that the tests share: running cargo on a workspace as an editor does, and reading rustc's messages.
+//! Helpers that run cargo on a workspace like an editor, and read the messages of rustc.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,11 +10,11 @@ use serde_json::Value;
 pub struct Told {
     /// The file, relative to the workspace's folder.
     pub file: String,
-    /// Line of the primary span, from 1.
+    /// The line of the primary span, from 1.
     pub line: usize,
-    /// Text of the file that the primary span underlines.
+    /// The text that the primary span underlines.
     pub underlined: String,
-    /// `error` or `warning`.
+    /// The level, which is `error` or `warning`.
     pub level: String,
     /// The message without its notes.
     pub message: String,
@@ -25,7 +25,7 @@ pub struct Told {
 pub struct Run {
     /// The messages, ordered by file and line.
     pub told: Vec<Told>,
-    /// The field `executables` of `Run`: binaries by name.
+    /// The binaries that cargo built, with their names.
     pub executables: Vec<(String, PathBuf)>,
     /// Whether cargo exited with success.
     pub success: bool,
@@ -39,15 +39,15 @@ pub fn repository() -> &'static Path {
     ui_tests.parent().unwrap_or(ui_tests)
 }
 
-/// Runs `cargo <arguments> --message-format=json` in the workspace, with the versions of the repository's lock file.
+/// Runs `cargo <arguments> --message-format=json` in the workspace, with the versions in the repository's lock file.
 ///
-/// `folder` is for build output: pass `env!("CARGO_TARGET_TMPDIR")`, which is set only in tests.
+/// `folder` determines the folder for build output. Pass `env!("CARGO_TARGET_TMPDIR")`, which is set only in tests.
 pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Result<Run> {
     std::fs::copy(
         repository().join("Cargo.lock"),
         workspace.join("Cargo.lock"),
     )?;
-    // Uses trybuild's target folder, so that dependencies are built once.
+    // Use trybuild's target folder, so that dependencies are built once.
     let target = Path::new(folder).with_file_name("tests/trybuild");
     let (command, rest) = arguments.split_at(1);
     let output = Command::new(env!("CARGO"))
@@ -61,7 +61,8 @@ pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Res
         .args(rest)
         .current_dir(workspace)
         .env("CARGO_TARGET_DIR", target)
-        // `check` is incremental as in an editor: then rustc does not merge equal errors of two items. A program that is run is built only once.
+        // `check` is incremental like in an editor, because rustc then does not merge equal errors of two items. Other commands build a program only once, so they
+        // are not incremental.
         .env(
             "CARGO_INCREMENTAL",
             if command[0] == "check" { "1" } else { "0" },
@@ -90,7 +91,7 @@ pub fn cargo(folder: &str, workspace: &Path, arguments: &[&str]) -> std::io::Res
     Ok(run)
 }
 
-/// Converts a message with a primary span; `None` for a summary such as "aborting due to 2 previous errors".
+/// Converts a message with a primary span. Returns `None` for a summary such as "aborting due to 2 previous errors".
 fn told(workspace: &Path, message: &Value) -> Option<Told> {
     let package = Path::new(message["manifest_path"].as_str()?).parent()?;
     let folder = package.strip_prefix(workspace).unwrap_or(package);
@@ -103,7 +104,7 @@ fn told(workspace: &Path, message: &Value) -> Option<Told> {
             .and_then(|number| usize::try_from(number).ok())
     };
     let file = Path::new(primary["file_name"].as_str()?);
-    // cargo's paths are relative to the workspace's folder, and rustc's own paths are absolute.
+    // The paths of cargo are relative to the workspace's folder, and those of rustc are absolute.
     let file = if workspace.join(file).is_file() {
         file.to_owned()
     } else {

@@ -1,4 +1,4 @@
-//! The order of the modules of `tool-core`: a module imports only modules of its own row and of earlier rows. The modules of a row, and those
+//! The order of the modules of `tool-core`: a module imports only modules of its own row and of earlier rows. Modules of one row, and modules
 //! of the other crates, must not import each other in a circle.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -12,7 +12,7 @@ use quote::ToTokens as _;
 use syn::visit_mut::VisitMut;
 use tool_tests::sources::each_source;
 
-/// Modules from the bottom to the top. A module may import modules of its own row, but not in a circle; ARCHITECTURE.md shows the same rows.
+/// The rows of modules, from the bottom to the top. A module may import modules of its own row, but not in a circle. ARCHITECTURE.md has the same rows.
 const ORDER: &[&[&str]] = &[
     &["sync", "hidden", "decision"],
     &["effect", "store", "need"],
@@ -32,7 +32,7 @@ const ORDER: &[&[&str]] = &[
     &["testing", "prelude", "guides"],
 ];
 
-/// The other crates.
+/// The other crates that are checked.
 const OTHERS: &[&str] = &[
     "crates/tool-rules",
     "crates/tool-schema",
@@ -46,7 +46,7 @@ const OTHERS: &[&str] = &[
     "crates/tool-code",
 ];
 
-/// The folder of the sources of a crate.
+/// Returns the source folder of a crate.
 fn source(krate: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("..")
@@ -54,7 +54,7 @@ fn source(krate: &str) -> PathBuf {
         .join("src")
 }
 
-/// Removes items that only tests compile.
+/// A visitor that removes items which are compiled only for tests.
 struct WithoutTests;
 
 impl VisitMut for WithoutTests {
@@ -91,7 +91,7 @@ fn is_test(item: &syn::Item) -> bool {
 }
 
 /// Collects the first name of each path that begins at the root of the crate: `crate::name`, `crate::{name, …}`, and `super::…::name` with
-/// as many `super` as the module is deep.
+/// one `super` for each level of the module.
 fn names(tokens: TokenStream, depth: usize, found: &mut BTreeSet<String>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is = |at: usize, text: &str| matches!(tokens.get(at), Some(TokenTree::Ident(name)) if name == text);
@@ -103,7 +103,7 @@ fn names(tokens: TokenStream, depth: usize, found: &mut BTreeSet<String>) {
         if let TokenTree::Group(group) = token {
             names(group.stream(), depth, found);
         }
-        // In the body of `macro_rules!`, `$crate` is the path of generated code.
+        // A path with `$crate` in the body of `macro_rules!` is part of generated code, so it is not an import.
         let is_generated = at > 0
             && matches!(&tokens[at - 1], TokenTree::Punct(dollar) if dollar.as_char() == '$');
         let after = if is(at, "crate") && !is_generated && is_path(at + 1) {
@@ -137,7 +137,7 @@ fn names(tokens: TokenStream, depth: usize, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Names that `lib.rs` exports at the root, with the module that each is from.
+/// Returns the names that `lib.rs` exports at the root, each with its module.
 fn exported(source: &Path) -> BTreeMap<String, String> {
     fn walk(tree: &syn::UseTree, module: Option<&str>, found: &mut BTreeMap<String, String>) {
         let mut leaf = |name: String| {
@@ -169,7 +169,7 @@ fn exported(source: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// The top-level modules of a crate.
+/// Returns the top-level modules of a crate.
 fn modules(source: &Path) -> BTreeSet<String> {
     let files = fs::read_dir(source).unwrap();
     let names = files.map(|file| file.unwrap().path().file_stem().unwrap().to_owned());
@@ -177,14 +177,14 @@ fn modules(source: &Path) -> BTreeSet<String> {
     names.filter(|name| name != "lib").collect()
 }
 
-/// The imports of each top-level module: module, imported module, files.
+/// Returns the imports of the top-level modules: pairs of a module and an imported module, with the files of the imports.
 fn imports(source: &Path) -> BTreeMap<(String, String), BTreeSet<String>> {
     let (exported, modules) = (exported(source), modules(source));
     let mut imports: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     each_source(source, &mut |path| {
         let local = path.strip_prefix(source).unwrap().with_extension("");
         let parts: Vec<&str> = local.iter().map(|part| part.to_str().unwrap()).collect();
-        // `lib.rs` names every module, and tests may import any.
+        // Skip `lib.rs`, which names every module, and tests, which may import every module.
         if parts == ["lib"] || parts.contains(&"tests") {
             return;
         }
@@ -219,7 +219,7 @@ fn modules_import_only_modules_below_them() {
     let mut upward = Vec::new();
     for ((module, imported), files) in imports(&source("tool-core")) {
         let at = row(&module).unwrap_or_else(|| panic!("add the module `{module}` to `ORDER`"));
-        // Other names are macros and crates.
+        // Names that are not in the order are macros or crates.
         let Some(below) = row(&imported) else {
             continue;
         };
@@ -234,13 +234,13 @@ fn modules_import_only_modules_below_them() {
     );
 }
 
-/// Returns the modules that import each other in a circle, and those between two circles.
+/// Returns the modules that import each other in a circle, and the modules between two circles.
 fn circle<'a>(
     mut modules: BTreeSet<&'a str>,
     imports: &BTreeMap<(String, String), BTreeSet<String>>,
 ) -> BTreeSet<&'a str> {
     let has = |from: &str, to: &str| imports.contains_key(&(from.to_owned(), to.to_owned()));
-    // A module that no other one imports, or that imports no other one, is in no circle.
+    // A module is not in a circle if no other module imports it, or if it imports no other module.
     while let Some(free) = modules.iter().copied().find(|module| {
         let others = || modules.iter().filter(|other| *other != module);
         !others().any(|other| has(other, module)) || !others().any(|other| has(module, other))

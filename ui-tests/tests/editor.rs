@@ -1,12 +1,12 @@
-//! Errors that an editor underlines while the user types: `cargo check` with JSON messages, as rust-analyzer runs it.
+//! The errors that an editor underlines while the user types. The test runs `cargo check` with JSON messages, like rust-analyzer.
 //!
-//! A fixture marks a mistake on its line with `//~ words of the message: the underlined tokens`.
+//! A comment `//~ words of the message: the underlined tokens` in a fixture marks the mistake on its line.
 
 use std::path::Path;
 
 use ui_tests::Told;
 
-/// A mark in a fixture.
+/// A comment in a fixture that marks a mistake.
 #[derive(Debug)]
 struct Mark {
     file: String,
@@ -44,7 +44,7 @@ fn marks(workspace: &Path, krate: &str) -> Vec<Mark> {
     text.lines().enumerate().flat_map(of_line).collect()
 }
 
-// S0-01, S1-27, S1-28, S1-29, M1, M2, M4: each fault is underlined once, in nested, generic and foreign types as well.
+// S0-01, S1-27, S1-28, S1-29, M1, M2, M4: each fault is underlined once, including faults in nested, generic and foreign types.
 #[test]
 fn each_mistake_is_underlined_once_at_the_tokens_to_change() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/editor");
@@ -68,8 +68,8 @@ fn each_mistake_is_underlined_once_at_the_tokens_to_change() {
     }
     assert!(
         missed.is_empty() && told.is_empty(),
-        "not reported: {missed:#?}\nreported in addition: {told:#?}\n{}",
+        "these errors are not reported: {missed:#?}\nthese errors are reported in addition: {told:#?}\n{}",
         run.stderr
     );
-    assert!(count >= 30, "{count} marks");
+    assert!(count >= 30, "only {count} marks were found");
 }

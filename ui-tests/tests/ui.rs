@@ -1,6 +1,6 @@
-//! Programs that must not compile: one folder per rule, one file per mistake. `TRYBUILD=overwrite cargo test -p ui-tests --test ui` accepts rustc's current
-//! output, and `UI=<part of a path>` selects programs. They are checked and not built, as in an editor: an error that only code generation finds comes too
-//! late.
+//! Programs that must not compile, with a folder for each rule and a file for each mistake. `TRYBUILD=overwrite cargo test -p ui-tests --test ui` accepts rustc's current
+//! output, and `UI=<part of a path>` selects programs. The programs are checked but not built, because an editor shows only the errors that `cargo check`
+//! finds.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 // S0-01, S1-27, S1-28, S1-29, M1 (fail/example, example-result, default-value), M2, M4 (fail/effect), M7 (fail/tool-stream), M8 (fail/secret), M18
-// (fail/permit): each mistake is a compile error with the kept message.
+// (fail/permit): each mistake is a compile error with the recorded message.
 #[test]
 fn every_mistake_gives_the_kept_message() {
     let wanted = std::env::var("UI").unwrap_or_default();
@@ -29,7 +29,7 @@ fn every_mistake_gives_the_kept_message() {
     }
 }
 
-/// S1-27, M2: the kept messages name the place and the rule, and nothing about the machine that they were made on.
+// S1-27, M2: the recorded messages name the location and the rule, and contain no path of the machine.
 #[test]
 fn kept_messages_hold_nothing_about_the_machine() {
     for rule in entries(Path::new("fail")) {
@@ -47,29 +47,32 @@ fn kept_messages_hold_nothing_about_the_machine() {
             let at = program.display();
             assert!(
                 kept.starts_with("error"),
-                "{at} has no kept text that begins with an error"
+                "the recorded text of {at} does not begin with an error"
             );
             for machine in [
                 env!("CARGO_MANIFEST_DIR"),
                 "/home/",
                 "registry/src",
                 ".cargo/",
-                // F1: with the component `rust-src`, rustc prints source of the standard library below this path.
+                // F1: if the component `rust-src` is installed, rustc prints the sources of the standard library with this path.
                 "$RUST/",
             ] {
-                assert!(!kept.contains(machine), "{at} names `{machine}`");
+                assert!(
+                    !kept.contains(machine),
+                    "the recorded text of {at} contains `{machine}`"
+                );
             }
             let first = kept.lines().next().unwrap_or_default();
             let told = format!("[{id}]");
             assert!(
                 first.contains(&told) || WITHOUT_ID.contains(&&*id),
-                "{at}: the first line has no `{told}`"
+                "the first line of the recorded text of {at} lacks `{told}`"
             );
         }
     }
 }
 
-/// Returns the number of errors in a kept text.
+/// Returns the number of errors in the recorded text of a program.
 fn errors(program: &Path) -> usize {
     let kept = std::fs::read_to_string(program.with_extension("stderr")).unwrap_or_default();
     let is_error = |line: &&str| line.starts_with("error:") || line.starts_with("error[");
@@ -87,7 +90,7 @@ fn name(program: &Path) -> String {
     name.with_extension("").to_string_lossy().into_owned()
 }
 
-// E6, E7, M2: one mistake gives one error.
+// E6, E7, M2: one mistake causes one error.
 #[test]
 fn one_mistake_has_one_error() {
     for rule in entries(Path::new("fail")) {
@@ -101,9 +104,9 @@ fn one_mistake_has_one_error() {
     }
 }
 
-/// Programs with more than one mistake, or with one that rustc or serde's derive reports twice, and the number of their errors.
+/// Programs with several mistakes, or with one mistake that rustc or serde's derive reports twice, and the number of their errors.
 const MORE_THAN_ONE: &[(&str, usize)] = &[
-    // Programs with several mistakes.
+    // These programs have several mistakes.
     ("as-type/beyond_form", 7),
     ("as-type/field", 2),
     ("as-type/of_a_variant", 2),
@@ -124,28 +127,32 @@ const MORE_THAN_ONE: &[(&str, usize)] = &[
     ("several/two_fields_of_one_type", 3),
     ("signature/borrowing_type", 2),
     ("option-word/doc_of_a_tool_not_literal", 2),
-    // rustc adds errors of its own about private fields.
+    // rustc reports additional errors about private fields.
     ("permit/approval_state", 2),
     ("permit/permitted_made", 2),
-    // rustc itself refuses `yield` wherever it parses one.
+    // rustc reports every `yield` that it parses as an error.
     ("tool-stream/yield_outside", 2),
-    // rustc recovers from `whom.` and continues.
+    // rustc recovers from `whom.` and reports a second error.
     ("half-typed/body_half_call", 2),
-    // rustc passes a struct with a syntax error to each derive, and serde's reports the error again.
+    // rustc passes a struct with a syntax error to each derive, and serde's derive reports the error again.
     ("half-typed/field_without_colon", 2),
     ("half-typed/field_without_type", 2),
 ];
 
-// G9: half-typed code gives one error where the user types and no second one, except in 3 of these programs.
+// G9: half-typed code causes only one error, except in at most 3 of these programs.
 #[test]
 fn half_typed_programs_have_no_second_error() {
     let programs = programs(Path::new("fail/half-typed"));
-    assert!(programs.len() >= 22, "{} programs", programs.len());
+    assert!(
+        programs.len() >= 22,
+        "only {} programs were found",
+        programs.len()
+    );
     let more = programs.iter().filter(|program| errors(program) > 1);
     assert!(more.count() <= 3);
 }
 
-/// Folders of mistakes that no rule of the catalogue names: rustc itself or the macros' grammar reports them.
+/// Folders of mistakes without a rule in the catalogue. rustc or the grammar of the macros reports them.
 const WITHOUT_ID: &[&str] = &[
     "error-type",
     "half-typed",

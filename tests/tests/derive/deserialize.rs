@@ -1,4 +1,4 @@
-//! `#[schema(deserialize)]`: serde reads a type by the rules of its schema.
+//! `#[schema(deserialize)]` generates a `Deserialize` that follows the rules of the schema.
 #![allow(clippy::expect_used, reason = "tests fail by panicking")]
 
 use serde::{Deserialize, Serialize};
@@ -56,12 +56,12 @@ enum Level {
     High = 5,
 }
 
-// S0-07: serde reads what a model may send, defaults included.
+// S0-07: serde reads values that fit the schema, and fills in the defaults.
 #[test]
 fn serde_reads_what_fits_the_schema() {
     let text =
         r#"{"host":"a","patience":5,"speaks":[{"kind":"http","version":2},{"kind":"grpc"}]}"#;
-    let service: Service = serde_json::from_str(text).expect("it fits");
+    let service: Service = serde_json::from_str(text).expect("the value fits the schema");
     let expected = Service {
         host: "a".to_owned(),
         port: 8080,
@@ -69,13 +69,19 @@ fn serde_reads_what_fits_the_schema() {
         speaks: vec![Protocol::Http { version: 2 }, Protocol::Grpc],
     };
     assert_eq!(service, expected);
-    // Values survive a round trip, through a format other than JSON as well.
-    let value = serde_json::to_value(&service).expect("it is written");
-    assert_eq!(Service::deserialize(&value).expect("it fits"), expected);
-    let file = "host = \"a\"\npatience = 5\nspeaks = [{ kind = \"http\", version = 2 }, { kind = \"grpc\" }]";
-    assert_eq!(toml::from_str::<Service>(file).expect("it fits"), expected);
+    // A value can be written and read again. A format other than JSON can be read too.
+    let value = serde_json::to_value(&service).expect("the value can be serialised");
     assert_eq!(
-        serde_json::from_str::<Level>("5").expect("it fits"),
+        Service::deserialize(&value).expect("the value fits the schema"),
+        expected
+    );
+    let file = "host = \"a\"\npatience = 5\nspeaks = [{ kind = \"http\", version = 2 }, { kind = \"grpc\" }]";
+    assert_eq!(
+        toml::from_str::<Service>(file).expect("the value fits the schema"),
+        expected
+    );
+    assert_eq!(
+        serde_json::from_str::<Level>("5").expect("the value fits the schema"),
         Level::High
     );
 }
@@ -86,23 +92,24 @@ fn an_error_names_every_fault() {
     let read = serde_json::from_value::<Service>(
         json!({"host": "", "port": 80, "speaks": [{"kind": "http", "version": 300}], "prot": 1}),
     );
-    let told = read.expect_err("no part of it fits").to_string();
+    let told = read.expect_err("no field fits the schema").to_string();
     for place in ["/host", "/port", "/speaks/0/version", "/prot"] {
         assert!(told.contains(place), "{place}: {told}");
     }
 }
 
-// S0-07: a generic type, and a type around it that derives serde's `Deserialize`.
+// S0-07: a generic type can be read inside a type that derives serde's `Deserialize`.
 #[test]
 fn generic_types_are_read_too() {
     #[derive(Debug, Deserialize)]
     struct Book {
         page: Page<Wait>,
     }
-    let book: Book = serde_json::from_value(json!({"page": {"items": [1, 60]}})).expect("it fits");
+    let book: Book = serde_json::from_value(json!({"page": {"items": [1, 60]}}))
+        .expect("the value fits the schema");
     assert_eq!(book.page.items, [Wait(1), Wait(60)]);
     let read = serde_json::from_value::<Book>(json!({"page": {"items": [61]}}));
-    let told = read.expect_err("the bound").to_string();
+    let told = read.expect_err("61 is above the bound").to_string();
     assert!(told.contains("/items/0"), "{told}");
 }
 
@@ -117,7 +124,7 @@ async fn start_service(
     usize::from(service.port) + later.items.len()
 }
 
-// S0-07: such a type works as a tool's parameter, and is read in one pass.
+// S0-07: a type with `#[schema(deserialize)]` can be the parameter of a tool.
 #[tokio::test]
 async fn derived_type_works_as_a_parameter() {
     let service = r#"{"host":"a","port":null,"patience":null,"speaks":[]}"#;

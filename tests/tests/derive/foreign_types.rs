@@ -1,4 +1,4 @@
-//! Schemas of foreign types: serde reads exactly what the schema admits.
+//! The schemas of foreign types: serde reads every value that the schema admits.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -23,7 +23,7 @@ use tool_core::StrictSchema;
 use tool_core::schema::{Format, Kind, Schema};
 use tool_tests::admits;
 
-/// Texts that some type accepts, and similar ones that none should accept.
+/// Texts that some of the types accept, and similar texts that none of them should accept.
 const TEXTS: &[&str] = &[
     "",
     " ",
@@ -147,13 +147,13 @@ fn reads<T: DeserializeOwned>(text: &str) -> bool {
     serde_json::from_value::<T>(Value::String(text.to_owned())).is_ok()
 }
 
-/// Asserts that serde reads every text that the schema admits, and that the schema admits what serde writes for these values.
+/// Asserts that serde reads every text that the schema admits, and that the schema admits the texts `written` and the texts that serde writes for them.
 #[track_caller]
 fn sound<T: StrictSchema + DeserializeOwned + Serialize + Debug>(written: &[&str]) {
     sound_but::<T>(written, &[]);
 }
 
-/// The same, except for texts at the end of the type's range, which serde refuses with its own message.
+/// Asserts the same as [`sound`], except that serde refuses the texts `but`, which are at the end of the type's range.
 #[track_caller]
 fn sound_but<T: StrictSchema + DeserializeOwned + Serialize + Debug>(
     written: &[&str],
@@ -164,14 +164,14 @@ fn sound_but<T: StrictSchema + DeserializeOwned + Serialize + Debug>(
     assert_eq!(
         unread.into_iter().copied().collect::<Vec<_>>(),
         but,
-        "admitted and not read"
+        "the schema admits these texts, but serde does not read them"
     );
     for text in written {
         assert!(admits::text::<T>(text), "`{text}` is not admitted");
-        let value: T =
-            serde_json::from_value(Value::String((*text).to_owned())).expect("it is read");
-        let again = serde_json::to_value(&value).expect("it is written");
-        let again = again.as_str().expect("as text");
+        let value: T = serde_json::from_value(Value::String((*text).to_owned()))
+            .expect("serde reads the text");
+        let again = serde_json::to_value(&value).expect("serde writes the value");
+        let again = again.as_str().expect("the value is written as text");
         assert!(
             admits::text::<T>(again),
             "`{text}` is written as `{again}`, which is not admitted"
@@ -229,7 +229,7 @@ fn numbers() {
     assert!(matches!(kind::<bool>(), Kind::Boolean));
 }
 
-// S1-29: lists, sets and maps of the standard library.
+// S1-29: lists, sets and maps of the standard library have the right schemas.
 #[test]
 fn containers() {
     fn list<T: StrictSchema>(unique: bool, exactly: Option<usize>) {
@@ -302,7 +302,8 @@ fn foreign_text() {
     sound::<chrono::DateTime<chrono::Utc>>(&["2024-02-29T12:00:00Z"]);
     sound::<chrono::DateTime<chrono::FixedOffset>>(&["2024-02-29T12:00:00+02:00"]);
     sound::<chrono::NaiveDate>(&["2024-02-29"]);
-    // More digits than nanoseconds, and the last day before the year 10000, whose zones jiff keeps in range.
+    // The first text has more digits than nanoseconds. The other two are above the maximum of `jiff::Timestamp`, which is before the end of the year 9999, so that
+    // the local time is in range in every time zone.
     let far = [
         "2024-02-29T12:00:00.1234567891234Z",
         "9999-12-31T23:59:59Z",
@@ -338,7 +339,15 @@ fn foreign_types_with_a_better_alternative_are_refused() {
     ] {
         assert_eq!(rule, "time-lossy");
     }
-    // The reason why `time` is refused: its serialised form is not a JSON Schema format.
-    let written = serde_json::to_value(time::OffsetDateTime::UNIX_EPOCH).expect("it is written");
-    assert!(!Format::DateTime.matches(written.as_str().expect("as text").as_bytes()));
+    // The types of `time` are refused, because their serialised form is not a JSON Schema format.
+    let written =
+        serde_json::to_value(time::OffsetDateTime::UNIX_EPOCH).expect("serde writes the value");
+    assert!(
+        !Format::DateTime.matches(
+            written
+                .as_str()
+                .expect("the value is written as text")
+                .as_bytes()
+        )
+    );
 }

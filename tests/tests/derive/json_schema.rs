@@ -1,4 +1,4 @@
-//! `#[schema(json_schema)]`: strict types inside types of `schemars`.
+//! `#[schema(json_schema)]` makes strict types usable inside types of `schemars`.
 #![allow(
     clippy::expect_used,
     dead_code,
@@ -58,7 +58,7 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> Value {
     schema
 }
 
-// M2: the schemas for reading and for writing differ where the type does.
+// M2: the schemas for reading and for writing differ as the type does.
 #[test]
 fn read_and_write_schemas_differ_where_the_type_does() {
     let read = schema::<Query>(SchemaSettings::draft2020_12());
@@ -72,17 +72,17 @@ fn read_and_write_schemas_differ_where_the_type_does() {
     assert!(written["properties"].get("begin").is_some());
 }
 
-// M2: a recursive type keeps its references, alone and inside another type, in both layouts of definitions.
+// M2: the references of a recursive type are valid, both alone and inside another type, and in two drafts of JSON Schema.
 #[test]
 fn recursive_types_keep_their_references() {
     let tree = json!({"name": "a", "children": [{"name": "b", "children": []}]});
     let wrong = json!({"name": "a", "children": [{"name": 1, "children": []}]});
     for settings in [SchemaSettings::draft2020_12(), SchemaSettings::draft07()] {
         let alone = schema::<Tree>(settings.clone());
-        let alone = jsonschema::validator_for(&alone).expect("every reference is found");
+        let alone = jsonschema::validator_for(&alone).expect("every reference has a definition");
         assert!(alone.is_valid(&tree) && !alone.is_valid(&wrong));
         let around = schema::<Around>(settings);
-        let around = jsonschema::validator_for(&around).expect("every reference is found");
+        let around = jsonschema::validator_for(&around).expect("every reference has a definition");
         let with = |tree: &Value| json!({"query": {"text": "a"}, "trees": [tree]});
         assert!(around.is_valid(&with(&tree)) && !around.is_valid(&with(&wrong)));
     }

@@ -1,4 +1,4 @@
-//! Lints in generated code: it is clean under strict lints and with shadowed names.
+//! Generated code compiles without warnings under strict lints and with shadowed names.
 #![forbid(unsafe_code)]
 #![deny(
     warnings,
@@ -19,7 +19,7 @@ use serde::Serialize;
 use tool_core::__private0::IntoOutput;
 
 mod shadowed {
-    //! Names of the prelude and of crates are shadowed here.
+    //! This module shadows names of the prelude and of crates.
     use ::std::string::String as Text;
     use ::tool_core::StrictSchema as Derive;
 
@@ -70,7 +70,7 @@ mod shadowed {
 }
 
 mod renamed {
-    //! The core crate is reachable under a different path here.
+    //! This module uses the core crate under a different path.
     pub(crate) use tool_core as sdk;
 
     /// The record `Record` of this test.

@@ -1,4 +1,4 @@
-//! `#[derive(StrictSchema)]` and the schemas of foreign types, compared with what serde and schemars do.
+//! `#[derive(StrictSchema)]` and the schemas of foreign types, compared with serde and schemars.
 
 mod deserialize;
 mod foreign_types;

@@ -1,5 +1,5 @@
-//! User-defined readers: `deserialize_with`, `with`, `as`, `try_from`. A key that a model may leave out reaches them as null, and a value that they refuse is
-//! reported with its pointer.
+//! User-defined readers with `deserialize_with`, `with`, `as` and `try_from`. They receive null for an absent optional key, and the error for a value that they
+//! refuse has its pointer.
 
 #![allow(
     clippy::expect_used,
@@ -9,7 +9,7 @@
 
 use tool_core::prelude::*;
 
-/// A reader for hexadecimal numbers written as text.
+/// A reader for hexadecimal numbers that are written as text.
 mod hex {
     use serde::de::{Deserialize, Deserializer, Error};
 
@@ -182,14 +182,14 @@ fn paint_arguments(
 }
 
 async fn answer(name: &str, arguments: &str) -> String {
-    // Together, the tools have more optional parameters than `toolset!` allows.
+    // The test uses a registry, because the tools together have more optional parameters than `toolset!` allows.
     let registry = Registry::builder()
         .tool::<paint_all>()
         .tool::<paint_inner>()
         .tool::<paint_flat>()
         .tool::<paint_arguments>()
         .build()
-        .expect("registry");
+        .expect("the registry is valid");
     let tools = registry.open().repair(Repair::Off);
     let call = ToolCall::new("1", name, arguments);
     tools
@@ -198,7 +198,7 @@ async fn answer(name: &str, arguments: &str) -> String {
         .model_text()
 }
 
-// E3: four dialects said that the key may be absent, but serde refused `{}` without a pointer.
+// E3: a custom deserializer receives null for an absent key. Earlier, the schema allowed the key to be absent, but serde refused `{}` without a pointer.
 #[tokio::test]
 async fn absent_key_reaches_a_custom_deserializer_as_null() {
     assert_eq!(answer("paint_all", "{}").await, NONE);
@@ -225,7 +225,7 @@ async fn absent_key_reaches_a_custom_deserializer_as_null() {
     );
 }
 
-// E3: the same in variants and flattened records.
+// E3: a custom deserializer receives null for an absent key in variants and flattened records too.
 #[tokio::test]
 async fn absent_key_is_null_in_variants_and_flattened_records() {
     let coats = r#"{"coats":[{"kind":"Plain"},{"kind":"Plain","tint":"a"},{"kind":"Thick"}],"layer":{"Plain":{}}}"#;
@@ -293,7 +293,7 @@ fn baskets(
             .sum::<u32>()
 }
 
-// E5: serde's own text reached the model without the pointer of the value.
+// E5: the error of a custom deserializer has the pointer of the value. Earlier, the model received serde's text without the pointer.
 #[tokio::test]
 async fn deserializer_error_is_reported_with_its_pointer() {
     let tools = toolset![baskets];
@@ -317,7 +317,7 @@ async fn deserializer_error_is_reported_with_its_pointer() {
     ] {
         let call = ToolCall::new("1", "baskets", arguments);
         let result = tools.call(call, &ToolContext::anonymous()).await;
-        let error = result.error().expect("it is refused");
+        let error = result.error().expect("the value is refused");
         let [issue] = error.issues() else {
             panic!("{error:?}");
         };
@@ -335,7 +335,7 @@ async fn deserializer_error_is_reported_with_its_pointer() {
     }
 }
 
-// E5: the handler of a dynamic tool also reads its arguments with serde.
+// E5: the error of a dynamic tool's deserializer has the pointer of the value.
 #[tokio::test]
 async fn dynamic_handler_error_is_reported_with_its_pointer() {
     #[derive(Deserialize)]
@@ -347,7 +347,10 @@ async fn dynamic_handler_error_is_reported_with_its_pointer() {
         Ok::<_, ToolError>(numbers.all.iter().map(|number| number.0).sum::<u32>())
     };
     let tool = tool_core::DynamicTool::new("sum", "Adds even numbers.", schema, body);
-    let registry = Registry::builder().dynamic(tool).build().expect("registry");
+    let registry = Registry::builder()
+        .dynamic(tool)
+        .build()
+        .expect("the registry is valid");
     let ask = async |arguments: &str| {
         let call = ToolCall::new("1", "sum", arguments);
         registry.open().call(call, &ToolContext::anonymous()).await

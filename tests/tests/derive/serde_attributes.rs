@@ -1,4 +1,4 @@
-//! Serde attributes: the schema agrees with what serde writes and reads.
+//! Serde attributes: the schema agrees with the values that serde writes and reads.
 #![allow(dead_code, reason = "some fields are only read by serde")]
 #![allow(clippy::expect_used, reason = "tests fail by panicking")]
 #![allow(
@@ -52,7 +52,7 @@ macro_rules! conventions {
         }
     )*
 
-    // S0-07: each naming convention gives serde's keys.
+    // S0-07: each naming convention results in the same keys as in serde.
     #[test]
     fn naming_conventions_match_serde() {
         $(
@@ -81,7 +81,7 @@ conventions! {
     ScreamingRecord ScreamingChoice "SCREAMING_SNAKE_CASE";
 }
 
-// The two conventions with hyphens are only for enums, because not every provider accepts such property keys.
+// The two conventions with hyphens are allowed only for enums, because not every provider accepts property keys with hyphens.
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Kebab {
@@ -94,7 +94,7 @@ enum ScreamingKebab {
     SomeMoreWords,
 }
 
-// S0-07: conventions with hyphens name the values of enums.
+// S0-07: conventions with hyphens are applied to the values of enums.
 #[test]
 fn hyphenated_conventions_name_enum_values() {
     agrees(
@@ -233,7 +233,7 @@ fn ten() -> u16 {
     10
 }
 
-// S0-06: a stated default is in the schema, and its field is not required.
+// S0-06: the schema has the explicit default of a field, and the field is not required.
 #[test]
 fn default_is_in_the_schema_and_its_field_is_not_required() {
     let schema: Value =
@@ -339,7 +339,7 @@ enum Untagged {
     },
 }
 
-// S0-07: tags appear where serde puts them.
+// S0-07: the tag of an enum has the same position in the schema as in serde.
 #[test]
 fn tags_are_where_serde_puts_them() {
     agrees(
@@ -498,7 +498,7 @@ struct With {
     value: u16,
 }
 
-// S0-07: a type with its own wire format states the format's schema.
+// S0-07: a type with a custom wire format declares the schema of that format.
 #[test]
 fn custom_wire_format_states_its_schema() {
     agrees(&[Ticks(12)], &[json!("12")], &[json!("x"), json!(12)]);

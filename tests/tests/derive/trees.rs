@@ -1,4 +1,4 @@
-//! The schema tree that `#[derive(StrictSchema)]` makes for each shape of type.
+//! The schema trees that `#[derive(StrictSchema)]` generates for the kinds of types.
 #![allow(dead_code, reason = "only the schemas of the types are used")]
 
 use std::borrow::Cow;
@@ -37,7 +37,7 @@ enum Lang {
     TypeScript,
 }
 
-// S0-05, S0-06, S0-07, S1-28: a struct becomes a closed record with its docs, defaults and optional fields.
+// S0-05, S0-06, S0-07, S1-28: the schema of a struct is a closed record with its docs, defaults and optional fields.
 #[test]
 fn a_struct_is_a_closed_record_with_its_docs() {
     assert_tree::<Filter>(
@@ -103,7 +103,7 @@ struct Wrapped<T> {
     mark: PhantomData<T>,
 }
 
-// S0-05, S0-06: bounds and defaults are part of the field.
+// S0-05, S0-06: the bounds and the default of a field are in its schema.
 #[test]
 fn bounds_and_defaults_are_part_of_the_field() {
     assert_tree::<Bounds>(
@@ -187,7 +187,7 @@ enum Untagged {
     Entry(Entry),
 }
 
-// S0-07: an enum becomes a list of values or a union.
+// S0-07: the schema of an enum is a list of values or a union.
 #[test]
 fn enums_are_values_or_unions() {
     assert_tree::<Urgency>(
@@ -347,7 +347,7 @@ enum Item {
 #[derive(StrictSchema)]
 struct Forest(Vec<Forest>);
 
-// S0-07: a recursive type becomes a reference.
+// S0-07: the schema of a recursive type has a reference.
 #[test]
 fn a_type_inside_itself_is_a_reference() {
     assert_tree::<Node>(
@@ -450,7 +450,7 @@ struct Flat {
     entry: Entry,
 }
 
-// S0-07: the fields of a flattened struct replace it.
+// S0-07: a flattened struct is replaced by its fields.
 #[test]
 fn fields_of_a_flattened_struct_replace_it() {
     assert_tree::<Flat>(

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use tool_tests::sources::each_source;
 
-/// How many lines below a comment the attribute of its test may be.
+/// The maximum number of lines between a comment and the attribute of its test.
 const REACH: usize = 12;
 
 /// The tests of each file, by the file's path in the repository.
@@ -140,7 +140,7 @@ fn rows() -> Vec<Row> {
             .split(" | ")
             .collect();
         let [id, what, proofs] = cells[..] else {
-            panic!("a row has three columns: {line}");
+            panic!("the row does not have three columns: {line}");
         };
         is_id(id).then(|| Row {
             id: id.to_owned(),
@@ -154,7 +154,7 @@ fn rows() -> Vec<Row> {
     rows.collect()
 }
 
-/// Returns the tests in one part of a row's last column: a file and its tests, each in back quotes.
+/// Returns the tests in one part of a row's last column. The part has a file and its tests, each in back quotes.
 fn named(id: &str, proof: &str) -> Vec<(String, String)> {
     let bare = |text: &str| {
         let bare = text
@@ -171,13 +171,13 @@ fn named(id: &str, proof: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Fails with all findings, unless there are none.
+/// Fails the test and prints all findings, if there are any.
 #[track_caller]
 fn none(found: &[String]) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-// F5: a row named a test that does not exist or does not have the capability's id.
+// F5: each test in a row exists, and the comment above it has the capability's id.
 #[test]
 fn each_named_test_exists_and_names_its_capability() {
     let sources = Sources::read();
@@ -201,7 +201,7 @@ fn each_named_test_exists_and_names_its_capability() {
     none(&wrong);
 }
 
-// F5: a comment claimed a capability whose row does not name the test.
+// F5: if a comment above a test has a capability's id, the capability's row names the file of the test.
 #[test]
 fn each_claim_has_a_row_that_names_its_file() {
     let (sources, rows) = (Sources::read(), rows());
@@ -223,7 +223,7 @@ fn each_claim_has_a_row_that_names_its_file() {
 #[test]
 fn each_capability_has_one_row_in_one_form() {
     let rows = rows();
-    assert!(rows.len() > 150, "{} rows", rows.len());
+    assert!(rows.len() > 150, "only {} rows were found", rows.len());
     let mut wrong = Vec::new();
     let mut seen = BTreeSet::new();
     for Row { id, what, tests } in &rows {

@@ -1,4 +1,4 @@
-//! Entry points of the documentation: aliases and links that lead to `#[tool]` and the guides.
+//! Entry points of the documentation: aliases, and links to `#[tool]` and the guides.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -32,7 +32,7 @@ fn gather(folder: &Path, aliases: &mut BTreeSet<String>) {
     });
 }
 
-// G10: no item had an alias.
+// G10: terms of other libraries are aliases of items.
 #[test]
 fn terms_of_other_libraries_are_doc_aliases() {
     let mut aliases = BTreeSet::new();
@@ -64,7 +64,7 @@ fn terms_of_other_libraries_are_doc_aliases() {
     }
 }
 
-// G10: the front page listed 121 items and never linked to `#[tool]`.
+// G10: the first link on the front page is to `#[tool]`, and the page names each guide and crate.
 #[test]
 fn front_page_links_to_the_attribute_before_anything_else() {
     let text = fs::read_to_string(root().join("tool-core/src/lib.rs")).unwrap();
@@ -84,7 +84,7 @@ fn front_page_links_to_the_attribute_before_anything_else() {
     let mut names: Vec<&str> = guides
         .map(|guide| guide.split(':').next().unwrap())
         .collect();
-    names.retain(|name| *name != "telemetry"); // the operators' guide links to it
+    names.retain(|name| *name != "telemetry"); // only the operators' guide links to this guide
     assert!(names.len() >= 6, "{names:?}");
     for name in names {
         assert!(page.contains(&format!("](guides::{name})")), "{name}");
@@ -102,7 +102,7 @@ fn front_page_links_to_the_attribute_before_anything_else() {
     }
 }
 
-// G6: `host_value!` was named in no guide, the example declared its values by hand, and a state that is read and written needed two newtypes.
+// G6: the guides and the example declare host values with `host_value!`, and share a state between readers and writers with `Reads` and `Writes`.
 #[test]
 fn guides_and_examples_declare_host_values_with_the_macro_and_share_state() {
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();

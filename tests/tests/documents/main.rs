@@ -1,4 +1,4 @@
-//! Documents and packages: each names what exists, and all of it.
+//! Documents and packages: they name all items that they must name, and only existing ones.
 
 mod capabilities;
 mod front_page;

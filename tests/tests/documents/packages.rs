@@ -1,4 +1,4 @@
-//! The published packages: names, metadata, links and files.
+//! The names, metadata, links and files of the published packages.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,12 +30,12 @@ fn all_packages() -> Vec<Value> {
 
 /// Returns the packages of the workspace that can be published.
 fn packages() -> Vec<Value> {
-    // `publish = false` is an empty list of registries.
+    // Cargo reports `publish = false` as an empty list of registries, and a missing key as null.
     let published = |package: &Value| package["publish"].is_null();
     all_packages().into_iter().filter(published).collect()
 }
 
-// G1: crates.io has another project's `tool_macros`, and treats `-` and `_` as the same.
+// G1: no package has the name of a different project on crates.io, such as `tool_macros`. crates.io treats `-` and `_` as the same.
 #[test]
 fn no_package_name_belongs_to_a_different_project() {
     let packages = packages();
@@ -60,7 +60,7 @@ fn no_package_name_belongs_to_a_different_project() {
     assert_eq!(names, expected);
 }
 
-// G8: no package had a readme, keywords, categories, metadata for docs.rs or a licence file.
+// G8: each package has a readme, keywords, categories, metadata for docs.rs and licence files.
 #[test]
 fn each_package_has_complete_metadata() {
     for package in packages() {
@@ -78,7 +78,7 @@ fn each_package_has_complete_metadata() {
             let list = package[list].as_array().unwrap();
             assert!((1..=most).contains(&list.len()), "{name}: {list:?}");
         }
-        // The registry refuses longer keywords.
+        // crates.io refuses longer keywords.
         for keyword in package["keywords"].as_array().unwrap() {
             assert!(keyword.as_str().unwrap().len() <= 20, "{name}: {keyword}");
         }
@@ -106,7 +106,7 @@ fn files(package: &Value) -> (PathBuf, BTreeSet<PathBuf>) {
     (manifest.parent().unwrap().to_owned(), files)
 }
 
-/// Returns the paths that a page links to: `](path)` and `[name]: path`.
+/// Returns the targets of a page's links, which are written as `](path)` or `[name]: path`.
 fn linked(page: &str) -> impl Iterator<Item = &str> {
     let inline = page
         .split("](")
@@ -119,7 +119,7 @@ fn linked(page: &str) -> impl Iterator<Item = &str> {
     let paths = inline
         .chain(defined)
         .map(|link| link.split('#').next().unwrap());
-    // A link with `.html` leads to another page of the documentation, not to a file.
+    // The target of a link with `.html` is a page of the documentation, not a file.
     let is_file =
         |path: &&str| !path.is_empty() && !path.contains("://") && !path.contains(".html");
     paths.filter(is_file)
@@ -133,7 +133,7 @@ fn included(source: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Resolves each `..` of a path as text.
+/// Resolves each `..` in the text of a path.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -146,7 +146,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-// G8: guides were in no package, although pages link to them.
+// G8: each package contains every file that its pages link to or that its sources include.
 #[test]
 fn packages_contain_every_linked_and_included_file() {
     let mut pages = 0;
@@ -158,7 +158,7 @@ fn packages_contain_every_linked_and_included_file() {
         }
         for file in &files {
             let extension = file.extension().unwrap_or_default();
-            // Cargo puts the readme of a package at its root.
+            // Cargo copies the readme to the root of the package, so its path in the repository may be different.
             let Ok(text) = fs::read_to_string(folder.join(file)) else {
                 continue;
             };
@@ -179,10 +179,10 @@ fn packages_contain_every_linked_and_included_file() {
             }
         }
     }
-    assert!(pages >= 5, "{pages} pages have links");
+    assert!(pages >= 5, "only {pages} pages have links");
 }
 
-// G8: crates use the cfg that docs.rs sets, so the page of an item shows the feature that it needs.
+// G8: each crate enables `doc_cfg` on docs.rs, so that the page of an item shows the required feature.
 #[test]
 fn docs_of_each_package_show_features() {
     for package in packages() {
@@ -212,7 +212,7 @@ fn the_readmes_have_one_example() {
     assert!(read("tool-core/README.md").contains(tool));
 }
 
-// Most libraries and programs of the test packages have no unit tests, and their manifests say so, because cargo would build and link each a second time.
+// A target with `test = false` or `doctest = false` contains no tests. Manifests set these options, because cargo would build each target a second time.
 #[test]
 fn targets_that_are_not_tested_contain_no_tests() {
     let mut found = Vec::new();

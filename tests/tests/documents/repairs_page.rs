@@ -36,7 +36,7 @@ fn tools() -> Toolset {
     Registry::builder().dynamic(give).build().unwrap().open()
 }
 
-// H9: the page lists each repair, and each repair does what the page says.
+// H9: the page lists every repair, and `Repair::Off` disables every repair.
 #[tokio::test]
 async fn every_repair_is_on_the_page_and_can_be_switched_off() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/arguments.md");
@@ -91,7 +91,7 @@ async fn every_repair_is_on_the_page_and_can_be_switched_off() {
             "{written}"
         );
     }
-    // This test covers every repair: the name of each is a literal in the source.
+    // The test covers every repair, because every name in the literals of the source was seen.
     let source =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/tool-schema/src/args");
     for file in ["repair.rs", "cleanup.rs"] {

@@ -40,7 +40,7 @@ fn every_rule_is_on_the_page_with_its_proof() {
     for line in page.lines().filter(|line| line.starts_with("| `")) {
         let proof = line.trim_end_matches(" |").rsplit(" | ").next().unwrap();
         let paths: Vec<&str> = proof.split('`').skip(1).step_by(2).collect();
-        assert!(!paths.is_empty(), "no proof in: {line}");
+        assert!(!paths.is_empty(), "the row has no proof: {line}");
         for path in paths {
             assert!(
                 root.join(path).exists(),
@@ -50,7 +50,7 @@ fn every_rule_is_on_the_page_with_its_proof() {
     }
 }
 
-// G10: two rows were cut off at the first quotation mark of their message.
+// G10: every row is complete and has the number of its programs. Earlier, two rows were cut off at the first quotation mark of their message.
 #[test]
 fn every_row_is_whole_and_counts_its_programs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -58,7 +58,10 @@ fn every_row_is_whole_and_counts_its_programs() {
     for line in page.lines().filter(|line| line.starts_with("| `")) {
         let cells = line.trim_matches('|').split(" | ").count();
         let ticks = line.matches('`').count();
-        assert!(cells == 4 && ticks % 2 == 0, "a row is cut off: {line}");
+        assert!(
+            cells == 4 && ticks % 2 == 0,
+            "the row is incomplete: {line}"
+        );
         let counted = line.split("`ui-tests/fail/").skip(1);
         for (folder, rest) in counted.map(|named| named.split_once('`').unwrap()) {
             let programs = std::fs::read_dir(root.join("ui-tests/fail").join(folder)).unwrap();
@@ -69,7 +72,10 @@ fn every_row_is_whole_and_counts_its_programs() {
             };
             let programs = programs.flatten().filter(is_program).count();
             let says = format!(" ({programs})");
-            assert!(rest.starts_with(&says), "{programs} programs in: {line}");
+            assert!(
+                rest.starts_with(&says),
+                "the folder has {programs} programs, but the row is: {line}"
+            );
         }
     }
 }

@@ -20,21 +20,27 @@ fn claims_name_tests_that_exist() {
         let mut named = 0;
         for word in proofs.split('`').skip(1).step_by(2) {
             if word.contains('/') {
-                assert!(root.join(word).exists(), "there is no `{word}`");
+                assert!(
+                    root.join(word).exists(),
+                    "docs/threat-model.md names `{word}`, which does not exist"
+                );
                 named += usize::from(word.starts_with("ui-tests"));
                 file = std::fs::read_to_string(root.join(word)).unwrap_or_default();
             } else {
-                assert!(file.contains(&format!("fn {word}(")), "no test `{word}`");
+                assert!(
+                    file.contains(&format!("fn {word}(")),
+                    "docs/threat-model.md names the test `{word}`, which does not exist"
+                );
                 named += 1;
             }
         }
-        assert!(named > 0, "nothing proves: {row}");
+        assert!(named > 0, "no test is named in the row: {row}");
         found += named;
     }
     assert!(found >= 20, "{found}");
 }
 
-// S1-98: the threat model names the four parts of the trust in programs.
+// S1-98: the threat model names the four parts of the trust in programs that tools start.
 #[test]
 fn the_page_names_the_four_parts_of_the_trust_in_programs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -55,7 +61,7 @@ fn the_page_names_the_four_parts_of_the_trust_in_programs() {
 fn operator_guide_describes_deleting_a_conversation() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = std::fs::read_to_string(root.join("docs/operator.md")).unwrap();
-    // The page names every delete method that exists, and no other.
+    // The page names every delete method of `Workspaces`.
     let source = std::fs::read_to_string(root.join("tool-std/src/workspace.rs")).unwrap();
     let removes: Vec<_> = source
         .lines()

@@ -1,18 +1,18 @@
-//! The example host, run with and without telemetry.
+//! Runs the example host with and without telemetry.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Both builds of the example have the same file name, so only one may be built and run at a time.
+/// A lock for the example's binary. Both builds have the same file name, so only one of them may be built and run at a time.
 static PROGRAM: Mutex<()> = Mutex::new(());
 
-/// Runs the host with more arguments for cargo; returns its output and its log.
+/// Runs the host with additional arguments for cargo, and returns its output and its log.
 fn run(arguments: &[&str]) -> (String, String) {
     let _alone = PROGRAM.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(env!("CARGO"))
-        // Uses the features of the whole workspace, for which everything is already built.
+        // Without `-p`, cargo uses the features of the whole workspace, for which the dependencies are already built.
         .args(["run", "--quiet", "--locked", "--example", "host"])
         .args(arguments)
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -24,7 +24,7 @@ fn run(arguments: &[&str]) -> (String, String) {
     (said, log)
 }
 
-// F3: no other test builds the example's feature `otel`.
+// F3: the example builds with its feature `otel` and exports a span for each call.
 #[test]
 fn host_with_otel_exports_a_span_for_each_call() {
     let (said, _) = run(&["--features", "examples/otel"]);
@@ -59,7 +59,7 @@ fn host_denies_approves_restarts_streams_and_redacts() {
         r#"import_payments … "tuesday""#,
         "import_payments: 2",
         r#"waiting: send_invoice {"number":7} (a customer reads it)"#,
-        // Another conversation, whose call has the same id as the waiting one.
+        // A call in a different conversation has the same id as the waiting call.
         "unpaid_invoices: [7,9]",
         "model: Two.",
         "the process starts again",
@@ -93,12 +93,12 @@ fn host_denies_approves_restarts_streams_and_redacts() {
     assert_eq!(
         times("import_payments: 2"),
         1,
-        "not again after the restart"
+        "the call does not run again after the restart"
     );
     assert_eq!(
         times("model, step 2"),
         2,
-        "once in each conversation: the model is not asked again after the restart"
+        "the model is asked once in each conversation, and not again after the restart"
     );
     assert!(
         log.contains("no rate of NOK for [secret:rates_key]"),

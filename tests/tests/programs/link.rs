@@ -1,4 +1,4 @@
-//! Linking: the registry lists the tools that a program links, in every profile.
+//! Linking of tools: the registry lists the tools that a program links, in every profile.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,13 +20,16 @@ fn workspace() -> &'static Path {
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link-workspace");
         copied(&repository.join("tests/fixtures/link"), &copy);
         fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock")).expect("a copy");
-        // Lets cargo remove unused entries from the lock file once, before builds run in parallel.
+        // Run cargo once before the parallel builds, to remove unused entries from the lock file.
         let output = Command::new(env!("CARGO"))
             .args(["metadata", "--offline", "--format-version", "1"])
             .current_dir(&copy)
             .output()
             .expect("cargo runs");
-        assert!(output.status.success(), "the versions are locked");
+        assert!(
+            output.status.success(),
+            "the lock file has a version of every dependency"
+        );
         copy
     })
 }
@@ -54,11 +57,11 @@ fn copied(from: &Path, to: &Path) {
 
 const PROFILES: [&str; 2] = ["dev", "lto"];
 
-/// Builds the fixture workspace once, with all profiles in parallel: each has its own folder, and most of a build is sequential. Returns the target folder.
+/// Builds the fixture workspace once with each profile, and returns the target folder. The builds run in parallel, because each profile has its own folder.
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        // The tests of all packages that build use trybuild's target folder, so that dependencies are built once.
+        // All tests that run cargo share trybuild's target folder, so that dependencies are built once.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/trybuild");
         let build = |profile: &str| {
             Command::new(env!("CARGO"))
@@ -106,7 +109,7 @@ fn a_pack_that_is_named_once_registers_every_tool_in_order() {
     }
 }
 
-// S0-04: an empty registry says how to link a pack.
+// S0-04: the error of an empty registry explains how to link a pack.
 #[test]
 fn a_registry_without_tools_says_how_to_link() {
     for profile in PROFILES {

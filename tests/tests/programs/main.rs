@@ -1,4 +1,4 @@
-//! Examples and fixtures that cargo builds, runs or refuses.
+//! Tests that use cargo to build, run or reject examples and fixtures.
 
 mod host_example;
 mod link;

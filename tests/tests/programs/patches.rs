@@ -1,10 +1,10 @@
-//! Patches that skip a step of a call, which must not compile, and patches that bring a fixed fault back, which must still apply.
+//! Patches that skip a step of a call must not compile, and patches that reintroduce a fixed fault must apply.
 //!
-//! The head of each file in `tests/patches` says what the patch skips and which compiler error it expects. The compiler checks a copy of `tool-core`,
+//! The head of each file in `tests/patches` names the skipped step and the expected compiler error. The compiler checks a copy of `tool-core`,
 //! `tool-macros`, `tool-rules`, `tool-schema`, `tool-store` and `tool-wire` below the target folder.
 //!
-//! The head of each file in `tests/world/patches` says which finding the patch brings back, and which plan, invariant and seed of the simulator detect it.
-//! `.ci/slow patches` builds the simulator with each patch; here they are only applied.
+//! The head of each file in `tests/world/patches` names the finding that the patch reintroduces, and the plan, invariant and seed with which the simulator detects
+//! it. `.ci/slow patches` builds the simulator with each patch; this test only applies the patches.
 
 #![allow(
     clippy::unwrap_used,
@@ -52,7 +52,7 @@ fn restored(copy: &Path) {
         ("crates/tool-schema", &["src"]),
         ("crates/tool-store", &["src", "migrations"]),
         ("tool-core", &["src"]),
-        // A dev-dependency of `tool-core`, which cargo looks up.
+        // Cargo needs the manifest of `tool-wire`, because it is a dev-dependency of `tool-core`.
         ("crates/tool-wire", &["src"]),
         ("tool-macros", &["src", "docs"]),
     ] {
@@ -77,13 +77,13 @@ fn restored(copy: &Path) {
         &copy.join("Cargo.toml"),
         manifest.replacen(of_all, members, 1).as_bytes(),
     );
-    // Cargo removes the entries that these members do not need.
+    // Cargo removes the unused entries from the copied lock file.
     if !copy.join("Cargo.lock").exists() {
         fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock")).expect("a copy");
     }
 }
 
-/// Returns the code and the text of each compiler error, with the source lines that it points at.
+/// Returns the code and the text of each compiler error. The text includes the source lines of the error.
 fn errors(copy: &Path) -> Vec<(String, String)> {
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--package", "tool-core", "--lib"])
@@ -140,7 +140,7 @@ fn apply(patch: &Path, to: &Path, options: &[&str]) -> Result<(), String> {
         .args(options)
         .arg(patch)
         .current_dir(&to)
-        // The folder may be inside a repository whose root is not the root of the patch.
+        // The folder may be inside a repository. The variable stops git from applying the patch relative to the root of that repository.
         .env("GIT_CEILING_DIRECTORIES", to.parent().expect("a parent"))
         .output()
         .expect("git");
@@ -188,8 +188,8 @@ fn patches_that_skip_a_step_do_not_compile() {
         groups.entry(patch.code.clone()).or_default().push(patch);
     }
     assert!(groups.values().map(Vec::len).sum::<usize>() >= 5);
-    // A check takes ten seconds, so patches are grouped by error code: errors of an early compiler phase hide later ones, but those of one code are reported
-    // together.
+    // A check takes ten seconds, so patches with the same error code are checked together. The compiler reports errors of one code together, whereas errors of an
+    // early phase hide those of later phases.
     let mut alone = Vec::new();
     for group in groups.into_values() {
         restored(&copy);
@@ -214,13 +214,13 @@ fn patches_that_skip_a_step_do_not_compile() {
         let errors = errors(&copy);
         assert!(
             patch.is_among(&errors),
-            "{name} expects {code} about `{subject}`: {errors:#?}"
+            "{name} expects the error {code} about `{subject}`: {errors:#?}"
         );
     }
     restored(&copy);
 }
 
-/// Returns an error if a patch that brings a fault back no longer applies or its head is out of date.
+/// Returns an error if a patch that reintroduces a fault no longer applies, or if its head is out of date.
 fn stale(path: &Path, page: &str) -> Result<(), String> {
     let name = path.file_stem().expect("a name").to_string_lossy();
     let change = fs::read_to_string(path).expect("a patch");
@@ -255,7 +255,7 @@ fn stale(path: &Path, page: &str) -> Result<(), String> {
     Ok(())
 }
 
-// A1 to C1: a fixed fault can be brought back by a patch, and the simulator detects it.
+// A1 to C1: each patch that reintroduces a fixed fault applies, and its head is up to date.
 #[test]
 fn patches_that_bring_a_fault_back_apply() {
     let patches = patches_of("tests/world/patches");
@@ -267,7 +267,7 @@ fn patches_that_bring_a_fault_back_apply() {
             .any(|path| field(&of(path), "finding") == finding)
     };
     for finding in ["A1", "A2", "A3", "A4", "A5", "A6", "B2", "B3", "B6", "C1"] {
-        assert!(has(finding), "no patch of {finding}");
+        assert!(has(finding), "no patch reintroduces {finding}");
     }
     let stale: Vec<String> = patches
         .iter()

@@ -1,4 +1,4 @@
-//! Two versions of `tool-core` in one program, which cargo must refuse.
+//! Cargo must refuse a program with two versions of `tool-core`.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::process::Command;
 use serde_json::Value;
 use tool_tests::sources::each_source;
 
-/// Root of the repository.
+/// Returns the root of the repository.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
@@ -92,14 +92,15 @@ fn refusal(links: &Value, pack: &str, host: &str) -> Option<String> {
     (!output.status.success()).then(|| told.replace(place.to_str().unwrap(), "/src"))
 }
 
-// G8: the tools of a pack on a different version were missing without an error.
+// G8: two versions of `tool-core` in one program are refused with the documented error. Earlier, the tools of a pack with a different version were missing without
+// an error.
 #[test]
 fn two_versions_in_one_program_are_refused_as_documented() {
     let (version, links) = core();
     let next = "0.2.0";
     assert!(
         version.starts_with("0.1."),
-        "docs/versions.md is about 0.1 and {next}"
+        "docs/versions.md describes the versions 0.1 and {next}"
     );
     let told = refusal(&links, &version, next).expect("cargo accepts two versions");
     let page = fs::read_to_string(root().join("docs/versions.md")).unwrap();
@@ -107,12 +108,12 @@ fn two_versions_in_one_program_are_refused_as_documented() {
         page.contains(told.trim()),
         "docs/versions.md does not quote this text:\n{told}"
     );
-    // Control test: otherwise the fixture resolves.
+    // Control test: cargo accepts one version, and two versions without `links`.
     assert_eq!(refusal(&links, &version, &version), None);
     assert_eq!(refusal(&Value::Null, &version, next), None);
 }
 
-// The module that generated code uses has the patch version in its name, and the source names no other version.
+// The name of the module for generated code contains the patch version, and no source uses the module of a different version.
 #[test]
 fn private_module_is_named_after_the_patch_version() {
     let (version, _) = core();

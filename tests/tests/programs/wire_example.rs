@@ -1,4 +1,4 @@
-//! The example of the provider formats, run against every provider.
+//! Runs the example of the provider formats with every provider.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use std::process::Command;
 #[test]
 fn one_loop_talks_to_every_provider() {
     let output = Command::new(env!("CARGO"))
-        // Uses the features of the whole workspace, for which everything is already built.
+        // Without `-p`, cargo uses the features of the whole workspace, for which the dependencies are already built.
         .args(["run", "--quiet", "--locked", "--example", "wire"])
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .output()

@@ -1,4 +1,4 @@
-//! Rules that neither a JSON Schema nor a program of `ui-tests` breaks, broken at run time.
+//! Cases that break rules at run time, for rules that neither a JSON Schema nor a program of `ui-tests` breaks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -34,7 +34,7 @@ fn object(fields: impl IntoIterator<Item = &'static Schema>) -> &'static Schema 
     schema(Kind::Object(fields.collect::<Vec<_>>().leak()))
 }
 
-/// The faults of a field's type.
+/// Returns the rules that the type of a field breaks.
 fn of(field: &'static Schema, providers: Dialects) -> Vec<&'static Rule> {
     let faults = faults(object([field]), providers, "t");
     faults
@@ -47,13 +47,13 @@ fn of_type<T: StrictSchema>() -> Vec<&'static Rule> {
     of(T::SCHEMA, Dialects::ALL)
 }
 
-/// The fault of a pattern.
+/// Returns the rule that a pattern breaks.
 fn of_pattern(source: &'static str) -> &'static Rule {
     let error = Pattern::parse(source).unwrap_err();
     rule_of(error.rule(), error.text()).unwrap()
 }
 
-/// The faults of a field's bounds.
+/// Returns the rules that the bounds of a field break.
 fn of_bounds(field: &'static Schema, bounds: Constraints) -> Vec<&'static Rule> {
     let check = || check_constraints(field, &bounds, "T", "f");
     let payload = catch_unwind(AssertUnwindSafe(check)).unwrap_err();
@@ -63,7 +63,7 @@ fn of_bounds(field: &'static Schema, bounds: Constraints) -> Vec<&'static Rule> 
         .collect()
 }
 
-/// The faults of a set of two tools with these arguments.
+/// Returns the rules that a set of two tools with these arguments breaks.
 fn of_two(input: &'static Schema) -> Vec<&'static Rule> {
     let spec = |name| Spec {
         name,
@@ -85,7 +85,7 @@ fn of_two(input: &'static Schema) -> Vec<&'static Rule> {
         .collect()
 }
 
-/// The faults of a tool that is made at run time.
+/// Returns the rules that a dynamic tool with this name and description breaks.
 fn of_tool(name: &str, description: &str) -> Vec<&'static Rule> {
     let schema =
         json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
@@ -102,7 +102,7 @@ fn of_tool(name: &str, description: &str) -> Vec<&'static Rule> {
         .collect()
 }
 
-/// Type `number` of several that contain themselves.
+/// Returns a type that contains itself. The number makes its name unique.
 fn recursive(number: usize) -> &'static Schema {
     let name: &'static str = format!("Tree{number}").leak();
     let again = leak(Schema::new(Kind::Ref(name)).within("a"));
@@ -115,11 +115,11 @@ fn recursive(number: usize) -> &'static Schema {
     leak(Schema::new(Kind::Object(fields)).named(name).within("a"))
 }
 
-/// The rules that these cases break.
+/// Returns the rules that these cases break.
 #[expect(clippy::too_many_lines, reason = "a list with a line for each rule")]
 pub(crate) fn broken() -> Vec<&'static Rule> {
     let mut all = Vec::new();
-    // Types of other crates.
+    // Types of other crates that have no exact schema.
     all.extend(of_type::<bytes::Bytes>());
     all.extend(of_type::<jiff::Zoned>());
     all.extend(of_type::<jiff::civil::DateTime>());
@@ -128,7 +128,7 @@ pub(crate) fn broken() -> Vec<&'static Rule> {
     all.extend(of_type::<time::PrimitiveDateTime>());
     all.extend(of_type::<time::Time>());
     all.extend(of_type::<time::Duration>());
-    // Trees that no derive makes.
+    // Schema trees that the derive macro cannot generate.
     let value = EnumValue {
         value: "same",
         description: Text::EMPTY,
@@ -152,7 +152,7 @@ pub(crate) fn broken() -> Vec<&'static Rule> {
         }]),
     }));
     all.extend(of_two(object([choice; 9])));
-    // Bounds.
+    // Bounds that do not fit the type of their field.
     let text = schema(Kind::String);
     let list = schema(Kind::Array {
         items: text,
@@ -202,7 +202,7 @@ pub(crate) fn broken() -> Vec<&'static Rule> {
     for (schema, bounds) in bounds {
         all.extend(of_bounds(schema, bounds));
     }
-    // Patterns.
+    // Patterns that cannot be parsed or are refused.
     let patterns = [
         r"\p{L}",
         r"\a",
@@ -223,9 +223,9 @@ pub(crate) fn broken() -> Vec<&'static Rule> {
         "((((a{9}){9}){9}){9}){9}",
     ];
     all.extend(patterns.map(of_pattern));
-    // Tools that are made at run time.
+    // Dynamic tools with an invalid name and no description.
     all.extend(of_tool("no name", ""));
-    // Texts and sizes that a line of data cannot hold.
+    // JSON Schemas that are too large for a line of the data file.
     let listed = |values: Vec<String>| json!({"type": "object", "properties": {"x": {"type": "string", "enum": values}}});
     let many: serde_json::Map<String, Value> = (0..5001)
         .map(|at| (format!("p{at}"), json!({"type": "string"})))

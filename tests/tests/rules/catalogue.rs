@@ -1,4 +1,4 @@
-//! The tables of `tool-rules` themselves.
+//! Checks of the tables in `tool-rules`.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use tool_rules::Rule;
 
 use crate::message::{pieces, rule_of};
 
-/// Rules with the same id that say the same about what is wrong, and what their advice depends on.
+/// Rules with the same id that describe the same fault with different advice, and the reason for the difference.
 const ADVICE: &[(&[Rule], &str)] = &[
     (
         &[
@@ -62,7 +62,7 @@ const ADVICE: &[(&[Rule], &str)] = &[
     ),
 ];
 
-/// What is wrong, by a rule's text: the part before the first comma or colon, without facts and articles.
+/// Returns the part of a rule's text that describes the fault: the words before the first comma or colon, without placeholders and articles.
 fn wrong(rule: &Rule) -> String {
     let text = pieces(rule.text).join(" ");
     let (end, _) = text
@@ -101,13 +101,13 @@ fn each_fault_has_one_text() {
     }
     assert!(
         faults.is_empty(),
-        "one fault, two texts:\n{}",
+        "the same fault has two texts:\n{}",
         faults.join("\n")
     );
     assert_eq!(used.len(), ADVICE.len(), "an entry of ADVICE is not needed");
 }
 
-// A printed text must lead back to one rule.
+// Each printed message belongs to exactly one rule.
 #[test]
 fn no_text_is_that_of_two_rules() {
     for rule in Rule::all() {
@@ -123,9 +123,9 @@ fn every_row_is_complete() {
     for rule in Rule::all() {
         assert_eq!(rule.message, format!("[{}] {}", rule.id, rule.text));
         assert!(!rule.evidence.is_empty(), "{rule:?}");
-        // The facts alone do not say what is wrong.
+        // A text needs words besides its placeholders to describe the fault.
         let letters = pieces(rule.text).concat();
         let letters = letters.chars().filter(|c| c.is_alphabetic()).count();
-        assert!(letters > 8, "almost only facts: {rule:?}");
+        assert!(letters > 8, "the text has hardly any words: {rule:?}");
     }
 }

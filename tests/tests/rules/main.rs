@@ -1,5 +1,5 @@
-//! The rules: every printed id and message is in the catalogue of `tool-rules`, each fault has one text, each rule has a proof, and
-//! `docs/rules.md` lists them.
+//! Checks of the rules: the catalogue of `tool-rules` has every printed id and message, each fault has one text, each rule has a proof, and
+//! `docs/rules.md` lists all rules.
 
 #![allow(
     clippy::unwrap_used,

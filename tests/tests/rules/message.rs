@@ -1,8 +1,8 @@
-//! Messages and the rules that they belong to.
+//! Messages and their rules.
 
 use tool_rules::Rule;
 
-/// The parts of a text around its facts: `{0}` to `{9}`, and `{Self}`, which rustc replaces.
+/// Splits a text at its placeholders, which are `{0}` to `{9}` and `{Self}` (replaced by rustc), and returns the parts.
 pub(crate) fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut begin, mut at) = (0, 0);
@@ -23,7 +23,7 @@ pub(crate) fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Whether a printed text is the rule's text from its begin to its end, with any facts.
+/// Returns whether a printed text is the complete text of the rule with any values in place of the placeholders.
 pub(crate) fn fits(rule: &Rule, text: &str) -> bool {
     let pieces = pieces(rule.text);
     let (first, rest) = pieces.split_first().unwrap();
@@ -45,7 +45,7 @@ pub(crate) fn fits(rule: &Rule, text: &str) -> bool {
     true
 }
 
-/// The only rule of this id whose text a printed text is.
+/// Returns the rule with this id and this printed text, or an error if there is not exactly one.
 pub(crate) fn rule_of(id: &str, text: &str) -> Result<&'static Rule, String> {
     let mut found = Rule::all().filter(|rule| rule.id == id && fits(rule, text));
     match (found.next(), found.next()) {
@@ -58,7 +58,7 @@ pub(crate) fn rule_of(id: &str, text: &str) -> Result<&'static Rule, String> {
     }
 }
 
-/// The id and the rest of a text such as `[id] rest`.
+/// Parses a text such as `[id] rest`, and returns the id and the rest.
 pub(crate) fn bracketed(text: &str) -> Option<(&str, &str)> {
     let (id, rest) = text.strip_prefix('[')?.split_once("] ")?;
     let is_id = id
@@ -67,7 +67,7 @@ pub(crate) fn bracketed(text: &str) -> Option<(&str, &str)> {
     (is_id && !id.is_empty()).then_some((id, rest))
 }
 
-/// The messages in a text: each `[id] rest` at the begin of a line or after `: `, to the end of the line.
+/// Returns the messages in a text. A message is `[id] rest` at the beginning of a line or after `: `, up to the end of the line.
 pub(crate) fn messages(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines()
         .flat_map(|line| {

@@ -1,4 +1,4 @@
-//! `docs/rules.md`, whose tables are generated from the catalogue.
+//! Generation of the tables in `docs/rules.md` from the catalogue.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use tool_rules::{Rule, Target, Targets};
 
 use crate::{proof, root};
 
-/// The rows of the rules in these areas: a row for each id, with all of its messages.
+/// Returns the rows of the rules in these areas, with a row for each id that contains all of its messages.
 fn rows(areas: &[&str]) -> String {
     let rules: Vec<&Rule> = Rule::AREAS
         .iter()
@@ -63,12 +63,12 @@ fn with_rows(page: &str, name: &str, rows: &str) -> String {
     let begin = format!("<!-- rules: {name} -->\n");
     let (before, rest) = page
         .split_once(&begin)
-        .unwrap_or_else(|| panic!("docs/rules.md has no {begin}"));
+        .unwrap_or_else(|| panic!("docs/rules.md lacks the line {begin}"));
     let (_, after) = rest.split_once("<!-- end -->").unwrap();
     format!("{before}{begin}{rows}<!-- end -->{after}")
 }
 
-// M2: the page lists every rule. `UPDATE=1` writes its rows.
+// M2: the page lists every rule. `UPDATE=1` writes the rows of the page.
 #[test]
 fn page_lists_every_rule() {
     let path = root().join("docs/rules.md");
@@ -80,7 +80,7 @@ fn page_lists_every_rule() {
     expected = with_rows(&expected, "declarations", &rows(&syntax));
     expected = with_rows(&expected, "JSON Schema", &rows(&json));
     let listed = schemas.len() + syntax.len() + json.len();
-    assert_eq!(listed, Rule::AREAS.len(), "an area is not on the page");
+    assert_eq!(listed, Rule::AREAS.len(), "the page lacks an area");
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, expected).unwrap();
     } else {

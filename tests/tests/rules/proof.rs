@@ -1,4 +1,4 @@
-//! Where each rule is proven: an output, a case or a test with its whole message.
+//! The proof of each rule: a recorded compiler output, a case, or a test with the whole message.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,10 +13,10 @@ use crate::message::{fits, messages, pieces, rule_of};
 use crate::sources::{constants, each_sequence, string};
 use crate::{cases, recorded, root, schemas};
 
-/// The kinds of proof, the best first.
+/// The kinds of proof, in descending order of preference.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Proof {
-    /// A recorded output of the folder that has the rule's id.
+    /// A recorded output in the folder with the rule's id.
     Folder(String),
     /// A labelled case.
     Labelled,
@@ -24,9 +24,9 @@ enum Proof {
     Broken,
     /// A case of [`cases`].
     Case,
-    /// A test with the message in a literal.
+    /// A test that contains the message in a literal.
     Test(String),
-    /// A recorded output of a different folder.
+    /// A recorded output in a different folder.
     Other(String),
 }
 
@@ -64,7 +64,7 @@ static PROOFS: LazyLock<BTreeMap<&'static str, Vec<Proof>>> = LazyLock::new(|| {
     for rule in cases::broken() {
         add(rule, Proof::Case);
     }
-    // A short text may be in a test by chance.
+    // Ignore short texts, because a test may contain one by coincidence.
     let long = |rule: &&Rule| pieces(rule.text).concat().len() > 20;
     let texts: Vec<&Rule> = Rule::all().filter(long).collect();
     for (path, literal) in literals() {
@@ -85,7 +85,7 @@ static PROOFS: LazyLock<BTreeMap<&'static str, Vec<Proof>>> = LazyLock::new(|| {
     proofs
 });
 
-/// The string literals of all tests but these, with their paths.
+/// Returns the string literals of all other tests, with the paths of the tests.
 fn literals() -> Vec<(String, String)> {
     let mut found = Vec::new();
     for folder in ["tool-core", "tool-macros", "tool-std", "crates", "tests"] {
@@ -115,7 +115,7 @@ fn literals() -> Vec<(String, String)> {
     found
 }
 
-/// How many programs a folder of `ui-tests` has.
+/// Returns the number of programs in a folder of `ui-tests`.
 fn programs(folder: &str) -> usize {
     let is_program = |path: &Path| path.extension().is_some_and(|end| end == "rs");
     fs::read_dir(root().join(folder))
@@ -124,7 +124,7 @@ fn programs(folder: &str) -> usize {
         .count()
 }
 
-/// The best proof of each rule, as the page shows it.
+/// Returns the preferred proof of each rule in the format of docs/rules.md.
 pub(crate) fn shown(rules: &[&Rule]) -> String {
     let mut best: Vec<&Proof> = rules
         .iter()
@@ -164,11 +164,11 @@ fn every_case_breaks_its_rule() {
     for (name, schema) in schemas::broken() {
         let message = constants
             .get(&name)
-            .unwrap_or_else(|| panic!("no constant {name}"));
+            .unwrap_or_else(|| panic!("there is no constant {name}"));
         let seen = schemas::seen(&schema);
         assert!(
             seen.iter().any(|seen| seen.rule.message == *message),
-            "{name} is not reported: {schema}\n{:?}",
+            "the rule {name} is not reported: {schema}\n{:?}",
             seen.iter()
                 .map(|seen| seen.rule.message)
                 .collect::<Vec<_>>()

@@ -13,7 +13,7 @@ pub(crate) struct Recorded {
     pub(crate) text: String,
 }
 
-/// All messages in the recorded outputs of the compiler.
+/// Returns all messages in the recorded outputs of the compiler.
 pub(crate) fn recorded() -> Vec<Recorded> {
     let mut all = Vec::new();
     let mut folders = vec![root().join("ui-tests")];
@@ -48,5 +48,5 @@ fn every_compile_error_has_the_text_of_its_rule() {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(all.len() > 200, "{} messages were found", all.len());
+    assert!(all.len() > 200, "only {} messages were found", all.len());
 }

@@ -1,4 +1,4 @@
-//! What the functions of `schema::dynamic` report about JSON Schemas.
+//! The rules that the functions of `schema::dynamic` report for JSON Schemas.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,17 +14,17 @@ use crate::root;
 /// A function of `schema::dynamic` that reports a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    /// `judge`: a strict mode refuses the schema.
+    /// `judge` reports that a strict mode refuses the schema.
     Judge,
-    /// `read`: the schema cannot be read into the tree.
+    /// `read` reports that the schema cannot be read into the tree.
     Read,
-    /// `non_strict`: a provider refuses the schema in every mode.
+    /// `non_strict` reports that a provider refuses the schema in every mode.
     NonStrict,
     /// A note of `read` or a change of `non_strict`, which is not a fault.
     Changed,
 }
 
-/// A rule that was reported for a place of a schema.
+/// A rule that was reported for a location in a schema.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) by: By,
@@ -32,7 +32,7 @@ pub(crate) struct Seen {
     pub(crate) pointer: String,
 }
 
-/// Everything that is reported about a schema.
+/// Returns all reports of the functions about a schema.
 pub(crate) fn seen(schema: &Value) -> Vec<Seen> {
     let mut seen = Vec::new();
     let mut add = |by: By, faults: &[SchemaFault]| {
@@ -69,19 +69,19 @@ fn lines(path: &str) -> Vec<Value> {
         .collect()
 }
 
-/// The labelled cases, which `strict_cases.rs` compares with the providers' verdicts.
+/// The file of the labelled cases. `strict_cases.rs` compares the rules with their labels.
 pub(crate) const LABELLED: &str = "tests/data/strict-cases.jsonl";
 
-/// The schemas of the labelled cases.
+/// Returns the schemas of the labelled cases.
 pub(crate) fn labelled() -> Vec<Value> {
     let mut cases = lines(LABELLED);
     cases.iter_mut().map(|case| case["schema"].take()).collect()
 }
 
-/// Schemas that break rules which no labelled case breaks, each with the constant of its rule.
+/// The file of schemas that break rules which no labelled case breaks. Each schema has the name of its rule's constant.
 pub(crate) const BROKEN: &str = "tests/data/rule-cases.jsonl";
 
-/// The constants and schemas of [`BROKEN`].
+/// Returns the constants and schemas in [`BROKEN`].
 pub(crate) fn broken() -> Vec<(String, Value)> {
     let mut cases = lines(BROKEN);
     cases
@@ -95,8 +95,8 @@ pub(crate) fn broken() -> Vec<(String, Value)> {
         .collect()
 }
 
-/// A pair of different faults that have one id and are reported for one place: the rules of `judge`, those of a different function, and
-/// what is different about the faults.
+/// Two different faults with the same id that are reported for the same location: the rules of `judge`, the rules of a different function, and the difference
+/// between the faults.
 type Pair = (&'static [Rule], &'static [Rule], &'static str);
 
 const READERS: &[Pair] = &[
@@ -166,7 +166,7 @@ const READERS: &[Pair] = &[
     ),
 ];
 
-// The functions may find different faults at a place, but for one id they have to say the same.
+// If several functions report the same fault at a location, they use the same text. Different faults with the same id are listed.
 #[test]
 fn one_fault_has_one_text_in_every_function() {
     let mut wrong = BTreeSet::new();
@@ -213,10 +213,14 @@ fn one_fault_has_one_text_in_every_function() {
     let wrong: Vec<String> = wrong.into_iter().collect();
     assert!(
         wrong.is_empty(),
-        "one fault, two texts:\n{}",
+        "two functions have different texts for the same fault:\n{}",
         wrong.join("\n")
     );
     for pair in READERS {
-        assert!(used.contains(&pair.2), "not needed: {}", pair.2);
+        assert!(
+            used.contains(&pair.2),
+            "this pair is not needed: {}",
+            pair.2
+        );
     }
 }

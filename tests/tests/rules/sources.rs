@@ -1,4 +1,4 @@
-//! The sources of all crates: what they print about rules comes from the catalogue.
+//! All ids and messages of rules in the sources of the crates come from the catalogue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use tool_tests::sources::each_source;
 use crate::message::bracketed;
 use crate::root;
 
-/// Sources of the crates that print messages of rules, without their tests.
+/// Returns the tokens of the sources of the crates that print messages of rules, without their tests.
 fn sources() -> Vec<(PathBuf, TokenStream)> {
     let mut found = Vec::new();
     for folder in ["tool-core/src", "tool-macros/src", "tool-std/src", "crates"] {
@@ -26,11 +26,11 @@ fn sources() -> Vec<(PathBuf, TokenStream)> {
             found.push((inside.to_owned(), text.parse().unwrap()));
         });
     }
-    assert!(found.len() > 200, "{} sources were found", found.len());
+    assert!(found.len() > 200, "only {} sources were found", found.len());
     found
 }
 
-/// Calls `visit` with each sequence of tokens, from the outside to the inside.
+/// Calls `visit` with each sequence of tokens, outer sequences before inner ones.
 pub(crate) fn each_sequence(tokens: TokenStream, visit: &mut impl FnMut(&[TokenTree])) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     visit(&tokens);
@@ -41,7 +41,7 @@ pub(crate) fn each_sequence(tokens: TokenStream, visit: &mut impl FnMut(&[TokenT
     }
 }
 
-/// The value of a token that is a string literal.
+/// Returns the value of a token if it is a string literal.
 pub(crate) fn string(token: &TokenTree) -> Option<String> {
     let TokenTree::Literal(literal) = token else {
         return None;
@@ -62,7 +62,7 @@ fn is_punct(token: Option<&TokenTree>, punct: char) -> bool {
     matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == punct)
 }
 
-/// Whether a text has the form of an id of several words.
+/// Returns whether a text has the form of an id with several words.
 fn is_like_an_id(text: &str) -> bool {
     text.contains('-')
         && text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -74,7 +74,7 @@ fn is_like_an_id(text: &str) -> bool {
         })
 }
 
-/// Whether the message of a rule, or of one that does not exist, is in a literal: `[id] text`, at its begin or after `: `.
+/// Returns whether a literal contains text in the form of a rule's message: `[id] text` at the beginning or after `: `.
 fn has_message(text: &str) -> bool {
     text.match_indices('[')
         .map(|(at, _)| text.split_at(at))
@@ -83,7 +83,7 @@ fn has_message(text: &str) -> bool {
         .is_some()
 }
 
-// The note of an attribute must be a literal; everything else takes its message from a rule.
+// Only the note of an attribute, which must be a literal, repeats the message of a rule. All other messages use a constant.
 #[test]
 fn only_one_attribute_repeats_a_message() {
     let mut found = Vec::new();
@@ -104,13 +104,13 @@ fn only_one_attribute_repeats_a_message() {
         });
     }
     let [(path, is_message, text)] = &found[..] else {
-        panic!("messages that are no constants of rules: {found:#?}");
+        panic!("use the constants of rules instead of these messages: {found:#?}");
     };
     assert!(path.ends_with("map_key.rs") && *is_message, "{path}");
     assert_eq!(text, Rule::MAP_KEY_TYPE.message);
 }
 
-/// Words in the sources that name rules, which have the form of an id and are none: formats, and the types of providers.
+/// Words with the form of an id that are not ids: the names of formats.
 const OTHER_WORDS: &[&str] = &[
     "date-time",
     "partial-time",
@@ -156,7 +156,7 @@ fn every_id_comes_from_the_catalogue() {
             }
         });
         for word in words {
-            // An id of one word is also a word of other things.
+            // Ids of one word are not checked, because such words also have other meanings.
             if ids.contains(word.as_str()) {
                 wrong.push(format!("{}: write the constant of {word}", path.display()));
             } else if names_rules && !OTHER_WORDS.contains(&word.as_str()) {
@@ -167,39 +167,55 @@ fn every_id_comes_from_the_catalogue() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Where a source reads the id of a rule without its text: the file, how often, and what for.
+/// The places where a source reads the id of a rule without its text: the file, the number of reads, and the purpose.
 const IDS: &[(&str, usize, &str)] = &[
     (
         "output/media.rs",
         2,
-        "the kind of a refused type, and a comparison",
+        "the schema of a refused type, and a comparison",
     ),
-    ("pattern.rs", 1, "a pattern's error has both"),
-    ("dynamic/fault.rs", 1, "makes a fault of both"),
+    (
+        "pattern.rs",
+        1,
+        "the error of a pattern has the id and the text",
+    ),
+    ("dynamic/fault.rs", 1, "a fault has the id and the text"),
     (
         "example/message.rs",
         3,
-        "a message in pieces, and a comparison",
+        "a message that is built in parts, and a comparison",
     ),
-    ("rules/report.rs", 1, "makes a fault of both"),
-    ("src/types.rs", 1, "the kind of a refused type has both"),
+    ("rules/report.rs", 1, "a fault has the id and the text"),
+    (
+        "src/types.rs",
+        1,
+        "the schema of a refused type has the id and the text",
+    ),
     ("tool-macros/src/allow.rs", 4, "the option `allow`"),
     ("derive/expand.rs", 4, "comparisons"),
     (
         "tool-cli/src/commands/check.rs",
         1,
-        "makes a finding of both",
+        "a finding has the id and the text",
     ),
     (
         "tool-cli/src/commands/import.rs",
         2,
         "the option `allow` in generated code",
     ),
-    ("tool-cli/src/import/shape.rs", 1, "makes a fault of both"),
-    ("tool-mcp/src/client/check.rs", 1, "makes a fault of both"),
+    (
+        "tool-cli/src/import/shape.rs",
+        1,
+        "a fault has the id and the text",
+    ),
+    (
+        "tool-mcp/src/client/check.rs",
+        1,
+        "a fault has the id and the text",
+    ),
 ];
 
-// A text that is written next to an id could be a second one for the fault.
+// A source that prints an id with its own text would give the fault a second text, so each read of an id is listed in `IDS`.
 #[test]
 fn an_id_is_printed_with_the_text_of_its_rule() {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -231,7 +247,7 @@ fn an_id_is_printed_with_the_text_of_its_rule() {
         let listed = IDS.iter().find(|(end, ..)| path.ends_with(end));
         if listed.is_none_or(|(_, listed, _)| listed != count) {
             wrong.push(format!(
-                "{path}: {count} ids of rules, {listed:?} are listed"
+                "{path} reads {count} ids of rules, but IDS lists {listed:?}"
             ));
         }
     }
@@ -243,7 +259,7 @@ fn an_id_is_printed_with_the_text_of_its_rule() {
     assert_eq!(counts.len(), IDS.len(), "an entry of IDS is not needed");
 }
 
-/// The tokens of a field's value in a struct literal.
+/// Returns the tokens of the value of a field in a struct literal.
 fn value<'t>(tokens: &'t [TokenTree], field: &str) -> Option<&'t [TokenTree]> {
     let at = (0..tokens.len()).find(|at| {
         ident(tokens.get(*at)).as_deref() == Some(field) && is_punct(tokens.get(at + 1), ':')
@@ -256,7 +272,7 @@ fn value<'t>(tokens: &'t [TokenTree], field: &str) -> Option<&'t [TokenTree]> {
     Some(&value[..end])
 }
 
-// A message that is built from a fault contains the text of the fault, and no second wording of it.
+// A message that is built from another fault uses the text of that fault and no literal.
 #[test]
 fn the_id_of_a_fault_goes_with_its_text() {
     let (mut wrong, mut seen) = (Vec::new(), 0);
@@ -290,10 +306,10 @@ fn the_id_of_a_fault_goes_with_its_text() {
         });
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(seen > 3, "{seen} faults are made of others");
+    assert!(seen > 3, "only {seen} faults are built from others");
 }
 
-/// The constants of the tables and their messages: an ident, `=`, the id and the text.
+/// Returns the constants in the tables of `tool-rules` with their messages. A row has an identifier, `=`, the id and the text.
 pub(crate) fn constants() -> BTreeMap<String, String> {
     let mut constants = BTreeMap::new();
     each_source(&root().join("crates/tool-rules/src"), &mut |path| {
@@ -345,14 +361,14 @@ fn every_rule_is_used() {
     let unused: Vec<&str> = warnings
         .iter()
         .copied()
-        // The macros have a constant of the same name for each warning.
+        // The macros use a constant with the same name for each warning.
         .filter(|name| !words.contains(*name))
         .chain(
             constants
                 .keys()
                 .filter(|name| !used.contains(*name))
                 .map(String::as_str)
-                // An attribute holds the same literal.
+                // An attribute repeats this message as a literal.
                 .filter(|name| *name != "MAP_KEY_TYPE"),
         )
         .collect();

@@ -1,4 +1,4 @@
-//! Many types in every dialect: the schemas are valid JSON Schema, pass an independent linter, and agree with `schemars`.
+//! The schemas of many types in every dialect are valid JSON Schema, pass an independent linter, and agree with `schemars`.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -20,15 +20,15 @@ use tool_core::schema::dialect::{Dialect, schema_text};
 use tool_core::schema::dynamic::{Target, judge, read_text};
 use tool_tests::{lint::lint, spelling::canonical};
 
-/// A type with its schema and that of `schemars`.
+/// A type with its schema and the schema of `schemars`.
 struct Case {
     name: &'static str,
     schema: &'static Schema,
-    /// The `schemars` schema, if serde's wire format is the same as ours.
+    /// The schema of `schemars`, if serde's wire format is the same.
     twin: Option<fn() -> schemars::Schema>,
 }
 
-/// Declares a struct with one field for each line, and the list of them all.
+/// Declares a struct with one field for each line, and the list of these structs.
 macro_rules! one_field {
     ($($name:ident: $type:ty;)+) => {
         $(
@@ -243,7 +243,7 @@ struct Flat {
     at: Point,
 }
 
-// Without a twin, because bounds and defaults are not part of the `schemars` schema.
+// This type is not compared with `schemars`, because bounds and defaults are not part of the `schemars` schema.
 #[derive(Deserialize, StrictSchema)]
 struct Bounded {
     /// The field `count` of `Bounded`.
@@ -356,7 +356,7 @@ fn every_dialect_is_json_schema() {
     }
 }
 
-// M2: the twin has the same meaning in a different spelling.
+// M2: the schema of `schemars` has the same meaning, but may have a different spelling.
 #[test]
 fn schemars_agrees() {
     let mut compared = 0;
@@ -376,7 +376,7 @@ fn schemars_agrees() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-// M2, S1-29: maps and recursion are refused for the providers that cannot express them.
+// M2, S1-29: maps and recursion are refused for each provider that does not accept them.
 #[test]
 fn maps_and_recursion_are_refused_where_they_must_be() {
     let clean =
@@ -389,7 +389,7 @@ fn maps_and_recursion_are_refused_where_they_must_be() {
     assert!(!clean(&tree, Dialect::Anthropic));
 }
 
-// M2: a written schema can be read back, so a tool offered over MCP is the same tool at the other end.
+// M2: a generated schema can be read into the same tree, so an MCP client imports the same tool.
 #[test]
 fn written_schemas_can_be_read_back() {
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Schemas that are read at run time.
+//! JSON Schemas that are read at run time.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -32,7 +32,7 @@ fn rule(x: Value) -> Vec<&'static str> {
     faults.iter().map(|fault| fault.rule).collect()
 }
 
-// M2: schemas as servers send them are read.
+// M2: typical schemas of MCP servers can be read.
 #[test]
 fn reads_what_servers_send() {
     let text = |extra: Value| {
@@ -101,7 +101,7 @@ fn reads_what_servers_send() {
     );
 }
 
-// S1-28: every spelling of an optional property has the same meaning.
+// S1-28: all spellings of an optional property are read as the same schema.
 #[test]
 fn optional_has_many_spellings() {
     let plain = json!({"type": "string"});
@@ -124,7 +124,7 @@ fn optional_has_many_spellings() {
     }
 }
 
-// S1-28: arguments are sent back in the spelling of the server's schema.
+// S1-28: arguments are sent to the server in the spelling of its schema.
 #[test]
 fn arguments_go_back_in_the_servers_spelling() {
     let schema = taken(&json!({
@@ -243,7 +243,7 @@ fn dialects_refuse_what_they_cannot_express() {
     assert_eq!(rules(&recursive, Dialect::Anthropic), ["recursive-type"]);
 }
 
-// M2: reading a known schema again is free, and no schema makes the reader run without end.
+// M2: the tree of a known schema is reused, and the reader ends with an error for every schema that is too large or endless.
 #[test]
 fn reading_is_bounded() {
     let text = r#"{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"string"}}}"#;
@@ -251,7 +251,7 @@ fn reading_is_bounded() {
     let again = read_text(&format!(" {text} ")).expect("the same schema");
     assert!(
         core::ptr::eq(first.schema(), again.schema()),
-        "the tree was made twice"
+        "the tree was created twice"
     );
     assert_eq!(first.original(), text);
     let order = first.text(Dialect::OpenAi);
@@ -260,12 +260,12 @@ fn reading_is_bounded() {
         "the order of the keys was lost: {order}"
     );
 
-    // A schema that alone is larger than everything that may be kept. It is not kept, so that other schemas still can be.
+    // This schema is larger than the limit of all cached schemas together. It is refused and not cached, so that the cache still has room for other schemas.
     let large = json!({"type": "object", "description": "x".repeat(KEPT_LIMIT), "properties": {}});
     assert_eq!(read(&large).expect_err("too large")[0].rule, "limit-kept");
     read(&json!({"type": "object", "properties": {}})).expect("room for a small schema");
 
-    // Each definition contains the next one ten times.
+    // Each definition refers to the next one ten times.
     let mut definitions = serde_json::Map::new();
     for level in 0..20 {
         let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
@@ -290,7 +290,7 @@ fn reading_is_bounded() {
     let merged_with_itself = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}, {"type": "object"}]}}});
     assert!(read(&merged_with_itself).is_err());
 
-    // As deep as JSON may be, and deeper through references.
+    // The chain of references is deeper than the nesting limit of JSON.
     let mut chain = serde_json::Map::new();
     for level in 0..500 {
         chain.insert(
@@ -314,7 +314,7 @@ fn reading_is_bounded() {
     );
 }
 
-// M2: real-world schemas. Nearly all can be offered everywhere once they are lowered, and none as it is.
+// M2: nearly all real-world schemas can be offered in every dialect after lowering, and none of them without it.
 #[test]
 fn most_real_world_schemas_fit_every_dialect() {
     let mut refused = 0;
@@ -341,7 +341,7 @@ fn most_real_world_schemas_fit_every_dialect() {
     );
 }
 
-// M2: rules that no labelled case breaks.
+// M2: rules that no labelled case breaks are reported.
 #[test]
 fn rules_without_a_labelled_case_are_reported() {
     let object = |property: Value| {

@@ -1,4 +1,4 @@
-//! Examples of tools, their labels and their results. One tool is wrong on purpose, so no test of this program uses the registry of linked tools.
+//! Examples of tools, their labels and their results. One tool is invalid on purpose, so tests of this program must not use the registry of linked tools.
 
 #![allow(
     clippy::unwrap_used,
@@ -91,14 +91,14 @@ macro_rules! judged {
     }};
 }
 
-// S1-65: the label has at most 100 characters, one line and one sentence.
+// S1-65: a label that is longer than 100 characters, one line or one sentence is reported.
 #[test]
 fn label_is_judged_by_length_lines_and_sentences() {
     for found in [
         judged!(bare, "The tower"),
         judged!(ended, "The tower."),
         judged!(dotted, "Version 1.5 of it"),
-        // Exactly 100 characters, 200 bytes.
+        // This label has exactly 100 characters and 200 bytes.
         judged!(
             longest,
             "ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää"

@@ -1,4 +1,4 @@
-//! Dialects, schemas that are read at run time, the provider rules for them, and results of examples.
+//! Dialects, JSON Schemas that are read at run time and the provider rules for them, and results of examples.
 
 mod dialects;
 mod dynamic;

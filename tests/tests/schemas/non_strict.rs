@@ -1,4 +1,4 @@
-//! Schemas of tools that are not strict, as they are sent to each provider.
+//! The schemas of non-strict tools that are sent to each provider.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,7 +24,7 @@ fn rules(changes: &[SchemaFault]) -> Vec<(&'static str, &str)> {
         .collect()
 }
 
-// H1: only keywords that a provider refuses in every mode are changed.
+// H1: only the parts of a schema that a provider refuses in every mode are changed.
 #[test]
 fn only_what_a_provider_refuses_is_changed() {
     let free = json!({
@@ -56,17 +56,17 @@ fn only_what_a_provider_refuses_is_changed() {
     }
 }
 
-// H1: a choice at the root becomes optional properties.
+// H1: the properties of a choice at the root become optional properties of one object.
 #[test]
 fn choices_at_the_root_become_properties() {
     let cases = [
-        // A choice of keys that are required together.
+        // The branches of the choice only require keys.
         (
             json!({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["c"], "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
             json!({"a": {}, "b": {}}),
             vec!["c"],
         ),
-        // A choice of object shapes, one of them behind a reference.
+        // The branches of the choice are objects, one of them behind a reference.
         (
             json!({"oneOf": [
                 {"$ref": "#/$defs/page"},
@@ -75,7 +75,7 @@ fn choices_at_the_root_become_properties() {
             json!({"kind": {"anyOf": [{"const": "page"}, {"const": "list"}]}, "page": {"type": "string"}, "list": {"type": "string"}}),
             vec!["kind"],
         ),
-        // All of several shapes, with a choice inside.
+        // The root is an `allOf` of several objects, with a choice inside.
         (
             json!({"type": "object", "allOf": [
                 {"properties": {"a": {"type": "string"}}, "required": ["a"]},
@@ -109,7 +109,7 @@ fn choices_at_the_root_become_properties() {
             .unwrap();
         assert_eq!(kept[*choice], schema[*choice]);
     }
-    // A closed root would refuse the properties that a shape adds.
+    // The root must not stay closed if a branch adds properties.
     let closed = json!({"type": "object", "additionalProperties": false, "properties": {}, "anyOf": [{"properties": {"a": {}}}]});
     assert!(
         sent(&closed, Dialect::OpenAi)
@@ -133,7 +133,7 @@ fn choices_at_the_root_become_properties() {
     }
 }
 
-// H1: a root that is not a plain object becomes one.
+// H1: a root that is not a plain object is converted to one.
 #[test]
 fn roots_that_are_not_plain_objects_become_one() {
     let referred = json!({"$ref": "#/$defs/args", "description": "own", "$defs": {"args": {"type": "object", "description": "d", "properties": {"a": {}}}}});
@@ -207,7 +207,7 @@ fn each_provider_has_its_own_refusals() {
         json!({"type": "integer", "exclusiveMinimum": 1, "maximum": 9})
     );
     assert_eq!(anthropic["properties"]["draft3"], json!({"type": "string"}));
-    // The schema sent to Anthropic is valid in the draft that Anthropic reads.
+    // The schema for Anthropic is valid in the JSON Schema draft that Anthropic reads.
     jsonschema::draft202012::meta::validate(&anthropic).unwrap();
 
     let (gemini, _) = sent(
@@ -273,7 +273,7 @@ fn echo(name: &str, schema: &Value) -> DynamicTool {
     .non_strict(check)
 }
 
-// H1: a tool is strict for the providers that allow it, and the offer lists the others.
+// H1: a tool is strict for each provider whose strict mode accepts its schema, and the offer lists the non-strict tools.
 #[tokio::test]
 async fn tools_are_strict_where_they_can_be() {
     let map = json!({"type": "object", "properties": {"map": {"type": "object", "additionalProperties": {"type": "integer"}}, "n": {"type": "integer"}}});
@@ -307,7 +307,7 @@ async fn tools_are_strict_where_they_can_be() {
             assert_eq!(text.matches(r#""strict":true"#).count(), 1, "{text}");
         }
     }
-    // Renaming a tool does not change this.
+    // A renamed tool has the same strict mode.
     let renamed = tools.clone().rename([("map", "x_map")]).unwrap();
     assert!(
         renamed
@@ -334,7 +334,7 @@ async fn tools_are_strict_where_they_can_be() {
             )
             .await
     };
-    // Valid arguments are not changed, even if the tree would spell them differently.
+    // Valid arguments are passed on unchanged, even if the tree has a different spelling of them.
     for (name, arguments) in [
         ("map", r#"{"n":1,"other":[null,{"k":"v"}]}"#),
         ("map", "{}"),
@@ -345,11 +345,11 @@ async fn tools_are_strict_where_they_can_be() {
         assert_eq!(result.model_text(), arguments);
         assert!(result.repairs().is_empty());
     }
-    // Other arguments are repaired if there is only one reading.
+    // Invalid arguments are repaired if only one correction is possible.
     let repaired = call("map", r#"{"map":{"a":"7"},"n":"3"}"#).await;
     assert_eq!(repaired.model_text(), r#"{"map":{"a":7},"n":3}"#);
     assert_eq!(repaired.repairs().len(), 2);
-    // The tree admits null for an optional property, the schema does not.
+    // The schema does not admit null for the optional property, so the key is removed.
     assert_eq!(call("map", r#"{"n":null}"#).await.model_text(), "{}");
     for (name, arguments) in [
         ("named", r#"{"u":{"a":1}}"#),
@@ -367,7 +367,7 @@ async fn tools_are_strict_where_they_can_be() {
     }
 }
 
-// H1: search finds parameters that the tree does not represent.
+// H1: tool search finds a non-strict tool by parameters that the tree does not represent.
 #[test]
 fn tools_that_are_not_strict_are_searched_by_their_parameters() {
     let schema = json!({"type": "object", "propertyNames": {"minLength": 2}, "properties": {"aggregation_pipeline": {
@@ -385,7 +385,7 @@ fn tools_that_are_not_strict_are_searched_by_their_parameters() {
     }
 }
 
-// H1: only strict tools count against Anthropic's limits.
+// H1: only strict tools count towards Anthropic's limits.
 #[test]
 fn tools_that_are_not_strict_do_not_count_as_strict() {
     let map = json!({"type": "object", "properties": {"map": {"type": "object", "additionalProperties": {}}}});
@@ -394,7 +394,7 @@ fn tools_that_are_not_strict_do_not_count_as_strict() {
     });
     let tools = tools.build().unwrap().open();
     assert!(Provider::Anthropic.offer(&tools).is_ok() && Provider::Bedrock.offer(&tools).is_ok());
-    // Of strict tools, as many as Anthropic accepts stay strict.
+    // As many tools as Anthropic accepts stay strict; the others become non-strict.
     let optional = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "additionalProperties": false});
     let none = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let tools = (0..30).fold(Registry::builder(), |tools, at| {
@@ -418,7 +418,7 @@ fn tools_that_are_not_strict_do_not_count_as_strict() {
         Provider::Chat.offer(&tools).unwrap().non_strict().count(),
         0
     );
-    // Removing tools keeps the list; it is rebuilt if more tools would lose strict mode.
+    // The list of tools is unchanged if a tool is removed, and is rebuilt if added tools change the strict mode of others.
     let fewer = offer
         .next(&tools.clone().filter(|def| def.name() != "t00"))
         .unwrap();
@@ -429,7 +429,7 @@ fn tools_that_are_not_strict_do_not_count_as_strict() {
     assert_eq!(first.non_strict().count(), 0);
     let second = first.next(&tools).unwrap();
     assert!(!second.keeps_prefix() && second.non_strict().count() == 10);
-    // Without a `SchemaCheck`, a tool is strict or left out, as before.
+    // A tool without a `SchemaCheck` cannot be non-strict, so its map is refused.
     let strict = DynamicTool::new("m", "Gives back.", &map, |_: Value, _| async {
         Ok::<_, ToolError>(0)
     });

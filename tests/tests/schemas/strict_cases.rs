@@ -1,7 +1,8 @@
 //! The provider rules for raw schemas, compared with labelled cases.
 //!
-//! All 328 labels that are not inferred agree (`OpenAI` 98, Anthropic 95, Gemini 29, Gemini `parameters` 106), so there is no table of disagreements. The
-//! labels and the rules come from the same evidence. This proves that the rules are implemented correctly, not that the providers follow them.
+//! All 328 labels that are not inferred agree with the rules (`OpenAI` 98, Anthropic 95, Gemini 29, Gemini `parameters` 106), so there is no table of
+//! disagreements. The labels and the rules have the same evidence. The comparison proves that the rules are implemented correctly, not that the providers follow
+//! them.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -14,7 +15,7 @@ use serde_json::Value;
 use tool_core::schema::dynamic::{Target, judge};
 use tool_tests::lint::lint;
 
-/// The label in the data and the matching target in the code.
+/// The labels in the data, each with the corresponding target in the code.
 const JUDGED: [(&str, Target); 4] = [
     ("openai_strict", Target::OpenAi),
     ("anthropic_strict", Target::Anthropic),
@@ -63,16 +64,16 @@ fn agrees_with_labelled_cases() {
     assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
 }
 
-// M2: a refusal names the rule that a reader can look up.
+// M2: a refusal names the rule of the label.
 #[test]
 fn names_the_labelled_rule() {
-    // Rules with a different name in the labels: the empty enum is reported as `not`, and a flattened map as an open object with properties.
+    // These labels have the name of a different rule: an empty enum is reported as `conditional`, and a flattened map as `open-object`.
     const OTHERWISE: [(&str, &str); 2] =
         [("not-keyword", "conditional"), ("map-type", "open-object")];
     for case in cases() {
         let rule = case["rule"].as_str().expect("every case names its rule");
         let sure = |label: &str| case[label] == "reject" && case["confidence"][label] != "inferred";
-        // The label `format-on-number` is about a format that only a linter refuses; Gemini refuses that case for a different reason.
+        // The label `format-on-number` is skipped: only a linter refuses this format, and Gemini refuses the case for a different reason.
         if rule == "ok"
             || rule == "format-on-number"
             || !JUDGED.iter().any(|(label, _)| sure(label))
@@ -93,7 +94,7 @@ fn names_the_labelled_rule() {
     }
 }
 
-// M2: the linter of the dialect tests detects everything that a provider refuses.
+// M2: the linter of the dialect tests finds a fault in every case that a provider refuses.
 #[test]
 fn the_linter_knows_every_refusal() {
     let mut missed = Vec::new();

@@ -1,4 +1,4 @@
-//! Every option of `#[tool(…)]`.
+//! The options of `#[tool(…)]`.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn search(
     Ok(vec![query, top.to_string()])
 }
 
-// S1-05: name, title, category and the other options are readable from the definition.
+// S1-05: the definition of a tool has its name, title, category and other options.
 #[test]
 fn options_are_readable_from_the_definition() {
     let def = <search as Tool>::DEF;
@@ -49,7 +49,7 @@ fn options_are_readable_from_the_definition() {
     assert!(!plain.is_sequential() && !plain.is_harness());
 }
 
-// S0-06, S2-04: a default is in the schema, and the function receives it if the argument is absent or null.
+// S0-06, S2-04: the schema has the default, and the function receives it if the argument is absent or null.
 #[test]
 fn default_is_in_the_schema_and_passed_to_the_function() {
     let schema = schema::<search>();
@@ -76,7 +76,7 @@ fn default_is_in_the_schema_and_passed_to_the_function() {
     );
 }
 
-// M1: examples reach the model.
+// M1: the definition that is sent to the model has the examples.
 #[test]
 fn examples_reach_the_model() {
     let def = <search as Tool>::DEF;
@@ -153,25 +153,25 @@ fn approval_is_a_flag_or_a_predicate_on_typed_arguments() {
         Approval::ByEffect
     ));
     let Approval::When(asks) = <pay as Tool>::DEF.approval() else {
-        panic!("a predicate");
+        panic!("the approval is not a predicate");
     };
     let cx = ToolContext::anonymous();
-    assert!(asks(r#"{"amount":101}"#, &cx).expect("it reads the arguments"));
-    assert!(!asks(r#"{"amount":100}"#, &cx).expect("it reads the arguments"));
+    assert!(asks(r#"{"amount":101}"#, &cx).expect("the predicate reads the arguments"));
+    assert!(!asks(r#"{"amount":100}"#, &cx).expect("the predicate reads the arguments"));
     assert!(asks(r#"{"amount":"x"}"#, &cx).is_err());
 }
 
-// G9: a closure was refused with "expected identifier".
+// G9: `approval` accepts a closure of the arguments and the context. Earlier, a closure was refused with "expected identifier".
 #[test]
 fn approval_may_be_a_closure_of_the_arguments_and_the_context() {
     let Approval::When(asks) = <lend as Tool>::DEF.approval() else {
-        panic!("a predicate");
+        panic!("the approval is not a predicate");
     };
     let nobody = ToolContext::anonymous();
-    assert!(asks(r#"{"amount":1}"#, &nobody).expect("it reads the arguments"));
+    assert!(asks(r#"{"amount":1}"#, &nobody).expect("the predicate reads the arguments"));
     let ada = ToolContext::builder().user("ada").build();
-    assert!(!asks(r#"{"amount":100}"#, &ada).expect("it reads the arguments"));
-    assert!(asks(r#"{"amount":101}"#, &ada).expect("it reads the arguments"));
+    assert!(!asks(r#"{"amount":100}"#, &ada).expect("the predicate reads the arguments"));
+    assert!(asks(r#"{"amount":101}"#, &ada).expect("the predicate reads the arguments"));
     assert_eq!(<lend as Tool>::DEF.title().as_deref(), Some("Lend"));
 }
 

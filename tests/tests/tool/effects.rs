@@ -1,4 +1,4 @@
-//! Effects of a tool, which follow from its parameters.
+//! The effects of a tool follow from its parameters and options.
 
 use tool_core::{Effect, prelude::*};
 

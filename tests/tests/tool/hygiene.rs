@@ -1,4 +1,4 @@
-//! Places where a tool may be defined, and names that it may have.
+//! The places where a tool may be defined, and the names that it may have.
 
 use tool_core::prelude::*;
 
@@ -102,7 +102,7 @@ fn tool_may_be_declared_in_a_function_body() {
 }
 
 mod file {
-    // A module with the tool's name, as a file would be. The tool's struct needs a different name, because both are in one namespace.
+    // The module has the tool's name, like the file of a tool. The tool's struct needs a different name, because modules and structs share a namespace.
     pub(crate) mod open_file {
         use tool_core::prelude::*;
 

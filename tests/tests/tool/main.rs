@@ -27,7 +27,7 @@ use std::future::Future;
 
 use tool_core::prelude::*;
 
-/// Runs a future to its end, with a timer for deadlines.
+/// Runs a future to its end on a runtime with a timer.
 fn block_on<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -35,15 +35,15 @@ fn block_on<F: Future>(future: F) -> F::Output {
     runtime.expect("a runtime").block_on(future)
 }
 
-/// Calls a tool of this program.
+/// Calls a linked tool of this program.
 fn call(name: &str, arguments: &str, cx: &ToolContext) -> CallResult {
     let tools = Registry::linked()
-        .expect("the tools of this program")
+        .expect("the tools of this program are valid")
         .open();
     block_on(tools.call(ToolCall::new("call_1", name, arguments), cx))
 }
 
-/// Returns the text that the model reads of a call with an anonymous context.
+/// Calls a tool with an anonymous context, and returns the text that the model reads.
 fn answer(name: &str, arguments: &str) -> String {
     call(name, arguments, &ToolContext::anonymous()).model_text()
 }
@@ -68,7 +68,7 @@ async fn now() -> Result<u32, ToolError> {
     Ok(12)
 }
 
-// S0-01, S0-05, S2-01, S2-03: a tool has a name, a description, a typed schema and a body, and doc comments reach the schema word for word.
+// S0-01, S0-05, S2-01, S2-03: a tool has a name, a description, a typed schema and a body; doc comments are the descriptions in the schema.
 #[test]
 fn a_tool_has_a_name_a_description_a_schema_and_a_body() {
     let def = <greet as Tool>::DEF;
@@ -102,7 +102,7 @@ fn a_tool_has_a_name_a_description_a_schema_and_a_body() {
 // S0-02, S2-07: a tool registers itself, and may also be registered explicitly.
 #[test]
 fn a_tool_registers_itself() {
-    let linked = Registry::linked().expect("the tools of this program");
+    let linked = Registry::linked().expect("the tools of this program are valid");
     assert!(linked.get("greet").is_some() && linked.get("now").is_some());
     let explicit = Registry::builder()
         .tool::<greet>()
@@ -143,11 +143,11 @@ fn origin_is_the_place_of_the_function() {
     let line = include_str!("main.rs")
         .lines()
         .position(|line| line.starts_with("fn greet("))
-        .expect("it is there");
+        .expect("the file has the function");
     assert_eq!(origin.line as usize, line + 1);
 }
 
-// S0-03: the registry holds every linked tool before the first call, and neither calls nor registries that are built later change it.
+// S0-03: the registry has every linked tool before the first call. Neither calls nor later registries change it.
 #[test]
 fn registry_is_complete_before_the_first_call_and_never_changes() {
     const THREADS: usize = 4;
@@ -159,7 +159,7 @@ fn registry_is_complete_before_the_first_call_and_never_changes() {
             Dialect::ALL.map(|dialect| registry.open().definitions(dialect)),
         )
     };
-    let linked = || Registry::linked().expect("the tools of this program");
+    let linked = || Registry::linked().expect("the tools of this program are valid");
     let registry = linked();
     let tools = registry.open();
     let before = read(&registry);
@@ -181,7 +181,7 @@ fn registry_is_complete_before_the_first_call_and_never_changes() {
                         |_: serde_json::Value, _| async { "late" },
                     );
                     let more = Registry::builder().with_linked().dynamic(tool).build();
-                    let more = more.expect("one tool more").open();
+                    let more = more.expect("the registry accepts another tool").open();
                     let cx = ToolContext::anonymous();
                     let call = |tools: &Toolset, name: &str, arguments: &str| {
                         block_on(tools.call(ToolCall::new("call_1", name, arguments), &cx))

@@ -1,4 +1,4 @@
-//! A user's own names, which must not collide with names in generated code.
+//! Names of the user's items do not collide with names in generated code.
 
 #![allow(
     dead_code,

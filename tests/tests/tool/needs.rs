@@ -29,7 +29,7 @@ async fn ask_upstream(
     )
 }
 
-// S1-06: secrets are declared by key, kind, label and whether they are optional, and are injected into the call.
+// S1-06: a secret is declared with its key, kind and label and may be optional, and its value is injected into the call.
 #[test]
 fn secrets_are_declared_and_injected() {
     let def = <ask_upstream as Tool>::DEF;
@@ -54,7 +54,7 @@ fn secrets_are_declared_and_injected() {
         ]
     );
     let SecretKind::Select(choices) = &def.secrets()[0].kind else {
-        panic!("a choice");
+        panic!("the variable is not a choice");
     };
     assert_eq!(
         choices.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),

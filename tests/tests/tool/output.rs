@@ -37,7 +37,7 @@ async fn report_whole() -> Report {
     report()
 }
 
-// S2-05: the model reads the short text while the client gets the whole output.
+// S2-05: the model reads the short text, and the client receives the whole output.
 #[test]
 fn the_model_reads_the_short_text_and_the_client_gets_all() {
     let result = call("report_brief", "{}", &ToolContext::anonymous());

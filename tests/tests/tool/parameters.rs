@@ -1,4 +1,4 @@
-//! Sources of a tool's parameters, and the attributes of a parameter.
+//! The sources of a tool's parameters, and the attributes of parameters.
 
 use tool_core::{Effect, prelude::*};
 
@@ -33,7 +33,7 @@ async fn look(
 pub struct Missing;
 tool_core::host_value!(Missing, Effect::NONE);
 
-// S2-06, S0-08: host values come from the context and are not in the schema.
+// S2-06, S0-08: host values come from the context, and the schema does not contain them.
 #[test]
 fn host_values_come_from_the_context_and_stay_out_of_the_schema() {
     let cx = ToolContext::builder().with(Index(7)).user("ada").build();
@@ -46,7 +46,7 @@ fn host_values_come_from_the_context_and_stay_out_of_the_schema() {
         schema["properties"].as_object().map(serde_json::Map::len),
         Some(1)
     );
-    // A host value that the host does not provide is an error result, not a panic.
+    // If the host does not provide a host value, the result is an error, and the tool does not panic.
     assert!(call("look", r#"{"what":"x"}"#, &ToolContext::anonymous()).is_error());
 }
 
@@ -105,7 +105,7 @@ fn arguments_may_be_one_struct() {
     let text = serde_json::to_string(&input).expect("JSON");
     assert_eq!(text, r#"{"query":"x","limit":null}"#);
     assert_eq!(
-        serde_json::from_str::<search_by_struct>(&text).expect("it reads what it writes"),
+        serde_json::from_str::<search_by_struct>(&text).expect("the struct reads its own JSON"),
         input
     );
 }
@@ -312,7 +312,7 @@ impl Load {
     }
 }
 
-// S2-12: the approval predicate reads exactly the values that the body receives.
+// S2-12: the approval predicate receives exactly the same values as the body.
 #[tokio::test]
 async fn a_predicate_reads_what_the_body_receives() {
     let tools = toolset![send_load];
@@ -340,7 +340,7 @@ impl TryFrom<u32> for NotSeven {
     type Error = &'static str;
 
     fn try_from(number: u32) -> Result<Self, &'static str> {
-        assert_ne!(number, 8, "eight");
+        assert_ne!(number, 8, "the conversion panics for 8");
         if number == 7 {
             Err("seven")
         } else {
@@ -397,7 +397,7 @@ async fn argument_faults_are_reported_before_conversion_errors() {
     );
 }
 
-// S0-07: blank arguments count as no arguments, whatever their length.
+// S0-07: blank arguments of any length are read as no arguments.
 #[tokio::test]
 async fn blank_arguments_count_as_no_arguments() {
     /// Greets a person by name.

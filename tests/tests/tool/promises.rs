@@ -1,4 +1,4 @@
-//! Guarantees to a host, tested through the public API and the macros alone.
+//! Guarantees for hosts, which are tested with only the public API and the macros.
 
 #![allow(
     clippy::unwrap_used,
@@ -43,7 +43,7 @@ fn fetch(
     Ok(address.len() + filters.as_object().map_or(0, serde_json::Map::len))
 }
 
-// S1-31: a condition that a schema may not express is checked in the body and returned as an error value.
+// S1-31: a condition that the schema cannot express is checked in the body, and its violation is returned as an error value.
 #[tokio::test]
 async fn condition_outside_the_schema_is_checked_in_the_body() {
     let tools = toolset![fetch];
@@ -125,16 +125,16 @@ async fn a_generator_has_typed_progress_and_exactly_one_final_value() {
     assert_eq!(
         words,
         ["started", r#"{"at":0}"#, r#"{"at":1}"#, "counted to 2"],
-        "nothing after the final value"
+        "the stream has no event after the final value"
     );
     let seen = events(r#"{"to":2,"ends":false}"#).await;
     let Some(ToolEvent::Done(result)) = seen.last() else {
-        panic!("no end")
+        panic!("the stream has no final event")
     };
     assert_eq!(result.error().map(ToolError::kind), Some(ErrorKind::Failed));
     assert!(
         result.model_text().contains("without a result"),
-        "progress is not the result: {}",
+        "the result does not report that the stream ended without one: {}",
         result.model_text()
     );
 }
@@ -176,7 +176,7 @@ async fn error_has_separate_texts_for_model_and_operator() {
     }
     let result = call(&tools, "peek", "{}").await;
     let error = result.error().expect("an error");
-    let id = error.audit_id().expect("an id that is in both texts");
+    let id = error.audit_id().expect("the text contains an id");
     assert!(result.model_text().contains(&id) && error.operator_text().contains(&id));
 }
 
@@ -196,7 +196,7 @@ async fn tick(ticks: &Ticks) -> Result<(), ToolError> {
     }
 }
 
-/// A host value that counts how often a tool ran.
+/// A host value that counts the ticks of a tool.
 #[derive(Clone, Default)]
 struct Ticks(Arc<AtomicU32>);
 
@@ -208,7 +208,7 @@ impl FromContext for Ticks {
     }
 }
 
-// M13: a deadline stops a tool for good.
+// M13: after its deadline, a tool is dropped and does not run any more.
 #[tokio::test]
 async fn a_deadline_stops_a_tool_for_good() {
     let ticks = Ticks::default();
@@ -223,14 +223,10 @@ async fn a_deadline_stops_a_tool_for_good() {
     let seen = ticks.0.load(Ordering::SeqCst);
     assert!(
         (1_001..1_100).contains(&seen),
-        "it ran, and was dropped once: {seen}"
+        "the tool ran and was dropped once: {seen}"
     );
     tokio::time::sleep(Duration::from_millis(50)).await;
-    assert_eq!(
-        ticks.0.load(Ordering::SeqCst),
-        seen,
-        "no part of it keeps running"
-    );
+    assert_eq!(ticks.0.load(Ordering::SeqCst), seen, "the tool still runs");
 }
 
 #[derive(serde::Deserialize)]
@@ -252,7 +248,10 @@ fn even<'de, D: serde::Deserializer<'de>>(input: D) -> Result<i64, D::Error> {
 fn the_kit_runs_over_every_linked_tool() {
     let tools = testing::linked();
     for name in ["fetch", "count", "peek", "break_down", "tick"] {
-        let def = tools.iter().find(|def| def.name() == name).expect("linked");
+        let def = tools
+            .iter()
+            .find(|def| def.name() == name)
+            .expect("the tool is linked");
         assert!(
             testing::violations(def).is_empty(),
             "{name}: {:?}",
@@ -263,23 +262,20 @@ fn the_kit_runs_over_every_linked_tool() {
     let fetch = tools
         .iter()
         .find(|def| def.name() == "fetch")
-        .expect("linked");
+        .expect("the tool is linked");
     assert!(
         testing::invalid_inputs(fetch).len() >= 5,
-        "missing, unknown, wrong type and more"
+        "the kit generates too few invalid inputs"
     );
     testing::assert_strict_all();
-    // The kit detects a tool that refuses arguments that its schema admits.
+    // The test kit detects that a tool refuses arguments which its schema admits.
     let schema = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}"#;
     let body = async |even: Even, _: ToolContext| Ok::<_, ToolError>(even.n);
     let picky = DynamicTool::new("picky", "Takes even numbers.", schema, body);
     let registry = Registry::builder()
         .dynamic(picky)
         .build()
-        .expect("registry");
-    let found = testing::violations(registry.get("picky").expect("there"));
-    assert!(
-        !found.is_empty(),
-        "the kit finds what a schema does not say"
-    );
+        .expect("the registry is valid");
+    let found = testing::violations(registry.get("picky").expect("the registry has the tool"));
+    assert!(!found.is_empty(), "the kit reports no violation");
 }

@@ -1,9 +1,9 @@
-//! The generated struct with the name of the tool: its typed arguments.
+//! The generated struct of a tool's typed arguments, which has the name of the tool.
 
 use serde::de::value::{Error as ValueError, MapDeserializer};
 use tool_core::prelude::*;
 
-/// An alias of `Option` under a different name, which must still count as optional.
+/// An alias of `Option`. A parameter of this type must be optional too.
 type Maybe<T> = Option<T>;
 
 /// Takes options of every kind.
@@ -24,7 +24,7 @@ fn take_options(
 #[test]
 fn absent_options_of_every_kind_are_none() {
     let input: take_options =
-        serde_json::from_str(r#"{"required":1}"#).expect("options may be absent");
+        serde_json::from_str(r#"{"required":1}"#).expect("absent options are accepted");
     assert_eq!(
         input,
         take_options {
@@ -65,7 +65,7 @@ fn wrong_keys_are_reported_with_their_path() {
 #[test]
 fn typed_input_deserializes_from_any_format() {
     let map = MapDeserializer::<_, ValueError>::new([("required", 7_u32)].into_iter());
-    let input = take_options::deserialize(map).expect("a map of numbers");
+    let input = take_options::deserialize(map).expect("the arguments are a map of numbers");
     assert_eq!(input.required, 7);
 }
 
@@ -83,7 +83,7 @@ fn typed_input_implements_the_common_traits() {
         r#"{"plain":1,"aliased":null,"boxed":true,"required":2}"#
     );
     assert_eq!(
-        serde_json::from_str::<take_options>(&text).expect("what it wrote"),
+        serde_json::from_str::<take_options>(&text).expect("the struct reads its own JSON"),
         input.clone()
     );
     assert_eq!(
@@ -115,18 +115,18 @@ async fn take_bare(
     bare.value
 }
 
-// The struct of a tool implements a trait only if all its fields do, so a field without these traits is not an error.
+// A typed call runs like any other call. The struct implements a trait only if all its fields do, so a field without these traits is accepted.
 #[test]
 fn a_typed_call_goes_through_the_same_gate() {
     let tools = Registry::linked()
-        .expect("the tools of this program")
+        .expect("the tools of this program are valid")
         .open();
     let cx = ToolContext::anonymous();
     let bare = take_bare {
         bare: Bare { value: 3 },
     };
     assert_eq!(
-        crate::block_on(tools.invoke(bare, &cx)).expect("it runs"),
+        crate::block_on(tools.invoke(bare, &cx)).expect("the call succeeds"),
         3
     );
     let input = take_options {
@@ -136,7 +136,7 @@ fn a_typed_call_goes_through_the_same_gate() {
         required: 2,
     };
     assert_eq!(
-        crate::block_on(tools.invoke(input, &cx)).expect("it runs"),
+        crate::block_on(tools.invoke(input, &cx)).expect("the call succeeds"),
         "None None None 2"
     );
 }

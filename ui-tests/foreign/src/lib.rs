@@ -1,4 +1,4 @@
-//! Types of another crate, with faults that only their user's `#[tool]` can tell.
+//! Types of another crate whose faults are found only where a `#[tool]` uses the types.
 
 use std::collections::HashMap;
 

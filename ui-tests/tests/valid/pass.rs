@@ -1,4 +1,4 @@
-//! Valid programs, which must compile without a warning and exit successfully: the rules must not refuse them. `UI=<part of a path>` selects programs.
+//! Valid programs must compile without a warning and exit successfully, so the rules do not refuse too much. `UI=<part of a path>` selects programs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ fn every_program_compiles_silently_and_runs() {
             .executables
             .iter()
             .find(|(built, _)| *built == name)
-            .expect("it was built");
+            .expect("the program was built");
         let output = Command::new(path).output().unwrap();
         assert!(
             output.status.success(),
