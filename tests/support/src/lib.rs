@@ -1,8 +1,8 @@
 //! Support for tests that need something a machine may lack: a kernel feature, a privilege or an installed client.
 //!
-//! Such a test is a *case*: a function, async or not, that returns [`Ran`] and asks for what it needs with `?`. A test target with `harness = false` runs its
-//! cases with [`suite!`]. A case that lacks something is reported as ignored, with the reason. If `CI` is set it fails, unless `.ci/ignored` lists it for this
-//! kind of machine.
+//! Such a test is a *case*: a sync or async function that returns [`Ran`], and returns [`Missing`] with `?` if the machine lacks something. A test target with
+//! `harness = false` runs its cases with [`suite!`]. A case that returns [`Missing`] is reported as ignored, with the reason. If `CI` is set, it fails, unless
+//! `.ci/ignored` lists it for this kind of machine.
 
 mod clients;
 mod suite;

@@ -57,7 +57,7 @@ macro_rules! conventions {
     fn naming_conventions_match_serde() {
         $(
             let record = $record { word: 1, some_more_words: 2, version_2_b: 3, renamed: 4, r#type: 5 };
-            let sent = serde_json::to_value(&record).expect("serialises");
+            let sent = serde_json::to_value(&record).expect("the value can be serialised");
             let named: Vec<&str> = keys($record::SCHEMA).iter().map(|(name, _)| *name).collect();
             for key in &named {
                 assert!(sent.get(key).is_some(), "{}: {key} is not in {sent}", $case);
@@ -65,7 +65,7 @@ macro_rules! conventions {
             agrees::<$record>(&[record], &[sent], &[json!({ "word": 1 })]);
 
             let choices = [$choice::Word, $choice::SomeMoreWords, $choice::HTTPVersion2, $choice::Renamed];
-            let sent: Vec<Value> = choices.iter().map(|choice| serde_json::to_value(choice).expect("serialises")).collect();
+            let sent: Vec<Value> = choices.iter().map(|choice| serde_json::to_value(choice).expect("the value can be serialised")).collect();
             agrees::<$choice>(&choices, &sent, &[json!("Nothing")]);
         )*
     }
@@ -212,8 +212,8 @@ fn optional_means_absent_or_null() {
         &[json!({}), json!({ "plain": 1, "maybe": 2 })],
         &[json!({ "plain": "x" })],
     );
-    let openai: Value =
-        serde_json::from_str(&schema_text(Optional::SCHEMA, Dialect::OpenAi)).expect("JSON");
+    let openai: Value = serde_json::from_str(&schema_text(Optional::SCHEMA, Dialect::OpenAi))
+        .expect("the schema is JSON");
     assert_eq!(openai["required"], json!(["plain", "by_default", "maybe"]));
 }
 
@@ -236,8 +236,8 @@ fn ten() -> u16 {
 // S0-06: the schema has the explicit default of a field, and the field is not required.
 #[test]
 fn default_is_in_the_schema_and_its_field_is_not_required() {
-    let schema: Value =
-        serde_json::from_str(&schema_text(Defaults::SCHEMA, Dialect::JsonSchema)).expect("JSON");
+    let schema: Value = serde_json::from_str(&schema_text(Defaults::SCHEMA, Dialect::JsonSchema))
+        .expect("the schema is JSON");
     assert_eq!(schema["properties"]["limit"]["default"], json!(10));
     assert!(
         !schema["required"]
@@ -550,7 +550,7 @@ struct Node {
 fn recursion_reads_at_every_depth() {
     let deep =
         json!({ "label": "a", "kids": [{ "label": "b", "kids": [{ "label": "c", "kids": [] }] }] });
-    let node: Node = serde_json::from_value(deep.clone()).expect("read");
+    let node: Node = serde_json::from_value(deep.clone()).expect("serde reads the value");
     agrees(
         &[node],
         &[deep],
@@ -578,7 +578,7 @@ struct Outside {
 #[test]
 fn schemars_gets_the_same_schema() {
     let schema = schemars::schema_for!(Outside).to_value();
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let validator = jsonschema::validator_for(&schema).expect("the schema is valid");
     let value = |level: Value| json!({ "both": { "items": [1], "level": level }, "node": { "label": "a", "kids": [] } });
     assert!(validator.is_valid(&value(json!(9))), "{schema:#}");
     assert!(!validator.is_valid(&value(json!(2))), "{schema:#}");

@@ -19,7 +19,8 @@ fn workspace() -> &'static Path {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link-workspace");
         copied(&repository.join("tests/fixtures/link"), &copy);
-        fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock")).expect("a copy");
+        fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock"))
+            .expect("the lock file can be copied");
         // Run cargo once before the parallel builds, to remove unused entries from the lock file.
         let output = Command::new(env!("CARGO"))
             .args(["metadata", "--offline", "--format-version", "1"])
@@ -36,10 +37,10 @@ fn workspace() -> &'static Path {
 
 /// Copies a folder. Unchanged files keep their modification time, so that cargo does not rebuild.
 fn copied(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
+    fs::create_dir_all(to).expect("the folder can be created");
+    for entry in fs::read_dir(from).expect("the folder is readable") {
         let (from, to) = {
-            let entry = entry.expect("an entry");
+            let entry = entry.expect("the entry is readable");
             (entry.path(), to.join(entry.file_name()))
         };
         if from.is_dir() {
@@ -47,10 +48,10 @@ fn copied(from: &Path, to: &Path) {
             continue;
         }
         let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tool-core");
-        let text = fs::read_to_string(&from).expect("text");
+        let text = fs::read_to_string(&from).expect("the file is UTF-8");
         let text = text.replace("../../../../tool-core", &core.display().to_string());
         if fs::read_to_string(&to).ok().as_deref() != Some(&text) {
-            fs::write(&to, text).expect("a copy");
+            fs::write(&to, text).expect("the file can be written");
         }
     }
 }
@@ -80,7 +81,7 @@ fn built() -> &'static Path {
                 .expect("cargo runs")
         };
         for (profile, mut cargo) in PROFILES.map(|profile| (profile, build(profile))) {
-            let status = cargo.wait().expect("cargo ends");
+            let status = cargo.wait().expect("cargo exits");
             assert!(status.success(), "the fixtures build under `{profile}`");
         }
         target
@@ -94,7 +95,7 @@ fn run(profile: &str, program: &str) -> String {
         .output()
         .expect("the program runs");
     String::from_utf8(output.stdout)
-        .expect("text")
+        .expect("the output is UTF-8")
         .trim_end()
         .to_owned()
 }

@@ -27,19 +27,19 @@ fn repository() -> PathBuf {
 fn write(to: &Path, text: &[u8]) {
     // Unchanged files keep their modification time, so that cargo does not rebuild.
     if fs::read(to).ok().as_deref() != Some(text) {
-        fs::write(to, text).expect("a copy");
+        fs::write(to, text).expect("the file can be written");
     }
 }
 
 fn copied(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
+    fs::create_dir_all(to).expect("the folder can be created");
+    for entry in fs::read_dir(from).expect("the folder is readable") {
+        let entry = entry.expect("the entry is readable");
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         if from.is_dir() {
             copied(&from, &to);
         } else {
-            write(&to, &fs::read(&from).expect("a file"));
+            write(&to, &fs::read(&from).expect("the file is readable"));
         }
     }
 }
@@ -62,12 +62,15 @@ fn restored(copy: &Path) {
                 &copy.join(krate).join(part),
             );
         }
-        let manifest = fs::read(repository.join(krate).join("Cargo.toml")).expect("a manifest");
+        let manifest =
+            fs::read(repository.join(krate).join("Cargo.toml")).expect("the manifest is readable");
         write(&copy.join(krate).join("Cargo.toml"), &manifest);
     }
-    let script = fs::read(repository.join("tool-core/build.rs")).expect("a build script");
+    let script =
+        fs::read(repository.join("tool-core/build.rs")).expect("the build script is readable");
     write(&copy.join("tool-core/build.rs"), &script);
-    let manifest = fs::read_to_string(repository.join("Cargo.toml")).expect("a manifest");
+    let manifest =
+        fs::read_to_string(repository.join("Cargo.toml")).expect("the manifest is readable");
     let members = r#"members = ["crates/tool-rules", "crates/tool-schema", "crates/tool-store", "tool-macros", "tool-core", "crates/tool-wire"]"#;
     let of_all = manifest
         .lines()
@@ -79,7 +82,8 @@ fn restored(copy: &Path) {
     );
     // Cargo removes the unused entries from the copied lock file.
     if !copy.join("Cargo.lock").exists() {
-        fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock")).expect("a copy");
+        fs::copy(repository.join("Cargo.lock"), copy.join("Cargo.lock"))
+            .expect("the lock file can be copied");
     }
 }
 
@@ -95,8 +99,8 @@ fn errors(copy: &Path) -> Vec<(String, String)> {
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .output()
-        .expect("cargo");
-    let messages = String::from_utf8(output.stdout).expect("text");
+        .expect("cargo runs");
+    let messages = String::from_utf8(output.stdout).expect("the messages are UTF-8");
     let found: Vec<_> = messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
@@ -125,8 +129,10 @@ fn field<'p>(patch: &'p str, name: &str) -> &'p str {
 /// Returns the patches in a folder of the repository, sorted by name.
 fn patches_of(folder: &str) -> Vec<PathBuf> {
     let mut patches: Vec<PathBuf> = fs::read_dir(repository().join(folder))
-        .expect("the patches")
-        .map(|entry| fs::canonicalize(entry.expect("an entry").path()).expect("a path"))
+        .expect("the folder of patches is readable")
+        .map(|entry| {
+            fs::canonicalize(entry.expect("the entry is readable").path()).expect("the file exists")
+        })
         .collect();
     patches.sort();
     patches
@@ -134,16 +140,19 @@ fn patches_of(folder: &str) -> Vec<PathBuf> {
 
 /// Applies a patch to a folder, or only tests it with `--check`.
 fn apply(patch: &Path, to: &Path, options: &[&str]) -> Result<(), String> {
-    let to = fs::canonicalize(to).expect("a path");
+    let to = fs::canonicalize(to).expect("the folder exists");
     let applied = Command::new("git")
         .args(["apply", "--whitespace=nowarn"])
         .args(options)
         .arg(patch)
         .current_dir(&to)
         // The folder may be inside a repository. The variable stops git from applying the patch relative to the root of that repository.
-        .env("GIT_CEILING_DIRECTORIES", to.parent().expect("a parent"))
+        .env(
+            "GIT_CEILING_DIRECTORIES",
+            to.parent().expect("the folder has a parent"),
+        )
         .output()
-        .expect("git");
+        .expect("git runs");
     let why = String::from_utf8_lossy(&applied.stderr).into_owned();
     applied.status.success().then_some(()).ok_or(why)
 }
@@ -160,15 +169,21 @@ struct Refused {
 
 impl Refused {
     fn read(path: PathBuf) -> Self {
-        let text = fs::read_to_string(&path).expect("a patch");
+        let text = fs::read_to_string(&path).expect("the patch is readable");
         let expected = field(&text, "expects");
-        let (code, subject) = expected.split_once(' ').expect("a code and a name");
+        let (code, subject) = expected
+            .split_once(' ')
+            .expect("the head names a code and a subject");
         let file = text.lines().find_map(|line| line.strip_prefix("+++ b/"));
         Self {
-            name: path.file_name().expect("a name").to_string_lossy().into(),
+            name: path
+                .file_name()
+                .expect("the path has a file name")
+                .to_string_lossy()
+                .into(),
             code: code.to_owned(),
             subject: subject.to_owned(),
-            file: file.expect("a changed file").to_owned(),
+            file: file.expect("the patch changes a file").to_owned(),
             path,
         }
     }
@@ -222,8 +237,11 @@ fn patches_that_skip_a_step_do_not_compile() {
 
 /// Returns an error if a patch that reintroduces a fault no longer applies, or if its head is out of date.
 fn stale(path: &Path, page: &str) -> Result<(), String> {
-    let name = path.file_stem().expect("a name").to_string_lossy();
-    let change = fs::read_to_string(path).expect("a patch");
+    let name = path
+        .file_stem()
+        .expect("the path has a file name")
+        .to_string_lossy();
+    let change = fs::read_to_string(path).expect("the patch is readable");
     apply(path, &repository(), &["--check"])
         .map_err(|why| format!("{name} no longer applies, adapt it: {why}"))?;
     let is_change = |line: &&str| {
@@ -239,7 +257,7 @@ fn stale(path: &Path, page: &str) -> Result<(), String> {
     let file = format!("tests/world/plans/{plan}.json");
     let text = fs::read_to_string(repository().join(&file))
         .map_err(|error| format!("{name} names the plan `{file}`: {error}"))?;
-    let plan_now: Value = serde_json::from_str(&text).expect("a plan");
+    let plan_now: Value = serde_json::from_str(&text).expect("the plan is JSON");
     let expect = &plan_now["expect"];
     if (&expect["finding"], &expect["state"]) != (&finding.into(), &"fixed".into()) {
         return Err(format!(
@@ -259,9 +277,10 @@ fn stale(path: &Path, page: &str) -> Result<(), String> {
 #[test]
 fn patches_that_bring_a_fault_back_apply() {
     let patches = patches_of("tests/world/patches");
-    let page = fs::read_to_string(repository().join("docs/world.md")).expect("the page");
+    let page =
+        fs::read_to_string(repository().join("docs/world.md")).expect("the page is readable");
     let has = |finding: &str| {
-        let of = |path: &PathBuf| fs::read_to_string(path).expect("a patch");
+        let of = |path: &PathBuf| fs::read_to_string(path).expect("the patch is readable");
         patches
             .iter()
             .any(|path| field(&of(path), "finding") == finding)

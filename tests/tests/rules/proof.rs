@@ -18,11 +18,11 @@ use crate::{cases, recorded, root, schemas};
 enum Proof {
     /// A recorded output in the folder with the rule's id.
     Folder(String),
-    /// A labelled case.
+    /// A labelled case in [`schemas::LABELLED`].
     Labelled,
-    /// A case of [`schemas::BROKEN`].
+    /// A schema in [`schemas::BROKEN`].
     Broken,
-    /// A case of [`cases`].
+    /// A case in the module [`cases`].
     Case,
     /// A test that contains the message in a literal.
     Test(String),

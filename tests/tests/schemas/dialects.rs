@@ -402,7 +402,8 @@ fn written_schemas_can_be_read_back() {
                 continue;
             }
         };
-        let again: Value = serde_json::from_str(&back.text(Dialect::JsonSchema)).expect("JSON");
+        let again: Value =
+            serde_json::from_str(&back.text(Dialect::JsonSchema)).expect("the schema is JSON");
         let (first, second) = (
             canonical(&text(&case, Dialect::JsonSchema)),
             canonical(&again),

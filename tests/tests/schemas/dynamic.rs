@@ -39,8 +39,13 @@ fn reads_what_servers_send() {
         let mut schema = json!({"type": "string"});
         schema
             .as_object_mut()
-            .expect("an object")
-            .extend(extra.as_object().expect("an object").clone());
+            .expect("the schema is an object")
+            .extend(
+                extra
+                    .as_object()
+                    .expect("the addition is an object")
+                    .clone(),
+            );
         schema
     };
     assert_eq!(
@@ -112,10 +117,12 @@ fn optional_has_many_spellings() {
         json!({"type": "string", "nullable": true}),
     ] {
         let schema = taken(&arguments(spelling));
-        let text: Value = serde_json::from_str(&schema.text(Dialect::JsonSchema)).expect("JSON");
+        let text: Value =
+            serde_json::from_str(&schema.text(Dialect::JsonSchema)).expect("the schema is JSON");
         assert_eq!(text["properties"]["x"], plain);
         assert_eq!(text["required"], json!([]));
-        let openai: Value = serde_json::from_str(&schema.text(Dialect::OpenAi)).expect("JSON");
+        let openai: Value =
+            serde_json::from_str(&schema.text(Dialect::OpenAi)).expect("the schema is JSON");
         assert_eq!(
             openai["properties"]["x"],
             json!({"type": ["string", "null"]})
@@ -247,8 +254,8 @@ fn dialects_refuse_what_they_cannot_express() {
 #[test]
 fn reading_is_bounded() {
     let text = r#"{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"string"}}}"#;
-    let first = read_text(text).expect("a plain schema");
-    let again = read_text(&format!(" {text} ")).expect("the same schema");
+    let first = read_text(text).expect("the schema can be read");
+    let again = read_text(&format!(" {text} ")).expect("the same schema can be read");
     assert!(
         core::ptr::eq(first.schema(), again.schema()),
         "the tree was created twice"
@@ -262,8 +269,12 @@ fn reading_is_bounded() {
 
     // This schema is larger than the limit of all cached schemas together. It is refused and not cached, so that the cache still has room for other schemas.
     let large = json!({"type": "object", "description": "x".repeat(KEPT_LIMIT), "properties": {}});
-    assert_eq!(read(&large).expect_err("too large")[0].rule, "limit-kept");
-    read(&json!({"type": "object", "properties": {}})).expect("room for a small schema");
+    assert_eq!(
+        read(&large).expect_err("the schema is too large")[0].rule,
+        "limit-kept"
+    );
+    read(&json!({"type": "object", "properties": {}}))
+        .expect("the cache has room for a small schema");
 
     // Each definition refers to the next one ten times.
     let mut definitions = serde_json::Map::new();
@@ -279,12 +290,12 @@ fn reading_is_bounded() {
     }
     definitions.insert("d20".into(), json!({"type": "string"}));
     let bomb = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
-    let faults = read(&bomb).expect_err("too much to unfold");
+    let faults = read(&bomb).expect_err("the schema is too large");
     assert_eq!(faults[0].rule, "limit-size");
 
     let loop_of_references = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}});
     assert_eq!(
-        read(&loop_of_references).expect_err("nothing but itself")[0].rule,
+        read(&loop_of_references).expect_err("the reference leads only to itself")[0].rule,
         "ref-target"
     );
     let merged_with_itself = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}, {"type": "object"}]}}});
@@ -301,7 +312,10 @@ fn reading_is_bounded() {
     chain.insert("d500".into(), json!({"type": "string"}));
     let deep =
         json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": chain});
-    assert_eq!(read(&deep).expect_err("too deep")[0].rule, "limit-size");
+    assert_eq!(
+        read(&deep).expect_err("the schema is too deep")[0].rule,
+        "limit-size"
+    );
     let twice = |name: &str| json!({"allOf": [{"$ref": format!("#/$defs/{name}")}, {"$ref": format!("#/$defs/{name}")}]});
     let many: serde_json::Map<String, Value> = (0..40)
         .map(|level| (format!("m{level}"), twice(&format!("m{}", level + 1))))

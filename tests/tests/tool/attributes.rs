@@ -81,7 +81,7 @@ fn default_is_in_the_schema_and_passed_to_the_function() {
 fn examples_reach_the_model() {
     let def = <search as Tool>::DEF;
     let anthropic: serde_json::Value =
-        serde_json::from_str(def.definition(Dialect::Anthropic)).expect("JSON");
+        serde_json::from_str(def.definition(Dialect::Anthropic)).expect("the definition is JSON");
     assert_eq!(
         anthropic["input_examples"].as_array().map(Vec::len),
         Some(3)
@@ -207,7 +207,7 @@ fn list_files(
 fn input_and_keys_may_have_other_names() {
     let keys: Vec<_> = schema::<ListFiles>()["properties"]
         .as_object()
-        .expect("an object")
+        .expect("the value is an object")
         .keys()
         .cloned()
         .collect();
@@ -221,7 +221,10 @@ fn input_and_keys_may_have_other_names() {
         in_folder: "b".to_owned(),
         most_files: None,
     };
-    assert_eq!(serde_json::to_value(&input).expect("JSON")["inFolder"], "b");
+    assert_eq!(
+        serde_json::to_value(&input).expect("the struct can be serialised")["inFolder"],
+        "b"
+    );
 }
 
 /// A description that is longer than what some clients show: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx

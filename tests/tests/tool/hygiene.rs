@@ -28,7 +28,7 @@ fn raw_identifiers_lose_their_prefix() {
     assert_eq!(<r#match as Tool>::NAME, "match");
     let keys: Vec<_> = schema::<r#match>()["properties"]
         .as_object()
-        .expect("an object")
+        .expect("the value is an object")
         .keys()
         .cloned()
         .collect();

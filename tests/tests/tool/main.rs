@@ -32,7 +32,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build();
-    runtime.expect("a runtime").block_on(future)
+    runtime.expect("the runtime starts").block_on(future)
 }
 
 /// Calls a linked tool of this program.
@@ -107,7 +107,7 @@ fn a_tool_registers_itself() {
     let explicit = Registry::builder()
         .tool::<greet>()
         .build()
-        .expect("one tool");
+        .expect("the registry accepts one tool");
     assert_eq!(explicit.open().names().collect::<Vec<_>>(), ["greet"]);
 }
 
@@ -136,7 +136,7 @@ fn context_parameter_is_optional() {
 // S0-02: the origin of a tool is the place of its function.
 #[test]
 fn origin_is_the_place_of_the_function() {
-    let origin = <greet as Tool>::DEF.origin().expect("a linked tool");
+    let origin = <greet as Tool>::DEF.origin().expect("the tool is linked");
     assert_eq!(origin.krate, "tool-tests");
     assert_eq!(origin.module, module_path!());
     assert!(origin.file.ends_with("tests/tool/main.rs"));

@@ -85,7 +85,7 @@ fn secrets_are_declared_and_injected() {
     );
     let keys: Vec<_> = schema::<ask_upstream>()["properties"]
         .as_object()
-        .expect("an object")
+        .expect("the value is an object")
         .keys()
         .cloned()
         .collect();

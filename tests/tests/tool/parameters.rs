@@ -102,7 +102,7 @@ fn arguments_may_be_one_struct() {
             limit: None,
         },
     };
-    let text = serde_json::to_string(&input).expect("JSON");
+    let text = serde_json::to_string(&input).expect("the struct can be serialised");
     assert_eq!(text, r#"{"query":"x","limit":null}"#);
     assert_eq!(
         serde_json::from_str::<search_by_struct>(&text).expect("the struct reads its own JSON"),

@@ -160,7 +160,7 @@ async fn error_has_separate_texts_for_model_and_operator() {
         ("break_down", ErrorKind::Panicked),
     ] {
         let result = call(&tools, name, "{}").await;
-        let error = result.error().expect("an error");
+        let error = result.error().expect("the result is an error");
         assert_eq!(error.kind(), kind);
         for text in [result.model_text(), result.envelope(), format!("{error}")] {
             assert!(
@@ -175,7 +175,7 @@ async fn error_has_separate_texts_for_model_and_operator() {
         );
     }
     let result = call(&tools, "peek", "{}").await;
-    let error = result.error().expect("an error");
+    let error = result.error().expect("the result is an error");
     let id = error.audit_id().expect("the text contains an id");
     assert!(result.model_text().contains(&id) && error.operator_text().contains(&id));
 }

@@ -77,7 +77,7 @@ fn typed_input_implements_the_common_traits() {
         boxed: Box::new(Some(true)),
         required: 2,
     };
-    let text = serde_json::to_string(&input).expect("JSON");
+    let text = serde_json::to_string(&input).expect("the struct can be serialised");
     assert_eq!(
         text,
         r#"{"plain":1,"aliased":null,"boxed":true,"required":2}"#

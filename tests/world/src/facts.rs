@@ -10,9 +10,9 @@ use crate::plan::Who;
 /// The place of the calls of one tool in one message of a model. It identifies these calls independently of the ids that the model wrote.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The workspace.
+    /// The workspace of the conversation.
     pub tenant: String,
-    /// The conversation.
+    /// The conversation in the workspace.
     pub conversation: String,
     /// The run and the number of the model's message in the run. `None` if the message is unknown.
     pub message: Option<Written>,

@@ -51,13 +51,13 @@ enum Command {
         /// Gives all conversations and calls unique names.
         #[arg(long)]
         unique_names: bool,
-        /// The number of threads.
+        /// The number of threads that run plans in parallel.
         #[arg(long, default_value_t = 1)]
         threads: u64,
     },
     /// Runs a plan and prints its trace and violations.
     Replay {
-        /// The plan.
+        /// The file of the plan.
         file: PathBuf,
         /// The store that hosts share. The default is the store of the plan.
         #[arg(long, value_enum)]
@@ -68,7 +68,7 @@ enum Command {
     },
     /// Shrinks a failing plan and overwrites its file.
     Shrink {
-        /// The plan.
+        /// The file of the plan.
         file: PathBuf,
         /// The invariant that must fire. The default is the invariant of the plan, or else the first that fires.
         #[arg(long)]
@@ -88,7 +88,7 @@ enum Command {
     },
     /// Prints the plan of a seed.
     Plan {
-        /// The seed.
+        /// The seed of the plan.
         seed: u64,
         /// Gives all conversations and calls unique names.
         #[arg(long)]

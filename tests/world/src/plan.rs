@@ -125,11 +125,11 @@ pub enum AuditMode {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Who {
-    /// The workspace.
+    /// The workspace of the user.
     pub tenant: String,
-    /// The user.
+    /// The name of the user.
     pub user: String,
-    /// The conversation.
+    /// The conversation in the workspace.
     pub conversation: String,
 }
 
@@ -383,11 +383,11 @@ fn once() -> u32 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Say {
-    /// Approves the call.
+    /// The operator approves the call.
     Approve,
-    /// Approves the call with a changed note.
+    /// The operator approves the call with a changed note.
     Edit,
-    /// Denies the call.
+    /// The operator denies the call.
     Deny,
 }
 

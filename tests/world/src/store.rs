@@ -33,7 +33,7 @@ impl<T: Store + Maintenance> Whole for T {}
 pub enum Part {
     /// Threads, runs, effects, switches and long outputs.
     Work,
-    /// The audit rows.
+    /// The rows of the audit.
     Audit,
     /// The approvals and their answers.
     Approvals,
@@ -57,10 +57,10 @@ impl Part {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreKind {
-    /// The store in memory.
+    /// The store in memory of `tool-store`.
     #[default]
     Memory,
-    /// A SQLite database.
+    /// The SQLite store of `tool-store`.
     Sqlite,
 }
 

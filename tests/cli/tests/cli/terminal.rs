@@ -140,7 +140,7 @@ fn progress_is_drawn_as_a_bar() {
     );
 }
 
-// S0-13: Ctrl-C cancels the call, and the result says `cancelled`.
+// S0-13: Ctrl-C cancels the call, and the printed result is `cancelled`.
 #[test]
 fn ctrl_c_cancels_the_call() {
     let mut session = open(&["call", "wait_long"]);

@@ -24,7 +24,7 @@ fn shell(name: &str) -> Result<Command, Missing> {
     )))
 }
 
-/// Runs a script and returns what it prints. Any output on standard error fails the test.
+/// Runs a script and returns the lines of its output. Any output on standard error fails the test.
 #[track_caller]
 fn output_of(mut shell: Command, script: &str) -> Vec<String> {
     let output = shell.args(["-c", script]).output().unwrap();

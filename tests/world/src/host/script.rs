@@ -107,7 +107,7 @@ fn written(message: &Message) -> Option<Written> {
     Written::read(&said.text)
 }
 
-/// A layer around every body that fails if the plan says so.
+/// A layer around every body that causes the faults of the plan.
 pub(super) struct HookLayer(pub(super) Arc<Process>);
 
 impl tower::Layer<Hooks> for HookLayer {
