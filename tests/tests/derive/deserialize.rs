@@ -92,9 +92,9 @@ fn an_error_names_every_fault() {
     let read = serde_json::from_value::<Service>(
         json!({"host": "", "port": 80, "speaks": [{"kind": "http", "version": 300}], "prot": 1}),
     );
-    let told = read.expect_err("no field fits the schema").to_string();
+    let message = read.expect_err("no field fits the schema").to_string();
     for place in ["/host", "/port", "/speaks/0/version", "/prot"] {
-        assert!(told.contains(place), "{place}: {told}");
+        assert!(message.contains(place), "{place}: {message}");
     }
 }
 
@@ -109,8 +109,8 @@ fn generic_types_are_read_too() {
         .expect("the value fits the schema");
     assert_eq!(book.page.items, [Wait(1), Wait(60)]);
     let read = serde_json::from_value::<Book>(json!({"page": {"items": [61]}}));
-    let told = read.expect_err("61 is above the bound").to_string();
-    assert!(told.contains("/items/0"), "{told}");
+    let message = read.expect_err("61 is above the bound").to_string();
+    assert!(message.contains("/items/0"), "{message}");
 }
 
 /// Starts a service, for this test.

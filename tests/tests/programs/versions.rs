@@ -88,8 +88,8 @@ fn refusal(links: &Value, pack: &str, host: &str) -> Option<String> {
         .args(["tree", "--offline", "--color", "never"])
         .output()
         .unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    (!output.status.success()).then(|| told.replace(place.to_str().unwrap(), "/src"))
+    let message = String::from_utf8(output.stderr).unwrap();
+    (!output.status.success()).then(|| message.replace(place.to_str().unwrap(), "/src"))
 }
 
 // G8: two versions of `tool-core` in one program are refused with the documented error. Earlier, the tools of a pack with a different version were missing without
@@ -102,11 +102,11 @@ fn two_versions_in_one_program_are_refused_as_documented() {
         version.starts_with("0.1."),
         "docs/versions.md describes the versions 0.1 and {next}"
     );
-    let told = refusal(&links, &version, next).expect("cargo accepts two versions");
+    let message = refusal(&links, &version, next).expect("cargo accepts two versions");
     let page = fs::read_to_string(root().join("docs/versions.md")).unwrap();
     assert!(
-        page.contains(told.trim()),
-        "docs/versions.md does not quote this text:\n{told}"
+        page.contains(message.trim()),
+        "docs/versions.md does not quote this text:\n{message}"
     );
     // Control test: cargo accepts one version, and two versions without `links`.
     assert_eq!(refusal(&links, &version, &version), None);

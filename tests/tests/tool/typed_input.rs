@@ -38,7 +38,7 @@ fn absent_options_of_every_kind_are_none() {
 
 #[test]
 fn wrong_keys_are_reported_with_their_path() {
-    let told = |text: &str| {
+    let error_of = |text: &str| {
         serde_json::from_str::<take_options>(text)
             .expect_err(text)
             .to_string()
@@ -58,7 +58,7 @@ fn wrong_keys_are_reported_with_their_path() {
         ),
         ("[1]", "the value: expected an object"),
     ] {
-        assert!(told(text).contains(wanted), "{}", told(text));
+        assert!(error_of(text).contains(wanted), "{}", error_of(text));
     }
 }
 

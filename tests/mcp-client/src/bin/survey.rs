@@ -135,21 +135,21 @@ async fn main() -> Result<(), Failed> {
     let file = std::env::args().nth(1).ok_or("usage: survey FILE")?;
     let servers: Vec<Server> = serde_json::from_slice(&std::fs::read(file)?)?;
     let mut rows = String::new();
-    let mut told = String::new();
+    let mut tables = String::new();
     let mut failed = Vec::new();
     for server in &servers {
         let limit = Duration::from_mins(2);
         match tokio::time::timeout(limit, survey(server)).await {
             Ok(Ok(surveyed)) => {
                 let _ = writeln!(rows, "{}", row(&server.package, &surveyed));
-                remarks(&server.package, &surveyed, &mut told);
+                remarks(&server.package, &surveyed, &mut tables);
             }
             Ok(Err(error)) => failed.push(format!("{}: {error}", server.package)),
             Err(_) => failed.push(format!("{}: no answer in {limit:?}", server.package)),
         }
     }
     println!(
-        "| server | tools | OpenAI | Anthropic | Gemini | MCP | OpenAI, allowed | Anthropic, allowed | Gemini, allowed | MCP, allowed |\n|---|---|---|---|---|---|---|---|---|---|\n{rows}\n{told}"
+        "| server | tools | OpenAI | Anthropic | Gemini | MCP | OpenAI, allowed | Anthropic, allowed | Gemini, allowed | MCP, allowed |\n|---|---|---|---|---|---|---|---|---|---|\n{rows}\n{tables}"
     );
     if failed.is_empty() {
         return Ok(());

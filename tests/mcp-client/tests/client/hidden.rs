@@ -196,6 +196,6 @@ async fn results_for_the_model_contain_no_hidden_text() {
         assert!(read.contains(&said), "{read:?}");
     }
     assert_eq!(payload(&call(&shown, "fine", none()).await), json!(said));
-    let (told, _) = steps(&shown, "fine", none()).await;
-    assert!(told.is_empty());
+    let (progress, _) = steps(&shown, "fine", none()).await;
+    assert!(progress.is_empty());
 }

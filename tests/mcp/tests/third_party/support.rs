@@ -38,11 +38,11 @@ impl Server {
         let mut address = String::new();
         lines.read_line(&mut address).unwrap();
         let said = Arc::new(Mutex::new(String::new()));
-        let told = Arc::clone(&said);
+        let log = Arc::clone(&said);
         std::thread::spawn(move || {
             let mut line = String::new();
             while lines.read_line(&mut line).is_ok_and(|read| read > 0) {
-                told.lock().unwrap().push_str(&line);
+                log.lock().unwrap().push_str(&line);
                 line.clear();
             }
         });

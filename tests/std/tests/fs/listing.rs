@@ -55,13 +55,13 @@ async fn folders_come_first_and_hidden_names_only_on_request() {
         (&out["entries"][1]["name"], &out["total_entries"]),
         (&json!(".env"), &json!(6))
     );
-    let told = place
+    let message = place
         .fails("list_directory", json!({"path": "b.txt"}))
         .await;
-    assert_eq!(told, "`b.txt` is a file, write the path of a folder");
-    let told = place.fails("list_directory", json!({"path": "none"})).await;
+    assert_eq!(message, "`b.txt` is a file, write the path of a folder");
+    let message = place.fails("list_directory", json!({"path": "none"})).await;
     assert_eq!(
-        told,
+        message,
         "`none` does not exist, `list_directory` and `find_files` list the files that do"
     );
 }

@@ -104,17 +104,17 @@ async fn files_are_found_by_name_or_path() {
             (&json!(found.len()), &json!(false))
         );
     }
-    let told = place.fails("find_files", json!({"pattern": "a[b"})).await;
+    let message = place.fails("find_files", json!({"pattern": "a[b"})).await;
     assert!(
-        told.starts_with("`a[b` is not a glob: ")
-            && told.ends_with("write one such as `src/**/*.rs`"),
-        "{told}"
+        message.starts_with("`a[b` is not a glob: ")
+            && message.ends_with("write one such as `src/**/*.rs`"),
+        "{message}"
     );
-    let told = place
+    let message = place
         .fails("find_files", json!({"pattern": "*", "path": "none"}))
         .await;
     assert_eq!(
-        told,
+        message,
         "`none` does not exist, `list_directory` and `find_files` list the files that do"
     );
 }
@@ -288,11 +288,11 @@ async fn lines_are_found_with_their_numbers() {
             (&json!(found.len()), &json!(false))
         );
     }
-    let told = place.fails("search_files", json!({"pattern": "a("})).await;
+    let message = place.fails("search_files", json!({"pattern": "a("})).await;
     assert!(
-        told.starts_with("`a(` is not a regular expression")
-            && told.ends_with("set `literal` to search for this exact text"),
-        "{told}"
+        message.starts_with("`a(` is not a regular expression")
+            && message.ends_with("set `literal` to search for this exact text"),
+        "{message}"
     );
 }
 
@@ -444,8 +444,8 @@ async fn no_pattern_takes_much_memory() {
             let arguments = json!({ "pattern": pattern, "ignore_case": ignore_case });
             let result = place.call("search_files", arguments).await;
             if let Some(error) = result.error() {
-                let told = error.model_text();
-                assert!(told.contains("is too large: repeat less"), "{told}");
+                let message = error.model_text();
+                assert!(message.contains("is too large: repeat less"), "{message}");
             }
         }
     }

@@ -61,9 +61,9 @@ async fn absolute_paths_are_refused() {
                 json!({"path": path, "old_text": "a", "new_text": "b"}),
             ),
         ] {
-            let told = place.fails(tool, arguments).await;
+            let message = place.fails(tool, arguments).await;
             assert_eq!(
-                told,
+                message,
                 format!(
                     "`{path}` is absolute, write the path relative to the workspace, such as `notes/plan.md`"
                 )
@@ -80,9 +80,9 @@ async fn without_overwrite_an_existing_file_is_kept() {
     let write = |content: &str| json!({"path": "once", "content": content, "overwrite": false});
     let out = place.ok("write_file", write("first")).await;
     assert_eq!(out["created"], true);
-    let told = place.fails("write_file", write("second")).await;
+    let message = place.fails("write_file", write("second")).await;
     assert_eq!(
-        told,
+        message,
         "`once` already exists: set `overwrite` to true to replace it, or change a part of it with `edit_file`"
     );
     assert_eq!(place.holds("once"), "first");
@@ -144,7 +144,7 @@ async fn unwritable_paths_are_reported_with_what_to_do() {
     let place = Place::limited(Limits::default().written_bytes(10));
     place.put("file", "text");
     place.put("folder/file", "text");
-    for (path, told) in [
+    for (path, message) in [
         (".", "`.` is the workspace itself, write the path of a file"),
         (
             "new/",
@@ -164,28 +164,28 @@ async fn unwritable_paths_are_reported_with_what_to_do() {
             place
                 .fails("write_file", json!({"path": path, "content": "x"}))
                 .await,
-            told
+            message
         );
     }
-    let told = place
+    let message = place
         .fails(
             "write_file",
             json!({"path": "new", "content": "12345678901"}),
         )
         .await;
     assert!(
-        told.contains("would have 11 bytes, more than the 10"),
-        "{told}"
+        message.contains("would have 11 bytes, more than the 10"),
+        "{message}"
     );
-    let told = place
+    let message = place
         .fails(
             "edit_file",
             json!({"path": "file", "old_text": "t", "new_text": "12345", "replace_all": true}),
         )
         .await;
     assert!(
-        told.contains("would have 12 bytes, more than the 10"),
-        "{told}"
+        message.contains("would have 12 bytes, more than the 10"),
+        "{message}"
     );
     assert_eq!(place.holds("file"), "text");
     assert!(!place.path.join("new").exists());
@@ -209,9 +209,9 @@ async fn edit_replaces_exact_text_that_occurs_once() {
         (&json!(3), "1\n2\ntwo\n")
     );
     place.put("a", "two two\nx\ntwo\n");
-    let told = place.fails("edit_file", edit("two", "2", false)).await;
+    let message = place.fails("edit_file", edit("two", "2", false)).await;
     assert_eq!(
-        told,
+        message,
         "`old_text` is in `a` 3 times (lines 1, 1, 3): add lines around it that make it unique, or set `replace_all`"
     );
     assert_eq!(place.holds("a"), "two two\nx\ntwo\n");
@@ -239,8 +239,8 @@ async fn edit_with_an_oversized_result_is_refused() {
     place.put("a", "aa1234567");
     let edit =
         |new: &str| json!({"path": "a", "old_text": "a", "new_text": new, "replace_all": true});
-    let told = place.fails("edit_file", edit("xyz")).await;
-    assert!(told.contains("would have 13 bytes"), "{told}");
+    let message = place.fails("edit_file", edit("xyz")).await;
+    assert!(message.contains("would have 13 bytes"), "{message}");
     let place = Place::limited(Limits::default().written_bytes(13));
     place.put("a", "aa1234567");
     place.ok("edit_file", edit("xyz")).await;
@@ -253,12 +253,12 @@ async fn file_too_long_to_edit_is_reported() {
     let place = Place::limited(Limits::default().written_bytes(10));
     place.put("a", "12345678901");
     let edit = json!({"path": "a", "old_text": "1", "new_text": "", "replace_all": true});
-    let told = place.fails("edit_file", edit).await;
+    let message = place.fails("edit_file", edit).await;
     assert!(
-        told.starts_with(
+        message.starts_with(
             "`a` is longer than the 10 bytes that may be written, so it cannot be edited"
         ),
-        "{told}"
+        "{message}"
     );
 }
 
@@ -267,7 +267,7 @@ async fn file_too_long_to_edit_is_reported() {
 async fn missing_text_is_reported_with_the_nearest_match() {
     let place = Place::new();
     place.put("a", "fn  main() {\r\n\tlet x = 1;\r\n}\r\n");
-    let told = async |old: &str| {
+    let message = async |old: &str| {
         place
             .fails(
                 "edit_file",
@@ -275,16 +275,16 @@ async fn missing_text_is_reported_with_the_nearest_match() {
             )
             .await
     };
-    assert!(told("{\n\tlet x").await.ends_with(
+    assert!(message("{\n\tlet x").await.ends_with(
         "the lines of the file end with `\\r\\n`, write these line ends in `old_text` too"
     ));
     assert!(
-        told("fn main() {").await.ends_with(
+        message("fn main() {").await.ends_with(
             "the file has it with different white space, copy it exactly from `read_file`"
         )
     );
     assert!(
-        told("let z")
+        message("let z")
             .await
             .ends_with("read the file again and copy the text exactly")
     );
@@ -299,7 +299,7 @@ async fn missing_text_is_reported_with_the_nearest_match() {
         "`b` does not exist, `list_directory` and `find_files` list the files that do"
     );
     assert!(
-        told("")
+        message("")
             .await
             .starts_with("the arguments do not fit the schema")
     );
@@ -335,10 +335,10 @@ fn concurrent_edits_lose_no_change() {
             match runtime.block_on(place.call("edit_file", arguments)).error() {
                 None => done += 1,
                 Some(error) => {
-                    let told = error.model_text();
+                    let message = error.model_text();
                     assert!(
-                        told.contains("in the meantime"),
-                        "after {who} {done}: {told}"
+                        message.contains("in the meantime"),
+                        "after {who} {done}: {message}"
                     );
                 }
             }

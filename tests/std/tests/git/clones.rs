@@ -62,11 +62,17 @@ async fn clone_path_is_readable_only_by_its_conversation() {
     for other in ["c1x", "c", "c2"] {
         let sibling = world.conversation(world.files(), other, isolation());
         let read = call(&sibling, "read_file", json!({ "path": path })).await;
-        let told = read.error().unwrap().model_text();
-        assert!(told.contains("outside the workspace"), "{other}: {told}");
+        let message = read.error().unwrap().model_text();
+        assert!(
+            message.contains("outside the workspace"),
+            "{other}: {message}"
+        );
         let read = call(&sibling, "git_status", json!({ "path": path.parent() })).await;
-        let told = read.error().unwrap().model_text();
-        assert!(told.contains("outside the workspace"), "{other}: {told}");
+        let message = read.error().unwrap().model_text();
+        assert!(
+            message.contains("outside the workspace"),
+            "{other}: {message}"
+        );
     }
 }
 
@@ -139,7 +145,7 @@ async fn failed_clone_leaves_no_files() {
     let cx = world.cx(world.files());
     let kept = clone(&cx, "acme/site").await;
     let before = (tree(&world.workspace()), tree(&world.state()));
-    for (arguments, told) in [
+    for (arguments, message) in [
         (
             json!({ "repo": "acme/none" }),
             "does not appear to be a git repository",
@@ -156,7 +162,11 @@ async fn failed_clone_leaves_no_files() {
         let result = call(&cx, "git_clone", arguments).await;
         let error = result.error().unwrap();
         assert_eq!(error.kind(), ErrorKind::Failed);
-        assert!(error.model_text().contains(told), "{}", error.model_text());
+        assert!(
+            error.model_text().contains(message),
+            "{}",
+            error.model_text()
+        );
     }
     assert_eq!((tree(&world.workspace()), tree(&world.state())), before);
     assert!(kept.exists());

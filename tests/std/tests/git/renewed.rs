@@ -126,11 +126,11 @@ async fn stored_token_is_redacted_even_if_the_call_lacks_it() {
         0o755
     );
     let error = push(&cx(None), None, &clone).await.unwrap_err();
-    for told in [error.model_text(), error.operator_text()] {
+    for message in [error.model_text(), error.operator_text()] {
         assert!(
-            told.contains("nobody with [secret:github_token] may push"),
-            "{told}"
+            message.contains("nobody with [secret:github_token] may push"),
+            "{message}"
         );
-        assert!(!told.contains(TOKEN), "{told}");
+        assert!(!message.contains(TOKEN), "{message}");
     }
 }

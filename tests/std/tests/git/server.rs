@@ -131,8 +131,8 @@ impl Server {
             let pair = format!("x-access-token:{token}");
             let wanted = base64::engine::general_purpose::STANDARD.encode(pair);
             if authorization != Some(format!("Basic {wanted}")) {
-                let told = b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-                return stream.write_all(told).ok();
+                let response = b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+                return stream.write_all(response).ok();
             }
         }
         let manner = self.inner.manner.lock().unwrap().clone();
@@ -144,10 +144,10 @@ impl Server {
                 return None;
             }
             Manner::Redirect(base) => {
-                let told = format!(
+                let response = format!(
                     "HTTP/1.1 302 Found\r\nLocation: {base}{target}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                 );
-                return stream.write_all(told.as_bytes()).ok();
+                return stream.write_all(response.as_bytes()).ok();
             }
         }
         self.serve(&stream, &method, &target, &headers, &body)

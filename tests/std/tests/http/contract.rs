@@ -284,12 +284,16 @@ async fn request_to_a_silent_server_times_out() {
     // The timeout that a user's own tool sets cannot exceed it either.
     let request = |wait| Request::new(Method::Get, url.clone()).timeout(wait);
     let http = client().timeout(Duration::from_millis(70));
-    for (wait, told) in [
+    for (wait, message) in [
         (Duration::from_secs(2), "within 70 ms"),
         (Duration::from_millis(40), "within 40 ms"),
     ] {
         let error = http.send(request(wait)).await.unwrap_err();
-        assert!(error.model_text().contains(told), "{}", error.model_text());
+        assert!(
+            error.model_text().contains(message),
+            "{}",
+            error.model_text()
+        );
     }
 }
 
@@ -304,8 +308,8 @@ async fn default_timeout_is_fifteen_seconds() {
     ] {
         let began = tokio::time::Instant::now();
         let result = call(client(), tool, arguments).await;
-        let told = result.error().unwrap().model_text();
-        assert!(told.contains("within 15000 ms,"), "{told}");
+        let message = result.error().unwrap().model_text();
+        assert!(message.contains("within 15000 ms,"), "{message}");
         assert!(began.elapsed() >= Duration::from_secs(15), "{tool}");
     }
     assert_eq!(silent.seen().len(), 2, "both requests reached the server");

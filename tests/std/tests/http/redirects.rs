@@ -217,7 +217,7 @@ async fn change_is_not_repeated_at_a_different_origin() {
     ] {
         let before = other.seen().len();
         let location = other.url("other.example", "/");
-        let told = location.clone();
+        let target = location.clone();
         let server = Server::start(PUBLIC, move |_| to(status, &location)).await;
         let arguments = json!({"url": server.url("public.example", "/"), "method": method});
         let result = call(client(), "http_request", arguments).await;
@@ -230,13 +230,13 @@ async fn change_is_not_repeated_at_a_different_origin() {
         );
         if follows {
             assert_eq!(seen.last().unwrap().method(), "GET");
-            assert_eq!(result["url"], told);
+            assert_eq!(result["url"], target);
         } else {
             assert_eq!(result["status"], status);
             assert_eq!(
                 result["headers"],
                 json!([
-                    {"name": "content-length", "value": "5"}, {"name": "location", "value": told}
+                    {"name": "content-length", "value": "5"}, {"name": "location", "value": target}
                 ])
             );
             assert!(

@@ -109,20 +109,20 @@ pub(crate) async fn mounts_are_refused_unless_the_host_allows_them_case() -> Ran
     for path in [".", "a"] {
         for (tool, arguments) in calls(path) {
             let result = trial.place.call(tool, arguments).await;
-            let told = result.model_text();
+            let message = result.model_text();
             assert!(
-                !told.contains(CANARY) && !told.contains(UNNAMED),
-                "{tool} {path}: {told}"
+                !message.contains(CANARY) && !message.contains(UNNAMED),
+                "{tool} {path}: {message}"
             );
             trial.outside.is_unread(path);
         }
     }
-    let told = trial
+    let message = trial
         .place
         .fails("read_file", json!({"path": "bound/secret"}))
         .await;
     assert_eq!(
-        told,
+        message,
         "`bound/secret` is on another file system than the workspace, which the host does not allow"
     );
 
@@ -167,11 +167,11 @@ pub(crate) async fn unreadable_folder_is_reported_case() -> Ran {
     fs::create_dir(base.join("shut")).unwrap();
     fs::write(base.join("shut/file"), "x").unwrap();
     fs::set_permissions(base.join("shut"), fs::Permissions::from_mode(0o000)).unwrap();
-    let told = trial
+    let message = trial
         .place
         .fails("read_file", json!({"path": "shut/file"}))
         .await;
-    assert_eq!(told, "`shut/file` cannot be opened: permission denied");
+    assert_eq!(message, "`shut/file` cannot be opened: permission denied");
     trial
         .place
         .ok("search_files", json!({"pattern": "x"}))

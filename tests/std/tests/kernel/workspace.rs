@@ -164,13 +164,13 @@ fn skips_unremovable_files() {
         files.sort_unstable();
         files
     };
-    let told = workspaces.delete_conversation("acme", "a").unwrap_err();
-    assert!(told.to_string().contains("denied"), "{told}");
+    let message = workspaces.delete_conversation("acme", "a").unwrap_err();
+    assert!(message.to_string().contains("denied"), "{message}");
     assert_eq!(left(&root), ["a", "b", "file", "token", "x", "x"]);
     assert!(!root.join("acme/conversations/a").exists());
     assert!(root.join("acme/git-state/b/token").exists());
-    let told = workspaces.delete_instance("acme").unwrap_err();
-    assert!(told.to_string().contains("denied"), "{told}");
+    let message = workspaces.delete_instance("acme").unwrap_err();
+    assert!(message.to_string().contains("denied"), "{message}");
     assert!(!root.join("acme").exists());
     assert_eq!(left(&root), ["x", "x"]);
     assert!(workspaces.delete_instance("acme").is_err());

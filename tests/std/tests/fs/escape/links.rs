@@ -148,17 +148,17 @@ async fn a_link_that_stays_inside_is_read_and_never_written_through() {
         ("folder/new", "a/b"),
         ("dangling", "nowhere"),
     ] {
-        let told = trial
+        let message = trial
             .place
             .fails("write_file", json!({"path": path, "content": "x"}))
             .await;
         let name = path.split('/').next().unwrap();
         assert_eq!(
-            told,
+            message,
             format!("`{path}`: `{name}` is a link to `{target}`, write the path of its target")
         );
         let edit = json!({"path": path, "old_text": "inside", "new_text": "x"});
-        assert_eq!(trial.place.fails("edit_file", edit).await, told);
+        assert_eq!(trial.place.fails("edit_file", edit).await, message);
     }
     for path in [
         "loop",

@@ -145,8 +145,11 @@ fn a_walk_lists_nothing_outside_while_folders_become_links() {
                 ("search_files", json!({"pattern": ".", "path": "x/d7"})),
             ] {
                 let result = runtime.block_on(trial.place.call(tool, arguments));
-                let told = result.model_text();
-                assert!(!told.contains(CANARY) && !told.contains(UNNAMED), "{told}");
+                let message = result.model_text();
+                assert!(
+                    !message.contains(CANARY) && !message.contains(UNNAMED),
+                    "{message}"
+                );
                 trial.outside.is_quiet(tool);
             }
         }

@@ -25,10 +25,10 @@ async fn hard_links_are_refused_unless_the_host_allows_them() {
             let result = trial.place.call(tool, arguments).await;
             assert!(result.is_error(), "{tool} {path}: {}", result.model_text());
             assert!(!result.model_text().contains(CANARY));
-            let told = result.model_text();
-            let said =
-                told.contains("has a second name") || told.contains("write the path of a folder");
-            assert!(said, "{tool}: {told}");
+            let message = result.model_text();
+            let said = message.contains("has a second name")
+                || message.contains("write the path of a folder");
+            assert!(said, "{tool}: {message}");
             trial.outside.is_unread(path);
         }
     }
@@ -131,10 +131,10 @@ async fn nothing_is_written_in_a_git_folder_of_any_spelling() {
                 json!({"path": path, "old_text": "kept", "new_text": "x"}),
             ),
         ] {
-            let told = place.fails(tool, arguments).await;
-            let said = told.contains("is inside a `.git`, which only git writes")
-                || told.contains("is written like a folder");
-            assert!(said, "{path}: {told}");
+            let message = place.fails(tool, arguments).await;
+            let said = message.contains("is inside a `.git`, which only git writes")
+                || message.contains("is written like a folder");
+            assert!(said, "{path}: {message}");
         }
     }
     for path in [

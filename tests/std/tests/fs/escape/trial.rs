@@ -36,10 +36,10 @@ impl Trial {
         let mut results = Vec::new();
         for (tool, arguments) in calls(path) {
             let result = self.place.call(tool, arguments).await;
-            let told = format!("{}{:?}", result.model_text(), result.output());
+            let message = format!("{}{:?}", result.model_text(), result.output());
             assert!(
-                !told.contains(CANARY) && !told.contains(UNNAMED),
-                "{tool} {path:?}: {told}"
+                !message.contains(CANARY) && !message.contains(UNNAMED),
+                "{tool} {path:?}: {message}"
             );
             self.outside.is_quiet(&format!("{tool} {path:?}"));
             results.push(result);

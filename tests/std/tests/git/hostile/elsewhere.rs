@@ -68,8 +68,11 @@ async fn no_config_entry_redirects_the_tools_or_the_token() {
     for text in ELSEWHERE {
         plant(text);
         for (tool, said) in target.everything().await {
-            let told = said.expect_err(&format!("{tool} took {text}"));
-            assert!(told.contains(".git/config"), "{tool} on {text}: {told}");
+            let message = said.expect_err(&format!("{tool} took {text}"));
+            assert!(
+                message.contains(".git/config"),
+                "{tool} on {text}: {message}"
+            );
         }
         assert!(other.seen().is_empty(), "{text}: {:?}", other.seen());
         assert_eq!(tree(&outside).len(), 1, "{text}");
@@ -100,7 +103,7 @@ async fn no_config_entry_redirects_the_tools_or_the_token() {
     fs::write(config, theirs).unwrap();
     let before = other.seen().len();
     for (tool, said) in target.everything().await {
-        said.unwrap_or_else(|told| panic!("{tool}: {told}"));
+        said.unwrap_or_else(|message| panic!("{tool}: {message}"));
     }
     assert_eq!(other.seen().len(), before);
 }

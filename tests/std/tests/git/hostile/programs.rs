@@ -213,10 +213,10 @@ async fn no_config_entry_starts_a_program() {
         }
         plant();
         for (tool, said) in target.everything().await {
-            let told = said.expect_err(&format!("{tool} took {text}"));
+            let message = said.expect_err(&format!("{tool} took {text}"));
             assert!(
-                told.contains(".git/config") || told.contains("config.worktree"),
-                "{tool} on {text}: {told}"
+                message.contains(".git/config") || message.contains("config.worktree"),
+                "{tool} on {text}: {message}"
             );
         }
         assert_eq!(target.ran(), None, "{text}");
@@ -311,7 +311,7 @@ async fn nested_repository_is_not_read() {
     );
     let _ = fs::remove_file(target.world.path("ran"));
     for (tool, said) in target.everything().await {
-        let said = said.unwrap_or_else(|told| panic!("{tool}: {told}"));
+        let said = said.unwrap_or_else(|message| panic!("{tool}: {message}"));
         if tool == "git_commit" {
             assert_eq!(
                 (&said["files"], &said["left_out"]),

@@ -118,11 +118,11 @@ async fn nothing_in_a_repository_makes_git_leave_the_workspace() {
             .map(|path| (fs::read(&path).ok(), path))
             .collect();
         for (tool, said) in target.everything().await {
-            let told = said.expect_err(&format!("{tool} took {name}"));
+            let message = said.expect_err(&format!("{tool} took {name}"));
             let known = ["lead git out", "do not follow it", "no repository at"];
             assert!(
-                known.iter().any(|text| told.contains(text)),
-                "{tool} on {name}: {told}"
+                known.iter().any(|text| message.contains(text)),
+                "{tool} on {name}: {message}"
             );
         }
         let after: Vec<_> = tree(&outside)
@@ -176,10 +176,10 @@ async fn a_broken_repository_ends_in_an_error_that_a_model_can_read() {
         target.restore();
         fs::write(target.clone.join(file), content).unwrap();
         for (tool, said) in target.everything().await {
-            if let Err(told) = said {
+            if let Err(message) = said {
                 assert!(
-                    !told.is_empty() && told.len() < 700 && !told.contains(TOKEN),
-                    "{tool}: {told}"
+                    !message.is_empty() && message.len() < 700 && !message.contains(TOKEN),
+                    "{tool}: {message}"
                 );
             }
         }

@@ -88,12 +88,12 @@ async fn unknown_engine_name_sends_no_key() {
         &["brave_api_key"],
         &[],
     ] {
-        let (asked, told) = looked_up("braev", secrets).await;
+        let (asked, message) = looked_up("braev", secrets).await;
         assert!(asked.is_empty(), "{secrets:?}: {asked:?}");
         assert!(
-            told.contains("`braev`")
-                && told.contains("known are `tavily`, `serpapi`, `brave`, `duckduckgo`"),
-            "{told}"
+            message.contains("`braev`")
+                && message.contains("known are `tavily`, `serpapi`, `brave`, `duckduckgo`"),
+            "{message}"
         );
     }
     // An engine for which the host has no key is called without a key.
@@ -175,11 +175,11 @@ async fn default_engine_address_is_checked_by_the_guard() {
         assert_eq!(asked, [""; 0], "{error:?}");
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(error.model_text().contains("continue without a search"));
-        let told = error.operator_text();
+        let message = error.operator_text();
         assert!(
-            told.contains("`tavily` at `https://api.tavily.com/search`")
-                && told.contains("add its host to the guard's allowlist"),
-            "{told}"
+            message.contains("`tavily` at `https://api.tavily.com/search`")
+                && message.contains("add its host to the guard's allowlist"),
+            "{message}"
         );
     }
     let (asked, _) = reached(Guard::default().allow(["tavily.com"]).unwrap()).await;
@@ -233,8 +233,11 @@ async fn engine_request_times_out_after_ten_seconds() {
         let result = search_by(&cx, json!({"query": "x"})).await;
         let error = result.error().unwrap();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
-        let told = error.model_text();
-        assert!(told.contains(&format!("within {seconds}000 ms,")), "{told}");
+        let message = error.model_text();
+        assert!(
+            message.contains(&format!("within {seconds}000 ms,")),
+            "{message}"
+        );
         assert!(began.elapsed() >= Duration::from_secs(seconds));
     }
 }
@@ -251,17 +254,17 @@ fn debug_output_names_engines_and_shows_no_secret() {
         .secret("http_api_key", KEY)
         .build();
     let search: Search = cx.get().unwrap();
-    let told = format!(
+    let message = format!(
         "{http:?} {search:?} {:?} {:?}",
         cx.get::<HttpRead>().unwrap(),
         cx.get::<HttpWrite>().unwrap()
     );
     assert!(
-        told.contains(r#"["tavily", "serpapi", "brave", "duckduckgo"]"#),
-        "{told}"
+        message.contains(r#"["tavily", "serpapi", "brave", "duckduckgo"]"#),
+        "{message}"
     );
     assert!(
-        told.contains("api.example.com") && !told.contains(KEY),
-        "{told}"
+        message.contains("api.example.com") && !message.contains(KEY),
+        "{message}"
     );
 }

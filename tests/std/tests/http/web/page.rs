@@ -463,8 +463,8 @@ async fn no_part_of_a_page_is_longer_than_its_bound() {
         }
         assert!(!links.is_empty() && all <= most.max(1_000), "{all}");
         assert_eq!(page["truncated"], true);
-        let told = result.model_text().chars().count();
-        assert!(told < most + most.max(1_000) + 2_000, "{told}");
+        let length = result.model_text().chars().count();
+        assert!(length < most + most.max(1_000) + 2_000, "{length}");
     }
 }
 
@@ -475,10 +475,10 @@ async fn an_error_about_a_page_holds_no_long_header() {
     let headers: &'static [(&'static str, &'static str)] =
         vec![("content-type", &*kind.leak())].leak();
     let result = page_of(headers, b"\x00\x01".to_vec()).await;
-    let told = result.error().unwrap().model_text();
+    let message = result.error().unwrap().model_text();
     assert!(
-        told.contains("image/xxx") && told.len() < 500,
+        message.contains("image/xxx") && message.len() < 500,
         "{}",
-        told.len()
+        message.len()
     );
 }

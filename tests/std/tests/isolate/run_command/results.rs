@@ -160,7 +160,7 @@ async fn output_is_streamed_in_whole_lines() {
     let arguments = json!({ "command": [script] }).to_string();
     let cx = place.context();
     let mut events = pin!(tools.stream(ToolCall::new("1", "run_command", arguments), &cx));
-    let mut told = [String::new(), String::new()];
+    let mut printed = [String::new(), String::new()];
     while let Some(event) = events.next().await {
         let ToolEvent::Progress(value) = event else {
             continue;
@@ -170,9 +170,9 @@ async fn output_is_streamed_in_whole_lines() {
         // The command waits for this file. This proves that its first line was reported while it ran.
         std::fs::write(place.root.path().join("acme/conversations/c1/go"), "").unwrap();
         assert!(text.ends_with('\n') || text == "end", "{text}");
-        told[usize::from(step["stream"] == "stderr")].push_str(text);
+        printed[usize::from(step["stream"] == "stderr")].push_str(text);
     }
-    assert_eq!(told, ["one\ntwo\nend", "err\n"]);
+    assert_eq!(printed, ["one\ntwo\nend", "err\n"]);
 }
 
 #[tokio::test]
