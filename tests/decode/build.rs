@@ -94,8 +94,8 @@ struct Type {
 #[derive(Clone, Debug)]
 struct Known {
     ty: Type,
-    /// If the record may be flattened, its number and those of all records that are flattened into it. The names of their fields end in these numbers, so an outer
-    /// record may contain each number only once.
+    /// If the record may be flattened, its number and those of all records that are flattened into it. The names of their fields end in these numbers, so an
+    /// outer record may contain each number only once.
     flat: Option<Vec<usize>>,
     /// Whether the type is a record that serde's derive accepts under an internal tag.
     struct_like: bool,

@@ -31,7 +31,8 @@ impl Node {
         self.0.join("node_modules").join(file)
     }
 
-    /// Returns a command for the Node of the installed packages, because some clients need a newer version than the system's. Child processes find this Node too.
+    /// Returns a command for the Node of the installed packages, because some clients need a newer version than the system's. Child processes find this Node
+    /// too.
     pub fn command(&self) -> Command {
         let own = self.package("node/bin");
         let system = std::env::var("PATH").unwrap_or_default();

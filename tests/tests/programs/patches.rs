@@ -3,8 +3,8 @@
 //! The head of each file in `tests/patches` names the skipped step and the expected compiler error. The compiler checks a copy of `tool-core`,
 //! `tool-macros`, `tool-rules`, `tool-schema`, `tool-store` and `tool-wire` below the target folder.
 //!
-//! The head of each file in `tests/world/patches` names the finding that the patch reintroduces, and the plan, invariant and seed with which the simulator detects
-//! it. `.ci/slow patches` builds the simulator with each patch; this test only applies the patches.
+//! The head of each file in `tests/world/patches` names the finding that the patch reintroduces, and the plan, invariant and seed with which the simulator
+//! detects it. `.ci/slow patches` builds the simulator with each patch; this test only applies the patches.
 
 #![allow(
     clippy::unwrap_used,
@@ -203,8 +203,8 @@ fn patches_that_skip_a_step_do_not_compile() {
         groups.entry(patch.code.clone()).or_default().push(patch);
     }
     assert!(groups.values().map(Vec::len).sum::<usize>() >= 5);
-    // A check takes ten seconds, so patches with the same error code are checked together. The compiler reports errors of one code together, whereas errors of an
-    // early phase hide those of later phases.
+    // A check takes ten seconds, so patches with the same error code are checked together. The compiler reports errors of one code together, whereas errors of
+    // an early phase hide those of later phases.
     let mut alone = Vec::new();
     for group in groups.into_values() {
         restored(&copy);

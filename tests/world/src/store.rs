@@ -242,7 +242,8 @@ impl HostStore {
         })
     }
 
-    /// Checks that no approval is opened for a call that has begun. A claim that is less than a second old is ignored, because the gate may not have read it yet.
+    /// Checks that no approval is opened for a call that has begun. A claim that is less than a second old is ignored, because the gate may not have read it
+    /// yet.
     async fn look_at_question(&self, request: &ApprovalRequest) {
         let key = request.identity.key();
         let claimed = {

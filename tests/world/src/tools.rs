@@ -60,8 +60,8 @@ struct Running<'a> {
 }
 
 impl Phone {
-    /// Checks that a call with a claim obeys every switch that was stored before its claim, and that a call without a claim obeys every switch that was stored more
-    /// than a second ago.
+    /// Checks that a call with a claim obeys every switch that was stored before its claim, and that a call without a claim obeys every switch that was stored
+    /// more than a second ago.
     fn check_stored_switches(&self, cx: &ToolContext, place: &Place) {
         let now = self.process.at();
         let facts = self.process.world.facts();
@@ -157,8 +157,8 @@ impl Running<'_> {
     }
 }
 
-/// The output of a body that ran outside of its call's task. The body counts as returned only when its call has read the output, because a call that is cancelled
-/// earlier does not know the result of the body.
+/// The output of a body that ran outside of its call's task. The body counts as returned only when its call has read the output, because a call that is
+/// cancelled earlier does not know the result of the body.
 struct Elsewhere {
     process: Arc<Process>,
     at: usize,

@@ -1,5 +1,5 @@
-//! A survey of the tools of published MCP servers: `survey FILE` prints Markdown tables. FILE is a JSON list of `{"package", "command", "env"}`; each command starts
-//! a server over standard input and output.
+//! A survey of the tools of published MCP servers: `survey FILE` prints Markdown tables. FILE is a JSON list of `{"package", "command", "env"}`; each command
+//! starts a server over standard input and output.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -167,8 +167,8 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-// issue 3, point 9: spans follow the GenAI conventions, continue the caller's trace, propagate it, and record decisions; durations are measured. M8: no exported
-// byte holds a secret.
+// issue 3, point 9: spans follow the GenAI conventions, continue the caller's trace, propagate it, and record decisions; durations are measured. M8: no
+// exported byte holds a secret.
 #[test]
 fn calls_reach_a_collector() {
     let telemetry = Telemetry::start();

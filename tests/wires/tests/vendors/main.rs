@@ -1,5 +1,5 @@
-//! Requests that each vendor's own client sends to a local test server. The server receives the intended request, and the client parses the recorded answer to the
-//! same values as this project.
+//! Requests that each vendor's own client sends to a local test server. The server receives the intended request, and the client parses the recorded answer to
+//! the same values as this project.
 
 #![allow(
     clippy::unwrap_used,

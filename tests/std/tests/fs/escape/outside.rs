@@ -66,7 +66,8 @@ impl Outside {
         assert!(events.is_empty(), "{what}: {events:?}");
     }
 
-    /// Asserts that no file outside was read, listed or changed. A tool may have opened one through a name inside, because it must open a file to find out its type.
+    /// Asserts that no file outside was read, listed or changed. A tool may have opened one through a name inside, because it must open a file to find out its
+    /// type.
     pub(crate) fn is_unread(&self, what: &str) {
         let events = self.events();
         let harmless = ReadFlags::OPEN | ReadFlags::CLOSE_NOWRITE | ReadFlags::ISDIR;
@@ -99,8 +100,8 @@ impl Outside {
                 Err(error) => panic!("{error}"),
             }
         }
-        // If another test starts a process while these files are written, the process inherits the open files until it executes its program. A close event without an
-        // open event therefore belongs to a file that was opened before the watch began.
+        // If another test starts a process while these files are written, the process inherits the open files until it executes its program. A close event
+        // without an open event therefore belongs to a file that was opened before the watch began.
         if !events.iter().any(|event| event.contains(ReadFlags::OPEN)) {
             events.retain(|event| *event != ReadFlags::CLOSE_WRITE);
         }
