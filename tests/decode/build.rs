@@ -746,7 +746,10 @@ impl Maker {
         );
     }
 
-    #[allow(clippy::too_many_arguments, reason = "each is an independent fact")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each argument is an independent property of the type"
+    )]
     fn learn(
         &mut self,
         name: &str,

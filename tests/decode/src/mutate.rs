@@ -67,7 +67,7 @@ fn whole(random: &mut Random, schema: &'static Schema, style: Style) -> String {
 }
 
 /// Returns the text with a few changes at random places.
-#[allow(clippy::too_many_lines, reason = "most of them are texts")]
+#[allow(clippy::too_many_lines, reason = "most of the lines are texts")]
 fn broken(random: &mut Random, text: &str) -> String {
     const PIECES: &[&str] = &[
         "\"",

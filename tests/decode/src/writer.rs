@@ -306,7 +306,7 @@ impl<'r> Writer<'r> {
         }
     }
 
-    #[allow(clippy::too_many_lines, reason = "one arm for each kind")]
+    #[allow(clippy::too_many_lines, reason = "the match has an arm for each kind")]
     fn shape(&mut self, schema: &'static Schema, bounds: &Constraints) {
         match &schema.kind {
             Kind::String => self.text(bounds),

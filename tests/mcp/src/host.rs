@@ -1,7 +1,7 @@
 //! The host's own rmcp handler, which is composed with the tools.
 #![expect(
     deprecated,
-    reason = "logging, sampling and roots stay in the suite as long as it tests the older protocol"
+    reason = "the suite uses logging, sampling and roots as long as it tests the older protocol"
 )]
 
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! Tools that request input from the client before they finish, with the input-required results of protocol version 2026-07-28.
 #![expect(
     deprecated,
-    reason = "sampling and roots stay in the suite as long as it tests the older protocol"
+    reason = "the suite uses sampling and roots as long as it tests the older protocol"
 )]
 
 use rmcp::ErrorData;
@@ -49,7 +49,10 @@ fn roots() -> InputRequest {
     InputRequest::ListRoots(ListRootsRequest::default())
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "every round returns with it")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the other rounds return a `Result`"
+)]
 fn done(text: impl Into<String>) -> Result<CallToolResponse, ErrorData> {
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
 }
@@ -111,7 +114,7 @@ impl Round<'_> {
             },
             #[expect(
                 clippy::single_match_else,
-                reason = "it has the form of the other rounds"
+                reason = "the other rounds have the same form"
             )]
             "sampling" => match self.answer("capital_question") {
                 Some(answer) => done(format!("Sampling response: {:?}", answer.get("content"))),

@@ -4,7 +4,7 @@
     clippy::panic,
     clippy::needless_pass_by_value,
     clippy::items_after_statements,
-    reason = "a test fails by panicking, and is easiest to read with its data inline"
+    reason = "a test fails by panicking, and is easier to read with its data inline"
 )]
 
 use core::fmt::Debug;

@@ -2,7 +2,7 @@
 #![allow(
     clippy::expect_used,
     dead_code,
-    reason = "a test fails by panicking; the types are only described"
+    reason = "a test fails by panicking; only the schemas of the types are used"
 )]
 
 use schemars::JsonSchema;

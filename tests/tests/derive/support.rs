@@ -1,9 +1,9 @@
 //! Helpers that print schema trees with one node per line, and compare schemas with serde.
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, reason = "each test file uses a part of the helpers")]
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(
     clippy::format_push_string,
-    reason = "it resembles the line that it writes"
+    reason = "the format resembles the printed line"
 )]
 
 use serde::{Serialize, de::DeserializeOwned};

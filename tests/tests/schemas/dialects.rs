@@ -3,7 +3,7 @@
     clippy::expect_used,
     clippy::panic,
     dead_code,
-    reason = "a test fails by panicking; the types are only described"
+    reason = "a test fails by panicking; only the schemas of the types are used"
 )]
 
 use std::collections::{BTreeSet, HashMap, VecDeque};

@@ -10,7 +10,7 @@
     deprecated,
     non_snake_case,
     unreachable_pub,
-    reason = "tests fail by panicking, tools are as public here as in a pack, and some are odd on purpose"
+    reason = "tests fail by panicking; tools are public like in a pack, and some have unusual names or deprecated items on purpose"
 )]
 
 mod attributes;

@@ -4,7 +4,7 @@
     dead_code,
     unused_macros,
     non_camel_case_types,
-    reason = "the names are all that matters"
+    reason = "only the names of the items are used"
 )]
 
 mod core {}

@@ -218,7 +218,7 @@ impl HostStore {
                     self.process.world.facts().audit_hangs |= name == "audit.write";
                     std::future::pending::<()>().await;
                 }
-                #[expect(clippy::panic, reason = "the fault that was asked for")]
+                #[expect(clippy::panic, reason = "the plan causes this panic")]
                 Some(Fault::Panic) => panic!("the simulated store panicked in {name}"),
                 Some(Fault::Lost | Fault::SlowAfter(_)) | None => {}
             }

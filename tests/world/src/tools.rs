@@ -303,7 +303,7 @@ async fn send_and_panic(
     if note == "after" {
         running.effect();
     }
-    #[expect(clippy::panic, reason = "the fault of the tool")]
+    #[expect(clippy::panic, reason = "the tool panics on purpose")]
     {
         panic!("the tool panicked")
     }

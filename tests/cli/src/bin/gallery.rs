@@ -118,7 +118,7 @@ fn keep_key_in_parts(#[secret("tracker_key")] key: SecretString) -> Result<Vec<P
 
 /// Panics with the key.
 #[tool(category = "secrets", read_only)]
-#[expect(clippy::panic, reason = "the tests check what it prints")]
+#[expect(clippy::panic, reason = "the tests check the output of the panic")]
 fn panic_with_key(#[secret("tracker_key")] key: SecretString) -> u32 {
     panic!("key {}", key.expose_secret())
 }

@@ -9,7 +9,7 @@
 mod everything;
 mod python;
 #[path = "../client/support.rs"]
-#[allow(dead_code, reason = "the tests of hostile servers use the rest")]
+#[allow(dead_code, reason = "the other test target uses the remaining helpers")]
 mod support;
 
 use std::process::ExitCode;

@@ -5,7 +5,7 @@
     unused_imports,
     unreachable_pub,
     clippy::pedantic,
-    reason = "the programs around the tools are not run here"
+    reason = "only the tools of the programs are used"
 )]
 
 #[path = "../../../../examples/quickstart.rs"]

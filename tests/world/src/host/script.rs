@@ -136,7 +136,7 @@ impl tower::Service<Permitted> for Hook {
         self.inner.poll_ready(cx)
     }
 
-    #[expect(clippy::panic, reason = "the fault that was asked for")]
+    #[expect(clippy::panic, reason = "the plan causes this panic")]
     fn call(&mut self, permitted: Permitted) -> Self::Future {
         let fault = self.process.hook();
         if let Some(fault) = fault {
