@@ -36,6 +36,7 @@ const ORDER: &[&[&str]] = &[
 const OTHERS: &[&str] = &[
     "crates/tool-rules",
     "crates/tool-schema",
+    "crates/tool-import",
     "tool-macros",
     "tool-std",
     "crates/tool-isolate",

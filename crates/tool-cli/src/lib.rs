@@ -21,15 +21,15 @@ mod args;
 pub mod cargo;
 mod commands;
 mod host;
-#[cfg(feature = "import")]
-pub mod import;
-pub mod json;
 mod outcome;
 mod run;
 mod screen;
 mod table;
 
 pub use host::Cli;
+#[cfg(feature = "import")]
+pub use tool_import as import;
+pub use tool_import::json;
 
 /// Runs the command in the arguments of the process, with every linked tool.
 pub fn main() -> std::process::ExitCode {

@@ -67,7 +67,7 @@ impl Json {
     /// Formats the value with one line for each entry.
     ///
     /// ```
-    /// use tool_cli::json::Json;
+    /// use tool_import::json::Json;
     ///
     /// let json = Json::read(r#"{"b":[1.50,2],"a":{}}"#)?;
     /// assert_eq!(json.pretty(), "{\n  \"b\": [\n    1.5,\n    2\n  ],\n  \"a\": {}\n}");

@@ -2,7 +2,37 @@
 //!
 //! [`definitions`] finds the definitions in requests to providers, responses of MCP servers and schema files,
 //! [`typed`] converts a schema to shapes that have Rust types, and [`source`](mod@source) writes them.
+//!
+//! ```
+//! use tool_import::{definitions, source, typed};
+//!
+//! let text = r#"{"title":"add","type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}"#;
+//! let found = &definitions(text, "file")?[0];
+//! let Ok(typed) = typed(&found.parameters) else {
+//!     return Err("the schema has no Rust type".to_owned());
+//! };
+//!
+//! let mut rust = String::new();
+//! source::tool(
+//!     &mut rust,
+//!     &source::Tool {
+//!         name: &found.name,
+//!         description: "Adds one.",
+//!         words: "",
+//!         parameters: &typed.parameters,
+//!         output: "i64",
+//!         body: "    Ok(a + 1)",
+//!     },
+//! );
+//! assert!(rust.contains("pub async fn add(\n    /// The `a`.\n    a: i64,\n) -> Result<i64, ToolError> {"));
+//! # Ok::<(), String>(())
+//! ```
+//!
+//! `cargo tool import` of the crate `tool-cli` is the same generator on the command line.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod json;
 pub mod names;
 pub mod shape;
 pub mod source;
@@ -33,7 +63,7 @@ pub struct Definition {
 /// Fails with the list of accepted formats if the text contains no definition.
 ///
 /// ```
-/// use tool_cli::import::definitions;
+/// use tool_import::definitions;
 ///
 /// let text = r#"[{"type":"function","function":{"name":"add","parameters":{"type":"object","properties":{}}}}]"#;
 /// assert_eq!(definitions(text, "file")?[0].name, "add");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tool_core::schema::rules::Rule;
+use tool_schema::rules::Rule;
 
 use crate::json::Json;
 

@@ -2,9 +2,9 @@
 
 use std::fmt::{Display, Write as _};
 
-use tool_core::schema::dynamic;
-use tool_core::schema::rules::Rule;
-use tool_core::schema::{Constraints, Field, Kind, Schema, Tagging, Text};
+use tool_schema::dynamic;
+use tool_schema::rules::Rule;
+use tool_schema::{Constraints, Field, Kind, Schema, Tagging, Text};
 
 use super::names;
 use super::shape::{Fault, Need, Property, Shape, Variant};
@@ -248,7 +248,7 @@ impl Reader {
 
     fn bounds(&mut self, bounds: &Constraints, shape: &Shape, path: &str) -> Vec<String> {
         let mut facts = Vec::new();
-        let number = |number: tool_core::schema::Number| {
+        let number = |number: tool_schema::Number| {
             let text = number.text();
             let is_whole = !text.contains(['.', 'e', 'E']);
             match shape {

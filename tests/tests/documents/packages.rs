@@ -49,6 +49,7 @@ fn no_package_name_belongs_to_a_different_project() {
         "tool-code",
         "tool-core",
         "tool-core-macros",
+        "tool-import",
         "tool-isolate",
         "tool-mcp",
         "tool-rules",

@@ -204,7 +204,7 @@ const IDS: &[(&str, usize, &str)] = &[
         "the option `allow` in generated code",
     ),
     (
-        "tool-cli/src/import/shape.rs",
+        "tool-import/src/shape.rs",
         1,
         "a fault has the id and the text",
     ),

@@ -333,7 +333,7 @@ fn reading_is_bounded() {
 fn most_real_world_schemas_fit_every_dialect() {
     let mut refused = 0;
     let mut count = 0;
-    for line in include_str!("../../bfcl/data/bfcl-sample.jsonl").lines() {
+    for line in include_str!("../../bfcl/gen/data/bfcl-sample.jsonl").lines() {
         let case: Value = serde_json::from_str(line).expect("the data is JSON");
         let schema = &case["function"]["parameters"];
         assert!(!judge(schema).accepts(Target::OpenAi));

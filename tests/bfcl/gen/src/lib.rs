@@ -8,8 +8,7 @@ pub mod render;
 pub mod sample;
 pub mod shape;
 
-pub use tool_cli::import::names;
-pub use tool_cli::json;
+pub use tool_import::{json, names};
 
 /// The sample, with one call per line.
-pub const SAMPLE: &str = include_str!("../../data/bfcl-sample.jsonl");
+pub const SAMPLE: &str = include_str!("../data/bfcl-sample.jsonl");

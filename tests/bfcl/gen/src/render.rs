@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tool_cli::import::{names, source};
+use tool_import::{names, source};
 
 use crate::plan::{Definition, Tool};
 use crate::shape::{Need, Property, Shape};

@@ -1,7 +1,7 @@
 //! Conversion of JSON Schemas to shapes of Rust types, or to the strict-mode rules that they violate.
 
-use tool_cli::import::names;
-pub use tool_cli::import::shape::{Fault, Need, Property, Shape};
+use tool_import::names;
+pub use tool_import::shape::{Fault, Need, Property, Shape};
 
 use crate::json::Json;
 
