@@ -7,8 +7,8 @@ use tool_import::{names, source};
 use crate::plan::{Definition, Tool};
 use crate::shape::{Need, Property, Shape};
 
-/// Maximum number of tools in one file.
-const IN_A_FILE: usize = 50;
+/// Maximum number of tools in one module. The compiler divides the code of a crate by module, to generate machine code in parallel.
+const IN_A_MODULE: usize = 50;
 
 /// Maximum number of optional parameters without a warning of the macro.
 const MANY_OPTIONAL: usize = 10;
@@ -16,79 +16,21 @@ const MANY_OPTIONAL: usize = 10;
 /// Maximum length of a name without a warning of the macro.
 const LONG_NAME: usize = 50;
 
-/// A file to write below `src/generated`.
-#[derive(Debug)]
-pub struct File {
-    /// The file name, such as `part_01.rs`.
-    pub name: String,
-    /// The content of the file.
-    pub text: String,
-}
-
-/// Renders all files, `mod.rs` first.
-pub fn render(definitions: &[Definition]) -> Vec<File> {
+/// Renders the source of every tool, in modules `part_01`, `part_02` and so on. The source expects a module `arrived` at the root of its crate.
+pub fn render(definitions: &[Definition]) -> String {
     let mut tools: Vec<(&Definition, &Tool)> = definitions
         .iter()
         .filter_map(|definition| Some((definition, definition.tool.as_ref().ok()?)))
         .collect();
     tools.sort_by_key(|(_, tool)| &tool.name);
-    let parts: Vec<File> = tools
-        .chunks(IN_A_FILE)
-        .enumerate()
-        .map(|(at, tools)| File {
-            name: format!("part_{:02}.rs", at + 1),
-            text: part(tools),
-        })
-        .collect();
-    let mut files = vec![root(&parts)];
-    files.extend(parts);
-    files
+    let mut text = String::new();
+    for (at, tools) in tools.chunks(IN_A_MODULE).enumerate() {
+        write_part(&mut text, at + 1, tools);
+    }
+    text
 }
 
-const MADE: &str = "// Written by `cargo run -p bfcl-gen`, do not edit.\n";
-
-fn root(parts: &[File]) -> File {
-    let mut text = format!(
-        "{MADE}
-//! The function definitions of the sample as typed tools.
-
-#![allow(
-    missing_docs,
-    reason = \"the definitions document parameters and fields, never the types and values\"
-)]
-#![allow(
-    clippy::doc_markdown,
-    clippy::doc_lazy_continuation,
-    clippy::doc_link_with_quotes,
-    clippy::too_long_first_doc_paragraph,
-    rustdoc::bare_urls,
-    rustdoc::broken_intra_doc_links,
-    rustdoc::invalid_html_tags,
-    reason = \"the texts are the leaderboard's, word for word\"
-)]
-#![allow(
-    clippy::struct_field_names,
-    clippy::enum_variant_names,
-    clippy::struct_excessive_bools,
-    clippy::fn_params_excessive_bools,
-    clippy::similar_names,
-    clippy::many_single_char_names,
-    clippy::unreadable_literal,
-    reason = \"the shapes are the leaderboard's\"
-)]
-
-"
-    );
-    for part in parts {
-        let _ = writeln!(text, "pub mod {};", part.name.trim_end_matches(".rs"));
-    }
-    File {
-        name: "mod.rs".into(),
-        text,
-    }
-}
-
-fn part(tools: &[(&Definition, &Tool)]) -> String {
+fn write_part(out: &mut String, number: usize, tools: &[(&Definition, &Tool)]) {
     let first = tools.first().map_or("", |(_, tool)| &tool.name);
     let last = tools.last().map_or("", |(_, tool)| &tool.name);
     let mut body = String::new();
@@ -100,15 +42,17 @@ fn part(tools: &[(&Definition, &Tool)]) -> String {
     } else {
         ""
     };
-    format!(
-        "{MADE}
-//! From `{first}` to `{last}`.
-
+    let _ = write!(
+        out,
+        "
+/// The tools from `{first}` to `{last}`.
+pub mod part_{number:02} {{
 {repr}use tool_core::prelude::*;
 
 use crate::arrived::{{Arrived, arrived}};
-{body}"
-    )
+{body}}}
+"
+    );
 }
 
 fn write_tool(out: &mut String, definition: &Definition, tool: &Tool) {

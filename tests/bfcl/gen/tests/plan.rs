@@ -1,4 +1,4 @@
-//! Tests of the generator: names are mapped and unique, and every rule that forbids a definition is reported.
+//! Tests of the generator: names are mapped and unique, every rule that forbids a definition is reported, and the source is deterministic.
 
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use bfcl_gen::json::Json;
 use bfcl_gen::shape::of_parameters;
-use bfcl_gen::{SAMPLE, names, plan, sample};
+use bfcl_gen::{SAMPLE, names, plan, render, sample};
 
 fn rules(schema: &str) -> Vec<&'static str> {
     let schema: Json = serde_json::from_str(schema).expect("JSON");
@@ -57,6 +57,25 @@ fn names_of_tools_are_unique() {
             assert!(seen.insert(tool.name.clone()), "{}", tool.name);
         }
     }
+}
+
+// A source that differs between two builds of the same sample would compile `bfcl` again without a reason.
+#[test]
+fn generated_source_is_deterministic_and_has_each_typed_definition_once() {
+    let source = || {
+        let definitions = plan::plan(&sample::read(SAMPLE).expect("the sample"));
+        (render::render(&definitions), definitions)
+    };
+    let (text, definitions) = source();
+    assert_eq!(text, source().0);
+    let mut typed = 0;
+    for tool in definitions.iter().filter_map(|one| one.tool.as_ref().ok()) {
+        let head = format!("pub async fn {}(", tool.name);
+        assert_eq!(text.matches(&head).count(), 1, "{}", tool.name);
+        typed += 1;
+    }
+    assert_eq!(text.matches("\n#[tool(").count(), typed);
+    assert_eq!(typed, 397);
 }
 
 #[test]

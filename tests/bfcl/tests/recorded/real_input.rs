@@ -8,7 +8,6 @@
 
 use bfcl::compare::{by_rule, compare, same};
 use bfcl::spoil::{Kind, VARIANTS};
-use bfcl_gen::{SAMPLE, plan, render, sample};
 
 #[test]
 fn verdicts_agree_with_jsonschema() {
@@ -49,23 +48,6 @@ const TYPED_LINES: usize = 1069;
 /// Gold calls with a key that their own definition does not have (`journey_start_time`): valid under the leaderboard's open schema,
 /// and refused by both judges under the closed one.
 const INVENTED_KEYS: [&str; 1] = ["live_multiple_862-181-3#0"];
-
-#[test]
-fn the_generated_source_is_up_to_date() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/generated");
-    let lines = sample::read(SAMPLE).expect("the sample");
-    let files = render::render(&plan::plan(&lines));
-    for file in &files {
-        let path = format!("{folder}/{}", file.name);
-        let found = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            found == file.text,
-            "`{path}` is out of date, run `cargo run -p bfcl-gen`"
-        );
-    }
-    let found = std::fs::read_dir(folder).expect("the folder").count();
-    assert_eq!(found, files.len(), "a file in `{folder}` is left over");
-}
 
 #[test]
 fn numbers_are_compared_as_numbers() {
