@@ -224,7 +224,7 @@ impl CallResult {
     /// use tool_core::Image;
     /// use tool_core::prelude::*;
     ///
-    /// /// Draws.
+    /// /// Draws a black pixel.
     /// #[tool(read_only)]
     /// fn draw() -> Result<Image, ToolError> {
     ///     Image::detect(b"GIF89a\x01\0\x01\0")

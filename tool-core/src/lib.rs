@@ -10,18 +10,18 @@
 //! #[derive(Debug, StrictSchema)]
 //! #[serde(rename_all = "snake_case")]
 //! pub enum Lang {
-//!     /// Rust.
+//!     /// The language Rust.
 //!     Rust,
-//!     /// Anything else.
+//!     /// Any other language.
 //!     Other,
 //! }
 //!
 //! /// Counts the crates of a language. Use it before naming one.
 //! #[tool(read_only, example("A plain count", { "lang": "rust" }))]
 //! async fn count_crates(
-//!     /// Which language.
+//!     /// The language of the crates.
 //!     lang: Lang,
-//!     /// Count no further than this.
+//!     /// The maximum number to return.
 //!     #[arg(default = 100, range = 1..=1000)]
 //!     limit: u32,
 //! ) -> Result<u32, ToolError> {

@@ -11,7 +11,7 @@
 //! /// Removes a file.
 //! #[tool(destructive)]
 //! fn remove_file(
-//!     /// Where it lies.
+//!     /// The path of the file.
 //!     path: String,
 //! ) -> String {
 //!     path

@@ -382,9 +382,9 @@ impl fmt::Debug for Toolset {
 /// /// Adds two numbers.
 /// #[tool]
 /// fn add(
-///     /// The first.
+///     /// The first number.
 ///     a: i32,
-///     /// The second.
+///     /// The second number.
 ///     b: i32,
 /// ) -> i64 {
 ///     i64::from(a) + i64::from(b)

@@ -18,7 +18,7 @@ use tool_core::store::{
 };
 use tool_core::{Audit, Gate};
 
-/// Looks.
+/// Returns the number 1.
 #[tool(read_only)]
 fn look() -> u8 {
     1

@@ -17,24 +17,24 @@ use tool_core::{DynamicTool, Registry};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 enum Lang {
-    /// Rust.
+    /// The language Rust.
     Rust,
-    /// C.
+    /// The language C.
     C,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Shape {
-    /// Round.
+    /// A circle.
     Circle {
-        /// Radius.
+        /// The radius of the circle.
         #[schema(range = 0.5..=100.0)]
         radius: f64,
     },
-    /// With corners.
+    /// A shape with corners.
     Polygon {
-        /// Corners.
+        /// The corners of the shape.
         #[schema(max_items = 5, min_items = 3)]
         corners: Vec<i32>,
     },
@@ -42,21 +42,21 @@ enum Shape {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct Filter {
-    /// Language.
+    /// The language.
     lang: Lang,
-    /// Tags.
+    /// The tags.
     tags: Vec<String>,
     /// A slug.
     #[schema(pattern = "^[a-z][a-z0-9-]{0,20}$")]
     slug: String,
-    /// Even.
+    /// An even number.
     #[schema(range = 2..=10, multiple_of = 2)]
     even: Option<u8>,
-    /// Once each.
+    /// A set of texts without repetitions.
     once: std::collections::BTreeSet<String>,
 }
 
-/// Takes a bit of everything.
+/// Takes arguments of many types.
 #[tool(
     example("Short", { "name": "a", "filter": { "lang": "rust", "tags": [], "slug": "a-1", "even": null, "once": [] }, "shape": { "kind": "circle", "radius": 2 }, "letter": "x" }),
 )]
@@ -64,27 +64,27 @@ async fn everything(
     /// A name.
     #[arg(length = 1..=8)]
     name: String,
-    /// How many.
+    /// The number of results.
     #[arg(default = 10, range = 1..=50)]
     limit: u32,
     /// A letter.
     letter: char,
-    /// When.
+    /// The time, as text.
     #[arg(format = "date-time")]
     when: Option<String>,
-    /// Narrower.
+    /// A filter for the results.
     filter: Filter,
     /// A shape.
     shape: Option<Shape>,
-    /// Three.
+    /// Three flags.
     three: Option<[bool; 3]>,
-    /// Big.
+    /// A large number.
     big: Option<u64>,
 ) -> String {
     format!("{name}{limit}{letter}{when:?}{filter:?}{shape:?}{three:?}{big:?}")
 }
 
-/// Takes nothing.
+/// Takes no arguments.
 #[tool]
 async fn nothing() -> String {
     String::new()
@@ -101,12 +101,12 @@ fn linked_tools_are_strict() {
     assert_eq!(testing::linked().len(), 3);
 }
 
-/// Waits. Its type is one whose schema is text.
+/// Waits for a time, whose schema is text.
 #[tool]
 async fn wait(
-    /// For how long.
+    /// The time to wait.
     time: std::time::Duration,
-    /// And then, perhaps.
+    /// An additional time to wait.
     more: Option<std::time::Duration>,
 ) -> String {
     format!("{time:?} {more:?}")

@@ -36,13 +36,13 @@ async fn plain() -> String {
     "plain".to_owned()
 }
 
-/// Removes everything.
+/// Removes all entries.
 #[tool(destructive, approval, sequential, harness)]
 async fn purge() -> String {
     "gone".to_owned()
 }
 
-/// Only for some.
+/// Serves only some providers.
 #[tool(providers(mcp, anthropic))]
 async fn narrow() -> String {
     "narrow".to_owned()
@@ -51,7 +51,7 @@ async fn narrow() -> String {
 mod other {
     use tool_core::prelude::*;
 
-    /// Has a name that is taken.
+    /// Has the name of a different tool.
     #[tool(name = "plain")]
     pub(super) async fn plainer() -> String {
         "plainer".to_owned()
@@ -355,7 +355,7 @@ fn toolsets_by_name() {
     assert!(toolset![].is_empty());
 }
 
-/// Says something, with a key or without.
+/// Returns whether it has the key.
 #[tool]
 async fn maybe(#[secret("docs_api_key")] key: Option<SecretString>) -> bool {
     key.is_some()

@@ -8,7 +8,7 @@
 //! use tool_async_openai::chat;
 //! use tool_core::prelude::*;
 //!
-//! /// Says how warm it is in a city, in degrees Celsius.
+//! /// Returns the temperature in a city, in degrees Celsius.
 //! #[tool(read_only)]
 //! fn temperature(
 //!     /// The city.

@@ -6,7 +6,7 @@
 //! use genai::chat::{ChatMessage, ChatRequest};
 //! use tool_core::prelude::*;
 //!
-//! /// Says how warm it is in a city, in degrees Celsius.
+//! /// Returns the temperature in a city, in degrees Celsius.
 //! #[tool(read_only)]
 //! fn temperature(
 //!     /// The city.

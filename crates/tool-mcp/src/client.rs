@@ -12,9 +12,9 @@
 //! /// Adds two numbers.
 //! #[tool(read_only)]
 //! fn add(
-//!     /// The first.
+//!     /// The first number.
 //!     a: i64,
-//!     /// The second.
+//!     /// The second number.
 //!     b: i64,
 //! ) -> i64 {
 //!     a.saturating_add(b)

@@ -137,13 +137,13 @@ impl Offer {
     /// use tool_core::prelude::*;
     /// use tool_wire::Provider;
     ///
-    /// /// Looks.
+    /// /// Looks around.
     /// #[tool]
     /// fn look() -> u8 {
     ///     0
     /// }
     ///
-    /// /// Jumps.
+    /// /// Jumps once.
     /// #[tool]
     /// fn jump() -> u8 {
     ///     0

@@ -13,9 +13,9 @@
 //! /// Adds two numbers.
 //! #[tool(read_only)]
 //! fn add(
-//!     /// The first.
+//!     /// The first number.
 //!     a: i32,
-//!     /// The second.
+//!     /// The second number.
 //!     b: i32,
 //! ) -> i64 {
 //!     i64::from(a) + i64::from(b)

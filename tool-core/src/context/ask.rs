@@ -113,7 +113,7 @@ impl ToolContext {
     /// ```
     /// use tool_core::prelude::*;
     ///
-    /// /// Where to.
+    /// /// The place of a table.
     /// #[derive(Deserialize, StrictSchema)]
     /// struct Place {
     ///     /// The city.

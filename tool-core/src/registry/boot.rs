@@ -26,7 +26,7 @@ impl RegistryBuilder {
     /// use tool_core::prelude::*;
     /// use tool_core::store::{Catalogue, MemoryStore};
     ///
-    /// /// Tells nothing.
+    /// /// Returns zero.
     /// #[tool]
     /// fn nothing() -> u8 {
     ///     0

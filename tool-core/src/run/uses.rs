@@ -33,9 +33,9 @@ use crate::toolset::Toolset;
 /// /// Adds two numbers.
 /// #[tool(read_only)]
 /// fn add(
-///     /// The first.
+///     /// The first number.
 ///     a: i32,
-///     /// The second.
+///     /// The second number.
 ///     b: i32,
 /// ) -> i64 {
 ///     i64::from(a) + i64::from(b)
@@ -45,7 +45,7 @@ use crate::toolset::Toolset;
 /// #[tool]
 /// async fn double(
 ///     #[context] uses: Uses<(add,)>,
-///     /// The number.
+///     /// The number to double.
 ///     n: i32,
 /// ) -> Result<i64, ToolError> {
 ///     uses.invoke(add { a: n, b: n }).await

@@ -28,7 +28,7 @@ impl ToolDef {
     /// ```
     /// use tool_core::prelude::*;
     ///
-    /// /// Looks.
+    /// /// Looks around.
     /// #[tool(providers(anthropic))]
     /// fn look() -> u8 {
     ///     0

@@ -16,12 +16,12 @@ impl Toolset {
     /// use tool_core::prelude::*;
     /// use tool_core::Rules;
     ///
-    /// /// Looks.
+    /// /// Looks around.
     /// #[tool(read_only)]
     /// fn look() -> u8 {
     ///     0
     /// }
-    /// /// Sends.
+    /// /// Sends a mail.
     /// #[tool(approval)]
     /// fn send() -> u8 {
     ///     0

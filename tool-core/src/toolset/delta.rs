@@ -32,13 +32,13 @@ impl Toolset {
     /// ```
     /// use tool_core::prelude::*;
     ///
-    /// /// Looks.
+    /// /// Looks around.
     /// #[tool]
     /// fn look() -> u8 {
     ///     0
     /// }
     ///
-    /// /// Jumps.
+    /// /// Jumps once.
     /// #[tool]
     /// fn jump() -> u8 {
     ///     0

@@ -71,7 +71,7 @@ fn door() -> (Door, Keeper) {
     (door, keeper)
 }
 
-/// Waits at the door, whoever has left.
+/// Waits until the test lets it continue.
 #[tool(read_only)]
 fn wait(door: &Door) -> u32 {
     door.bodies.fetch_add(1, Ordering::SeqCst);

@@ -27,7 +27,7 @@ tool_core::host_value!(Page, Effect::READ);
 
 #[derive(Debug, Serialize, StrictSchema)]
 struct Hit {
-    /// What was found.
+    /// The text of the hit.
     text: String,
 }
 
@@ -50,7 +50,7 @@ async fn page(page: &Page) -> Result<Bounded<String, 16>, ToolError> {
 #[tool(read_only)]
 fn some_page(
     page: &Page,
-    /// Bytes.
+    /// The number of bytes that the model sees.
     shown: u32,
 ) -> Bounded<String> {
     Bounded::at_most(page.0.clone(), shown as usize)
@@ -321,7 +321,11 @@ async fn typed_call_returns_the_whole_value() {
     assert_eq!(page.get().len(), 100);
     assert_eq!(page.into_inner(), "x".repeat(100));
     let def = <hits as Tool>::DEF;
-    assert!(def.output_schema().unwrap().contains("What was found."));
+    assert!(
+        def.output_schema()
+            .unwrap()
+            .contains("The text of the hit.")
+    );
 }
 
 // M17, M2: every provider accepts the definition of `read_more`.

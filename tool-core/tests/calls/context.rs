@@ -25,7 +25,7 @@ tool_core::host_value!(Index, Effect::READ);
 struct Store;
 tool_core::host_value!(Store, Effect::WRITE);
 
-/// Reads its own secret, and tries for another's.
+/// Reads its own secret, and tries to read a secret that it does not declare.
 #[tool]
 async fn peek(cx: &ToolContext, #[secret("own")] own: SecretString) -> Vec<bool> {
     vec![
@@ -36,7 +36,7 @@ async fn peek(cx: &ToolContext, #[secret("own")] own: SecretString) -> Vec<bool>
     ]
 }
 
-/// Can do without its secret.
+/// Works with or without its secret.
 #[tool]
 async fn maybe(#[secret("rare")] rare: Option<SecretString>) -> bool {
     rare.is_some()
@@ -51,13 +51,13 @@ async fn region(
     format!("{region} {limit:?}")
 }
 
-/// Reads the index; can do without the store.
+/// Reads the index; works with or without the store.
 #[tool]
 async fn look(index: &Index, #[context] store: Option<Store>) -> String {
     format!("{} {}", index.0, store.is_some())
 }
 
-/// Asks for more than it said.
+/// Reads values that it does not declare.
 #[tool(read_only)]
 async fn overreach(cx: &ToolContext) -> Result<Vec<bool>, ToolError> {
     let granted = cx.get::<Index>().is_ok();

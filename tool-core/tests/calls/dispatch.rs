@@ -25,9 +25,9 @@ use tool_core::{CancellationToken, Effect, ErrorKind, Rules};
 /// Adds two numbers.
 #[tool(read_only)]
 async fn add(
-    /// The first.
+    /// The first number.
     a: i64,
-    /// The second.
+    /// The second number.
     #[arg(default = 10)]
     b: i64,
 ) -> i64 {
@@ -48,16 +48,16 @@ async fn greet(
     ))
 }
 
-/// Does nothing at all.
+/// Does nothing.
 #[tool]
 async fn nothing() -> String {
     "nothing".to_owned()
 }
 
-/// Fails with an error of its own, of std, or by panicking.
+/// Fails with its own error, with an error of `std`, or with a panic.
 #[tool]
 async fn fail(
-    /// How: `own`, `foreign`, or `panic`.
+    /// The kind of failure: `own`, `foreign`, or `panic`.
     how: String,
 ) -> Result<String, ToolError> {
     match how.as_str() {
@@ -67,7 +67,7 @@ async fn fail(
     }
 }
 
-/// Blocks and panics.
+/// Panics in a blocking body.
 #[tool]
 fn fail_blocking() -> String {
     panic!("sync-secret")
@@ -121,16 +121,16 @@ fn block(#[context] cx: ToolContext, #[context] probe: Probe) -> String {
 /// Returns a long text.
 #[tool(output_limit = 100)]
 async fn long(
-    /// How long.
+    /// The length of the text.
     length: u32,
 ) -> String {
     "x".repeat(usize::try_from(length).unwrap_or(0))
 }
 
-/// Takes text that the schema admits and serde does not.
+/// Accepts a text that the schema admits and serde refuses.
 #[tool]
 async fn odd(
-    /// Anything.
+    /// A value that serde may refuse.
     picky: Picky,
 ) -> String {
     drop(picky);
@@ -139,7 +139,7 @@ async fn odd(
 
 #[derive(Clone, Debug, PartialEq, StrictSchema)]
 struct Picky {
-    /// Text.
+    /// The text to check.
     text: String,
 }
 
@@ -165,10 +165,10 @@ async fn purge(probe: &Probe) -> String {
     "gone".to_owned()
 }
 
-/// Sends money; much of it has to be approved.
+/// Sends money; large amounts need an approval.
 #[tool(approval = is_much)]
 async fn send(
-    /// How much.
+    /// The amount to send.
     amount: u32,
 ) -> u32 {
     amount
@@ -455,7 +455,7 @@ async fn body_that_ends_while_it_is_cancelled_has_its_result() {
     #[tool(read_only)]
     async fn cancel_turn(
         token: &Token,
-        /// Whether to wait.
+        /// Whether the tool waits.
         wait: bool,
     ) -> u32 {
         token.0.cancel();

@@ -18,9 +18,9 @@ use tool_core::{Audit, Effect, ErrorKind, Gate, Part, StreamItem};
 
 #[derive(Debug, Serialize, Deserialize, StrictSchema)]
 struct Report {
-    /// The short of it.
+    /// The summary of the report.
     summary: String,
-    /// All of it.
+    /// The texts of all pages.
     pages: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ fn brief(counted: &Counted) -> ModelOutput {
     ModelOutput::text(&counted.report.summary)
 }
 
-/// Gives a report and where it comes from.
+/// Returns a report and cites its source.
 #[tool(to_model_output = brief)]
 async fn survey(cx: &ToolContext, counts: &Counts) -> Result<Counted, ToolError> {
     cx.cite(
@@ -69,7 +69,7 @@ async fn survey(cx: &ToolContext, counts: &Counts) -> Result<Counted, ToolError>
 #[tool(to_model_output = brief)]
 fn read_pages(
     #[context] counts: Counts,
-    /// How many; 13 fails.
+    /// The number of pages; 13 fails.
     pages: u32,
 ) -> ToolStream<u32, Counted> {
     tool_stream! {
@@ -94,7 +94,7 @@ fn no_final() -> ToolStream<u32, String> {
     ]))
 }
 
-/// Goes on after its result.
+/// Yields a step after its result.
 #[tool]
 fn two_finals(#[context] counts: Counts) -> impl Stream<Item = StreamItem<u32, String>> {
     let items = ["one", "two"].map(|text| StreamItem::Final(text.to_owned()));
@@ -103,7 +103,7 @@ fn two_finals(#[context] counts: Counts) -> impl Stream<Item = StreamItem<u32, S
     })
 }
 
-/// Is refused before it starts.
+/// Fails before its stream starts.
 #[tool]
 async fn late_stream() -> Result<ToolStream<u32, String>, ToolError> {
     Err(ToolError::new("no stream today"))
@@ -123,7 +123,7 @@ impl ToModelOutput for Chart {
     }
 }
 
-/// Draws.
+/// Draws a chart.
 #[tool]
 async fn chart() -> Result<Chart, ToolError> {
     Ok(Chart { rows: vec![1, 2] })
@@ -139,13 +139,13 @@ async fn steps(cx: &ToolContext) -> &'static str {
     "done"
 }
 
-/// Tells progress and never waits.
+/// Reports progress without waiting.
 #[tool]
 async fn chatter(
     cx: &ToolContext,
-    /// How many times.
+    /// The number of steps.
     times: u32,
-    /// How long each step is.
+    /// The length of each step.
     size: u32,
 ) -> &'static str {
     for step in 0..times {
@@ -154,16 +154,16 @@ async fn chatter(
     "done"
 }
 
-/// Gives JSON of any shape, as tools of other systems do.
+/// Returns any JSON, as tools of other systems do.
 #[tool]
 async fn raw(
-    /// JSON text.
+    /// The JSON text to return.
     json: String,
 ) -> Result<Value, ToolError> {
     Ok(serde_json::from_str(&json)?)
 }
 
-/// Gives what cannot be written as JSON.
+/// Returns a value that cannot be written as JSON.
 #[tool]
 async fn unwritable() -> Result<std::collections::BTreeMap<Option<u8>, u8>, ToolError> {
     Ok([(None, 3)].into())
@@ -492,7 +492,7 @@ async fn unwritable_outputs_are_results() {
     assert!(result.error().unwrap().operator_text().contains("JSON"));
 }
 
-/// Gives the mean of some numbers.
+/// Returns the mean of some numbers.
 #[tool]
 fn mean(
     /// The numbers.
@@ -504,10 +504,10 @@ fn mean(
     }
 }
 
-/// A mean.
+/// The result of `mean`.
 #[derive(Serialize, StrictSchema)]
 struct Mean {
-    /// It.
+    /// The mean, as a list of one number.
     of: Vec<f64>,
 }
 
@@ -576,10 +576,10 @@ impl std::fmt::Display for Full {
 
 impl std::error::Error for Full {}
 
-/// Fails in one of these ways.
+/// Fails in the selected way.
 #[tool]
 async fn order(
-    /// The way.
+    /// The number of the failure.
     way: u8,
 ) -> Result<String, ShopError> {
     let cause = || std::io::Error::other("password=x");

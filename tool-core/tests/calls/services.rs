@@ -23,7 +23,7 @@ use tool_core::{
     Instances, OAuth, OAuthToken, ResolveInstance, SlugError, StatePlace, StateStore, TokenSource,
 };
 
-/// Tells who asks.
+/// Returns the caller.
 #[tool]
 fn who(cx: &ToolContext) -> Result<Value, ToolError> {
     Ok(json!({
@@ -74,7 +74,7 @@ async fn context_reports_the_ids_of_its_caller() {
 // S1-20: services that the host does not have are `None`.
 #[tokio::test]
 async fn absent_services_are_none() {
-    /// Asks for everything that a host may not have.
+    /// Requests every service that a host may lack.
     #[tool]
     fn greedy(
         #[context] state: Option<ConversationState>,
@@ -128,7 +128,7 @@ impl StateStore for Rows {
     }
 }
 
-/// Counts how often it was called.
+/// Counts its calls.
 #[tool]
 async fn count(state: &ConversationState) -> Result<u64, ToolError> {
     let before = state

@@ -133,7 +133,7 @@ fn scoped_value_is_inherited_by_children() {
     assert_eq!(seen(&strict, scoped("X")), None);
 }
 
-/// Scopes a variable.
+/// Declares a scoped variable.
 #[tool(variable("OF_TOOL", scoped, optional))]
 async fn scoping() {}
 
@@ -282,7 +282,7 @@ fn missing_variables_have_descriptions() {
 struct Runs(Arc<AtomicUsize>);
 tool_core::host_value!(Runs, Effect::WRITE);
 
-/// Deploys.
+/// Deploys a program.
 #[tool(approval)]
 async fn deploy(
     runs: &Runs,
@@ -294,7 +294,7 @@ async fn deploy(
     format!("to {region} with {}", token.expose_secret())
 }
 
-/// Tells what it reads.
+/// Returns the variables that it reads.
 #[tool(
     read_only,
     variable("TOKEN", secret, optional),
@@ -388,7 +388,7 @@ impl tracing::Subscriber for Log {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
-/// Takes a number.
+/// Returns the port.
 #[tool(read_only)]
 async fn port(#[variable("PORT")] port: u16) -> u16 {
     port

@@ -81,7 +81,7 @@ async fn dynamic_tool_receives_the_approved_number() {
         "Transfers an amount.",
         serde_json::json!({
             "type": "object",
-            "properties": {"amount": {"type": "number", "description": "How much."}},
+            "properties": {"amount": {"type": "number", "description": "The amount to pay."}},
             "required": ["amount"],
             "additionalProperties": false
         }),
@@ -231,12 +231,12 @@ async fn approved_call_runs_once() {
     assert!(matches!(error, Err(ApprovalError::Invalid)), "{error:?}");
 }
 
-/// A break.
+/// A break between two tasks.
 #[derive(Debug, StrictSchema)]
 struct Break {
-    /// How long.
+    /// The length of the break.
     wait: Duration,
-    /// How long before.
+    /// The time before the break.
     #[schema(default = "PT1S")]
     lead: Duration,
 }
@@ -245,9 +245,9 @@ struct Break {
 #[tool(approval = |call: &take_breaks, _: &ToolContext| call.breaks.iter().any(|one| one.wait > Duration::from_mins(1)))]
 async fn take_breaks(
     mailbox: &Mailbox,
-    /// Which.
+    /// The breaks to take.
     breaks: Vec<Break>,
-    /// And then.
+    /// The length of the last break.
     #[arg(default = "PT2S")]
     last: Duration,
 ) -> Result<String, ToolError> {

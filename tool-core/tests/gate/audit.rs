@@ -27,13 +27,13 @@ async fn only(store: &MemoryStore) -> AuditRow {
     rows.remove(0)
 }
 
-/// Where a parcel goes.
+/// The speed of a delivery.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 enum Speed {
-    /// By plane.
+    /// Delivery by plane.
     Fast,
-    /// By ship.
+    /// Delivery by ship.
     Slow,
 }
 
@@ -42,15 +42,15 @@ enum Speed {
 async fn parcel(
     cx: &ToolContext,
     mailbox: &Mailbox,
-    /// To whom.
+    /// The recipient of the parcel.
     to: String,
-    /// How.
+    /// The speed of the delivery.
     speed: Speed,
-    /// In grams.
+    /// The weight in grams.
     weight: u32,
-    /// Insured.
+    /// Whether the parcel is insured.
     insured: bool,
-    /// What is in it.
+    /// The content of the parcel.
     items: Vec<String>,
 ) -> Result<String, ToolError> {
     cx.audit("weighed", &serde_json::json!({ "grams": weight }));
@@ -232,10 +232,10 @@ async fn the_layer_that_hid_a_tool_is_in_the_row_and_not_in_the_answer() {
 // S1-25: parallel calls keep their own durations.
 #[tokio::test]
 async fn parallel_calls_keep_their_own_durations() {
-    /// Takes a while.
+    /// Sleeps for a short time.
     #[tool(read_only)]
     async fn nap(
-        /// In milliseconds.
+        /// The time to sleep, in milliseconds.
         ms: u64,
     ) -> u64 {
         tokio::time::sleep(Duration::from_millis(ms)).await;
@@ -358,10 +358,10 @@ async fn unavailable_sink_drops_and_counts_the_oldest_rows() {
     );
 }
 
-/// Fails with an error of a given length.
+/// Fails with an error text of a given length.
 #[tool]
 async fn fail_at_length(
-    /// How many times `ä`, which has two bytes.
+    /// The number of repetitions of `ä`, which has two bytes.
     times: u32,
 ) -> Result<String, ToolError> {
     Err(ToolError::new("ä".repeat(times as usize)))
@@ -494,7 +494,7 @@ async fn approved_call_stays_open_while_a_separate_sink_is_down() {
 // S1-21: a call whose future is dropped has its row.
 #[tokio::test]
 async fn a_call_that_is_dropped_has_its_row() {
-    /// Never ends.
+    /// Waits until it is cancelled.
     #[tool(read_only)]
     async fn forever() -> u8 {
         std::future::pending().await
@@ -550,26 +550,26 @@ fn the_future_of_a_call_stays_small() {
     );
 }
 
-/// The patient.
+/// A patient of the hospital.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct Patient {
-    /// Name in the file.
+    /// The name of the patient.
     name: String,
-    /// Case number.
+    /// The case number.
     #[schema(audit = value)]
     case: String,
-    /// Weight in grams.
+    /// The weight in grams.
     #[schema(audit = length)]
     weight: u32,
 }
 
-/// Where it goes.
+/// The place of the patient.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
 #[serde(tag = "to", rename_all = "snake_case")]
 enum Ward {
-    /// A bed.
+    /// A bed in a ward.
     Bed {
-        /// Which.
+        /// The label of the bed.
         #[schema(audit = preview)]
         label: String,
         /// The patient in the bed.
@@ -577,33 +577,33 @@ enum Ward {
     },
 }
 
-/// Writes an order.
+/// Writes an order for a patient.
 #[tool]
 async fn order(
     mailbox: &Mailbox,
-    /// Kept as it is.
+    /// The drug; the audit stores the whole value.
     #[arg(audit = value)]
     drug: String,
-    /// Kept as it begins.
+    /// The reason; the audit stores its beginning.
     #[arg(audit = preview)]
     reason: String,
-    /// Kept as it begins, one by one.
+    /// The notes; the audit stores the beginning of each one.
     #[arg(audit = preview)]
     notes: Vec<String>,
-    /// Kept as its length alone.
+    /// The dose; the audit stores only its length.
     #[arg(audit = length)]
     dose: u32,
-    /// Kept as how many.
+    /// The times; the audit stores only their number.
     #[arg(audit = length)]
     times: Vec<String>,
-    /// Kept whole, but for what says otherwise.
+    /// The patient; the audit stores the whole value, except for fields with their own audit form.
     #[arg(audit = value)]
     patient: Patient,
-    /// Kept by type, but for what says otherwise.
+    /// Other patients; the audit stores their type, except for fields with their own audit form.
     others: Vec<Patient>,
-    /// Where it goes.
+    /// The ward of the patient.
     ward: Option<Ward>,
-    /// Kept by type.
+    /// The author; the audit stores only the type.
     by: String,
 ) -> usize {
     mailbox.send();

@@ -222,7 +222,7 @@ async fn stores_of_two_databases_are_written_one_by_one() {
     assert_eq!(outcomes(&host.store).await, [Some("ok".to_owned())]);
 }
 
-/// Writes, and says that it did so.
+/// Writes an entry and returns a text.
 #[tool]
 async fn write(log: &Log) -> &'static str {
     log.0.fetch_add(1, Ordering::SeqCst);

@@ -18,7 +18,7 @@ async fn post(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-/// Sends a letter, if a person agrees.
+/// Sends a letter after an approval.
 #[tool(approval, timeout = "200ms")]
 async fn post_if(mailbox: &Mailbox) -> usize {
     mailbox.send();

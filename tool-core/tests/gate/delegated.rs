@@ -26,7 +26,7 @@ async fn watch(crew: &Crew) -> u32 {
     std::future::pending().await
 }
 
-/// Lets others watch.
+/// Runs an inner turn with other tools.
 #[tool(read_only)]
 async fn delegate(crew: &Crew, cx: &ToolContext) -> String {
     let mut model = Watches;

@@ -18,11 +18,11 @@ struct Bodies {
 }
 tool_core::host_value!(Bodies, Effect::WRITE);
 
-/// Sends in three steps.
+/// Sends a message in several steps.
 #[tool]
 async fn send_in_steps(
     bodies: &Bodies,
-    /// Steps.
+    /// The number of steps.
     steps: u32,
 ) -> u32 {
     bodies.begun.fetch_add(1, Ordering::SeqCst);
@@ -105,7 +105,7 @@ async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     }
 }
 
-/// Fails twice.
+/// Fails in its first two attempts.
 #[tool(idempotent)]
 async fn try_again(bodies: &Bodies) -> Result<u32, ToolError> {
     if bodies.begun.fetch_add(1, Ordering::SeqCst) < 2 {
@@ -163,7 +163,7 @@ fn runtime_that_shuts_down_is_process_death() {
     assert_eq!(gate.running(), 0);
 }
 
-/// Sends, and waits for ever.
+/// Sends a message, and waits until it is cancelled.
 #[tool]
 async fn send_and_hang(bodies: &Bodies) -> u32 {
     bodies.begun.fetch_add(1, Ordering::SeqCst);

@@ -18,7 +18,7 @@ use crate::support::{Mailbox, kind, placed};
 async fn post(
     mailbox: &Mailbox,
     cx: &ToolContext,
-    /// What happens on the way: `well`, `fails`, `panics`, `hangs` or `slow`.
+    /// The outcome of the call: `well`, `fails`, `panics`, `hangs` or `slow`.
     way: String,
 ) -> Result<String, ToolError> {
     mailbox.send();
@@ -40,7 +40,7 @@ async fn post(
     }
 }
 
-/// Only looks.
+/// Looks out of the window.
 #[tool(read_only)]
 async fn look(window: &Window) -> usize {
     window.0.sent()
@@ -375,7 +375,7 @@ async fn concurrent_dispatches_of_one_call_run_it_once() {
 
 static TRIES: AtomicUsize = AtomicUsize::new(0);
 
-/// Works the third time.
+/// Succeeds in the third attempt.
 #[tool(read_only)]
 async fn shaky() -> Result<usize, ToolError> {
     match TRIES.fetch_add(1, Ordering::SeqCst) {

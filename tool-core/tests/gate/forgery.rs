@@ -193,9 +193,9 @@ async fn changed_tool_needs_a_new_approval() {
         #[tool(approval)]
         pub(super) async fn send_mail(
             mailbox: &super::Mailbox,
-            /// To whom.
+            /// The recipient of the mail.
             to: String,
-            /// How often.
+            /// The number of copies.
             #[arg(default = 1, range = 1..=3)]
             copies: u32,
         ) -> Result<String, ToolError> {

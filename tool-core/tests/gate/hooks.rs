@@ -136,7 +136,7 @@ async fn each_layer_is_ready_before_it_is_called() {
 
 #[tokio::test(start_paused = true)]
 async fn tower_layers_work_as_hooks_and_their_errors_are_results() {
-    /// Takes a minute.
+    /// Sleeps for a minute.
     #[tool(read_only)]
     async fn slow() -> u8 {
         tokio::time::sleep(Duration::from_mins(1)).await;
@@ -172,7 +172,7 @@ async fn tower_layers_work_as_hooks_and_their_errors_are_results() {
 // M6; B2: an effect whose body a hook cuts off is ambiguous, and the model reads that it may have taken effect
 #[tokio::test(start_paused = true)]
 async fn effect_interrupted_by_a_hook_is_ambiguous() {
-    /// Sends, and waits for the receipt.
+    /// Sends a letter and waits for the receipt.
     #[tool]
     async fn send_slowly(mailbox: &Mailbox) -> u8 {
         mailbox.send();

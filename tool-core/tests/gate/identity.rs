@@ -291,7 +291,7 @@ async fn calls_outside_of_a_thread_share_no_identity() {
     }
 }
 
-/// Pays twice.
+/// Pays two amounts.
 #[tool]
 async fn pay_twice(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError> {
     let first = uses.invoke(pay { amount: 5 }).await?;

@@ -77,7 +77,7 @@ async fn seen(
     }))
 }
 
-/// Tells what it sees.
+/// Returns the values that the call sees.
 #[tool(variable("REGION"), variable("TOKEN", secret))]
 async fn peek(
     cx: &ToolContext,

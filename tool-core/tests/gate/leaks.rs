@@ -11,14 +11,14 @@ use tool_core::{Audit, ExposeSecret, Gate};
 
 const SENTINEL: &str = "s3nt!nel \"quoted\" /key+ü";
 
-/// Says its secret in every way there is.
+/// Leaks its secret in the selected way.
 #[tool]
 async fn leak(
     cx: &ToolContext,
     #[secret("api_key")] key: SecretString,
-    /// How: `output`, `error`, `foreign`, `panic`, `note` or `progress`.
+    /// The output that leaks: `output`, `error`, `foreign`, `panic`, `note` or `progress`.
     way: String,
-    /// What the model says.
+    /// A text from the model.
     said: String,
 ) -> Result<String, ToolError> {
     let key = key.expose_secret();
@@ -121,12 +121,12 @@ async fn secret_too_short_to_redact_is_refused() {
     );
 }
 
-/// Says the secret in another spelling.
+/// Returns the secret in a different spelling.
 #[tool]
 async fn spell(
     cx: &ToolContext,
     #[secret("api_key")] key: SecretString,
-    /// Which.
+    /// The spelling of the secret.
     spelling: String,
 ) -> Result<String, ToolError> {
     let text = spelled(key.expose_secret(), &spelling);

@@ -7,7 +7,7 @@ use tool_core::{Effect, ErrorKind, Uses};
 
 use crate::support::{Host, count, kind, pay, send_mail};
 
-/// Counts twice.
+/// Counts the mails two times.
 #[tool]
 async fn count_twice(#[context] uses: Uses<(count,)>) -> Result<u32, ToolError> {
     let first = uses.invoke(count { from: 3 }).await?;
@@ -21,7 +21,7 @@ async fn count_twice(#[context] uses: Uses<(count,)>) -> Result<u32, ToolError> 
     Ok(first + second.model_text().parse::<u32>().unwrap_or(0))
 }
 
-/// Pays and counts.
+/// Pays an amount and counts the mails.
 #[tool]
 async fn spend(#[context] uses: Uses<(pay, count)>) -> Result<u32, ToolError> {
     uses.invoke(pay { amount: 5 }).await

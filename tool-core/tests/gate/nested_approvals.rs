@@ -10,10 +10,10 @@ use tool_core::{Approvals, Audit, Effect, Gate, Reply, Ticket, Uses};
 
 use crate::support::{Mailbox, count, send_mail};
 
-/// What a mail costs.
+/// The receipt of a mail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
 struct Receipt {
-    /// To whom it went.
+    /// The recipient of the mail.
     to: String,
     /// The number of the mail.
     number: u32,
@@ -23,7 +23,7 @@ struct Receipt {
 #[tool(approval)]
 async fn post_letter(
     mailbox: &Mailbox,
-    /// To whom.
+    /// The recipient of the letter.
     to: String,
 ) -> Result<Receipt, ToolError> {
     mailbox.send();
@@ -44,7 +44,7 @@ async fn post_both(
     Ok(vec![first, second])
 }
 
-/// Posts a letter, and may be repeated.
+/// Posts a letter, and can be repeated.
 #[tool(idempotent)]
 async fn post_once(
     #[context] uses: Uses<(post_letter,)>,
@@ -54,13 +54,13 @@ async fn post_once(
     uses.invoke(post_letter { to: "bob".into() }).await
 }
 
-/// Posts by a tool that posts.
+/// Calls a tool that calls `post_letter`.
 #[tool]
 async fn post_deep(#[context] uses: Uses<(post_both,)>) -> Result<usize, ToolError> {
     Ok(uses.invoke(post_both {}).await?.len())
 }
 
-/// Writes down by itself that it posts.
+/// Sends a message itself, and posts a letter.
 #[tool]
 async fn post_and_note(
     mailbox: &Mailbox,
@@ -264,7 +264,7 @@ async fn stored_result_is_returned_as_its_type() {
     assert_eq!(world.mailbox.sent(), 1);
 }
 
-/// Posts a parcel; the first is lost on the way.
+/// Posts a parcel; the first one is lost in transit.
 #[tool(timeout = "50ms")]
 async fn post_parcel(mailbox: &Mailbox) -> usize {
     mailbox.send();
@@ -274,7 +274,7 @@ async fn post_parcel(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-/// Posts a parcel, and a letter if a person agrees.
+/// Posts a parcel, and a letter after an approval.
 #[tool]
 async fn post_all(
     #[context] uses: Uses<(post_parcel, post_letter)>,
@@ -324,7 +324,7 @@ async fn ambiguous_nested_call_stops_the_turn() {
     assert_eq!((results[0].text.as_str(), world.mailbox.sent()), ("7", 2));
 }
 
-/// Says a word, and keeps a row.
+/// Says a word, and sends a message.
 #[tool(approval)]
 async fn say_word(mailbox: &Mailbox) -> &'static str {
     mailbox.send();

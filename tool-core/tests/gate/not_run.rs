@@ -20,11 +20,11 @@ use tool_core::{
 
 use crate::support::{Host, Mailbox, count, kind, mail, pay, send_mail, thread};
 
-/// Sends a parcel, which is lost on the way.
+/// Sends a parcel that may be lost in transit.
 #[tool(timeout = "50ms")]
 async fn parcel(
     mailbox: &Mailbox,
-    /// Whether it is lost.
+    /// Whether the parcel is lost.
     lost: bool,
 ) -> usize {
     mailbox.send();
@@ -186,7 +186,7 @@ async fn stopped_turn_leaves_calls_open_while_the_ledger_is_down() {
 struct Desk(Turns, ToolContext);
 tool_core::host_value!(Desk, Effect::READ);
 
-/// Looks up, while the user writes.
+/// Looks a word up while the user writes a message.
 #[tool(read_only)]
 async fn look_up(desk: &Desk) -> Result<String, ToolError> {
     let said = desk.0.say("wait", &desk.1).await;
@@ -290,7 +290,7 @@ async fn approval_of_a_call_that_a_limit_refuses_is_withdrawn() {
 fn version(host: &Host, most: u32) -> Toolset {
     let schema = serde_json::json!({
         "type": "object",
-        "properties": {"amount": {"type": "integer", "minimum": 1, "maximum": most, "description": "In euros."}},
+        "properties": {"amount": {"type": "integer", "minimum": 1, "maximum": most, "description": "The amount in euros."}},
         "required": ["amount"],
         "additionalProperties": false
     });
@@ -377,7 +377,7 @@ async fn denial_to_another_user_withdraws_every_approval_of_the_call() {
     }
 }
 
-/// Sends a parcel, and a mail if a person agrees.
+/// Sends a parcel, and a mail after an approval.
 #[tool]
 async fn send_both(
     #[context] uses: Uses<(parcel, send_mail)>,
@@ -393,7 +393,7 @@ async fn send_both(
     parcel.map(|number| number.to_string())
 }
 
-/// Sends by a tool that sends.
+/// Calls a tool that sends a parcel and a mail.
 #[tool]
 async fn send_deep(#[context] uses: Uses<(send_both,)>) -> Result<String, ToolError> {
     uses.invoke(send_both { lost: false }).await
@@ -599,7 +599,7 @@ async fn send_or_skip(#[context] uses: Uses<(send_mail,)>) -> Result<String, Too
     }
 }
 
-/// Sends a mail if a person agrees.
+/// Sends a mail after an approval.
 #[tool]
 async fn send_or_fail(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
     let to = "bob".to_owned();
@@ -893,7 +893,7 @@ async fn drive_that_lost_its_run_reports_no_call_as_not_run() {
     assert_eq!(stored(&host).await, 2);
 }
 
-/// Sends a letter, once a person has said yes to that, too.
+/// Sends a letter after an approval of its own.
 #[tool(approval)]
 async fn send_approved(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
     let to = "bob".to_owned();

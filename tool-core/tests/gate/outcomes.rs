@@ -18,28 +18,28 @@ use tower::{BoxError, Layer, Service};
 
 use crate::support::{Host, Mailbox, placed, send_mail, ticket};
 
-/// Sends, and returns a long text.
+/// Sends a message, and returns a long text.
 #[tool(output_limit = 10)]
 async fn send_long(mailbox: &Mailbox) -> String {
     mailbox.send();
     "x".repeat(100)
 }
 
-/// Sends.
+/// Sends a message.
 #[tool]
 async fn send(mailbox: &Mailbox) -> u8 {
     mailbox.send();
     1
 }
 
-/// Sends again and again, if it may.
+/// Sends a message, and can be repeated.
 #[tool(idempotent)]
 async fn put(mailbox: &Mailbox) -> u8 {
     mailbox.send();
     1
 }
 
-/// Sends, and cannot show what it has sent.
+/// Sends a message, and returns a value that cannot be written.
 #[tool]
 async fn send_unseen(mailbox: &Mailbox) -> Unseen {
     mailbox.send();
@@ -48,7 +48,7 @@ async fn send_unseen(mailbox: &Mailbox) -> Unseen {
 
 #[derive(Serialize, StrictSchema)]
 struct Unseen {
-    /// A number.
+    /// The number of the message.
     number: u8,
 }
 
@@ -272,7 +272,7 @@ async fn panics_of_stores_are_results() {
     }
 }
 
-/// Sends a mail by a tool about which a person is asked.
+/// Calls a tool that needs an approval.
 #[tool]
 async fn relay_mail(#[context] uses: Uses<(send_mail,)>) -> Result<String, ToolError> {
     let (to, copies) = ("bob".to_owned(), 1);

@@ -13,11 +13,11 @@ use tool_core::{ErrorKind, Gate, Reply, Rules, Ticket};
 
 use crate::support::{Host, Mailbox, kind, mail, placed, thread, ticket};
 
-/// Sends a parcel, and never hears of it again when it is lost.
+/// Sends a parcel; a lost parcel gets no answer.
 #[tool(approval, timeout = "200ms")]
 async fn parcel(
     mailbox: &Mailbox,
-    /// Whether it is lost.
+    /// Whether the parcel is lost.
     lost: bool,
 ) -> usize {
     mailbox.send();
@@ -92,11 +92,11 @@ async fn turn_continues_with_edited_arguments() {
     assert_eq!(host.mailbox.sent(), 2);
 }
 
-/// Sends a note, which only a policy asks about.
+/// Sends a note, which needs an approval only because of a policy.
 #[tool]
 async fn send_note(
     mailbox: &Mailbox,
-    /// To whom.
+    /// The recipient of the note.
     to: String,
 ) -> String {
     mailbox.send();
@@ -383,7 +383,7 @@ async fn operator_can_rerun_an_approved_call() {
     assert_eq!((again.model_text().as_str(), host.mailbox.sent()), ("2", 2));
 }
 
-/// Sends a letter, slowly.
+/// Sends a letter slowly.
 #[tool]
 async fn letter(mailbox: &Mailbox) -> usize {
     tokio::time::sleep(Duration::from_millis(100)).await;

@@ -15,7 +15,7 @@ mod other {
     #[tool(approval)]
     pub(crate) async fn send_mail(
         mailbox: &Mailbox,
-        /// The receiver.
+        /// The recipient of the letter.
         to: String,
     ) -> String {
         mailbox.send();

@@ -82,7 +82,7 @@ async fn row_of_a_call_that_was_dropped_before_its_body_is_not_final() {
     }
 }
 
-/// Reads, and hangs at first.
+/// Reads a text; the first attempt hangs.
 #[tool(read_only)]
 async fn read(hangs: &Hangs) -> &'static str {
     if hangs.0.swap(false, Ordering::SeqCst) {
@@ -156,7 +156,7 @@ async fn row_of_an_interrupted_read_is_reused_by_the_next_run() {
     }
 }
 
-/// Sends a parcel; the first is lost.
+/// Sends a parcel; the first one is lost.
 #[tool(timeout = "50ms")]
 async fn parcel(mailbox: &Mailbox) -> Result<usize, ToolError> {
     mailbox.send();

@@ -29,7 +29,7 @@ async fn send(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-/// Fails at first.
+/// Fails in the first attempts.
 #[tool]
 async fn flaky(line: &Line) -> Result<usize, ToolError> {
     let tries = line.tries.fetch_add(1, Ordering::SeqCst) + 1;
@@ -39,7 +39,7 @@ async fn flaky(line: &Line) -> Result<usize, ToolError> {
     Ok(tries)
 }
 
-/// Sends a mail, and calls.
+/// Sends a mail, and calls other tools.
 #[tool(idempotent, timeout = "10s")]
 async fn relay(#[context] uses: Uses<(send, flaky)>, line: &Line) -> Result<[usize; 2], ToolError> {
     let sent = uses.invoke(send {}).await?;

@@ -39,13 +39,13 @@ fn say(emission: &Emission, cx: &ToolContext) -> Value {
     })
 }
 
-/// Says it in an output.
+/// Returns the secret in an output.
 #[tool]
 async fn emit(emission: &Emission, cx: &ToolContext) -> Value {
     say(emission, cx)
 }
 
-/// Says it in an error.
+/// Returns the secret in an error.
 #[tool]
 async fn emit_error(emission: &Emission, cx: &ToolContext) -> Result<Value, ToolError> {
     say(emission, cx);
@@ -53,7 +53,7 @@ async fn emit_error(emission: &Emission, cx: &ToolContext) -> Result<Value, Tool
     Err(ToolError::new(text.clone()).operator(format!("because of {text}")))
 }
 
-/// Says it in an error of a library.
+/// Returns the secret in an error of a library.
 #[tool]
 async fn emit_foreign(emission: &Emission) -> Result<Value, ToolError> {
     Err(ToolError::shown(std::io::Error::other(
@@ -61,7 +61,7 @@ async fn emit_foreign(emission: &Emission) -> Result<Value, ToolError> {
     )))
 }
 
-/// Says it in a panic.
+/// Panics with the secret.
 #[tool]
 async fn emit_panic(emission: &Emission) -> Result<Value, ToolError> {
     std::panic::resume_unwind(Box::new(emission.0.0.clone()))

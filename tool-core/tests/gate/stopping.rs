@@ -14,10 +14,10 @@ use tool_core::{Audit, ErrorKind, Gate, Sweeper};
 
 use crate::support::{Mailbox, kind, placed};
 
-/// Waits, and has a deadline of its own.
+/// Waits for a time, within its own deadline.
 #[tool(read_only, timeout = "200ms")]
 async fn wait(
-    /// How long.
+    /// The time to wait, in milliseconds.
     millis: u64,
 ) -> u64 {
     tokio::time::sleep(Duration::from_millis(millis)).await;
@@ -28,7 +28,7 @@ async fn wait(
 #[tool(timeout = "200ms")]
 async fn post(
     mailbox: &Mailbox,
-    /// To whom.
+    /// The recipient of the letter.
     to: String,
 ) -> String {
     mailbox.send();

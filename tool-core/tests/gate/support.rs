@@ -26,9 +26,9 @@ impl Mailbox {
 #[tool(approval)]
 pub(crate) async fn send_mail(
     mailbox: &Mailbox,
-    /// To whom.
+    /// The recipient of the mail.
     to: String,
-    /// How often.
+    /// The number of copies.
     #[arg(default = 1, range = 1..=3)]
     copies: u32,
 ) -> Result<String, ToolError> {
@@ -46,17 +46,17 @@ fn is_large(input: &pay, _cx: &ToolContext) -> bool {
 #[tool(approval = is_large)]
 pub(crate) async fn pay(
     mailbox: &Mailbox,
-    /// In euros.
+    /// The amount in euros.
     amount: u32,
 ) -> Result<u32, ToolError> {
     mailbox.send();
     Ok(amount)
 }
 
-/// Says how many mails there are.
+/// Returns the number of mails.
 #[tool(read_only)]
 pub(crate) async fn count(
-    /// Count from here.
+    /// The number at which the count starts.
     from: u32,
 ) -> u32 {
     from

@@ -18,7 +18,7 @@ use crate::support::{Mailbox, kind};
 #[tool]
 async fn post(
     mailbox: &Mailbox,
-    /// How long it takes.
+    /// The duration of the call, in milliseconds.
     millis: u64,
 ) -> u64 {
     mailbox.send();
@@ -26,10 +26,10 @@ async fn post(
     millis
 }
 
-/// Only looks.
+/// Looks at a page.
 #[tool(read_only)]
 async fn look(
-    /// At what.
+    /// The number of the page.
     at: u64,
 ) -> u64 {
     at

@@ -44,11 +44,11 @@ impl Log {
     }
 }
 
-/// Notes a name.
+/// Writes a name into the log.
 #[tool]
 async fn note(
     pen: &Pen,
-    /// The name; `bad` fails.
+    /// The name to write; `bad` fails.
     name: String,
 ) -> Result<String, ToolError> {
     pen.0.run(&name).await;
@@ -63,14 +63,14 @@ async fn note(
 #[tool(read_only)]
 async fn glance(
     log: &Log,
-    /// The name.
+    /// The name to read.
     name: String,
 ) -> String {
     log.run(&name).await;
     name
 }
 
-/// Reads alone.
+/// Reads the log, and never runs at the same time as other calls.
 #[tool(read_only, sequential)]
 async fn stare(log: &Log) -> u8 {
     log.run("stare").await;
@@ -487,13 +487,13 @@ async fn answer_user(mailbox: &Mailbox) -> Sent {
     }
 }
 
-/// What was sent.
+/// The message that was sent.
 #[derive(Debug, Serialize, StrictSchema)]
 #[serde(rename_all = "camelCase")]
 struct Sent {
     /// The user has been answered.
     reply_handled: bool,
-    /// With this.
+    /// The text of the reply.
     reply_text: Option<String>,
 }
 
@@ -564,7 +564,7 @@ async fn rules_may_change_between_two_steps() {
 /// Counts to a number.
 #[tool(read_only)]
 fn count_to(
-    /// The number.
+    /// The number to count to.
     number: u8,
 ) -> ToolStream<u8, u8> {
     tool_stream! {
@@ -598,7 +598,7 @@ async fn progress_is_reported_and_not_stored() {
     );
 }
 
-/// Says where it is.
+/// Returns the region.
 #[tool(read_only)]
 fn place(#[variable("REGION")] region: String) -> String {
     region

@@ -14,7 +14,7 @@ use crate::support::{Host, Mailbox, placed, send_mail, thread};
 #[tool(approval)]
 async fn say_word(
     mailbox: &Mailbox,
-    /// Whether it is said aloud.
+    /// Whether the word is spoken aloud.
     aloud: bool,
 ) -> &'static str {
     mailbox.send();
@@ -88,7 +88,7 @@ host_value!(Tries, Effect::READ);
 #[tool(read_only)]
 async fn answer_late(
     tries: &Tries,
-    /// A word.
+    /// The word that was spoken.
     word: String,
 ) -> Result<String, ToolError> {
     match tries.0.fetch_add(1, Ordering::SeqCst) {
@@ -120,7 +120,7 @@ async fn post_card(mailbox: &Mailbox) -> usize {
     mailbox.sent()
 }
 
-/// Posts a card, and sends a mail that says so.
+/// Posts a card, and sends a mail about it.
 #[tool]
 async fn post_and_mail(#[context] uses: Uses<(post_card, send_mail)>) -> Result<String, ToolError> {
     let card = uses.invoke(post_card {}).await?;

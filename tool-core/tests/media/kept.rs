@@ -9,7 +9,7 @@ use super::{PNG, call, png, read};
 
 const SECRET: &str = "sk-live-0123456789";
 
-/// Exports the key.
+/// Exports the key in files.
 #[tool(read_only)]
 fn leak(#[secret("key")] key: SecretString) -> Result<Vec<File>, ToolError> {
     let text = format!("the key is {} and more", key.expose_secret());
@@ -26,7 +26,7 @@ struct Report {
     file: File,
 }
 
-/// Reports the key.
+/// Reports the key in a file.
 #[tool(read_only)]
 fn leak_within(#[secret("key")] key: SecretString) -> Result<Report, ToolError> {
     let key = key.expose_secret();
@@ -94,7 +94,7 @@ async fn file_with_a_secret_is_omitted_everywhere() {
     assert!(!result.output().unwrap().get().contains(SECRET));
 }
 
-/// Draws within a limit.
+/// Draws an image of limited size.
 #[tool(read_only, output_limit = 60)]
 fn limited() -> Image {
     png()
@@ -108,7 +108,7 @@ fn drawn(_: &u8) -> ModelOutput {
     png().into()
 }
 
-/// Draws in the view alone, within a limit.
+/// Draws an image of limited size for the model only.
 #[tool(read_only, output_limit = 60, to_model_output = drawn)]
 fn limited_view() -> u8 {
     7
@@ -130,13 +130,13 @@ async fn files_count_towards_the_output_limit() {
     }
 }
 
-/// Draws.
+/// Draws an image.
 #[tool(read_only)]
 fn draw() -> Image {
     png()
 }
 
-/// Draws and changes something.
+/// Draws images, and has an effect.
 #[tool(idempotent)]
 fn redraw() -> Vec<Image> {
     vec![png()]

@@ -9,73 +9,73 @@ use tool_core::{Audio, DynamicTool, File, Image, Part};
 
 use super::{GIF, PDF, PNG, WAV, call, gif, payload, pdf, png, read, wav};
 
-/// Draws, and cannot fail.
+/// Draws an image, and cannot fail.
 #[tool(read_only)]
 fn bare() -> Image {
     png()
 }
 
-/// Draws.
+/// Draws an image.
 #[tool(read_only)]
 async fn fallible() -> Result<Image, ToolError> {
     Image::base64("image/png", PNG)
 }
 
-/// Speaks.
+/// Returns a sound.
 #[tool(read_only)]
 fn speak() -> Result<Audio, ToolError> {
     Ok(wav())
 }
 
-/// Exports.
+/// Exports a file.
 #[tool(read_only)]
 fn export() -> File {
     pdf()
 }
 
-/// Draws many.
+/// Draws several images.
 #[tool(read_only)]
 fn many() -> Vec<Image> {
     vec![png(), gif(), png()]
 }
 
-/// Draws many, or fails.
+/// Draws several images, and may fail.
 #[tool(read_only)]
 fn many_or_fails() -> Result<Vec<Image>, ToolError> {
     Ok(vec![png(), gif()])
 }
 
-/// Draws with a caption.
+/// Draws an image with a caption.
 #[tool(read_only)]
 fn captioned() -> (String, Image) {
     ("A red pixel".to_owned(), png())
 }
 
-/// Draws pages with captions.
+/// Draws several images with captions.
 #[tool(read_only)]
 fn pages() -> Result<Vec<(String, Image)>, ToolError> {
     Ok(vec![("One".to_owned(), png()), ("Two".to_owned(), gif())])
 }
 
-/// Draws perhaps.
+/// Returns an optional image.
 #[tool(read_only)]
 fn perhaps() -> Option<Image> {
     Some(png())
 }
 
-/// Draws nothing.
+/// Returns no image.
 #[tool(read_only)]
 fn nothing() -> Option<Image> {
     None
 }
 
-/// Draws nothing, many times.
+/// Returns an empty list of images.
 #[tool(read_only)]
 fn none_of_many() -> Vec<Image> {
     Vec::new()
 }
 
-/// Chooses the parts.
+/// Returns a list of parts.
 #[tool(read_only)]
 fn chosen() -> Vec<Part> {
     vec![
@@ -86,31 +86,31 @@ fn chosen() -> Vec<Part> {
     ]
 }
 
-/// Chooses one part.
+/// Returns one part.
 #[tool(read_only)]
 fn one_part() -> Result<Part, ToolError> {
     Ok(gif().into())
 }
 
-/// Says what the model reads.
+/// Returns the view for the model.
 #[tool(read_only)]
 fn view() -> ModelOutput {
     ModelOutput::parts([Part::text("see"), png().into()])
 }
 
-/// Says what the model reads, or fails.
+/// Returns the view for the model, and may fail.
 #[tool(read_only)]
 fn view_or_fails() -> Result<ModelOutput, ToolError> {
     Ok(ModelOutput::parts([Part::text("see"), png().into()]))
 }
 
-/// Says a text.
+/// Returns a text as the view for the model.
 #[tool(read_only)]
 fn text_view() -> ModelOutput {
     ModelOutput::text("three hits")
 }
 
-/// Draws step by step.
+/// Draws images step by step.
 #[tool(read_only)]
 fn stepwise() -> ToolStream<Image, Image> {
     tool_stream! {
@@ -150,13 +150,13 @@ fn report() -> Report {
     }
 }
 
-/// Reports.
+/// Returns a report.
 #[tool(read_only)]
 fn nested() -> Result<Report, ToolError> {
     Ok(report())
 }
 
-/// Reports in short.
+/// Returns a short report.
 #[tool(read_only)]
 fn small() -> Result<Report, ToolError> {
     Ok(Report {
@@ -168,13 +168,13 @@ fn small() -> Result<Report, ToolError> {
 /// A described output with an image.
 #[derive(Serialize, StrictSchema)]
 struct Described {
-    /// What it shows.
+    /// The title of the chart.
     title: String,
-    /// The chart.
+    /// The chart as an image.
     chart: Image,
 }
 
-/// Reports with a schema.
+/// Returns a report with a schema.
 #[tool(read_only)]
 fn described() -> Described {
     Described {
@@ -200,13 +200,13 @@ enum Choice {
     Picture(Image),
 }
 
-/// Chooses.
+/// Returns a tagged choice.
 #[tool(read_only)]
 fn tagged() -> Result<Choice, ToolError> {
     Ok(Choice::Picture(png()))
 }
 
-/// Reports within bounds.
+/// Returns a bounded report.
 #[tool(read_only)]
 fn bounded() -> Result<Bounded<Report, 40>, ToolError> {
     Ok(report().into())
@@ -424,7 +424,7 @@ fn outputs_with_files_have_no_schema() {
 fn dynamic() -> Toolset {
     let schema =
         json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
-    let of = |name: &str| (name.to_owned(), "Draws.".to_owned(), schema.clone());
+    let of = |name: &str| (name.to_owned(), "Draws an image.".to_owned(), schema.clone());
     let (name, about, takes) = of("image");
     let image = DynamicTool::new(name, about, takes, |_: Value, _| async {
         Ok::<_, ToolError>(png())
@@ -456,7 +456,7 @@ async fn dynamic_tools_show_their_files() {
     );
 }
 
-/// Shows parts that no provider takes.
+/// Returns parts that no provider accepts.
 #[tool(read_only)]
 fn broken_parts() -> ModelOutput {
     ModelOutput::parts([
@@ -469,7 +469,7 @@ fn broken_parts() -> ModelOutput {
     ])
 }
 
-/// Shows more than a request holds.
+/// Returns more files than a request can hold.
 #[tool(read_only)]
 fn too_many() -> Result<Vec<File>, ToolError> {
     let file = File::new("application/zip", vec![0; 12 << 20])?;

@@ -84,7 +84,7 @@ impl tool_core::TokenSource for Tokens {
     }
 }
 
-/// Gets a token.
+/// Gets an OAuth token.
 #[tool(read_only)]
 async fn get_token(oauth: &OAuth) -> Result<u32, ToolError> {
     oauth.token("drive").await?;

@@ -17,13 +17,13 @@ use tool_core::{DynamicTool, ErrorKind, Layer, Rules, Shown, ToolsetError};
 /// Searches the docs.
 #[tool(category = "web", title = "Search", example("A plain lookup", { "query": "serde" }))]
 async fn search(
-    /// What for.
+    /// The text to search for.
     query: String,
 ) -> String {
     query
 }
 
-/// Says who runs.
+/// Returns the principal.
 #[tool]
 async fn whoami(cx: &ToolContext) -> String {
     cx.tool_name().unwrap_or_default().to_owned()
@@ -32,10 +32,10 @@ async fn whoami(cx: &ToolContext) -> String {
 mod chief {
     use tool_core::prelude::*;
 
-    /// Searches better.
+    /// Searches the docs with a better engine.
     #[tool]
     pub(super) async fn search(
-        /// What for.
+        /// The text to search for.
         query: String,
     ) -> String {
         format!("better {query}")

@@ -16,7 +16,7 @@ use tool_core::{DynamicTool, ErrorKind, Layer, Rules, ToolsetError};
 /// Sends a message to one person by electronic mail.
 #[tool(category = "post")]
 fn send_mail(
-    /// The address.
+    /// The address of the recipient.
     to: String,
 ) -> String {
     format!("sent to {to}")
@@ -36,7 +36,7 @@ fn list_pull_requests(
 fn delete_branch(
     /// The repository, as owner/name.
     repository: String,
-    /// The branch.
+    /// The name of the branch.
     branch: String,
 ) -> String {
     format!("{repository}/{branch} is gone")

@@ -58,7 +58,7 @@ impl EffectLedger for Shaky {
     pass_on!(self => self.0; renew end resolve sweep list);
 }
 
-/// Sends a parcel; the first one is lost on the way.
+/// Sends a parcel; the first one is lost in transit.
 #[tool(timeout = "200ms")]
 async fn parcel(mailbox: &Mailbox) -> usize {
     mailbox.send();

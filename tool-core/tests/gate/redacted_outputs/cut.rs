@@ -67,12 +67,12 @@ async fn output_schema_error_shows_no_part_of_a_secret() {
     }
 }
 
-/// Takes a number.
+/// Returns a number.
 #[tool]
 async fn number(
-    /// The number.
+    /// The number to return.
     n: u32,
-    /// Something.
+    /// A text from the model.
     #[arg(audit = preview)]
     text: String,
 ) -> u32 {
@@ -109,7 +109,7 @@ async fn texts_are_redacted_before_they_are_truncated() {
     clean(&format!("{rows:?}"), "audit");
 }
 
-/// Fails at length.
+/// Fails with a long error text.
 #[tool]
 async fn fail_at_length(#[secret("key")] key: SecretString) -> Result<u32, ToolError> {
     let text = format!("{}{}", "z".repeat(985), key.expose_secret());
@@ -127,7 +127,7 @@ async fn truncated_audit_error_shows_no_part_of_a_secret() {
     clean(&format!("{rows:?}"), "audit");
 }
 
-/// Gives much.
+/// Returns a long text.
 #[tool]
 async fn much(#[secret("key")] key: SecretString) -> Bounded<String, 100> {
     format!(

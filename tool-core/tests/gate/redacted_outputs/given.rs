@@ -65,14 +65,14 @@ impl TokenSource for Rotating {
 #[tool]
 async fn show_token(
     oauth: &OAuth,
-    /// Of which service.
+    /// The service of the token.
     service: String,
 ) -> Result<String, ToolError> {
     let token = oauth.token(&service).await?;
     Ok(format!("got {}", token.expose_secret()))
 }
 
-/// Has another tool get a token, and shows what it remembers.
+/// Calls a tool that gets a token, and returns the remembered token.
 #[tool]
 async fn outer(
     #[context] uses: Uses<(show_token,)>,
@@ -87,11 +87,11 @@ async fn outer(
     Ok(format!("{inner} which is oauth-0-0123456789"))
 }
 
-/// Says a text that an earlier call has learned.
+/// Returns a text that contains a secret of an earlier call.
 #[tool]
 async fn repeat(
     cx: &ToolContext,
-    /// The text.
+    /// The text to return.
     text: String,
 ) -> String {
     cx.progress(&text);
@@ -147,7 +147,7 @@ async fn oauth_token_too_short_to_redact_is_refused() {
     assert_eq!(result.error().unwrap().kind(), ErrorKind::Unavailable);
 }
 
-/// Shows the key as most tools send it.
+/// Returns the key without white space around it, as most tools send it.
 #[tool]
 async fn trimmed(#[secret("key")] key: SecretString) -> String {
     format!("key={}", key.expose_secret().trim())

@@ -118,10 +118,10 @@ async fn missing_variables_are_redacted() {
     );
 }
 
-/// Asks a person.
+/// Sends a message after an approval.
 #[tool(approval)]
 async fn send(
-    /// To whom.
+    /// The recipient of the message.
     to: String,
 ) -> String {
     to
