@@ -2,13 +2,13 @@
 
 use tool_core::prelude::*;
 
-/// How a greeting sounds.
+/// The tone of a greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
-    /// As among friends.
+    /// A warm tone, as among friends.
     Warm,
-    /// As in a letter.
+    /// A formal tone, as in a letter.
     Formal,
 }
 

@@ -19,7 +19,7 @@ host_value!(Paid, Effect::EXTERNAL);
 #[tool(approval)]
 async fn pay(
     paid: &Paid,
-    /// How much.
+    /// The amount to pay.
     amount: usize,
 ) -> Result<String, ToolError> {
     paid.0.fetch_add(amount, Ordering::SeqCst);
@@ -43,13 +43,13 @@ async fn pay_at_once(#[context] uses: Uses<(pay,)>) -> Result<Vec<String>, ToolE
     Ok(vec![first?, second?])
 }
 
-/// Pays two bills, after a person has said yes to both.
+/// Pays two bills after an approval of both.
 #[tool(approval)]
 async fn pay_approved(#[context] uses: Uses<(pay_both,)>) -> Result<Vec<String>, ToolError> {
     uses.invoke(pay_both {}).await
 }
 
-/// Pays a bill, and says what became of it.
+/// Pays a bill, and reports the outcome.
 #[tool]
 async fn try_to_pay(#[context] uses: Uses<(pay,)>) -> Result<String, ToolError> {
     match uses.invoke(pay { amount: 20 }).await {

@@ -10,20 +10,20 @@ use tool_core::store::{EffectLedger as _, EffectState, MemoryStore, Scope};
 use tool_core::{Effect, Gate, host_value};
 use tool_mcp::{McpServer, StateKey, Waiting};
 
-/// Where to.
+/// The place of a table.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Place {
     /// The city.
     city: String,
-    /// How many people.
+    /// The number of people.
     #[schema(range = 1..=8)]
     people: Option<u32>,
 }
 
-/// Whether to continue.
+/// The answer to a request for confirmation.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Sure {
-    /// Whether.
+    /// Whether the user agrees.
     sure: bool,
 }
 
@@ -42,7 +42,7 @@ host_value!(Looks, Effect::READ);
 async fn find(
     cx: &ToolContext,
     looks: &Looks,
-    /// For which day.
+    /// The day of the booking.
     day: String,
 ) -> Result<String, ToolError> {
     looks.0.fetch_add(1, Ordering::SeqCst);

@@ -12,21 +12,21 @@ use tool_core::prelude::*;
 use tool_core::{Gate, Rules};
 use tool_mcp::{Auth, AuthError, HttpOptions, McpServer, Principal, TokenVerifier, Tools};
 
-/// A sum.
+/// The sum of two numbers.
 #[derive(Serialize, StrictSchema)]
 struct Sum {
     /// The sum.
     sum: u128,
-    /// What was added.
+    /// A description of the sum.
     about: String,
 }
 
 /// Adds two numbers.
 #[tool(read_only)]
 fn add(
-    /// The first.
+    /// The first number.
     z: u64,
-    /// The second.
+    /// The second number.
     a: u64,
 ) -> Sum {
     Sum {
@@ -35,13 +35,13 @@ fn add(
     }
 }
 
-/// Says who asks.
+/// Returns the principal.
 #[tool(read_only)]
 fn whoami(cx: &ToolContext) -> String {
     format!("{:?} in {}", cx.user(), cx.session().is_some())
 }
 
-/// Reads in steps.
+/// Yields numbers in steps.
 #[tool(read_only)]
 fn steps() -> ToolStream<String, u64> {
     tool_stream! {
@@ -62,7 +62,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Waits for ever.
+/// Waits until it is cancelled.
 #[tool(read_only)]
 async fn wait() -> Result<String, ToolError> {
     let _dropped = Dropped;
@@ -71,7 +71,7 @@ async fn wait() -> Result<String, ToolError> {
     Ok(String::new())
 }
 
-/// Takes a moment.
+/// Waits for a short time.
 #[tool(read_only)]
 async fn moment() -> Result<String, ToolError> {
     BEGUN.fetch_add(1, Ordering::SeqCst);

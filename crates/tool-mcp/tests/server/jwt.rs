@@ -30,13 +30,13 @@ const RESOURCE: &str = "https://mcp.example.com/mcp";
 /// The issuer that the test server trusts.
 const ISSUER: &str = "https://login.example.com";
 
-/// Says who asks.
+/// Returns the principal.
 #[tool(read_only)]
 fn whoami(cx: &ToolContext) -> String {
     format!("{:?} in {:?}", cx.user(), cx.workspace())
 }
 
-/// Takes something away.
+/// Takes an item.
 #[tool(read_only)]
 fn take() -> String {
     "taken".to_owned()

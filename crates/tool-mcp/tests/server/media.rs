@@ -17,13 +17,13 @@ fn draw() -> Result<Image, ToolError> {
     Image::base64("image/png", PNG)
 }
 
-/// Says nothing.
+/// Returns a silent sound.
 #[tool(read_only)]
 fn speak() -> Result<Audio, ToolError> {
     Audio::base64("audio/wav", WAV)
 }
 
-/// Writes a file.
+/// Exports a file.
 #[tool(read_only)]
 fn export() -> Result<File, ToolError> {
     Ok(File::new("application/zip", b"PK\x05\x06")?.named("all files.zip"))
@@ -32,9 +32,9 @@ fn export() -> Result<File, ToolError> {
 /// A chart with a title.
 #[derive(Serialize, StrictSchema)]
 struct Report {
-    /// What the chart shows.
+    /// The title of the chart.
     title: String,
-    /// The chart.
+    /// The chart as an image.
     chart: Image,
 }
 

@@ -48,7 +48,7 @@ async fn resumed_stream_of_a_session_begins_after_the_last_event() {
 async fn resumed_stream_of_a_call_begins_after_the_last_event() {
     static STEPS: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
 
-    /// Reads in steps, each when it is let.
+    /// Yields numbers in steps that the test releases.
     #[tool(read_only)]
     fn slow() -> ToolStream<u64, u64> {
         tool_stream! {

@@ -8,21 +8,21 @@ use serde_json::json;
 use tool_core::prelude::*;
 use tool_mcp::McpServer;
 
-/// What was found.
+/// The result of an addition.
 #[derive(Serialize, StrictSchema)]
 struct Sum {
     /// The sum.
     sum: u128,
-    /// How it was made.
+    /// A description of the sum.
     about: String,
 }
 
 /// Adds two numbers.
 #[tool(read_only, title = "Add", category = "sums", tags("small"))]
 fn add(
-    /// The first.
+    /// The first number.
     z: u64,
-    /// The second.
+    /// The second number.
     a: u64,
 ) -> Sum {
     Sum {
@@ -31,16 +31,16 @@ fn add(
     }
 }
 
-/// Counts letters.
+/// Counts the letters of a word.
 #[tool(read_only)]
 fn count(
-    /// The word.
+    /// The word to count.
     word: String,
 ) -> u64 {
     word.chars().count() as u64
 }
 
-/// Says hello.
+/// Returns a greeting.
 #[tool(read_only)]
 fn hello() -> String {
     "hello".to_owned()
@@ -56,7 +56,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Waits for ever.
+/// Waits until it is cancelled.
 #[tool(read_only)]
 async fn wait() -> Result<String, ToolError> {
     let _dropped = Dropped;
@@ -64,7 +64,7 @@ async fn wait() -> Result<String, ToolError> {
     Ok(String::new())
 }
 
-/// Reads in steps.
+/// Yields numbers in steps.
 #[tool(read_only)]
 fn steps() -> ToolStream<String, u64> {
     tool_stream! {
@@ -74,7 +74,7 @@ fn steps() -> ToolStream<String, u64> {
     }
 }
 
-/// Fails.
+/// Always fails.
 #[tool(read_only)]
 fn fail() -> Result<String, ToolError> {
     Err(ToolError::new("the index is being rebuilt"))
@@ -142,10 +142,10 @@ async fn both_protocols_list_and_call_the_same_definition() {
     }
 }
 
-/// Adds a list.
+/// Adds a list of numbers.
 #[tool(read_only)]
 fn total(
-    /// What to add.
+    /// The numbers to add.
     values: Vec<u32>,
 ) -> u32 {
     values.iter().sum()
@@ -383,7 +383,7 @@ async fn modern_protocol_subscription_is_notified_of_changes() {
 // F6: the context of a call may come from a database; if that fails, the client reads the error without the operator's text.
 #[tokio::test]
 async fn context_is_made_by_an_async_fn_that_may_fail() {
-    /// Says who calls.
+    /// Returns the caller.
     #[tool(read_only)]
     fn who(cx: &ToolContext) -> String {
         cx.user().unwrap_or("nobody").to_owned()
@@ -449,7 +449,7 @@ async fn many_calls_that_wait_delay_no_other_message() {
 async fn server_stops_reading_from_a_client_that_reads_nothing() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-    /// Gives a long text.
+    /// Returns a long text.
     #[tool(read_only)]
     fn long() -> String {
         CALLS.fetch_add(1, Ordering::SeqCst);

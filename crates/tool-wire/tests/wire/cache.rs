@@ -12,7 +12,7 @@ use crate::support::{forecast, search};
 /// Sends a mail.
 #[tool]
 async fn send_mail(
-    /// To whom.
+    /// The recipient of the mail.
     to: String,
 ) -> String {
     to

@@ -35,13 +35,13 @@ fn pdf() -> File {
         .named("report.pdf")
 }
 
-/// Draws.
+/// Draws an image.
 #[tool(read_only)]
 fn draw() -> Result<Image, ToolError> {
     Ok(png())
 }
 
-/// Shows all kinds.
+/// Returns a file of every kind.
 #[tool(read_only)]
 fn all_kinds() -> Result<Vec<Part>, ToolError> {
     Ok(vec![
@@ -64,7 +64,7 @@ struct Report {
     chart: Image,
 }
 
-/// Reports.
+/// Returns a report.
 #[tool(read_only)]
 fn report() -> Result<Report, ToolError> {
     Ok(Report {
@@ -73,13 +73,13 @@ fn report() -> Result<Report, ToolError> {
     })
 }
 
-/// Draws at an address.
+/// Returns an image as a URL.
 #[tool(read_only)]
 fn far() -> Result<Image, ToolError> {
     Image::url("image/png", "https://example.com/a.png")
 }
 
-/// Draws what few take.
+/// Draws images that few providers accept.
 #[tool(read_only)]
 fn rare() -> Result<Vec<Image>, ToolError> {
     let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
@@ -89,7 +89,7 @@ fn rare() -> Result<Vec<Image>, ToolError> {
     ])
 }
 
-/// Draws what is too large for two of them.
+/// Draws an image that is too large for two providers.
 #[tool(read_only)]
 fn large() -> Result<Image, ToolError> {
     Image::new("image/png", vec![0; 5_000_000])

@@ -11,7 +11,7 @@ fn fields(offer: &Offer) -> String {
     serde_json::to_string(offer).unwrap()
 }
 
-const FORECAST: &str = "Tells the weather.";
+const FORECAST: &str = "Returns the weather.";
 const EXAMPLES: &str = r#"\n\nExamples:\n- Over a weekend: {\"city\":\"Basel\",\"days\":2}\n- As long as it goes: {\"city\":\"\\\"Bern\\\"\"}"#;
 
 // The list of every provider has `strict` set, and the examples where the provider has a place for them.
@@ -243,7 +243,7 @@ fn non_strict_tool_differs_only_in_its_strict_flag() {
     assert_eq!(unknown, OfferError::NoSuchTool("forcast".to_owned()));
 }
 
-/// Says `","strict":true,"parameters":` and `","input_schema":`, which its description quotes.
+/// Has `","strict":true,"parameters":` and `","input_schema":` in its description.
 #[tool]
 async fn quoted() -> u8 {
     0

@@ -262,7 +262,7 @@ async fn invalid_part_is_refused_with_a_fix() {
     assert!(turns.say(png(&long), &cx("t")).await.is_err());
 }
 
-/// Draws.
+/// Draws an image.
 #[tool(to_model_output = drawn)]
 async fn draw() -> Vec<u8> {
     vec![1]

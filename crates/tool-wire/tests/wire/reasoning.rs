@@ -8,7 +8,7 @@ use tool_core::turn::{ModelMessage, Turn, Turns};
 use tool_wire::ui::{Chunk, Writer};
 use tool_wire::{Delta, ModelReply, Provider, WireError};
 
-/// Looks something up.
+/// Looks a number up.
 #[tool(read_only)]
 async fn look_up() -> u32 {
     7

@@ -6,13 +6,13 @@ use tool_core::turn::ModelMessage;
 use tool_core::{ErrorKind, Part};
 use tool_wire::{Provider, RequestMessages, WireError};
 
-/// Gives a text.
+/// Returns a text.
 #[tool]
 async fn text() -> &'static str {
     "plain \"text\""
 }
 
-/// Gives an object.
+/// Returns an object.
 #[tool]
 async fn object() -> Sum {
     Sum {
@@ -20,26 +20,26 @@ async fn object() -> Sum {
     }
 }
 
-/// A sum.
+/// The sum of some numbers.
 #[derive(Debug, Serialize, StrictSchema)]
 pub(crate) struct Sum {
-    /// It.
+    /// The sum as a whole number.
     pub(crate) sum: u64,
 }
 
-/// Gives a list.
+/// Returns a list.
 #[tool]
 async fn list() -> Vec<u8> {
     vec![1, 2]
 }
 
-/// Fails.
+/// Always fails.
 #[tool]
 async fn broken() -> Result<u8, ToolError> {
     Err(ToolError::new("the index is being rebuilt"))
 }
 
-/// Is denied.
+/// Is always denied.
 #[tool]
 async fn denied() -> Result<u8, ToolError> {
     Err(ToolError::of(
@@ -48,10 +48,10 @@ async fn denied() -> Result<u8, ToolError> {
     ))
 }
 
-/// Something to show.
+/// An output with files.
 #[derive(Debug, Serialize, StrictSchema)]
 pub(crate) struct Shown {
-    /// Its name.
+    /// The name of the output.
     pub(crate) name: String,
 }
 
@@ -75,7 +75,7 @@ fn parts(_: &Shown) -> ModelOutput {
     ])
 }
 
-/// Gives files.
+/// Returns files.
 #[tool(to_model_output = parts)]
 async fn files() -> Shown {
     Shown {

@@ -3,30 +3,30 @@
 use tool_core::prelude::*;
 use tool_wire::{ModelReply, Provider, ReplyStream, WireError};
 
-/// Tells the weather.
+/// Returns the weather.
 #[tool(
     read_only,
     example("Over a weekend", { "city": "Basel", "days": 2 }),
     example("As long as it goes", { "city": "\"Bern\"" }),
 )]
 pub(crate) async fn forecast(
-    /// The city's name.
+    /// The name of the city.
     city: String,
-    /// How many days.
+    /// The number of days.
     #[arg(default = 1, range = 1..=10)]
     days: u32,
 ) -> String {
     format!("{city}: {days} days of rain")
 }
 
-/// Searches.
+/// Searches an index.
 #[tool(read_only)]
 pub(crate) async fn search(
-    /// What for.
+    /// The text to search for.
     query: String,
-    /// Where to stop.
+    /// The limits of the search.
     limits: Vec<f64>,
-    /// Word by word.
+    /// Whether only exact matches count.
     exact: bool,
 ) -> Result<Vec<String>, ToolError> {
     if exact {
@@ -38,10 +38,10 @@ pub(crate) async fn search(
     Err(ToolError::new("only exact searches are possible"))
 }
 
-/// Fetches.
+/// Fetches a page.
 #[tool(providers(openai, mcp, json_schema))]
 pub(crate) async fn fetch(
-    /// What.
+    /// The path of the page.
     path: String,
 ) -> String {
     path

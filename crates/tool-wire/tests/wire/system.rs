@@ -21,7 +21,7 @@ async fn stored(store: &MemoryStore, conversation: &str) -> Vec<Message> {
     ThreadStore::read(store, &thread, None).await.unwrap()
 }
 
-/// Looks something up.
+/// Looks a number up.
 #[tool(read_only)]
 async fn look_up() -> u32 {
     7

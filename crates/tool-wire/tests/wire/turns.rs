@@ -144,10 +144,10 @@ async fn turns_refuse_the_calls_of_a_truncated_answer() {
     assert_eq!(written.messages[0].get().matches("was cut off").count(), 2);
 }
 
-/// Something to show.
+/// An output with an image.
 #[derive(Debug, Serialize, StrictSchema)]
 pub(crate) struct Shown {
-    /// Its name.
+    /// The name of the output.
     pub(crate) name: String,
 }
 
@@ -158,7 +158,7 @@ fn chart(_: &Shown) -> ModelOutput {
     ])
 }
 
-/// Draws.
+/// Draws an image.
 #[tool(to_model_output = chart)]
 async fn draw() -> Shown {
     Shown {
@@ -166,7 +166,7 @@ async fn draw() -> Shown {
     }
 }
 
-/// Counts.
+/// Returns the count.
 #[tool(to_model_output = three)]
 async fn tally() -> Shown {
     Shown {

@@ -14,9 +14,9 @@ use crate::support::recorded;
 /// Sends a mail.
 #[tool(approval, title = "Send a mail")]
 async fn send_mail(
-    /// To whom.
+    /// The recipient of the mail.
     to: String,
-    /// How large.
+    /// The size of the mail.
     #[arg(default = 1)]
     size: u32,
 ) -> String {
@@ -33,13 +33,13 @@ fn count() -> ToolStream<u8, String> {
     }
 }
 
-/// Fails.
+/// Always fails.
 #[tool(read_only)]
 async fn fail() -> Result<u8, ToolError> {
     Err(ToolError::new("the disk is full"))
 }
 
-/// Looks it up.
+/// Looks a number up.
 #[tool(read_only)]
 async fn look_up(cx: &ToolContext) -> Result<u8, ToolError> {
     cx.cite(Citation::new("handbook", "a.md").retrieved_at("2026-03-01T09:30:00Z")?);
