@@ -13,7 +13,7 @@ use tool_mcp::McpServer;
 use tool_mcp::client::{McpClient, McpLock, McpTools, mcp_tools};
 use tool_mcp::rmcp::transport::TokioChildProcess;
 
-/// Finds a word in the notes. Use it before you say what they hold.
+/// Finds a word in the notes. Use it before you describe their contents.
 #[tool(read_only)]
 fn find(
     /// The word to search for.

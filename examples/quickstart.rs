@@ -15,12 +15,12 @@ pub enum Lang {
     Python,
 }
 
-/// One page that was found.
+/// A page that was found.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Hit {
-    /// Title of the page.
+    /// The title of the page.
     pub title: String,
-    /// How well it fits, from 0 to 1.
+    /// The quality of the match, from 0 to 1.
     pub score: f64,
 }
 
@@ -36,7 +36,7 @@ pub async fn search_docs(
     /// How many hits to return.
     #[arg(default = 2, range = 1..=50)]
     limit: u32,
-    /// Only pages about this language.
+    /// The language of the pages; null for all languages.
     lang: Option<Lang>,
 ) -> Result<Vec<Hit>, ToolError> {
     let about = lang.map_or(String::new(), |lang| format!(" ({lang:?})"));
@@ -47,17 +47,17 @@ pub async fn search_docs(
     Ok((1..=limit).map(hit).collect())
 }
 
-/// What a survey is doing.
+/// The progress of a survey.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Step {
-    /// Pages read so far.
+    /// The number of pages read so far.
     pub pages: u32,
 }
 
-/// What a survey found.
+/// The result of a survey.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Report {
-    /// One sentence for the model.
+    /// A sentence for the model.
     pub summary: String,
     /// Every page, for the client.
     pub pages: Vec<String>,
@@ -66,7 +66,7 @@ pub struct Report {
 /// Reads every page about a topic and reports. Use it for questions that one page does not answer.
 #[tool(to_model_output = brief)]
 pub fn survey(
-    /// What to look into.
+    /// The topic of the survey.
     topic: String,
 ) -> ToolStream<Step, Report> {
     tool_stream! {

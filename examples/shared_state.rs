@@ -9,14 +9,14 @@ use std::{
 
 use tool_core::{Reads, Writes, prelude::*};
 
-/// Notes by their titles.
+/// The notes, by their titles.
 pub type Notes = Arc<Mutex<BTreeMap<String, String>>>;
 
 /// Finds a note by its title.
 #[tool(read_only)]
 pub fn find_note(
     notes: &Reads<Notes>,
-    /// Title of the note.
+    /// The title of the note.
     title: String,
 ) -> Result<String, ToolError> {
     let notes = notes
@@ -32,7 +32,7 @@ pub fn find_note(
 #[tool(idempotent)]
 pub fn write_note(
     notes: &Writes<Notes>,
-    /// Title of the note.
+    /// The title of the note.
     title: String,
     /// The text of the note.
     text: String,

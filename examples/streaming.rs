@@ -7,14 +7,14 @@ use std::time::Duration;
 use futures::StreamExt;
 use tool_core::prelude::*;
 
-/// How far an import is.
+/// The progress of an import.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Progress {
     /// The number of rows that were read.
     pub rows: u32,
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Imported {
     /// The number of rows in the file.
@@ -36,7 +36,7 @@ impl ToModelOutput for Imported {
 /// Imports a table. Use it once per table.
 #[tool(timeout = "5s")]
 pub fn import(
-    /// Name of the table.
+    /// The name of the table.
     table: String,
 ) -> ToolStream<Progress, Imported> {
     tool_stream! {
@@ -58,7 +58,7 @@ pub fn import(
 #[tool]
 pub async fn count(
     cx: &ToolContext,
-    /// Name of the table.
+    /// The name of the table.
     table: String,
 ) -> Result<usize, ToolError> {
     cx.progress(&format!("opening {table}"));

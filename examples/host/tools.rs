@@ -17,7 +17,7 @@ pub(crate) fn unpaid_invoices() -> Vec<u32> {
 #[tool]
 pub(crate) async fn send_invoice(
     _mailer: &Mailer,
-    /// Number of the invoice.
+    /// The number of the invoice.
     number: u32,
 ) -> String {
     format!("invoice {number} is on its way")
@@ -26,7 +26,7 @@ pub(crate) async fn send_invoice(
 /// Removes an invoice for good.
 #[tool(destructive)]
 pub(crate) fn remove_invoice(
-    /// Number of the invoice.
+    /// The number of the invoice.
     number: u32,
 ) -> u32 {
     number
@@ -41,11 +41,11 @@ pub(crate) fn change_account(
     iban
 }
 
-/// Looks up what a currency costs in euros.
+/// Returns the value of one unit of a currency in euros.
 #[tool(read_only)]
 pub(crate) async fn exchange_rate(
     #[secret("rates_key")] key: SecretString,
-    /// Code of the currency.
+    /// The code of the currency.
     currency: String,
 ) -> Result<f64, ToolError> {
     let key = key.expose_secret();

@@ -15,16 +15,16 @@ use tool_core::prelude::*;
 pub enum Shape {
     /// A circle.
     Circle {
-        /// Its radius.
+        /// The radius of the circle.
         radius: f64,
     },
     /// A label.
     Label {
-        /// Its text.
+        /// The text of the label.
         #[schema(length = 1..=8, pattern = "^[a-z]+$")]
         text: String,
     },
-    /// Nothing.
+    /// A shape without fields.
     Nothing,
 }
 
@@ -55,21 +55,21 @@ pub enum Lang {
 pub struct Record {
     /// A language.
     pub lang: Lang,
-    /// Tags.
+    /// The tags of the record.
     #[schema(max_items = 4)]
     pub tags: BTreeSet<String>,
     /// A day.
     #[schema(format = "date")]
     pub day: Option<String>,
-    /// Parts of a whole.
+    /// A part of a whole.
     #[schema(range = 0.0..=1.0, multiple_of = 0.05)]
     pub part: f64,
-    /// How often.
+    /// The number of repetitions.
     #[schema(default = 3)]
     pub often: u8,
 }
 
-/// Takes everything.
+/// Takes arguments of many types.
 #[tool]
 pub fn take(
     /// A number.
@@ -77,11 +77,11 @@ pub fn take(
     number: Option<i32>,
     /// A shape.
     shape: Option<Shape>,
-    /// Values.
+    /// A list of values.
     values: Vec<Value>,
     /// A record.
     record: Record,
-    /// How long.
+    /// The time to wait.
     wait: Option<Duration>,
 ) -> Result<String, ToolError> {
     Ok(format!("{number:?} {shape:?} {values:?} {record:?} {wait:?}"))

@@ -15,7 +15,7 @@ use tool_core::{Audit, Gate, Sweeper};
 /// Reads a page.
 #[tool(read_only)]
 async fn page(
-    /// Which.
+    /// The number of the page.
     number: u32,
 ) -> u32 {
     number

@@ -12,12 +12,12 @@ use stand_in::StandIn;
 use tool_async_openai::{chat, responses};
 use tool_core::prelude::*;
 
-/// Says how warm it is.
+/// Returns the temperature in a city.
 #[tool(read_only, example("In Rome", { "city": "Rome", "days": 2 }))]
 fn temperature(
     /// The city.
     city: String,
-    /// How many days ahead.
+    /// The number of days ahead.
     #[arg(range = 0..=7)]
     days: u8,
 ) -> Result<String, ToolError> {
@@ -27,7 +27,7 @@ fn temperature(
     Ok(format!("{city} in {days} days: 21"))
 }
 
-/// Only others are offered this one.
+/// Is offered to other providers only.
 #[tool(providers(anthropic))]
 fn elsewhere() -> u8 {
     0

@@ -12,18 +12,18 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(rename_all = "lowercase")]
 enum Day {
-    /// The first.
+    /// The first day of the week.
     Monday,
-    /// The last.
+    /// The last day of the week.
     Sunday,
 }
 
-/// Says how warm it is.
+/// Returns the temperature in a city.
 #[tool(read_only, example("In Rome", { "city": "Rome", "days": 2 }))]
 fn temperature(
     /// The city.
     city: String,
-    /// How many days ahead.
+    /// The number of days ahead.
     #[arg(range = 0..=7)]
     days: u8,
     /// A day to compare with.

@@ -10,12 +10,12 @@ use tool_core::Rules;
 use tool_core::policy::{Condition, Policy, Rule};
 use tool_core::prelude::*;
 
-/// Says how warm it is.
+/// Returns the temperature in a city.
 #[tool(read_only, example("In Rome", { "city": "Rome", "days": 2 }))]
 fn temperature(
     /// The city.
     city: String,
-    /// How many days ahead.
+    /// The number of days ahead.
     #[arg(range = 0..=7)]
     days: u8,
 ) -> Result<String, ToolError> {
