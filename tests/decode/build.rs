@@ -1188,24 +1188,24 @@ const HELPED: &[&str] = &[
 const GENERICS: &str = r#"
 #[derive(@)]
 pub struct Page<T> {
-    /// Items.
+    /// The items of the list.
     #[schema(max_items = 3)]
     items: Vec<T>,
-    /// One more.
+    /// One more item.
     last: Option<T>,
-    /// Next.
+    /// The next page.
     #[serde(default)]
     next: Option<String>,
 }
 #[derive(@)]
 #[serde(rename_all = "camelCase")]
 pub struct Pair<A, B> {
-    /// Left.
+    /// The left side.
     left_side: A,
-    /// Right.
+    /// The right side.
     #[serde(rename = "Right")]
     right_side: B,
-    /// A limit.
+    /// The limit of the pair.
     #[schema(default = 10, range = 1..=50)]
     limit: u16,
     #[serde(skip)]
@@ -1215,9 +1215,9 @@ pub struct Pair<A, B> {
 #[serde(tag = "kind")]
 pub enum Outcome<T, E> {
     Done {
-        /// Value.
+        /// The value of the record.
         value: T,
-        /// Perhaps another.
+        /// An optional second value.
         other: Option<T>,
     },
     Failed(Pair<E, bool>),
@@ -1229,9 +1229,9 @@ pub enum Either<A, B> {
     Left(A),
     Right(B),
     Both {
-        /// Left.
+        /// The left value.
         a: A,
-        /// Right.
+        /// The right value.
         b: B,
     },
 }
@@ -1253,7 +1253,7 @@ pub struct Wrapped<T> {
 pub struct Holds<T>(T);
 #[derive(@)]
 pub struct Fixed<T> {
-    /// Items.
+    /// The two items.
     items: [T; 2],
 }
 "#;

@@ -29,12 +29,12 @@ impl<'de> Deserialize<'de> for Even {
 /// A record that serde reads in the types of both modules.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Point {
-    /// North.
+    /// Degrees to the north.
     north: f64,
-    /// East.
+    /// Degrees to the east.
     #[schema(default = 0.5)]
     east: f64,
-    /// How long.
+    /// The time to wait.
     wait: Option<Duration>,
 }
 

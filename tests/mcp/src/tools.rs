@@ -59,7 +59,7 @@ fn test_multiple_content_types() -> Vec<Part> {
     ]
 }
 
-/// Fails.
+/// Always fails.
 #[tool(read_only)]
 fn test_error_handling() -> Result<String, ToolError> {
     Err(ToolError::new(
@@ -86,7 +86,7 @@ fn test_tool_with_progress() -> ToolStream<Progress, String> {
     }
 }
 
-/// Takes a moment, so that a client may come back meanwhile.
+/// Waits for a moment, so that a client may reconnect meanwhile.
 #[tool(read_only)]
 async fn test_reconnection() -> Result<String, ToolError> {
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -150,7 +150,7 @@ async fn test_trigger_prompt_change(server: &Served) -> Result<String, ToolError
     Ok("Prompt list change triggered".to_owned())
 }
 
-/// Waits until it is given up.
+/// Waits until it is cancelled.
 #[tool(read_only)]
 async fn wait_for_ever() -> Result<String, ToolError> {
     struct Gone;
@@ -164,19 +164,19 @@ async fn wait_for_ever() -> Result<String, ToolError> {
     Ok(String::new())
 }
 
-/// A sum.
+/// The result of an addition.
 #[derive(Serialize, StrictSchema)]
 struct Sum {
-    /// What the numbers give together.
+    /// The sum of the numbers.
     sum: i64,
 }
 
 /// Adds two numbers.
 #[tool(read_only, title = "Add")]
 fn add(
-    /// The first.
+    /// The first number.
     a: i64,
-    /// The second.
+    /// The second number.
     #[arg(default = 1, range = 0..=1000)]
     b: i64,
 ) -> Sum {

@@ -27,7 +27,7 @@ tool_core::host_value!(Outbox, Effect::WRITE);
 /// Reads a page.
 #[tool(read_only)]
 async fn page(
-    /// Which.
+    /// The number of the page.
     number: u32,
 ) -> u32 {
     number
@@ -37,7 +37,7 @@ async fn page(
 #[tool]
 async fn send(
     _outbox: &Outbox,
-    /// To whom.
+    /// The recipient of the message.
     to: String,
 ) -> String {
     to

@@ -554,7 +554,7 @@ async fn a_large_file_is_migrated_in_time() {
 struct Sent(Arc<AtomicU32>);
 tool_core::host_value!(Sent, Effect::WRITE);
 
-/// Sends something.
+/// Sends a message.
 #[tool(approval)]
 async fn send(sent: &Sent) -> String {
     sent.0.fetch_add(1, Ordering::SeqCst);

@@ -6,23 +6,23 @@ use serde_json::json;
 use tool_core::StrictSchema;
 use tool_core::prelude::*;
 
-/// Where a service listens.
+/// The address of a service.
 #[derive(Debug, PartialEq, Serialize, StrictSchema)]
 #[schema(deserialize)]
 struct Service {
-    /// Name of the host.
+    /// The name of the host.
     #[schema(length = 1..=20)]
     host: String,
     /// The field `port` of `Service`.
     #[schema(default = 8080, range = 1024..=65535)]
     port: u16,
-    /// How long a request may take.
+    /// The time limit of a request.
     patience: Option<Wait>,
-    /// The field `speaks` of `Service`: what it speaks.
+    /// The protocol of the service.
     speaks: Vec<Protocol>,
 }
 
-/// The record `Wait` of this test: seconds.
+/// A number of seconds to wait.
 #[derive(Debug, PartialEq, Serialize, StrictSchema)]
 #[schema(deserialize)]
 struct Wait(#[schema(range = 1..=60)] u32);
@@ -39,11 +39,11 @@ enum Protocol {
     Grpc,
 }
 
-/// A page of anything.
+/// A page of items.
 #[derive(Debug, PartialEq, Serialize, StrictSchema)]
 #[schema(deserialize)]
 struct Page<T> {
-    /// What is on it.
+    /// The items on the page.
     items: Vec<T>,
 }
 
@@ -116,9 +116,9 @@ fn generic_types_are_read_too() {
 /// Starts a service, for this test.
 #[tool(read_only)]
 async fn start_service(
-    /// Which.
+    /// The service to connect to.
     service: Service,
-    /// The argument `later` of the tool: later ones.
+    /// The services to connect to later.
     later: Page<Service>,
 ) -> usize {
     usize::from(service.port) + later.items.len()

@@ -14,14 +14,14 @@ use tool_core::StrictSchema;
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[schema(json_schema)]
 struct Query {
-    /// What to look for.
+    /// The text to search for.
     #[schema(length = 1..=80)]
     text: String,
     /// The field `limit` of `Query`.
     #[serde(default = "ten")]
     #[schema(default = 10)]
     limit: u32,
-    /// The field `start` of `Query`: from where.
+    /// The position at which the search starts.
     #[serde(
         rename(serialize = "begin", deserialize = "start"),
         skip_serializing_if = "Option::is_none"

@@ -42,13 +42,13 @@ mod shadowed {
     #[derive(Derive)]
     #[schema(json_schema)]
     pub(crate) struct Record<T> {
-        /// Kind.
+        /// The kind of the record.
         #[schema(range = 1.., allow(variant-alias), default = 2)]
         #[serde(alias = "b")]
         pub(crate) r#type: u8,
         /// The field `item` of `Record`.
         pub(crate) item: T,
-        /// Text.
+        /// The text of the record.
         #[schema(pattern = "^a$", length = 1..=2)]
         pub(crate) text: Text,
     }
@@ -77,36 +77,36 @@ mod renamed {
     #[derive(sdk::StrictSchema)]
     #[schema(crate = crate::lints::renamed::sdk)]
     pub(crate) struct Record {
-        /// Numbers.
+        /// The numbers of the record.
         #[schema(default = [1])]
         pub(crate) numbers: Vec<u16>,
     }
 }
 
-/// Lower case, and itself inside.
+/// A type with a lower-case name that contains itself.
 #[allow(non_camel_case_types, reason = "the test is about the name")]
 #[derive(tool_core::StrictSchema, Serialize)]
 pub struct node {
-    /// The field `kids` of `node`: inside.
+    /// The nodes inside this node.
     pub kids: Vec<Self>,
 }
 
-/// No longer in use.
+/// A type that is no longer in use.
 #[deprecated]
 #[derive(tool_core::StrictSchema)]
 pub struct Old {
-    /// Numbers.
+    /// The numbers of the record.
     #[deprecated]
     pub numbers: Vec<u16>,
-    /// Left out by the compiler.
+    /// A field that the compiler leaves out.
     #[cfg(any())]
     pub off: NotThere,
-    /// The field `on` of `Old`: left in.
+    /// A field that the compiler keeps.
     #[cfg(not(any()))]
     pub on: u8,
 }
 
-/// No `Serialize`, so it cannot be returned, and yet compiles.
+/// A type without `Serialize`, which cannot be returned but compiles.
 #[derive(tool_core::StrictSchema)]
 pub struct Quiet {
     /// The field `number` of `Quiet`.
@@ -121,14 +121,14 @@ fn may_be_returned<T: IntoOutput>() {}
 fn strict_lints_and_shadowed_names() {
     use tool_core::StrictSchema;
 
-    /// The record `Local` of this test: in a fn.
+    /// A record that is declared in a fn.
     #[derive(StrictSchema, Serialize)]
     struct Local {
-        /// The field `inner` of `Local`: inside.
+        /// The inner enum.
         inner: Option<Inner>,
     }
 
-    /// In a fn as well.
+    /// An enum that is declared in a fn.
     #[derive(StrictSchema, Serialize)]
     enum Inner {
         A,

@@ -38,26 +38,26 @@ struct Note(#[schema(length = 1..)] Option<String>);
 /// Readers in the fields of a record.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Paint {
-    /// The field `first` of `Paint`: by `with`.
+    /// A number that serde reads by `with`.
     #[serde(with = "hex")]
     #[schema(as = Option<String>)]
     first: Option<u32>,
-    /// The field `second` of `Paint`: by `deserialize_with`.
+    /// A number that serde reads by `deserialize_with`.
     #[serde(deserialize_with = "hex::deserialize")]
     #[schema(as = Option<String>, pattern = "^[0-9a-z]+$")]
     second: Option<u32>,
-    /// By a type that is no `Option`.
+    /// A colour, whose type is not an `Option`.
     #[schema(as = Option<String>)]
     third: Colour,
-    /// The field `fourth` of `Paint`: with serde's default.
+    /// A number with serde's default.
     #[serde(with = "hex", default)]
     #[schema(as = Option<String>)]
     fourth: Option<u32>,
-    /// With a stated default.
+    /// A number with a stated default.
     #[serde(with = "hex")]
     #[schema(as = Option<String>, default = "ff")]
     fifth: Option<u32>,
-    /// The field `note` of `Paint`: a newtype.
+    /// A newtype of the paint.
     note: Note,
     /// A newtype with bounds around it.
     #[schema(length = ..=9)]
@@ -86,7 +86,7 @@ impl Paint {
 #[derive(Debug, Default, Deserialize, StrictSchema)]
 #[serde(default)]
 struct Filled {
-    /// The field `filled` of `Filled`: by `with`.
+    /// A number that serde reads by `with`.
     #[serde(with = "hex")]
     #[schema(as = Option<String>)]
     filled: Option<u32>,
@@ -97,7 +97,7 @@ struct Filled {
 #[serde(tag = "kind")]
 enum Coat {
     Plain {
-        /// The field `tint` of `Plain`: by `with`.
+        /// A colour that serde reads by `with`.
         #[serde(with = "hex")]
         #[schema(as = Option<String>)]
         tint: Option<u32>,
@@ -110,7 +110,7 @@ enum Coat {
 #[schema(allow(external-tag))]
 enum Layer {
     Plain {
-        /// The field `tint` of `Plain`: by `with`.
+        /// A colour that serde reads by `with`.
         #[serde(with = "hex")]
         #[schema(as = Option<String>)]
         tint: Option<u32>,
@@ -126,7 +126,7 @@ struct Flat {
     filled: Filled,
     /// The field `coats` of `Flat`.
     coats: Vec<Coat>,
-    /// The field `layer` of `Flat`: one more.
+    /// The flattened layer.
     layer: Layer,
 }
 
@@ -172,10 +172,10 @@ fn paint_arguments(
     /// A type that is no `Option`.
     #[arg(as = Option<String>)]
     colour: Colour,
-    /// The argument `other` of the tool: with a default.
+    /// An argument with a default.
     #[arg(as = Option<String>, default = "ff")]
     other: Colour,
-    /// The argument `note` of the tool: a newtype.
+    /// An argument that is a newtype.
     note: Note,
 ) -> String {
     format!("{} {} {:?}", colour.0, other.0, note.0)
@@ -235,7 +235,7 @@ async fn absent_key_is_null_in_variants_and_flattened_records() {
     );
 }
 
-/// The record `Even` of this test: even numbers.
+/// An even number.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(try_from = "u32")]
 #[schema(as = u32)]
@@ -255,7 +255,7 @@ impl TryFrom<u32> for Even {
 /// The record `Basket` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Basket {
-    /// How many of each.
+    /// The counts of the items.
     #[serde(rename = "of_each")]
     counts: Vec<Even>,
     /// The field `tint` of `Basket`.
@@ -276,9 +276,9 @@ enum Tint {
 /// Counts baskets, for this test.
 #[tool]
 fn baskets(
-    /// The argument `all` of the tool: baskets.
+    /// The baskets to count.
     all: Vec<Basket>,
-    /// The argument `one` of the tool: one number.
+    /// A single number.
     one: Even,
 ) -> u32 {
     let tint = |basket: &Basket| match &basket.tint {

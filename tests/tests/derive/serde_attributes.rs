@@ -30,14 +30,14 @@ macro_rules! conventions {
         struct $record {
             /// The argument `word` of the tool.
             word: u16,
-            /// The argument `some_more_words` of the tool: some words.
+            /// An argument of several words.
             some_more_words: u16,
-            /// The argument `version_2_b` of the tool: with a digit.
+            /// An argument with a digit in its name.
             version_2_b: u16,
             /// The argument `renamed` of the tool.
             #[serde(rename = "own_name")]
             renamed: u16,
-            /// The argument `type` of the tool: raw.
+            /// An argument with a raw identifier.
             r#type: u16,
         }
 
@@ -112,12 +112,12 @@ fn hyphenated_conventions_name_enum_values() {
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all(serialize = "camelCase", deserialize = "snake_case"))]
 struct Split {
-    /// The field `first_word` of `Split`: by convention.
+    /// A field that the convention renames.
     first_word: u16,
-    /// The field `named` of `Split`: by name.
+    /// A field with a name of its own.
     #[serde(rename(serialize = "outside", deserialize = "inside"))]
     named: u16,
-    /// The field `half` of `Split`: one way.
+    /// A field that is renamed in one direction.
     #[serde(rename(serialize = "gone"))]
     half: u16,
 }
@@ -148,15 +148,15 @@ fn names_may_differ_by_direction() {
 struct Ways {
     /// The field `both` of `Ways`.
     both: u16,
-    /// The field `read` of `Ways`: read only.
+    /// A field that is only read.
     #[serde(skip_serializing)]
     read: u16,
-    /// The field `sent` of `Ways`: sent only.
+    /// A field that is only written.
     #[serde(skip_deserializing)]
     sent: u16,
     #[serde(skip)]
     never: Option<std::cell::Cell<u8>>,
-    /// The field `list` of `Ways`: sometimes sent.
+    /// A field that is not written when it is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     list: Vec<u16>,
 }
@@ -219,11 +219,11 @@ fn optional_means_absent_or_null() {
 
 #[derive(Serialize, Deserialize, StrictSchema)]
 struct Defaults {
-    /// serde and the schema state it both.
+    /// A limit whose default both serde and the schema state.
     #[serde(default = "ten")]
     #[schema(default = 10)]
     limit: u16,
-    /// Of a nested record.
+    /// The default of a nested record.
     #[serde(default)]
     #[schema(default = { "plain": null, "by_default": 1 })]
     nested: Option<Optional>,
@@ -263,7 +263,7 @@ struct Inner {
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "camelCase")]
 struct Flat {
-    /// The field `own_key` of `Flat`: own.
+    /// A key of the outer record.
     own_key: u16,
     #[serde(flatten)]
     inner: Inner,
@@ -292,7 +292,7 @@ enum Internal {
     Unit,
     NewType(Inner),
     Record {
-        /// The field `big_y` of `Record`: Y.
+        /// A field with an upper-case key.
         big_y: u16,
     },
     #[serde(rename = "own", rename_all = "UPPERCASE")]
@@ -492,7 +492,7 @@ mod doubled {
 
 #[derive(Serialize, Deserialize, StrictSchema)]
 struct With {
-    /// The field `value` of `With`: doubled, as text.
+    /// A doubled number, written as text.
     #[serde(with = "doubled")]
     #[schema(as = String, pattern = "^[0-9]+$")]
     value: u16,
@@ -539,9 +539,9 @@ fn an_alias_is_read_and_not_offered() {
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[schema(json_schema)]
 struct Node {
-    /// Label.
+    /// The label of the node.
     label: String,
-    /// Kids.
+    /// The children of the node.
     kids: Vec<Node>,
 }
 
@@ -558,13 +558,13 @@ fn recursion_reads_at_every_depth() {
     );
 }
 
-/// The record `Both` of this test: both worlds.
+/// A record with schemas of both libraries.
 #[derive(Serialize, Deserialize, StrictSchema)]
 #[schema(json_schema)]
 struct Both<T> {
-    /// Items.
+    /// The items of the record.
     items: Vec<T>,
-    /// Level.
+    /// The level of the record.
     level: Option<Level>,
 }
 

@@ -18,13 +18,13 @@ struct Filter {
     /// Language of the
     /// repository: "rust", say.
     lang: Lang,
-    /// Stars.
+    /// The minimum number of stars.
     #[schema(range = 1..=50)]
     stars: Option<u32>,
-    /// How many hits.
+    /// The number of hits.
     #[schema(default = 10, range = 1..100, multiple_of = 5)]
     limit: u32,
-    /// Kind.
+    /// The kind of the hit.
     r#type: String,
 }
 
@@ -32,7 +32,7 @@ struct Filter {
 #[derive(StrictSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Lang {
-    /// The one.
+    /// The language Rust.
     Rust,
     TypeScript,
 }
@@ -43,10 +43,10 @@ fn a_struct_is_a_closed_record_with_its_docs() {
     assert_tree::<Filter>(
         r#"
         Filter { "Narrows a search."
-          lang: "Language of the repository: \"rust\", say." Lang enum[rust "The one.", type-script] "A language."
-          stars: "Stars." (>=1, <=50) optional u32
-          limit = 10: "How many hits." (>=1, <100, multiple of 5) u32
-          type: "Kind." string
+          lang: "Language of the repository: \"rust\", say." Lang enum[rust "The language Rust.", type-script] "A language."
+          stars: "The minimum number of stars." (>=1, <=50) optional u32
+          limit = 10: "The number of hits." (>=1, <100, multiple of 5) u32
+          type: "The kind of the hit." string
         }"#,
     );
 }
@@ -81,13 +81,13 @@ struct Bounds {
 
 #[derive(StrictSchema)]
 struct Entry {
-    /// Label.
+    /// The label of the node.
     label: String,
-    /// Level.
+    /// The level of the node.
     level: Level,
 }
 
-/// From one to five.
+/// A level from one to five.
 #[derive(StrictSchema)]
 #[schema(range = 1..=5)]
 struct Level(u8);
@@ -116,8 +116,8 @@ fn bounds_and_defaults_are_part_of_the_field() {
           ratio: "E." (>=0.5) f64
           negative: "F." (<=-1) i32
           entry = {"label":"a\"b","level":2}: "G." Entry {
-            label: "Label." string
-            level: "Level." Level (>=1, <=5) "From one to five." u8
+            label: "The label of the node." string
+            level: "The level of the node." Level (>=1, <=5) "A level from one to five." u8
           }
           numbers = [1,2]: "H." set of u16
         }"#,
@@ -127,18 +127,18 @@ fn bounds_and_defaults_are_part_of_the_field() {
 // S0-07: a newtype has the schema of its field.
 #[test]
 fn newtypes_have_the_schema_of_their_field() {
-    assert_tree::<Level>(r#"Level (>=1, <=5) "From one to five." u8"#);
+    assert_tree::<Level>(r#"Level (>=1, <=5) "A level from one to five." u8"#);
     assert_tree::<Name>("Name (chars >=1) string");
     assert_tree::<Wrapped<Filter>>("Wrapped list of u16");
 }
 
-/// Urgency.
+/// The urgency of a note.
 #[derive(StrictSchema)]
 #[schema(integer)]
 #[repr(i8)]
 enum Urgency {
     Low = -1,
-    /// The usual.
+    /// Normal urgency.
     Normal,
     High = 9,
 }
@@ -150,9 +150,9 @@ enum Urgency {
     rename_all_fields = "camelCase"
 )]
 enum Command {
-    /// Looks.
+    /// Looks a text up.
     LookUp {
-        /// For what.
+        /// The text to search for.
         search_term: String,
     },
     Save(Entry),
@@ -191,17 +191,17 @@ enum Untagged {
 #[test]
 fn enums_are_values_or_unions() {
     assert_tree::<Urgency>(
-        r#"Urgency integers[Low = -1, Normal = 0 "The usual.", High = 9] "Urgency.""#,
+        r#"Urgency integers[Low = -1, Normal = 0 "Normal urgency.", High = 9] "The urgency of a note.""#,
     );
     assert_tree::<Command>(
         r#"
         Command one of, by `kind` {
-          look_up "Looks.": {
-            searchTerm: "For what." string
+          look_up "Looks a text up.": {
+            searchTerm: "The text to search for." string
           }
           save: Entry {
-            label: "Label." string
-            level: "Level." Level (>=1, <=5) "From one to five." u8
+            label: "The label of the node." string
+            level: "The level of the node." Level (>=1, <=5) "A level from one to five." u8
           }
           quit
         }"#,
@@ -211,7 +211,7 @@ fn enums_are_values_or_unions() {
         Adjacent one of, by `t` beside `c` {
           Number: (>=1, <=3) u16
           Entry: {
-            y: "X." Level (>=1, <=5) "From one to five." u8
+            y: "X." Level (>=1, <=5) "A level from one to five." u8
           }
           Nothing
         }"#,
@@ -231,8 +231,8 @@ fn enums_are_values_or_unions() {
           Number: i64
           Text: string
           Entry: Entry {
-            label: "Label." string
-            level: "Level." Level (>=1, <=5) "From one to five." u8
+            label: "The label of the node." string
+            level: "The level of the node." Level (>=1, <=5) "A level from one to five." u8
           }
         }"#,
     );
@@ -240,10 +240,10 @@ fn enums_are_values_or_unions() {
 
 #[derive(StrictSchema)]
 struct Page<T> {
-    /// Items.
+    /// The items of the page.
     #[schema(max_items = 20)]
     items: Vec<T>,
-    /// More.
+    /// The next page.
     #[serde(default)]
     next: Option<String>,
 }
@@ -252,7 +252,7 @@ struct Page<T> {
 #[serde(tag = "kind")]
 enum Outcome<T, E> {
     Done {
-        /// Value.
+        /// The value of the outcome.
         value: T,
     },
     Failed(Problem<E>),
@@ -260,7 +260,7 @@ enum Outcome<T, E> {
 
 #[derive(StrictSchema)]
 struct Problem<E> {
-    /// Why.
+    /// The reason of the failure.
     why: E,
 }
 
@@ -269,11 +269,11 @@ struct Borrowed<'a, T: Iterator, const N: usize>
 where
     T::Item: Clone,
 {
-    /// Text.
+    /// The text of the record.
     text: Cow<'a, str>,
-    /// Item.
+    /// The item of the iterator.
     item: T::Item,
-    /// Three.
+    /// A list of fixed length.
     three: [u16; N],
 }
 
@@ -283,50 +283,50 @@ fn generic_types_take_their_parameters_schemas() {
     assert_tree::<Page<Level>>(
         r#"
         Page {
-          items: "Items." (items <=20) list of Level (>=1, <=5) "From one to five." u8
-          next: "More." optional string
+          items: "The items of the page." (items <=20) list of Level (>=1, <=5) "A level from one to five." u8
+          next: "The next page." optional string
         }"#,
     );
     assert_tree::<Outcome<Page<String>, Lang>>(
         r#"
         Outcome one of, by `kind` {
           Done: {
-            value: "Value." Page {
-              items: "Items." (items <=20) list of string
-              next: "More." optional string
+            value: "The value of the outcome." Page {
+              items: "The items of the page." (items <=20) list of string
+              next: "The next page." optional string
             }
           }
           Failed: Problem {
-            why: "Why." Lang enum[rust "The one.", type-script] "A language."
+            why: "The reason of the failure." Lang enum[rust "The language Rust.", type-script] "A language."
           }
         }"#,
     );
     assert_tree::<Borrowed<'static, std::vec::IntoIter<bool>, 3>>(
         r#"
         Borrowed {
-          text: "Text." string
-          item: "Item." boolean
-          three: "Three." list of 3 u16
+          text: "The text of the record." string
+          item: "The item of the iterator." boolean
+          three: "A list of fixed length." list of 3 u16
         }"#,
     );
 }
 
 #[derive(StrictSchema)]
 struct Node {
-    /// Label.
+    /// The label of the node.
     label: String,
-    /// Next.
+    /// The next node.
     next: Option<Box<Node>>,
-    /// Kids.
+    /// The children of the node.
     kids: Vec<Self>,
-    /// Said once more.
+    /// An optional other node.
     #[schema(recursive)]
     also: Option<Box<Self>>,
 }
 
 #[derive(StrictSchema)]
 struct Folder {
-    /// Entries.
+    /// The entries of the folder.
     entries: Vec<Item>,
 }
 
@@ -334,11 +334,11 @@ struct Folder {
 #[serde(tag = "kind")]
 enum Item {
     File {
-        /// Size.
+        /// The size of the file.
         size: u64,
     },
     Folder {
-        /// Which.
+        /// The folder in the folder.
         #[schema(recursive)]
         folder: Option<Box<crate::trees::Folder>>,
     },
@@ -353,21 +353,21 @@ fn a_type_inside_itself_is_a_reference() {
     assert_tree::<Node>(
         r#"
         Node {
-          label: "Label." string
-          next: "Next." optional again Node
-          kids: "Kids." list of again Node
-          also: "Said once more." optional again Node
+          label: "The label of the node." string
+          next: "The next node." optional again Node
+          kids: "The children of the node." list of again Node
+          also: "An optional other node." optional again Node
         }"#,
     );
     assert_tree::<Folder>(
         r#"
         Folder {
-          entries: "Entries." list of Item one of, by `kind` {
+          entries: "The entries of the folder." list of Item one of, by `kind` {
             File: {
-              size: "Size." u64
+              size: "The size of the file." u64
             }
             Folder: {
-              folder: "Which." optional again Folder
+              folder: "The folder in the folder." optional again Folder
             }
           }
         }"#,
@@ -431,20 +431,20 @@ fn as_attribute_gives_the_schema_of_a_different_type() {
 
 #[derive(StrictSchema)]
 struct Span {
-    /// From.
+    /// The start of the span.
     from: u16,
-    /// To.
+    /// The end of the span.
     #[schema(default = 3)]
     to: u16,
 }
 
 #[derive(StrictSchema)]
 struct Flat {
-    /// Before.
+    /// The field before the span.
     before: bool,
     #[serde(flatten)]
     span: Span,
-    /// After.
+    /// The field after the span.
     after: bool,
     #[serde(flatten)]
     entry: Entry,
@@ -456,12 +456,12 @@ fn fields_of_a_flattened_struct_replace_it() {
     assert_tree::<Flat>(
         r#"
         Flat {
-          before: "Before." boolean
-          from: "From." u16
-          to = 3: "To." u16
-          after: "After." boolean
-          label: "Label." string
-          level: "Level." Level (>=1, <=5) "From one to five." u8
+          before: "The field before the span." boolean
+          from: "The start of the span." u16
+          to = 3: "The end of the span." u16
+          after: "The field after the span." boolean
+          label: "The label of the node." string
+          level: "The level of the node." Level (>=1, <=5) "A level from one to five." u8
         }"#,
     );
 }

@@ -121,9 +121,9 @@ one_field! {
 /// The record `Point` of this test.
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 struct Point {
-    /// The field `x` of `Point`: to the right.
+    /// The distance to the right.
     x: f64,
-    /// The field `y` of `Point`: upwards.
+    /// The distance upwards.
     y: Option<f64>,
 }
 
@@ -134,18 +134,18 @@ enum Unit {
     SecondOne,
 }
 
-/// The enum `Documented` of this test: how.
+/// The speed of the search.
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 enum Documented {
-    /// The variant `Fast` of `Documented`: quickly.
+    /// A fast search.
     Fast,
-    /// The variant `Slow` of `Documented`: with care.
+    /// A slow and thorough search.
     Slow,
 }
 
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 enum PartlyDocumented {
-    /// The variant `A` of `PartlyDocumented`: the first letter.
+    /// The first letter.
     A,
     B,
     C,
@@ -156,12 +156,12 @@ enum PartlyDocumented {
 enum Internal {
     /// The variant `Nothing` of `Internal`.
     Nothing,
-    /// The variant `Named` of `Internal`: with a name.
+    /// A value with a name.
     Named {
         /// The field `name` of `Named`.
         name: String,
     },
-    /// The variant `At` of `Internal`: with a point.
+    /// A value with a point.
     At(Point),
 }
 
@@ -172,7 +172,7 @@ enum Adjacent {
     Nothing,
     /// The variant `Number` of `Adjacent`.
     Number(i32),
-    /// The variant `Named` of `Adjacent`: with a name.
+    /// A value with a name.
     Named {
         /// The field `name` of `Named`.
         name: String,
@@ -186,7 +186,7 @@ enum External {
     Nothing,
     /// The variant `Number` of `External`.
     Number(i32),
-    /// The variant `Named` of `External`: with a name.
+    /// A value with a name.
     Named {
         /// The field `name` of `Named`.
         name: String,
@@ -197,11 +197,11 @@ enum External {
 #[serde(untagged)]
 #[schema(allow(untagged))]
 enum Untagged {
-    /// Text.
+    /// A text value.
     Text(String),
     /// The variant `List` of `Untagged`.
     List(Vec<i32>),
-    /// The variant `At` of `Untagged`: a point.
+    /// A point as the value.
     At(Point),
 }
 
@@ -213,7 +213,7 @@ struct Newtype(String);
 struct Page<T> {
     /// The field `items` of `Page`.
     items: Vec<T>,
-    /// Where the next page starts.
+    /// The start of the next page.
     next: Option<String>,
 }
 
@@ -226,10 +226,10 @@ struct Empty {}
 struct Renamed {
     /// The field `first_name` of `Renamed`.
     first_name: String,
-    /// The field `last_name` of `Renamed`: the other name.
+    /// The last name.
     #[serde(rename = "other")]
     last_name: String,
-    /// The field `skipped` of `Renamed`: never read.
+    /// A field that is never read.
     #[serde(skip)]
     skipped: u8,
 }
@@ -255,7 +255,7 @@ struct Bounded {
     /// The field `code` of `Bounded`.
     #[schema(pattern = "^[a-z]{1,8}$")]
     code: String,
-    /// The field `names` of `Bounded`: some names.
+    /// A list of names.
     #[schema(min_items = 2, max_items = 5)]
     names: Vec<String>,
     /// The field `title` of `Bounded`.
@@ -270,11 +270,11 @@ struct Bounded {
     mail: Option<String>,
     /// The field `wait` of `Bounded`.
     wait: std::time::Duration,
-    /// The field `host` of `Bounded`: which host.
+    /// The name of the host.
     host: std::net::IpAddr,
     /// The field `price` of `Bounded`.
     price: rust_decimal::Decimal,
-    /// The field `version` of `Bounded`: which version.
+    /// The version to use.
     version: semver::Version,
 }
 
@@ -285,7 +285,7 @@ fn ten() -> u32 {
 /// An open record, which only some dialects can say.
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 struct Labels {
-    /// The field `labels` of `Labels`: labels by key.
+    /// The labels by their keys.
     labels: HashMap<String, String>,
 }
 

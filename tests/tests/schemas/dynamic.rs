@@ -66,9 +66,9 @@ fn reads_what_servers_send() {
     );
     assert_eq!(
         spelled(text(
-            json!({"format": "uri", "description": "Where it is."})
+            json!({"format": "uri", "description": "The address of the page."})
         )),
-        json!({"type": "string", "description": "Where it is. A URL."})
+        json!({"type": "string", "description": "The address of the page. A URL."})
     );
     assert_eq!(
         spelled(json!({"const": "v1"})),

@@ -6,7 +6,7 @@ use tool_core::{Approval, prelude::*};
 
 use crate::{answer, call, schema};
 
-/// Searches.
+/// Searches the docs.
 #[tool(
     name = "find-docs",
     title = "Find \"docs\"",
@@ -21,7 +21,7 @@ use crate::{answer, call, schema};
     example("With its result", { "query": "x" } => ["x"]),
 )]
 fn search(
-    /// What to search for.
+    /// The text to search for.
     query: String,
     /// The argument `top` of the tool.
     #[arg(default = 10, range = 1..=50)]
@@ -117,7 +117,7 @@ fn a_timeout_is_text_seconds_or_a_constant() {
 /// Deletes a file, for this test.
 #[tool(destructive, approval)]
 fn delete(
-    /// Which.
+    /// The path of the file.
     path: String,
 ) {
     drop(path);
@@ -196,7 +196,7 @@ fn providers_narrow_the_definitions() {
 fn list_files(
     /// The argument `in_folder` of the tool.
     in_folder: String,
-    /// How many at most.
+    /// The maximum number of files.
     #[arg(rename = "max")]
     most_files: Option<u32>,
 ) -> String {
@@ -230,7 +230,7 @@ fn input_and_keys_may_have_other_names() {
 /// A description that is longer than what some clients show: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 #[tool(allow(tool-name-client, tool-description-long, limit-optional, int-range))]
 fn Allowed_To_Be_Odd(
-    /// The argument `large` of the tool: a large number.
+    /// A large number.
     #[arg(allow("int-range"))]
     large: u128,
 ) -> String {
@@ -256,7 +256,7 @@ fn definition_parts_are_readable_in_every_dialect() {
         let parts = def.parts(dialect).unwrap();
         assert_eq!(parts.name, "find-docs", "{dialect:?}");
         assert!(
-            parts.description.starts_with("Searches."),
+            parts.description.starts_with("Searches the docs."),
             "{dialect:?}: {}",
             parts.description
         );

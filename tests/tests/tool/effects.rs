@@ -31,7 +31,7 @@ fn remove_note() {}
 /// The tool `add_one` of this test.
 #[tool]
 fn add_one(
-    /// The argument `number` of the tool: to what.
+    /// The number to add to.
     number: u32,
 ) -> u32 {
     number + 1

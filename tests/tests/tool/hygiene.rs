@@ -13,7 +13,7 @@ fn r#match(
     cx: u32,
     /// The argument `map` of the tool.
     map: u32,
-    /// The tool's own name.
+    /// The argument with the name of the tool.
     r#match: u32,
 ) -> String {
     format!(
@@ -109,7 +109,7 @@ mod file {
         /// Opens a file, for this test.
         #[tool(input = OpenFile)]
         pub(crate) fn open_file(
-            /// Which.
+            /// The path of the file.
             path: String,
         ) -> String {
             path

@@ -70,7 +70,7 @@ type Maybe<T> = ::std::option::Option<T>;
 async fn among_names(
     cx: &::tool_core::ToolContext,
     #[secret("key")] key: ::std::option::Option<::tool_core::SecretString>,
-    /// What to search for.
+    /// The text to search for.
     query: String,
     /// The argument `limit` of the tool.
     #[arg(default = 3, range = 1..=9)]
@@ -85,9 +85,9 @@ async fn among_names(
 /// Is blocking among names of all kinds.
 #[::tool_core::tool]
 fn blocking_among_names(
-    /// Its parameter has the name of a local of the macro's.
+    /// An argument with the name of a local of the macro.
     of_work: u32,
-    /// And so has this one.
+    /// An argument with the name of a local of the macro.
     output: u32,
     cx: &::tool_core::ToolContext,
 ) -> u32 {

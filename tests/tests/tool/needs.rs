@@ -15,10 +15,10 @@ async fn ask_upstream(
     #[secret("upstream_key", label = "Upstream key")]
     key: SecretString,
     #[secret("second_key")] second: Option<SecretString>,
-    #[variable("RETRIES", description = "How often to try.")] retries: u8,
+    #[variable("RETRIES", description = "The number of attempts.")] retries: u8,
     #[variable("BASE")] base: Option<String>,
     cx: &ToolContext,
-    /// The argument `question` of the tool: what to ask.
+    /// The question to ask.
     question: String,
 ) -> String {
     let region = cx.variable("REGION").unwrap_or("nowhere");

@@ -8,7 +8,7 @@ use crate::{answer, call};
 /// The record `Report` of this test.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Report {
-    /// One line.
+    /// The summary of the report.
     pub summary: String,
     /// The field `lines` of `Report`.
     pub lines: Vec<String>,
@@ -55,7 +55,7 @@ fn the_model_reads_the_short_text_and_the_client_gets_all() {
 /// A type that decides itself what the model reads.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Told {
-    /// Hidden from the model.
+    /// The whole text, which is hidden from the model.
     pub all: u32,
 }
 
@@ -90,9 +90,12 @@ fn output_traits_decide_text_and_schema() {
     assert_eq!(answer("tell_plainly", "{}"), r#"{"all":3}"#);
     let defs = [<report_whole as Tool>::DEF, <tell as Tool>::DEF];
     let strict = defs[0].output_schema().expect("from `StrictSchema`");
-    assert!(strict.contains("One line."), "{strict}");
+    assert!(strict.contains("The summary of the report."), "{strict}");
     let json = defs[1].output_schema().expect("from `JsonSchema`");
-    assert!(json.contains("Hidden from the model."), "{json}");
+    assert!(
+        json.contains("The whole text, which is hidden from the model."),
+        "{json}"
+    );
     assert_eq!(<tell_plainly as Tool>::DEF.output_schema(), None);
 }
 

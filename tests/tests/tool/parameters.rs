@@ -4,19 +4,19 @@ use tool_core::{Effect, prelude::*};
 
 use crate::{answer, call, schema};
 
-/// The record `Index` of this test: a host value.
+/// An index that the host provides.
 #[derive(Clone)]
 pub struct Index(pub u32);
 tool_core::host_value!(Index, Effect::READ);
 
-/// Looks into the index.
+/// Searches the index.
 #[tool]
 async fn look(
     borrowed: &Index,
     #[context] owned: Index,
     #[context] missing: Option<Missing>,
     cx: &ToolContext,
-    /// What to look for.
+    /// The text to search for.
     what: String,
 ) -> String {
     format!(
@@ -50,7 +50,7 @@ fn host_values_come_from_the_context_and_stay_out_of_the_schema() {
     assert!(call("look", r#"{"what":"x"}"#, &ToolContext::anonymous()).is_error());
 }
 
-/// Looks into the index from a blocking fn.
+/// Searches the index in a blocking fn.
 #[tool]
 fn look_blocking(
     index: &Index,
@@ -73,7 +73,7 @@ fn sync_fns_are_tools() {
 /// All arguments of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, StrictSchema)]
 pub struct SearchArgs {
-    /// What to search for.
+    /// The text to search for.
     pub query: String,
     /// The field `limit` of `SearchArgs`.
     pub limit: Option<u32>,
@@ -113,16 +113,16 @@ fn arguments_may_be_one_struct() {
 /// Counts up, in a variable of its own.
 #[tool]
 fn count_up(
-    /// The argument `from` of the tool: where to begin.
+    /// The starting point.
     mut from: u32,
-    /// Bounds of many kinds.
+    /// A word with bounds of many kinds.
     #[arg(length = 2..=3, pattern = "^[a-z]+$")]
     word: String,
-    /// The argument `fives` of the tool: multiples of five.
+    /// A list of multiples of five.
     #[arg(multiple_of = 5)]
     #[arg(range = 0..100)]
     fives: u32,
-    /// The argument `numbers` of the tool: some numbers.
+    /// A list of numbers.
     #[arg(min_items = 1, max_items = 3, unique)]
     numbers: Vec<u32>,
     /// The argument `day` of the tool.
@@ -179,18 +179,18 @@ fn bounds_hold_before_the_fn_runs() {
 /// Has parameters that only some builds have.
 #[tool]
 fn conditional(
-    /// The argument `always` of the tool: always there.
+    /// An argument that exists in every build.
     always: u32,
-    /// The argument `never` of the tool: never there.
+    /// An argument that exists in no build.
     #[cfg(any())]
     never: Nonexistent,
     /// The argument `there` of the tool.
     #[cfg(not(any()))]
     there: u32,
-    /// With an attribute on a condition.
+    /// A number whose attribute has a condition.
     #[cfg_attr(all(), arg(default = 4))]
     with_default: u32,
-    /// The argument `without_default` of the tool: without it.
+    /// An argument without a default.
     #[cfg_attr(any(), arg(default = "nonsense"))]
     without_default: Option<u32>,
 ) -> String {
@@ -247,10 +247,10 @@ mod own {
         }
     }
 
-    /// Says a text, for this test.
+    /// Returns a text, for this test.
     #[tool_core::tool]
     pub(super) fn say(
-        /// Which.
+        /// The text to return.
         text: String,
     ) -> std::string::String {
         text.0
@@ -286,10 +286,10 @@ impl Default for Most {
     }
 }
 
-/// The record `Load` of this test: what to send.
+/// The load to send.
 #[derive(Debug, StrictSchema)]
 struct Load {
-    /// At most so much.
+    /// The maximum amount.
     #[serde(default)]
     most: Most,
     /// The field `times` of `Load`.
@@ -297,7 +297,7 @@ struct Load {
     times: u32,
 }
 
-/// Sends, and asks first where it is much.
+/// Sends an amount, and asks for an approval of large amounts.
 #[tool(approval = |call: &send_load, _: &ToolContext| call.load.most.0.is_some_and(|most| most > 100))]
 fn send_load(
     /// The argument `load` of the tool.

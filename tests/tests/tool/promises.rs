@@ -32,7 +32,7 @@ async fn call(tools: &Toolset, name: &str, arguments: &str) -> CallResult {
 fn fetch(
     /// Address, with `https://` in front.
     address: String,
-    /// Filters, as JSON text.
+    /// The filters, as JSON text.
     filters: Option<String>,
 ) -> Result<usize, ToolError> {
     if !address.starts_with("https://") {
@@ -79,16 +79,16 @@ async fn condition_outside_the_schema_is_checked_in_the_body() {
 /// The record `Step` of this test.
 #[derive(Serialize, StrictSchema)]
 struct Step {
-    /// Where it is.
+    /// The current number.
     at: u32,
 }
 
-/// Counts up to a number and ends as told.
+/// Counts up to a number, and ends in the selected way.
 #[tool]
 fn count(
     /// The argument `to` of the tool.
     to: u32,
-    /// Whether to end in a value.
+    /// Whether the stream ends with a value.
     ends: bool,
 ) -> impl futures::Stream<Item = tool_core::StreamItem<Step, String>> {
     use tool_core::StreamItem::{Final, Progress};

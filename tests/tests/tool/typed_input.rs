@@ -11,7 +11,7 @@ type Maybe<T> = Option<T>;
 fn take_options(
     /// The argument `plain` of the tool.
     plain: Option<u32>,
-    /// The argument `aliased` of the tool: under another name.
+    /// An argument with an alias.
     aliased: Maybe<String>,
     /// The argument `boxed` of the tool.
     boxed: Box<Option<bool>>,

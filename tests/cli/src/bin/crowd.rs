@@ -6,7 +6,7 @@ use tool_core::prelude::*;
 
 macro_rules! tools {
     ($($name:ident)*) => {$(
-        /// Counts. Use it for numbers.
+        /// Returns a number. Use it for numbers.
         #[tool(read_only)]
         fn $name() -> u32 {
             1

@@ -7,33 +7,33 @@ use serde_json::{Value, json};
 use tool_cli::Cli;
 use tool_core::{DynamicTool, Rules, Uses, prelude::*};
 
-/// How urgent it is.
+/// The urgency of a note.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {
-    /// Today.
+    /// The note is for today.
     High,
-    /// Some day.
+    /// The note has no fixed date.
     Low,
 }
 
-/// Where something lies.
+/// The place of a note.
 #[derive(Clone, Debug, Serialize, Deserialize, StrictSchema)]
 pub struct Place {
-    /// Name of the shelf.
+    /// The name of the shelf.
     pub shelf: String,
-    /// Number of the board.
+    /// The number of the board.
     pub board: Option<u32>,
 }
 
-/// What was filed.
+/// The record of a filed note.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Filed {
-    /// Its title.
+    /// The title of the note.
     pub title: String,
-    /// Where it lies.
+    /// The place of the note.
     pub place: Place,
-    /// Everything else that was said.
+    /// All other arguments as text.
     pub said: String,
 }
 
@@ -42,22 +42,22 @@ pub struct Filed {
 /// The second paragraph is for the model only.
 #[tool(category = "desk", tags("paper"))]
 fn file_note(
-    /// Its title.
+    /// The title of the note.
     title: String,
-    /// Where it goes.
+    /// The place of the note.
     place: Place,
-    /// How urgent it is.
+    /// The urgency of the note.
     urgency: Option<Urgency>,
-    /// Words to find it by.
+    /// Tags to find the note by.
     #[arg(default = [])]
     tags: Vec<String>,
-    /// How many copies.
+    /// The number of copies.
     #[arg(default = 1, range = 1..=9)]
     copies: u32,
-    /// Whether it is kept for ever.
+    /// Whether the note is kept forever.
     #[arg(default = false)]
     keep_for_ever: bool,
-    /// How much it weighs.
+    /// The weight in grams.
     weight: Option<f64>,
 ) -> Result<Filed, ToolError> {
     Ok(Filed {
@@ -70,7 +70,7 @@ fn file_note(
 /// Prints in a format. Its argument has the name of an option of the command line.
 #[tool(category = "desk", read_only)]
 fn print_note(
-    /// How it is printed.
+    /// The format to print in.
     format: String,
 ) -> String {
     format!("printed as {format}")
@@ -79,18 +79,18 @@ fn print_note(
 /// A page that was counted.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Page {
-    /// Pages so far.
+    /// The number of pages counted so far.
     pub done: u32,
-    /// Pages in all.
+    /// The number of all pages.
     pub total: u32,
-    /// Its heading.
+    /// The heading of the page.
     pub heading: String,
 }
 
 /// Counts the pages of a book and reports each one.
 #[tool(category = "desk", read_only)]
 fn count_pages(
-    /// How many there are.
+    /// The number of pages.
     #[arg(range = 0..=100)]
     pages: u32,
 ) -> ToolStream<Page, u32> {
@@ -103,29 +103,29 @@ fn count_pages(
     }
 }
 
-/// Waits for as long as it is left alone.
+/// Waits until it is cancelled.
 #[tool(category = "desk", read_only)]
 async fn wait_long() -> u32 {
     std::future::pending::<()>().await;
     0
 }
 
-/// Sends a letter. A person has to agree.
+/// Sends a letter after an approval.
 #[tool(category = "mail", destructive, open_world, approval)]
 fn send_letter(
     /// The name of the recipient.
     to: String,
-    /// What it says.
+    /// The text of the letter.
     text: String,
 ) -> Result<String, ToolError> {
     Ok(format!("sent to {to}: {text}"))
 }
 
-/// Sends the same letter to two people. A person has to agree to each.
+/// Sends the same letter to two people, each after an approval.
 #[tool(category = "mail")]
 async fn send_letters(
     #[context] uses: Uses<(send_letter,)>,
-    /// What it says.
+    /// The text of the letter.
     text: String,
 ) -> Result<Vec<String>, ToolError> {
     let to = |name: &str| send_letter {
@@ -136,11 +136,11 @@ async fn send_letters(
     Ok(vec![first, uses.invoke(to("bob")).await?])
 }
 
-/// Fetches the post. Needs the key of the letter box.
+/// Fetches the post. Requires the key of the letter box.
 #[tool(category = "mail", open_world)]
 fn fetch_post(
     #[secret("box_key")] key: SecretString,
-    #[variable("STREET", description = "Where the box hangs.")] street: String,
+    #[variable("STREET", description = "The street of the letter box.")] street: String,
 ) -> Result<String, ToolError> {
     use tool_core::ExposeSecret as _;
     Ok(format!(
@@ -150,18 +150,18 @@ fn fetch_post(
     ))
 }
 
-/// Where to book.
+/// The details of a booking.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Booking {
     /// The city.
     pub city: String,
-    /// For how many.
+    /// The number of guests.
     pub guests: u32,
-    /// Whether there is a dog.
+    /// Whether the guests bring a dog.
     pub dog: Option<bool>,
 }
 
-/// Books a table, and asks where.
+/// Books a table after it asks for the place.
 #[tool(category = "desk", idempotent)]
 async fn book_table(cx: &ToolContext) -> Result<String, ToolError> {
     let booking = cx.ask::<Booking>("Where shall it be?").await?.given();
@@ -171,40 +171,40 @@ async fn book_table(cx: &ToolContext) -> Result<String, ToolError> {
     })
 }
 
-/// How a line looks.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
-    /// Without gaps.
+    /// A line without gaps.
     Solid,
-    /// With gaps.
+    /// A line with gaps.
     Dashed,
 }
 
-/// What is drawn.
+/// A figure to draw.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Figure {
     /// A circle.
     Circle {
-        /// Its radius.
+        /// The radius of the circle.
         radius: f64,
-        /// Its line.
+        /// The style of its line.
         line: Option<Line>,
     },
     /// A point.
     Point,
 }
 
-/// Draws figures.
+/// Draws some figures.
 #[tool(category = "drawing", read_only)]
 fn draw_figures(
     /// The figures, from back to front.
     figures: Vec<Figure>,
-    /// Numbers of the layers.
+    /// The numbers of the layers.
     #[arg(default = [1])]
     layers: Vec<u32>,
-    /// The line of what has none.
+    /// The line of figures that do not set one.
     #[arg(default = "solid")]
     line: Line,
 ) -> String {
@@ -217,7 +217,7 @@ fn burn_post() -> Result<String, ToolError> {
     Err(ToolError::new("there is no fire, light one first"))
 }
 
-/// Nobody sees it.
+/// Is hidden from every caller.
 #[tool(category = "mail")]
 fn forbidden() -> String {
     String::new()

@@ -14,7 +14,7 @@ fn pixel() -> Result<Image, ToolError> {
     Image::base64("image/png", PIXEL)
 }
 
-/// Draws a pixel.
+/// Draws an image of one pixel.
 #[tool(category = "files", read_only)]
 fn draw_pixel(
     /// The name of the file.
@@ -23,7 +23,7 @@ fn draw_pixel(
     Ok(pixel()?.named(name))
 }
 
-/// Records a sound.
+/// Returns a recorded sound.
 #[tool(category = "files", read_only)]
 fn record_sound() -> Result<Audio, ToolError> {
     Audio::wav(b"RIFF\x24\0\0\0WAVEfmt ")
@@ -35,7 +35,7 @@ fn export_rows() -> Result<File, ToolError> {
     Ok(File::new("text/csv", "a,b\n")?.named("rows.csv"))
 }
 
-/// Returns one part.
+/// Returns a single part.
 #[tool(category = "files", read_only)]
 fn show_part() -> Result<Part, ToolError> {
     Ok(Part::from(pixel()?).named("part.png"))
@@ -53,7 +53,7 @@ fn show_pages() -> Result<Vec<Part>, ToolError> {
     ])
 }
 
-/// Says what the model is shown.
+/// Returns the view for the model.
 #[tool(category = "files", read_only)]
 fn show_model() -> Result<ModelOutput, ToolError> {
     Ok(ModelOutput::parts([
@@ -90,7 +90,7 @@ fn link_file() -> Part {
     Part::url("image/png", "https://example.com/a.png")
 }
 
-/// Draws in steps, and shows each picture.
+/// Draws images step by step.
 #[tool(category = "files", read_only)]
 fn draw_steps() -> ToolStream<Image, u32> {
     tool_stream! {
@@ -141,13 +141,13 @@ struct Counter(Arc<AtomicU32>);
 
 tool_core::host_value!(Counter, tool_core::Effect::WRITE);
 
-/// Counts up.
+/// Counts its calls.
 #[tool(category = "state")]
 fn count_up(#[context] counter: Counter) -> u32 {
     counter.0.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// Counts calls, and a person has to agree to each.
+/// Counts its calls, each after an approval.
 #[tool(category = "state", approval)]
 fn ask_first() -> u32 {
     1

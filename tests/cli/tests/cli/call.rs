@@ -86,8 +86,8 @@ fn help_describes_each_argument() {
     for part in [
         "--place.shelf <TEXT>",
         "[default: 1, 1 to 9]",
-        "- high: Today.",
-        "Its title. [required]",
+        "- high: The note is for today.",
+        "The title of the note. [required]",
         "second paragraph",
     ] {
         assert!(help.contains(part), "`{part}` is not in {help}");
@@ -120,7 +120,7 @@ fn help_shows_the_variants_of_nested_enums() {
     let help = words.join(" ");
     for part in [
         r#"{"kind": "circle", "radius": NUMBER, "line"?: "solid" or "dashed"} or {"kind": "point"}"#,
-        "- solid: Without gaps. - dashed: With gaps.",
+        "- solid: A line without gaps. - dashed: A line with gaps.",
         "[one flag per item; `--no-figures` for an empty list]",
     ] {
         assert!(help.contains(part), "`{part}` is not in {help}");
@@ -321,7 +321,7 @@ fn missing_variable_is_reported_by_name() {
         3,
         &[
             "STREET",
-            "Where the box hangs",
+            "The street of the letter box",
             "TOOL_VARIABLE_STREET",
             "--variable NAME=VALUE",
         ],

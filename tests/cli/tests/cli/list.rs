@@ -93,7 +93,7 @@ fn json_list_has_every_field() {
     assert_eq!(post["secrets"][0]["name"], "box_key");
     assert_eq!(
         post["variables"][0],
-        json!({"name": "STREET", "description": "Where the box hangs.", "required": true})
+        json!({"name": "STREET", "description": "The street of the letter box.", "required": true})
     );
     let letter = tools
         .iter()
@@ -146,7 +146,10 @@ fn json_schema_output_is_the_exact_text_that_providers_get() {
     .out;
     let schema: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(schema["properties"]["copies"]["default"], 1);
-    assert_eq!(schema["properties"]["title"]["description"], "Its title.");
+    assert_eq!(
+        schema["properties"]["title"]["description"],
+        "The title of the note."
+    );
     assert_eq!(text.lines().count(), 1);
     let order: Vec<_> = ["title", "place", "urgency", "tags"]
         .iter()

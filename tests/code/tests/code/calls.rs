@@ -43,7 +43,7 @@ tool_core::host_value!(Desk, Effect::WRITE);
 async fn read_page(
     room: &Room,
     diary: &Diary,
-    /// Which one.
+    /// The number of the page.
     page: u32,
 ) -> u32 {
     diary.write(format!("read {page}"));
@@ -57,7 +57,7 @@ async fn read_page(
 async fn write_page(
     desk: &Desk,
     diary: &Diary,
-    /// Which one.
+    /// The number of the page.
     page: u32,
 ) -> String {
     diary.write(format!("write {page}"));
@@ -66,7 +66,7 @@ async fn write_page(
     format!("page {page} is written")
 }
 
-/// Fails.
+/// Always fails.
 #[tool(read_only)]
 fn fail() -> Result<u32, ToolError> {
     Err(ToolError::new(
@@ -247,7 +247,7 @@ async fn calls_from_code_pass_the_gate_and_record_their_parent() {
 // M18: code cannot forge a permit: it cannot call tools outside the run's list.
 #[tokio::test]
 async fn tools_outside_the_permit_are_not_called() {
-    /// Removes everything.
+    /// Removes all entries.
     #[tool(destructive)]
     fn remove(diary: &Diary) -> u8 {
         diary.write("removed");
@@ -259,7 +259,7 @@ async fn tools_outside_the_permit_are_not_called() {
         diary.write("sent");
         0
     }
-    /// Looks.
+    /// Looks around.
     #[tool(read_only)]
     fn look(diary: &Diary) -> u8 {
         diary.write("looked");
@@ -309,7 +309,7 @@ async fn tools_outside_the_permit_are_not_called() {
 // M18: a gate that is set only on the toolset with `run_code` also applies to the calls that code makes.
 #[tokio::test]
 async fn gate_of_run_code_also_applies_to_its_calls() {
-    /// Removes everything.
+    /// Removes all entries.
     #[tool(destructive)]
     fn remove(diary: &Diary) -> u8 {
         diary.write("removed");
@@ -397,12 +397,12 @@ async fn unawaited_calls_finish_before_the_run_ends() {
 
 #[tokio::test]
 async fn long_texts_pass_and_oversized_ones_are_refused() {
-    /// Writes a text so often.
+    /// Repeats a text.
     #[tool(read_only)]
     fn repeat(
-        /// The text.
+        /// The text to repeat.
         text: String,
-        /// How often.
+        /// The number of repetitions.
         times: u32,
     ) -> String {
         text.repeat(times as usize)
@@ -428,7 +428,7 @@ async fn ending_a_run_drops_its_calls() {
             self.0.write("dropped");
         }
     }
-    /// Waits for ever.
+    /// Waits until it is cancelled.
     #[tool(read_only)]
     async fn hang(diary: &Diary) -> u8 {
         let _dropped = Dropped(diary.clone());
@@ -489,7 +489,7 @@ async fn a_call_of_run_code_is_ended_by_its_handle() {
 // M8: results of tools are redacted before code receives them, so code cannot transform a secret to bypass redaction.
 #[tokio::test]
 async fn code_never_has_a_secret_in_clear() {
-    /// Tells too much.
+    /// Returns its secret.
     #[tool(read_only)]
     fn tell(#[secret("api_key")] key: SecretString) -> String {
         format!("the key is {}", key.expose_secret())

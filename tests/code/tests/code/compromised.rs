@@ -10,25 +10,25 @@ use tool_isolate::Isolation;
 
 use crate::support::{Diary, limits, message};
 
-/// Looks.
+/// Looks around.
 #[tool(read_only)]
 fn look(diary: &Diary) -> u8 {
     diary.write("looked");
     0
 }
 
-/// Removes.
+/// Removes an entry.
 #[tool(destructive)]
 fn remove(diary: &Diary) -> u8 {
     diary.write("removed");
     0
 }
 
-/// Needs a number.
+/// Takes a number.
 #[tool]
 fn count(
     diary: &Diary,
-    /// The number.
+    /// The number to take.
     number: u8,
 ) -> u8 {
     diary.write("counted");

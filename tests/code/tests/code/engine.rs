@@ -222,7 +222,7 @@ async fn caller_ends_a_run_with_a_reason() {
         "await tools.hang({})",
     ] {
         #[tool(read_only)]
-        /// Waits for ever.
+        /// Waits until it is cancelled.
         async fn hang() -> u8 {
             std::future::pending().await
         }

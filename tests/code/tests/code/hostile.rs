@@ -183,7 +183,7 @@ async fn deep_recursion_is_an_error_and_does_not_crash_the_host() {
     assert_eq!(result.status, Status::Error, "{:?}", result.error);
 }
 
-/// Adds.
+/// Returns a number.
 #[tool(read_only)]
 fn add() -> u8 {
     1
@@ -278,7 +278,7 @@ async fn code_sees_no_globals_of_the_host() {
 
 #[tokio::test]
 async fn poisoned_prototypes_affect_only_the_code() {
-    /// Gives a record.
+    /// Returns a list of numbers.
     #[tool(read_only)]
     fn look() -> Vec<u8> {
         vec![1, 2]

@@ -9,7 +9,7 @@ use tool_core::{Dialects, DynamicTool, Effect};
 
 use crate::support::{Diary, builder, limits};
 
-/// Kind of a place.
+/// The kind of a place.
 #[derive(Debug, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -19,12 +19,12 @@ pub(crate) enum Kind {
     River,
 }
 
-/// What to look for.
+/// A filter for places.
 #[derive(Debug, Serialize, Deserialize, StrictSchema)]
 pub(crate) struct Filter {
-    /// Kinds that are wanted.
+    /// The kinds of places to find.
     kinds: Vec<Kind>,
-    /// No smaller than this.
+    /// The minimum size.
     #[schema(range = 0..=5000)]
     size: Option<u32>,
 }
@@ -33,41 +33,41 @@ pub(crate) struct Filter {
 #[derive(Debug, Serialize, Deserialize, StrictSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Shape {
-    /// Around a point.
+    /// A circle around a point.
     Circle {
-        /// In metres.
+        /// The radius in metres.
         radius: f64,
     },
-    /// Between points.
+    /// A path between points.
     Path {
-        /// The points.
+        /// The points of the path.
         points: Vec<Vec<f64>>,
     },
 }
 
-/// A place.
+/// A place on the map.
 #[derive(Debug, Serialize, Deserialize, StrictSchema)]
 pub(crate) struct Place {
-    /// Its name.
+    /// The name of the place.
     name: String,
-    /// Its kind.
+    /// The kind of the place.
     kind: Kind,
-    /// Where it is.
+    /// The shape of the place.
     shape: Shape,
-    /// What it is part of.
+    /// The place that contains this place.
     within: Option<Box<Place>>,
 }
 
-/// Finds places. Use it before naming one.
+/// Finds places on the map. Use it before you name a place.
 #[tool(read_only, providers(mcp, json_schema), example("Towns", { "query": "on sea" }))]
 fn find_places(
-    /// Words of the name.
+    /// The words to search for in names.
     #[arg(length = 1..=80)]
     query: String,
-    /// How many.
+    /// The maximum number of places.
     #[arg(default = 10, range = 1..=50)]
     limit: u32,
-    /// Narrow the search.
+    /// A filter for the search.
     filter: Option<Filter>,
 ) -> Vec<Place> {
     let _ = (limit, filter);
@@ -80,17 +80,17 @@ fn find_places(
     vec![place(&query, Some(Box::new(place("all", None))))]
 }
 
-/// Says the time.
+/// Returns the time of day.
 #[tool(read_only)]
 fn now() -> String {
     "noon".to_owned()
 }
 
-/// Writes to the diary.
+/// Writes a text to the diary.
 #[tool]
 fn note(
     diary: &Diary,
-    /// What to write.
+    /// The text to write.
     text: String,
 ) -> bool {
     diary.write(text);
@@ -203,7 +203,8 @@ fn every_provider_takes_both_tools() {
     }
 }
 
-const DECLARED: &str = "type FindPlacesOutputPlace = {\n  /** Its name. */\n  name: string;\n";
+const DECLARED: &str =
+    "type FindPlacesOutputPlace = {\n  /** The name of the place. */\n  name: string;\n";
 
 #[tokio::test]
 async fn describe_api_gives_typed_declarations() {
@@ -219,8 +220,8 @@ async fn describe_api_gives_typed_declarations() {
     println!("{told}");
     for part in [
         DECLARED,
-        "  /** Finds places. Use it before naming one. */\n  find_places(args: {\n",
-        "    /**\n     * How many.\n",
+        "  /** Finds places on the map. Use it before you name a place. */\n  find_places(args: {\n",
+        "    /**\n     * The maximum number of places.\n",
         "     * @minimum 1\n     * @maximum 50\n",
         "    limit?: number;\n",
         "\"town\" | \"river\"",
@@ -243,7 +244,7 @@ async fn describe_api_gives_typed_declarations() {
         .model_text();
     assert_eq!(
         one,
-        "declare const tools: {\n  /** Says the time. */\n  now(args?: {}): Promise<string>;\n};\n"
+        "declare const tools: {\n  /** Returns the time of day. */\n  now(args?: {}): Promise<string>;\n};\n"
     );
     let none = tools
         .call(call("describe_api", &json!({"tools": ["later"]})), &cx())
@@ -340,7 +341,7 @@ fn effect_of_run_code_follows_from_its_tools() {
     assert_eq!(effect(&toolset![now, note]), (Effect::NONE, false));
     let send = DynamicTool::new(
         "send",
-        "Sends.",
+        "Sends a mail.",
         json!({"type": "object", "properties": {}, "additionalProperties": false}),
         |_: Value, _| async { 1 },
     )

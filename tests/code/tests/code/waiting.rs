@@ -12,18 +12,18 @@ use tool_core::{Answer, Approvals, Asker, Audit, ErrorKind, Gate, Question, Repl
 
 use crate::support::{Diary, builder};
 
-/// Looks.
+/// Looks around.
 #[tool(read_only)]
 fn look(diary: &Diary) -> u8 {
     diary.write("looked");
     1
 }
 
-/// Writes.
+/// Writes a text to the diary.
 #[tool]
 fn write(
     diary: &Diary,
-    /// What.
+    /// The text to write.
     text: String,
 ) -> usize {
     diary.write(text);
@@ -41,35 +41,35 @@ fn is_far(input: &travel, _: &ToolContext) -> bool {
     input.far
 }
 
-/// Travels.
+/// Travels to a place.
 #[tool(approval = is_far)]
 fn travel(
-    /// Far away.
+    /// Whether the place is far away.
     far: bool,
 ) -> bool {
     far
 }
 
-/// Removes.
+/// Removes an entry.
 #[tool(destructive)]
 fn remove() -> u8 {
     0
 }
 
-/// Speaks of a region.
+/// Returns the region.
 #[tool(read_only)]
-fn region(#[variable("REGION", description = "Where.")] region: String) -> String {
+fn region(#[variable("REGION", description = "The region of the host.")] region: String) -> String {
     region
 }
 
-/// Where to.
+/// The place to travel to.
 #[derive(Deserialize, StrictSchema)]
 struct Place {
     /// The city.
     city: String,
 }
 
-/// Asks for a city.
+/// Asks the user for a city.
 #[tool(read_only)]
 async fn ask_city(cx: &ToolContext) -> Result<String, ToolError> {
     Ok(cx

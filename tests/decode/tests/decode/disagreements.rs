@@ -7,9 +7,9 @@ use tool_core::StrictSchema;
 /// Its `Deserialize` is stricter than its schema.
 #[derive(Debug, StrictSchema)]
 struct Ordered<T> {
-    /// Low.
+    /// The lower bound.
     low: T,
-    /// High.
+    /// The upper bound.
     high: T,
 }
 
@@ -31,7 +31,7 @@ impl<'de, T: Deserialize<'de> + PartialOrd> Deserialize<'de> for Ordered<T> {
 
 #[derive(Debug, StrictSchema)]
 struct Holds {
-    /// Bounds.
+    /// The bounds of the record.
     bounds: Ordered<u16>,
 }
 
@@ -62,9 +62,9 @@ enum Shape {
 #[schema(allow(untagged))]
 enum Other {
     Record {
-        /// One.
+        /// The first number.
         one: u16,
-        /// Two.
+        /// The second number.
         two: u16,
     },
     List(Vec<u16>),

@@ -3,21 +3,21 @@
 use tool_core::prelude::*;
 use tool_mcp::McpServer;
 
-/// What was ordered.
+/// An accepted order.
 #[derive(Serialize, StrictSchema)]
 struct Order {
-    /// Its number.
+    /// The number of the order.
     id: u64,
-    /// How many things.
+    /// The number of items.
     items: u32,
 }
 
 /// Orders things from the shop.
 #[tool(open_world)]
 fn order(
-    /// What to order.
+    /// The item to order.
     thing: String,
-    /// How many.
+    /// The number of items.
     #[arg(range = 1..=9, default = 1)]
     items: u32,
 ) -> Result<Order, ToolError> {
@@ -30,7 +30,7 @@ fn order(
     })
 }
 
-/// Looks at the shelf, step by step.
+/// Looks at the shelf step by step.
 #[tool(read_only)]
 fn look() -> ToolStream<String, u32> {
     tool_stream! {

@@ -48,7 +48,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Waits for ever.
+/// Waits until it is cancelled.
 #[tool(read_only)]
 async fn wait() -> Result<String, ToolError> {
     let _dropped = Dropped;
@@ -56,7 +56,7 @@ async fn wait() -> Result<String, ToolError> {
     Ok(String::new())
 }
 
-/// Reads in steps.
+/// Yields numbers in steps.
 #[tool(read_only)]
 fn walk() -> ToolStream<String, u64> {
     tool_stream! {
@@ -66,7 +66,7 @@ fn walk() -> ToolStream<String, u64> {
     }
 }
 
-/// What was added.
+/// The result of an addition.
 #[derive(Serialize, StrictSchema)]
 struct Sum {
     /// The sum.
@@ -76,9 +76,9 @@ struct Sum {
 /// Adds two numbers.
 #[tool(read_only, title = "Add")]
 fn add(
-    /// The first.
+    /// The first number.
     a: u64,
-    /// The second.
+    /// The second number.
     b: Option<u64>,
 ) -> Result<Sum, ToolError> {
     let sum = a.checked_add(b.unwrap_or(0));
@@ -222,7 +222,7 @@ async fn any_running_rmcp_client_is_accepted() {
     }
 }
 
-/// Where to.
+/// The place of a table.
 #[derive(Deserialize, StrictSchema)]
 struct Place {
     /// The city.

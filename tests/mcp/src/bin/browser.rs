@@ -27,7 +27,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 static SERVER: OnceLock<McpServer> = OnceLock::new();
 
-/// Reads in steps.
+/// Yields numbers in steps.
 #[tool(read_only)]
 fn steps() -> ToolStream<String, u64> {
     tool_stream! {

@@ -91,7 +91,7 @@ fn said(amount: u32) -> String {
 async fn post(
     world: &World,
     cx: &ToolContext,
-    /// How much.
+    /// The amount to send.
     amount: u32,
 ) -> String {
     world.act(cx, amount).await
@@ -102,7 +102,7 @@ async fn post(
 async fn wire(
     world: &World,
     cx: &ToolContext,
-    /// How much.
+    /// The amount to send.
     amount: u32,
 ) -> String {
     world.act(cx, amount).await
@@ -112,7 +112,7 @@ async fn wire(
 #[tool]
 async fn fail(
     world: &World,
-    /// How much.
+    /// The amount to send.
     amount: u32,
 ) -> Result<String, ToolError> {
     point("before", "failure");
@@ -122,12 +122,12 @@ async fn fail(
     Err(ToolError::new(format!("there is no receiver for {amount}")))
 }
 
-/// Looks out of the window, and has much to tell.
+/// Looks out of the window, and returns a long text.
 #[tool(read_only)]
 async fn look(
     window: &Window,
     cx: &ToolContext,
-    /// For how long.
+    /// The time to look.
     amount: u32,
 ) -> Bounded<String, 64> {
     point("before", "reading");

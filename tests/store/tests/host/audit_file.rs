@@ -20,11 +20,11 @@ const BODY_PART: &str = "sentinel of this body";
 async fn post_letter(
     cx: &ToolContext,
     #[secret("api_key")] key: SecretString,
-    /// To whom.
+    /// The recipient of the letter.
     to: String,
-    /// What the letter says.
+    /// The text of the letter.
     body: String,
-    /// How it ends: `ok`, `error`, `hidden`, `panic`.
+    /// The outcome of the call: `ok`, `error`, `hidden` or `panic`.
     end: String,
 ) -> Result<String, ToolError> {
     let key = key.expose_secret();
@@ -44,7 +44,7 @@ async fn post_letter(
 #[tool(approval)]
 async fn post_dear_letter(
     #[secret("api_key")] key: SecretString,
-    /// What the letter says.
+    /// The text of the letter.
     body: String,
 ) -> String {
     format!("{} bytes for {}", body.len(), key.expose_secret())

@@ -13,7 +13,7 @@ use tool_store::SqliteStore;
 /// Returns its argument.
 #[tool(read_only)]
 async fn echo(
-    /// What to return.
+    /// The number to return.
     number: u32,
 ) -> u32 {
     number

@@ -39,11 +39,11 @@ impl Effects {
     }
 }
 
-/// Does something that must not happen twice.
+/// Has an effect that must not be repeated.
 #[tool]
 async fn act(
     effects: &Effects,
-    /// Which call this is.
+    /// The number of the call.
     number: u32,
 ) -> Result<String, ToolError> {
     let mut file = OpenOptions::new()

@@ -17,11 +17,11 @@ use crate::support::Script;
 struct Begun(Arc<Mutex<BTreeMap<String, usize>>>);
 tool_core::host_value!(Begun, Effect::READ);
 
-/// Fails.
+/// Fails in the selected way.
 #[tool(read_only, timeout = "100ms")]
 async fn fail(
     begun: &Begun,
-    /// How: `panic`, `error`, `timeout` or `cancel`.
+    /// The kind of failure: `panic`, `error`, `timeout` or `cancel`.
     way: String,
 ) -> Result<String, ToolError> {
     *begun.0.lock().unwrap().entry(way.clone()).or_default() += 1;

@@ -20,7 +20,7 @@ async fn look(runs: &Runs) -> &'static str {
     "nothing there"
 }
 
-/// Listens.
+/// Listens for a sound.
 #[tool(read_only)]
 async fn listen() -> &'static str {
     "silence"

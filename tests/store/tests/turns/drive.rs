@@ -47,13 +47,13 @@ impl Desk {
     }
 }
 
-/// Writes when it may.
+/// Writes when the test allows it.
 #[tool]
 async fn slow(desk: &Desk) -> u32 {
     desk.work().await
 }
 
-/// Reads when it may.
+/// Reads when the test allows it.
 #[tool(read_only)]
 async fn slow_read(view: &View) -> u32 {
     view.0.work().await
@@ -66,7 +66,7 @@ async fn quick(desk: &Desk) -> u32 {
     1
 }
 
-/// Writes when a person agrees.
+/// Writes after an approval.
 #[tool(approval)]
 async fn asked(desk: &Desk) -> u32 {
     desk.done.fetch_add(1, Ordering::SeqCst);

@@ -21,7 +21,7 @@ fn picture() -> Part {
     Part::base64("image/png", "iVBORw0KGgo=").named("ø\0\u{1f4c8}.png")
 }
 
-/// Draws.
+/// Draws an image.
 #[tool(to_model_output = drawn)]
 async fn draw() -> Vec<u8> {
     vec![1]

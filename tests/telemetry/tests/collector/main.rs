@@ -38,7 +38,7 @@ const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 async fn fetch(
     cx: &ToolContext,
     #[secret("key")] key: SecretString,
-    /// What to fetch.
+    /// The page to fetch.
     what: String,
 ) -> Vec<String> {
     // The tool's code, and the crates that it calls, write spans and events too.
@@ -52,7 +52,7 @@ async fn fetch(
     sent
 }
 
-/// Fails.
+/// Always fails.
 #[tool(read_only)]
 async fn fail() -> Result<u8, ToolError> {
     Err(ToolError::new("no"))
@@ -61,7 +61,7 @@ async fn fail() -> Result<u8, ToolError> {
 /// Removes a file.
 #[tool(destructive)]
 async fn remove(
-    /// Which.
+    /// The name of the file.
     name: String,
 ) -> String {
     name

@@ -21,13 +21,13 @@ use tool_wire::{Delta, ModelReply, Provider};
 
 #[derive(Debug, Serialize, StrictSchema)]
 struct Step {
-    /// Rows so far.
+    /// The number of rows so far.
     rows: u32,
 }
 
 #[derive(Debug, Serialize, StrictSchema)]
 struct Imported {
-    /// Rows.
+    /// The number of imported rows.
     imported: u32,
 }
 
@@ -41,7 +41,7 @@ fn import() -> ToolStream<Step, Imported> {
     }
 }
 
-/// Fails.
+/// Always fails.
 #[tool(read_only)]
 async fn fail() -> Result<u32, ToolError> {
     Err(ToolError::new("the disk is full"))
@@ -55,9 +55,9 @@ tool_core::host_value!(Mailbox, Effect::WRITE);
 #[tool(title = "Send a mail")]
 async fn send_mail(
     mailbox: &Mailbox,
-    /// To whom.
+    /// The recipient of the mail.
     to: String,
-    /// How often.
+    /// The number of copies.
     #[arg(default = 1)]
     copies: u32,
 ) -> String {

@@ -252,22 +252,22 @@ async fn conversation(provider: Provider) -> Vec<Value> {
     values(&messages)
 }
 
-/// Answers with a text.
+/// Returns a text.
 #[tool(harness)]
 async fn as_text() -> &'static str {
     "a text"
 }
 
-/// Answers with JSON.
+/// Returns JSON.
 #[tool(harness)]
 async fn as_json() -> Found {
     Found { rows: vec![1, 2] }
 }
 
-/// What was found.
+/// The rows that were found.
 #[derive(Debug, Serialize, StrictSchema)]
 struct Found {
-    /// Rows.
+    /// The numbers of the rows.
     rows: Vec<u32>,
 }
 
@@ -279,7 +279,7 @@ fn files(_: &Found) -> ModelOutput {
     ])
 }
 
-/// Answers with files.
+/// Returns files.
 #[tool(harness, to_model_output = files)]
 async fn as_files() -> Found {
     Found { rows: Vec::new() }
