@@ -424,7 +424,13 @@ fn outputs_with_files_have_no_schema() {
 fn dynamic() -> Toolset {
     let schema =
         json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
-    let of = |name: &str| (name.to_owned(), "Draws an image.".to_owned(), schema.clone());
+    let of = |name: &str| {
+        (
+            name.to_owned(),
+            "Draws an image.".to_owned(),
+            schema.clone(),
+        )
+    };
     let (name, about, takes) = of("image");
     let image = DynamicTool::new(name, about, takes, |_: Value, _| async {
         Ok::<_, ToolError>(png())

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Nothing {
-    /// Nothing.
+    /// A list without items.
     pub nothing: [String; 0],
 }
 

@@ -1,7 +1,7 @@
 use tool_core::prelude::*;
 use tool_core::toolset;
 
-/// Greets.
+/// Greets a person.
 #[tool(name = 
 pub fn greet(
     /// The argument `whom` of the tool.

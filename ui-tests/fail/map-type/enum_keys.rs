@@ -11,7 +11,7 @@ pub enum Lang {
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Stars {
-    /// How many of each.
+    /// The number of items of each kind.
     pub many: HashMap<Lang, u32>,
 }
 

@@ -5,7 +5,7 @@ use tool_core::prelude::*;
 /// Only written, so that its map is not a fault by itself.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Labels {
-    /// Each by its name.
+    /// The labels by their names.
     pub all: HashMap<String, String>,
 }
 

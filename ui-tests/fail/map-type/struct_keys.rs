@@ -8,7 +8,7 @@ pub struct Id(String);
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Stars {
-    /// How many by id.
+    /// The number of items by id.
     pub many: BTreeMap<Id, u32>,
 }
 

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// The record `Page` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page<T> {
-    /// What is on it.
+    /// The items on the page.
     #[schema(min_items = 1)]
     pub items: Vec<T>,
 }

@@ -3,9 +3,9 @@ use tool_core::prelude::*;
 /// The record `Page` of this test.
 #[derive(Debug, Deserialize, Serialize, StrictSchema)]
 pub struct Page<T> {
-    /// What is on it.
+    /// The items on the page.
     pub items: Vec<T>,
-    /// Where the next one begins.
+    /// The start of the next page.
     pub next: Option<String>,
 }
 

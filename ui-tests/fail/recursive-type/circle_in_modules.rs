@@ -5,7 +5,7 @@ pub mod above {
     /// The record `Folder` of this test.
     #[derive(Debug, Deserialize, StrictSchema)]
     pub struct Folder {
-        /// What is in it.
+        /// The entry of the folder.
         pub entry: Option<Box<super::below::Entry>>,
     }
 }

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// The record `Folder` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Folder {
-    /// What is in it.
+    /// The entries of the folder.
     pub entries: Vec<Entry>,
 }
 

@@ -9,7 +9,7 @@ pub fn make() -> Vec<Plain> {
     Vec::new()
 }
 
-/// Makes one, or none.
+/// Returns an optional value.
 #[tool]
 pub fn find() -> Option<Plain> {
     None

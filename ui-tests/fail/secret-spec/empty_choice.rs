@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets.
+/// Greets a person.
 #[tool]
 pub fn greet(#[secret("mode", select("fast", ""))] mode: SecretString) -> Result<(), ToolError> {
     drop(mode);

@@ -4,7 +4,7 @@ use tool_core::prelude::*;
 #[derive(StrictSchema)]
 #[schema(deserialize)]
 pub struct Page<T> {
-    /// What is on it.
+    /// The items on the page.
     pub items: Vec<T>,
     /// The field `number` of `Page`.
     #[serde(deserialize_with = "number")]

@@ -4,7 +4,7 @@ macro_rules! record {
     ($name:ident, $ty:ty) => {
         #[derive(Debug, Deserialize, StrictSchema)]
         pub struct $name {
-            /// What it holds.
+            /// The value of the record.
             pub value: $ty,
         }
     };

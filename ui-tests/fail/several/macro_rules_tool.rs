@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 macro_rules! make {
     ($name:ident, $ty:ty, $key:ident, $example:tt) => {
-        /// Echoes.
+        /// Returns the value.
         #[tool(example($example))]
         pub fn $name(
-            /// What.
+            /// The value to return.
             $key: $ty,
         ) -> Result<(), ToolError> {
             drop($key);

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query<'a> {
-    /// What to look for.
+    /// The text to search for.
     pub text: &'a str,
 }
 

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Adds.
+/// Adds two numbers.
 #[tool]
 pub extern "C" fn add() -> i64 {
     0

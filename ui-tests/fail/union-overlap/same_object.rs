@@ -9,7 +9,7 @@ pub enum Place {
         /// The field `name` of `Name`.
         name: String,
     },
-    /// By name, and where.
+    /// A place near a named place.
     Near {
         /// The field `name` of `Near`.
         name: String,

@@ -2,9 +2,9 @@ use tool_core::prelude::*;
 
 #[derive(Clone, Copy, StrictSchema)]
 pub union Bits {
-    /// Whole.
+    /// A whole number.
     pub whole: u32,
-    /// With a fraction.
+    /// A number with a fraction.
     pub fraction: f32,
 }
 

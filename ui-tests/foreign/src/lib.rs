@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use tool_core::prelude::*;
 
-/// The record `Page` of this test: a generic page.
+/// A page of any items.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Page<T> {
-    /// What is on it.
+    /// The items on the page.
     pub items: Vec<T>,
-    /// Where the next one begins.
+    /// The start of the next page.
     pub next: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub enum Shape {
     },
 }
 
-/// The record `Three` of this test: three shapes.
+/// A choice of three shapes.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Three {
     /// The field `a` of `Three`.

@@ -6,12 +6,12 @@ use tool_core::prelude::*;
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Place {
-    /// The variant `Name` of `Place`: by name.
+    /// A place by its name.
     Name {
         /// The field `name` of `Name`.
         name: String,
     },
-    /// The variant `Number` of `Place`: by number.
+    /// A place by its number.
     Number {
         /// The field `number` of `Number`.
         number: u32,

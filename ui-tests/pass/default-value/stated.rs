@@ -17,10 +17,10 @@ pub fn list(
     /// The argument `limit` of the tool.
     #[arg(default = 10)]
     limit: u32,
-    /// The argument `filter` of the tool: narrow it.
+    /// The filter for the search.
     #[arg(default = { "lang": "go", "tags": ["a"] })]
     filter: Filter,
-    /// The argument `score` of the tool: how well.
+    /// The minimum score.
     #[arg(default = -1.5)]
     score: f64,
 ) -> Result<String, ToolError> {

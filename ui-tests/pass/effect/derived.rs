@@ -1,12 +1,12 @@
 use tool_core::prelude::*;
 use tool_core::{Effect, host_value};
 
-/// The record `Writer` of this test: writes.
+/// A host value that writes.
 #[derive(Clone)]
 pub struct Writer;
 host_value!(Writer, Effect::WRITE);
 
-/// The record `Reader` of this test: reads.
+/// A host value that reads.
 #[derive(Clone)]
 pub struct Reader;
 host_value!(Reader, Effect::READ);
@@ -25,7 +25,7 @@ pub fn read(#[context] reader: Option<Reader>) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Reads, and says so.
+/// Reads the value, and declares that it only reads.
 #[tool(read_only, open_world)]
 pub fn look(reader: &Reader) -> Result<(), ToolError> {
     let _ = reader;

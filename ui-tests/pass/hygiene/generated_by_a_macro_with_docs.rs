@@ -16,9 +16,9 @@ macro_rules! tools {
 }
 
 tools! {
-    /// Starts.
-    start(/** Which one. */ name: String, /** How often. */ #[arg(default = 1)] often: u8);
-    /// Stops.
+    /// Starts a program.
+    start(/** The name of the program. */ name: String, /** The number of starts. */ #[arg(default = 1)] often: u8);
+    /// Stops a program.
     stop();
 }
 

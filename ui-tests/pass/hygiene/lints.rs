@@ -18,9 +18,9 @@ pub struct Filter {
 /// Echoes a word, for this test.
 #[tool(example("One", { "filter": { "word": "a", "often": 1 } }))]
 pub async fn echo(
-    /// The argument `filter` of the tool: what to echo.
+    /// The text to return.
     filter: Filter,
-    /// The argument `loud` of the tool: how loud.
+    /// The loudness of the echo.
     #[arg(default = 1, range = 1..=3)]
     loud: u8,
 ) -> Result<String, ToolError> {

@@ -2,10 +2,10 @@ use tool_core::prelude::*;
 
 macro_rules! make {
     ($name:ident, $ty:ty, $key:ident) => {
-        /// Echoes.
+        /// Returns the value.
         #[tool]
         pub fn $name(
-            /// What.
+            /// The value to return.
             $key: $ty,
         ) -> Result<$ty, ToolError> {
             Ok($key)
@@ -21,7 +21,7 @@ macro_rules! record {
         /// A record.
         #[derive(Debug, Deserialize, StrictSchema)]
         pub struct $name {
-            /// What it holds.
+            /// The value of the record.
             pub value: $ty,
         }
     };

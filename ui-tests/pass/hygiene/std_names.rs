@@ -101,10 +101,10 @@ struct Pair<Left, Right> {
 /// The enum `Failure` of this test.
 #[derive(::std::fmt::Debug, ::tool_core::ToolError)]
 enum Failure {
-    /// The variant `Err` of `Failure`: it is shown.
+    /// An error that is shown to the model.
     #[shown]
     Err(Text),
-    /// The variant `None` of `Failure`: it is not.
+    /// An error that is not shown to the model.
     None,
 }
 

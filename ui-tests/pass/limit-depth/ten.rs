@@ -2,14 +2,14 @@
 
 use tool_core::prelude::*;
 
-/// The record `Nest` of this test: one further in.
+/// A record that contains the next one.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Nest<T> {
-    /// The field `inner` of `Nest`: further in.
+    /// The next record.
     pub inner: T,
 }
 
-/// The record `Leaf` of this test: the innermost.
+/// The innermost record.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Leaf {
     /// The field `name` of `Leaf`.
@@ -21,7 +21,7 @@ type Eight<T> = Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<T>>>>>>>>;
 /// Digs as deep as is allowed: the arguments, eight nests and the leaf.
 #[tool]
 pub fn dig(
-    /// The argument `here` of the tool: where to dig.
+    /// The place to dig.
     here: Eight<Leaf>,
 ) -> Result<(), ToolError> {
     drop(here);

@@ -2,7 +2,7 @@
 
 use tool_core::prelude::*;
 
-/// The record `Many` of this test: many choices.
+/// A record with many optional fields.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Many {
     /// The field `a` of `Many`.
@@ -17,7 +17,7 @@ pub struct Many {
     pub e: Option<u8>,
 }
 
-/// Asks for as much as goes without a warning.
+/// Takes as many optional arguments as are allowed without a warning.
 #[tool]
 pub fn ask(
     /// The argument `first` of the tool.
@@ -29,7 +29,7 @@ pub fn ask(
     Ok(())
 }
 
-/// More than ten, for providers that do not count them.
+/// Takes more than ten, for providers that do not count them.
 #[tool(providers(openai, gemini, mcp, json_schema))]
 pub fn ask_others(
     /// The argument `first` of the tool.

@@ -25,10 +25,10 @@ fn asks(call: &delete_file, _: &ToolContext) -> bool {
     to_model_output = view,
 )]
 pub fn delete_file(
-    /// Path of the file.
+    /// The path of the file.
     #[arg(rename = "filePath", length = 1..=200)]
     path: String,
-    /// How often to try.
+    /// The number of attempts.
     #[arg(default = 1)]
     max_tries: u8,
 ) -> Result<u32, ToolError> {

@@ -28,7 +28,7 @@ const POINTER: fn(&by_pointer, &ToolContext) -> bool = |_, _| true;
 /// Deletes the item for good.
 #[tool(approval = rules::is_long)]
 pub fn by_path(
-    /// The argument `path` of the tool: which file.
+    /// The path of the file.
     path: String,
 ) {
     drop(path);
@@ -57,7 +57,7 @@ pub fn by_pointer() {}
 /// Deletes the item for good.
 #[tool(approval = |call, cx| call.path.is_empty() && cx.secret("k").is_none())]
 pub fn by_closure(
-    /// The argument `path` of the tool: which file.
+    /// The path of the file.
     path: String,
 ) {
     drop(path);

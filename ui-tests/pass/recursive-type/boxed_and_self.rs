@@ -5,9 +5,9 @@ use tool_core::prelude::*;
 pub struct Expression {
     /// The field `operator` of `Expression`.
     pub operator: String,
-    /// The field `left` of `Expression`: on the left.
+    /// The left operand.
     pub left: Option<Box<Self>>,
-    /// The field `right` of `Expression`: on the right.
+    /// The right operand.
     pub right: Option<Box<Expression>>,
 }
 

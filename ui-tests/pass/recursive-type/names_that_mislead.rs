@@ -1,6 +1,6 @@
 //! Names that look like a circle and are none: `Folder` of one module holds an `Entry`, that of another is held by one.
 
-/// Where an entry holds a folder.
+/// A module in which an entry holds a folder.
 pub mod below {
     use tool_core::prelude::*;
 
@@ -19,14 +19,14 @@ pub mod below {
     }
 }
 
-/// Where a folder holds entries.
+/// A module in which a folder holds entries.
 pub mod above {
     use tool_core::prelude::*;
 
     /// The record `Folder` of this test.
     #[derive(Debug, Deserialize, StrictSchema)]
     pub struct Folder {
-        /// What is in it.
+        /// The entries of the folder.
         pub entries: Vec<Entry>,
     }
 
@@ -38,7 +38,7 @@ pub mod above {
     }
 }
 
-/// Where an entry holds the folder that holds the other entries.
+/// A module in which an entry holds the folder of the other entries.
 pub mod beside {
     use tool_core::prelude::*;
 
@@ -54,9 +54,9 @@ pub mod beside {
     /// Walks through all of the entries.
     #[tool]
     pub fn walk(
-        /// The argument `from` of the tool: where to begin.
+        /// The starting point.
         from: Entry,
-        /// The argument `then` of the tool: and here.
+        /// The next point.
         then: super::below::Entry,
     ) -> Result<usize, ToolError> {
         drop(then);

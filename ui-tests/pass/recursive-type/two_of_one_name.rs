@@ -22,9 +22,9 @@ pub mod tree {
     #[derive(Debug, Serialize, Deserialize, StrictSchema)]
     #[schema(json_schema)]
     pub struct Node {
-        /// How heavy it is.
+        /// The weight of the node.
         pub weight: u32,
-        /// The field `kids` of `Node`: its children.
+        /// The children of the node.
         pub kids: Vec<Box<Self>>,
         /// The menu that it opens.
         pub menu: Option<super::menu::Node>,
@@ -33,7 +33,7 @@ pub mod tree {
     /// The record `Branch` of this test.
     #[derive(Debug, Serialize, Deserialize, StrictSchema)]
     pub struct Branch {
-        /// The field `nodes` of `Branch`: what hangs there.
+        /// The nodes of the branch.
         pub nodes: Vec<super::forest::Node>,
     }
 }
@@ -46,14 +46,14 @@ pub mod forest {
     pub struct Node {
         /// The field `name` of `Node`.
         pub name: String,
-        /// Where it goes on.
+        /// The branches of the fork.
         pub branches: Vec<Fork>,
     }
 
     /// The record `Fork` of this test.
     #[derive(Debug, Serialize, Deserialize, StrictSchema)]
     pub struct Fork {
-        /// Back to the forest.
+        /// The node of the forest.
         #[schema(recursive)]
         pub back: Option<Box<crate::forest::Node>>,
         /// The field `menu` of `Fork`.

@@ -4,21 +4,21 @@ use tool_core::prelude::*;
 #[derive(Debug, Default, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Record {
-    /// Renamed by the rule.
+    /// A field that the rule renames.
     pub first_name: String,
-    /// The field `last_name` of `Record`: renamed by hand.
+    /// A field with a name of its own.
     #[serde(rename = "surname")]
     pub last_name: String,
-    /// The field `seen` of `Record`: never read.
+    /// A field that is never read.
     #[serde(skip_deserializing)]
     pub seen: u32,
-    /// The field `word` of `Record`: never written.
+    /// A field that is never written.
     #[serde(skip_serializing)]
     pub word: String,
-    /// The field `cache` of `Record`: neither.
+    /// A field that is neither read nor written.
     #[serde(skip)]
     pub cache: u32,
-    /// The field `nick` of `Record`: sometimes left out.
+    /// A field that is sometimes left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nick: Option<String>,
 }
@@ -35,12 +35,12 @@ pub struct Page {
 pub struct Query {
     /// The field `text` of `Query`.
     pub text: String,
-    /// The field `page` of `Query`: which page.
+    /// The number of the page.
     #[serde(flatten)]
     pub page: Page,
 }
 
-/// The record `Wrapper` of this test: wraps.
+/// A transparent wrapper.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(transparent)]
 pub struct Wrapper {
@@ -48,7 +48,7 @@ pub struct Wrapper {
     pub inner: Query,
 }
 
-/// The record `Score` of this test: a bounded number.
+/// A number with bounds.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Score(#[schema(range = 0..=100)] u8);
 

@@ -5,10 +5,10 @@ use tool_core::prelude::*;
 pub fn greet(
     /// The name of the person.
     name: String,
-    /// The argument `never` of the tool: absent here.
+    /// An argument that exists in no build.
     #[cfg(any())]
     never: Missing,
-    /// The argument `always` of the tool: present here.
+    /// An argument that exists in every build.
     #[cfg(not(any()))]
     always: u8,
 ) -> Result<String, ToolError> {

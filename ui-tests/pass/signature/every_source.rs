@@ -24,7 +24,7 @@ pub async fn use_all(
     #[secret("other_key")] other: Option<SecretString>,
     #[variable("REGION", description = "Where to look")] region: String,
     #[variable("ZONE")] zone: Option<String>,
-    /// The argument `query` of the tool: from the model.
+    /// The text that the model searches for.
     mut query: String,
 ) -> Result<String, ToolError> {
     let _ = (cx, store, owned, absent, key, other, zone);

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Tells the time, for this test.
+/// Returns the time, for this test.
 #[tool]
 pub async fn now() -> Result<u64, ToolError> {
     Ok(0)

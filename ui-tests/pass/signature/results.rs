@@ -5,7 +5,7 @@ use std::num::ParseIntError;
 /// The tool `parse` of this test.
 #[tool]
 pub fn parse(
-    /// The argument `text` of the tool: digits.
+    /// A text of digits.
     text: String,
 ) -> Result<i32, ParseIntError> {
     text.parse()
@@ -35,7 +35,7 @@ pub fn aliased() -> Outcome<bool> {
     Ok(true)
 }
 
-/// Of a type of its own.
+/// A hit of the search.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Hit {
     /// The field `title` of `Hit`.

@@ -16,7 +16,7 @@ mod own {
 /// Makes a secret, for this test.
 #[tool]
 pub fn make_secret(
-    /// The argument `secret` of the tool: what becomes secret.
+    /// A text that becomes a secret.
     secret: own::SecretString,
 ) -> Result<own::SecretString, ToolError> {
     Ok(secret)

@@ -58,7 +58,7 @@ pub struct Job {
     /// The field `few` of `Job`.
     #[schema(as = u64, range = 1..=255)]
     pub few: std::num::NonZeroU8,
-    /// A part of it.
+    /// A part of a whole.
     #[schema(as = f32)]
     pub part: f64,
     /// A whole number is a number.
@@ -70,7 +70,7 @@ pub struct Job {
     /// The field `address` of `Job`.
     #[schema(as = String, format = "ipv4")]
     pub address: std::net::IpAddr,
-    /// Only written by another.
+    /// A text that is only written by a different type.
     #[serde(serialize_with = "hidden")]
     #[schema(as = String)]
     pub secret: String,

@@ -11,7 +11,7 @@ pub fn read(
     Ok(pages.len())
 }
 
-/// What only some providers can say, of another crate.
+/// Reads an open record of another crate, which only some providers support.
 #[tool(providers(json_schema))]
 pub fn read_open(
     /// The argument `tree` of the tool.

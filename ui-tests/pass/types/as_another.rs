@@ -10,7 +10,7 @@ mod hex {
 /// The record `Colour` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Colour {
-    /// The field `rgb` of `Colour`: red, green, blue.
+    /// The values of red, green and blue.
     #[serde(deserialize_with = "hex::deserialize")]
     #[schema(as = String, pattern = "^[0-9a-f]{6}$")]
     pub rgb: u32,

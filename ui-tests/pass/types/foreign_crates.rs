@@ -5,7 +5,7 @@ use tool_core::prelude::*;
 pub struct Times {
     /// The field `when` of `Times`.
     pub when: chrono::DateTime<chrono::Utc>,
-    /// The field `day` of `Times`: which day.
+    /// The day of the event.
     pub day: chrono::NaiveDate,
     /// The field `id` of `Times`.
     pub id: uuid::Uuid,

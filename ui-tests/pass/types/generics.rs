@@ -3,9 +3,9 @@ use tool_core::prelude::*;
 /// The record `Page` of this test.
 #[derive(Debug, Deserialize, Serialize, StrictSchema)]
 pub struct Page<T> {
-    /// What is on it.
+    /// The items on the page.
     pub items: Vec<T>,
-    /// How many there are.
+    /// The number of all items.
     pub total: Option<u32>,
 }
 
@@ -13,9 +13,9 @@ pub struct Page<T> {
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
 pub enum Either<A, B> {
-    /// The variant `Left` of `Either`: the one.
+    /// The first alternative.
     Left(A),
-    /// The variant `Right` of `Either`: the other.
+    /// The second alternative.
     Right(B),
 }
 
@@ -24,7 +24,7 @@ pub enum Either<A, B> {
 pub fn take(
     /// The argument `page` of the tool.
     page: Page<Page<String>>,
-    /// The argument `either` of the tool: one of two.
+    /// One of two values.
     either: Either<u8, ui_foreign::Page<bool>>,
 ) -> Result<String, ToolError> {
     Ok(format!("{page:?} {either:?}"))

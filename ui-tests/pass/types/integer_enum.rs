@@ -4,9 +4,9 @@ use tool_core::prelude::*;
 #[derive(Debug, Clone, Copy, StrictSchema)]
 #[schema(integer)]
 pub enum Level {
-    /// The variant `Low` of `Level`: quiet.
+    /// A quiet level.
     Low = 1,
-    /// The variant `High` of `Level`: loud.
+    /// A loud level.
     High = 10,
 }
 

@@ -9,9 +9,9 @@ use tool_core::prelude::*;
 /// The record `Report` of this test.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Report {
-    /// The field `counts` of `Report`: by name.
+    /// The counts by name.
     pub counts: HashMap<String, u32>,
-    /// The field `raw` of `Report`: whatever was found.
+    /// The unchanged result.
     pub raw: serde_json::Value,
     /// The field `place` of `Report`.
     pub place: (f64, f64),
@@ -19,7 +19,7 @@ pub struct Report {
     pub bytes: Vec<u8>,
     /// The field `page` of `Report`.
     pub page: url::Url,
-    /// The field `rows` of `Report`: some are missing.
+    /// The rows; some values are missing.
     pub rows: Vec<Option<u32>>,
     /// The field `nothing` of `Report`.
     pub nothing: (),
@@ -27,7 +27,7 @@ pub struct Report {
     pub state: State,
     /// The field `sum` of `Report`.
     pub sum: Sum,
-    /// The field `name` of `Report`: shared.
+    /// A shared name.
     #[serde(rename = "full name")]
     pub name: Arc<str>,
 }
@@ -40,7 +40,7 @@ pub enum State {
     Upper,
 }
 
-/// Two shapes that no model has to keep apart.
+/// Two shapes that a model does not have to distinguish.
 #[derive(Debug, Serialize, StrictSchema)]
 #[serde(untagged)]
 pub enum Sum {
@@ -72,12 +72,12 @@ pub async fn report() -> Result<Report, ToolError> {
     })
 }
 
-/// Takes and gives a shared text.
+/// Takes and returns a shared text.
 #[tool]
 pub async fn shared(
     /// The argument `text` of the tool.
     text: Arc<str>,
-    /// The argument `more` of the tool: more of them.
+    /// More texts of the same kind.
     more: Vec<Arc<str>>,
     /// The argument `numbers` of the tool.
     numbers: Option<Arc<[u16]>>,

@@ -66,7 +66,7 @@ pub struct Shared {
 /// Takes everything, for this test.
 #[tool]
 pub fn take(
-    /// The argument `everything` of the tool: all of it.
+    /// A value of every type.
     everything: Everything,
 ) -> Result<String, ToolError> {
     Ok(format!("{everything:?}"))

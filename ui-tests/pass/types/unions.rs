@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// The enum `Internal` of this test: internally tagged.
+/// An internally tagged enum.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Internal {
@@ -22,7 +22,7 @@ pub struct Named {
     pub name: String,
 }
 
-/// The enum `Adjacent` of this test: adjacently tagged.
+/// An adjacently tagged enum.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "type", content = "value")]
 pub enum Adjacent {
@@ -34,7 +34,7 @@ pub enum Adjacent {
     Nothing,
 }
 
-/// The enum `External` of this test: externally tagged.
+/// An externally tagged enum.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[schema(allow(external-tag))]
 pub enum External {
@@ -46,7 +46,7 @@ pub enum External {
     Nothing,
 }
 
-/// The enum `Shape` of this test: by shape.
+/// An untagged enum, which is read by its shape.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(untagged)]
 #[schema(allow(untagged))]
