@@ -194,9 +194,9 @@ async fn send_to(phone: &Phone, cx: &ToolContext, mark: &str, note: &str, ms: u6
 async fn read_note(
     _library: &Library,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Anything.
+    /// A note that the tool ignores.
     note: String,
 ) -> String {
     pause(2).await;
@@ -208,48 +208,48 @@ async fn read_note(
 async fn send(
     phone: &Phone,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> String {
     send_to(phone, cx, &mark, &note, 0).await
 }
 
-/// Sends a message, which takes a while.
+/// Sends a message slowly.
 #[tool]
 async fn send_slowly(
     phone: &Phone,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> String {
     send_to(phone, cx, &mark, &note, 20).await
 }
 
-/// Sends a message after a person has agreed.
+/// Sends a message after an approval.
 #[tool(approval)]
 async fn send_asked(
     phone: &Phone,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> String {
     send_to(phone, cx, &mark, &note, 1).await
 }
 
-/// Sends a message on a thread that may block.
+/// Sends a message on a blocking thread.
 #[tool]
 fn send_blocking(
     #[context] phone: Phone,
     #[context] cx: ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> Result<Elsewhere, ToolError> {
     let running = phone.begin(&cx, &mark, &note);
@@ -257,14 +257,14 @@ fn send_blocking(
     Ok(running.end_elsewhere(format!("sent {mark} {}", own_sentinel(&cx))))
 }
 
-/// Sends a message and answers with more than it may where the note is `long`.
+/// Sends a message, and returns more than the output limit if the note is `long`.
 #[tool(output_limit = 200)]
 async fn send_verbose(
     phone: &Phone,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> String {
     let sent = send_to(phone, cx, &mark, &note, 1).await;
@@ -277,9 +277,9 @@ async fn send_verbose(
 async fn send_and_hang(
     phone: &Phone,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> String {
     let running = phone.begin(cx, &mark, &note);
@@ -289,14 +289,14 @@ async fn send_and_hang(
     std::future::pending().await
 }
 
-/// Panics, after its effect where the note is `after`.
+/// Panics; if the note is `after`, it panics after its effect.
 #[tool]
 async fn send_and_panic(
     phone: &Phone,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// When.
+    /// The time of the panic: `after` the effect, or before it.
     note: String,
 ) -> String {
     let running = phone.begin(cx, &mark, &note);
@@ -314,9 +314,9 @@ async fn send_and_panic(
 async fn send_again(
     phone: &Phone,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> Result<String, ToolError> {
     let running = phone.begin(cx, &mark, &note);
@@ -330,43 +330,43 @@ async fn send_again(
     Ok(format!("sent {mark} {}", own_sentinel(cx)))
 }
 
-/// Fails before it has done anything.
+/// Fails before it has any effect.
 #[tool]
 async fn fail(
     phone: &Phone,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Anything.
+    /// A note that the tool ignores.
     note: String,
 ) -> Result<String, ToolError> {
     phone.begin(cx, &mark, &note).end();
     Err(ToolError::new("the line is busy"))
 }
 
-/// Sends a message through a tool that a person has to agree to.
+/// Sends a message through a tool that needs an approval.
 #[tool]
 async fn relay(
     uses: &Uses<(send_asked,)>,
     board: &Switchboard,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> Result<String, ToolError> {
     relayed(uses, board, cx, mark, note).await
 }
 
-/// As `relay`, and says that it may be repeated.
+/// Sends a message like `relay`, and is declared as idempotent.
 #[tool(idempotent)]
 async fn relay_again(
     uses: &Uses<(send_asked,)>,
     board: &Switchboard,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> Result<String, ToolError> {
     relayed(uses, board, cx, mark, note).await
@@ -390,15 +390,15 @@ async fn relayed(
     done.map(|_| format!("sent {mark} {}", own_sentinel(cx)))
 }
 
-/// Sends two messages through other tools; a person has to agree to the second.
+/// Sends two messages through other tools; the second needs an approval.
 #[tool(idempotent)]
 async fn relay_both(
     uses: &Uses<(send, send_asked)>,
     board: &Switchboard,
     cx: &ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> Result<String, ToolError> {
     let running = board.0.begin(cx, &mark, &note);
@@ -426,9 +426,9 @@ async fn relay_both(
 fn count_up(
     #[context] phone: Phone,
     #[context] cx: ToolContext,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Its text.
+    /// The text of the message.
     note: String,
 ) -> ToolStream<String, String> {
     // The body counts as begun when the function is called, even if its stream is never polled.
@@ -445,7 +445,7 @@ fn count_up(
     }
 }
 
-/// Shows a secret where the note says.
+/// Shows a secret at the place that the note names.
 #[tool]
 async fn leak(
     phone: &Phone,
@@ -453,9 +453,9 @@ async fn leak(
     keys: &ApiKeys,
     #[secret("service_key")] key: SecretString,
     #[secret("file_key")] file: SecretString,
-    /// Which.
+    /// The mark that identifies the call.
     mark: String,
-    /// Where.
+    /// The place at which the secret is shown.
     note: String,
 ) -> Result<String, ToolError> {
     let running = phone.begin(cx, &mark, &note);
@@ -492,8 +492,8 @@ fn send_checked(phone: Phone) -> DynamicTool {
     let schema = json!({
         "type": "object",
         "properties": {
-            "mark": {"type": "string", "description": "Which."},
-            "note": {"type": "string", "description": "Its text."}
+            "mark": {"type": "string", "description": "The mark that identifies the call."},
+            "note": {"type": "string", "description": "The text of the message."}
         },
         "required": ["mark", "note"],
         "additionalProperties": false
