@@ -111,12 +111,12 @@ fn fields(list: &[Field], depth: usize, out: &mut String) {
         if field.out_name != field.name {
             out.push_str(&format!(" (sent as {})", field.out_name));
         }
-        for (said, word) in [
+        for (broken, word) in [
             (!field.output, " input"),
             (!field.input, " output"),
             (field.may_skip, " may-skip"),
         ] {
-            if said {
+            if broken {
                 out.push_str(word);
             }
         }

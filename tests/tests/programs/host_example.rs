@@ -19,16 +19,16 @@ fn run(arguments: &[&str]) -> (String, String) {
         .output()
         .unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    let (said, log) = (text(output.stdout), text(output.stderr));
-    assert!(output.status.success(), "{said}\n{log}");
-    (said, log)
+    let (stdout, log) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{stdout}\n{log}");
+    (stdout, log)
 }
 
 // F3: the example builds with its feature `otel` and exports a span for each call.
 #[test]
 fn host_with_otel_exports_a_span_for_each_call() {
-    let (said, _) = run(&["--features", "examples/otel"]);
-    let spans: Vec<_> = said
+    let (stdout, _) = run(&["--features", "examples/otel"]);
+    let spans: Vec<_> = stdout
         .lines()
         .filter(|line| line.starts_with("span "))
         .collect();
@@ -38,14 +38,14 @@ fn host_with_otel_exports_a_span_for_each_call() {
             "{call}: {spans:?}"
         );
     }
-    assert!(!said.contains("sk-rates"), "{said}");
+    assert!(!stdout.contains("sk-rates"), "{stdout}");
 }
 
 // S0-24, S2-11, S2-13, S2-15, S2-17, M5, M6, M8: the host denies and approves calls, restarts, streams and redacts.
 #[test]
 fn host_denies_approves_restarts_streams_and_redacts() {
-    let (said, log) = run(&[]);
-    let lines: Vec<&str> = said.lines().map(str::trim).collect();
+    let (stdout, log) = run(&[]);
+    let lines: Vec<&str> = stdout.lines().map(str::trim).collect();
     // These lines appear in this order.
     let mut rest = lines.iter();
     for expected in [
@@ -86,7 +86,7 @@ fn host_denies_approves_restarts_streams_and_redacts() {
     ] {
         assert!(
             rest.any(|line| line.starts_with(expected)),
-            "`{expected}` is missing in\n{said}"
+            "`{expected}` is missing in\n{stdout}"
         );
     }
     let times = |text| lines.iter().filter(|line| line.starts_with(text)).count();
@@ -105,6 +105,6 @@ fn host_denies_approves_restarts_streams_and_redacts() {
         "{log}"
     );
     for key in ["sk-rates", "sk-model"] {
-        assert!(!said.contains(key) && !log.contains(key));
+        assert!(!stdout.contains(key) && !log.contains(key));
     }
 }

@@ -12,13 +12,18 @@ fn one_loop_talks_to_every_provider() {
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(
         output.status.success(),
-        "{said}\n{}",
+        "{stdout}\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let count = |line: &str| said.lines().filter(|said| said.trim() == line).count();
+    let count = |line: &str| {
+        stdout
+            .lines()
+            .filter(|printed| printed.trim() == line)
+            .count()
+    };
     assert_eq!(count(r#"call: days_until {"date":"2026-12-31"}"#), 5);
     assert_eq!(count("model: 39 days. (End)"), 5);
 }

@@ -38,19 +38,19 @@ fn agrees_with_labelled_cases() {
     for case in cases() {
         let verdicts = judge(&case["schema"]);
         for (label, target) in JUDGED {
-            let said = &case[label];
-            if case["confidence"][label] == "inferred" || said == "unknown" {
+            let verdict = &case[label];
+            if case["confidence"][label] == "inferred" || verdict == "unknown" {
                 continue;
             }
             let entry = score.entry(label).or_default();
             entry.1 += 1;
-            if verdicts.accepts(target) == (said == "accept") {
+            if verdicts.accepts(target) == (verdict == "accept") {
                 entry.0 += 1;
             } else {
                 let faults: Vec<String> =
                     verdicts.against(target).map(ToString::to_string).collect();
                 disagreements.push(format!(
-                    "{} {label}: labelled {said}, found {faults:?}",
+                    "{} {label}: labelled {verdict}, found {faults:?}",
                     case["id"]
                 ));
             }

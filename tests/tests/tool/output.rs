@@ -54,12 +54,12 @@ fn the_model_reads_the_short_text_and_the_client_gets_all() {
 
 /// A type that decides itself what the model reads.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-pub struct Told {
+pub struct Brief {
     /// The whole text, which is hidden from the model.
     pub all: u32,
 }
 
-impl ToModelOutput for Told {
+impl ToModelOutput for Brief {
     fn to_model_output(&self) -> ModelOutput {
         ModelOutput::text("told")
     }
@@ -67,8 +67,8 @@ impl ToModelOutput for Told {
 
 /// The tool `tell` of this test.
 #[tool]
-async fn tell() -> Result<Told, ToolError> {
-    Ok(Told { all: 3 })
+async fn tell() -> Result<Brief, ToolError> {
+    Ok(Brief { all: 3 })
 }
 
 /// A type without a schema.

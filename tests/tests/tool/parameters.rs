@@ -316,14 +316,14 @@ impl Load {
 #[tokio::test]
 async fn a_predicate_reads_what_the_body_receives() {
     let tools = toolset![send_load];
-    for (load, said) in [
+    for (load, expected) in [
         ("{}", "None 1"),
         (r#"{"times":1.0}"#, "None 1"),
         (r#"{"times":2,"most":null}"#, "None 2"),
     ] {
         let call = ToolCall::new("c-1", "send_load", format!(r#"{{"load":{load}}}"#));
         let result = tools.call(call, &ToolContext::anonymous()).await;
-        assert_eq!(result.model_text(), said, "{load}");
+        assert_eq!(result.model_text(), expected, "{load}");
     }
     let call = ToolCall::new("c-1", "send_load", r#"{"load":{"most":101}}"#);
     let result = tools.call(call, &ToolContext::anonymous()).await;

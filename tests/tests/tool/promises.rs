@@ -168,10 +168,10 @@ async fn error_has_separate_texts_for_model_and_operator() {
                 "{name}: {text}"
             );
         }
-        let told = error.operator_text();
+        let text = error.operator_text();
         assert!(
-            told.contains("a-secret-name") || told.contains("No such file"),
-            "{name}: {told}"
+            text.contains("a-secret-name") || text.contains("No such file"),
+            "{name}: {text}"
         );
     }
     let result = call(&tools, "peek", "{}").await;

@@ -23,21 +23,21 @@ use tool_core::{BlockingPool, CancellationToken, Effect, ErrorKind};
 
 /// Blocks each body until the test releases it.
 #[derive(Clone)]
-struct Door {
+struct Blocker {
     begun: Sender<()>,
     go: Arc<Mutex<Receiver<()>>>,
     bodies: Arc<AtomicUsize>,
 }
-tool_core::host_value!(Door, Effect::READ);
+tool_core::host_value!(Blocker, Effect::READ);
 
-/// The test's side of a [`Door`].
-struct Keeper {
+/// The test's side of a [`Blocker`].
+struct Controller {
     begun: Receiver<()>,
     go: Sender<()>,
     bodies: Arc<AtomicUsize>,
 }
 
-impl Keeper {
+impl Controller {
     /// Waits until `bodies` more bodies have begun.
     fn begun(&self, bodies: usize) {
         for _ in 0..bodies {
@@ -54,29 +54,29 @@ impl Keeper {
     }
 }
 
-fn door() -> (Door, Keeper) {
+fn blocker() -> (Blocker, Controller) {
     let (begun, seen) = channel();
     let (go, gone) = channel();
     let bodies = Arc::default();
-    let door = Door {
+    let blocker = Blocker {
         begun,
         go: Arc::new(Mutex::new(gone)),
         bodies: Arc::clone(&bodies),
     };
-    let keeper = Keeper {
+    let controller = Controller {
         begun: seen,
         go,
         bodies,
     };
-    (door, keeper)
+    (blocker, controller)
 }
 
 /// Waits until the test lets it continue.
 #[tool(read_only)]
-fn wait(door: &Door) -> u32 {
-    door.bodies.fetch_add(1, Ordering::SeqCst);
-    door.begun.send(()).unwrap();
-    door.go.lock().unwrap().recv().unwrap();
+fn wait(blocker: &Blocker) -> u32 {
+    blocker.bodies.fetch_add(1, Ordering::SeqCst);
+    blocker.begun.send(()).unwrap();
+    blocker.go.lock().unwrap().recv().unwrap();
     1
 }
 
@@ -108,24 +108,27 @@ async fn until(what: impl Fn() -> bool) {
 // M13: the pool never runs more bodies at once than it has slots, and every call runs in the end.
 #[tokio::test(flavor = "multi_thread")]
 async fn running_bodies_never_exceed_the_slots() {
-    let (door, keeper) = door();
+    let (blocker, controller) = blocker();
     let pool = BlockingPool::new(2);
-    let cx = ToolContext::builder().with(door).with(pool.clone()).build();
+    let cx = ToolContext::builder()
+        .with(blocker)
+        .with(pool.clone())
+        .build();
     let calls: Vec<_> = (0..6)
         .map(|_| {
             let cx = cx.clone();
             tokio::spawn(async move { tools().call(call("wait"), &cx).await.is_error() })
         })
         .collect();
-    keeper.begun(2);
+    controller.begun(2);
     for done in 0..4 {
         until(|| pool.waiting() == 4 - done).await;
         assert_eq!(pool.running(), 2);
-        assert_eq!(keeper.bodies.load(Ordering::SeqCst), 2 + done);
-        keeper.let_go(1);
-        keeper.begun(1);
+        assert_eq!(controller.bodies.load(Ordering::SeqCst), 2 + done);
+        controller.let_go(1);
+        controller.begun(1);
     }
-    keeper.let_go(2);
+    controller.let_go(2);
     for call in calls {
         assert!(!call.await.unwrap());
     }
@@ -135,16 +138,16 @@ async fn running_bodies_never_exceed_the_slots() {
 // M13: a body that outlives its call keeps its slot until it ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn abandoned_body_keeps_its_slot() {
-    let (door, keeper) = door();
+    let (blocker, controller) = blocker();
     let pool = BlockingPool::new(1);
     let token = CancellationToken::new();
     let cx = ToolContext::builder()
-        .with(door.clone())
+        .with(blocker.clone())
         .with(pool.clone())
         .cancellation(token.clone())
         .build();
     let first = tokio::spawn(async move { tools().call(call("wait"), &cx).await });
-    keeper.begun(1);
+    controller.begun(1);
     token.cancel();
     let first = first.await.unwrap();
     let error = first.error().unwrap();
@@ -156,12 +159,15 @@ async fn abandoned_body_keeps_its_slot() {
     );
     assert_eq!(pool.running(), 1);
 
-    let cx = ToolContext::builder().with(door).with(pool.clone()).build();
+    let cx = ToolContext::builder()
+        .with(blocker)
+        .with(pool.clone())
+        .build();
     let tools = tools();
     let mut second = Box::pin(tools.call(call("wait"), &cx));
     assert!(second.as_mut().now_or_never().is_none());
     assert_eq!((pool.running(), pool.waiting()), (1, 1));
-    keeper.let_go(2);
+    controller.let_go(2);
     assert!(!second.await.is_error());
     until(|| pool.running() == 0).await;
 }
@@ -169,17 +175,17 @@ async fn abandoned_body_keeps_its_slot() {
 /// Cancels a second call while the first one runs, as soon as `waits` is true. The body of the second call must never begin, and the pool must be empty
 /// afterwards.
 async fn one_leaves(pool: &BlockingPool, waits: impl Fn() -> bool) {
-    let (door, keeper) = door();
+    let (blocker, controller) = blocker();
     let cx = ToolContext::builder()
-        .with(door.clone())
+        .with(blocker.clone())
         .with(pool.clone())
         .build();
     let first = tokio::spawn(async move { tools().call(call("wait"), &cx).await.is_error() });
-    keeper.begun(1);
+    controller.begun(1);
 
     let token = CancellationToken::new();
     let cx = ToolContext::builder()
-        .with(door)
+        .with(blocker)
         .with(pool.clone())
         .cancellation(token.clone())
         .build();
@@ -190,10 +196,10 @@ async fn one_leaves(pool: &BlockingPool, waits: impl Fn() -> bool) {
     let error = second.error().unwrap();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
     assert!(!error.operator_text().contains("background"));
-    keeper.let_go(1);
+    controller.let_go(1);
     assert!(!first.await.unwrap());
     until(|| pool.running() == 0).await;
-    assert_eq!(keeper.bodies.load(Ordering::SeqCst), 1);
+    assert_eq!(controller.bodies.load(Ordering::SeqCst), 1);
 }
 
 // M13: a call that is cancelled while it waits for a slot never begins and leaves the queue.

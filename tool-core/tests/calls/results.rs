@@ -519,10 +519,10 @@ async fn non_finite_float_fails_the_call() {
     let good = toolset![mean].call(call("[1.0,2.0]"), &cx).await;
     assert_eq!(good.model_text(), r#"{"of":[1.5]}"#);
     let bad = toolset![mean].call(call("[]"), &cx).await;
-    let told = bad.error().unwrap().model_text();
+    let text = bad.error().unwrap().model_text();
     assert!(
-        told.contains("no finite number for `/of/0` of the result"),
-        "{told}"
+        text.contains("no finite number for `/of/0` of the result"),
+        "{text}"
     );
     assert!(bad.output().is_none());
 }

@@ -33,7 +33,7 @@ fn who(cx: &ToolContext) -> Result<Value, ToolError> {
     }))
 }
 
-async fn told(cx: &ToolContext) -> Value {
+async fn caller_values(cx: &ToolContext) -> Value {
     let result = toolset![who]
         .call(ToolCall::new("call_7", "who", "{}"), cx)
         .await;
@@ -57,7 +57,8 @@ async fn context_reports_the_ids_of_its_caller() {
         of("scout", "ann").build(),
         of("clerk", "bob").runtime_user("run-bob").build(),
     );
-    let (first, second) = futures::future::join(told(&first), told(&second)).await;
+    let (first, second) =
+        futures::future::join(caller_values(&first), caller_values(&second)).await;
     assert_eq!(
         first,
         json!({
@@ -95,8 +96,8 @@ async fn absent_services_are_none() {
         .call(ToolCall::new("1", "greedy", ""), &ToolContext::anonymous())
         .await;
     assert_eq!(result.model_text(), "0");
-    let told = told(&ToolContext::anonymous()).await;
-    assert_eq!(told["user"], Value::Null);
+    let values = caller_values(&ToolContext::anonymous()).await;
+    assert_eq!(values["user"], Value::Null);
 }
 
 struct Rows(Mutex<HashMap<(StatePlace, String), Value>>);
@@ -389,10 +390,10 @@ fn model_is_called_with_the_keys_of_the_instance_alone() {
             .envs(environment.iter().copied())
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(
-            output.status.success() && said.contains("1 passed"),
-            "{said}"
+            output.status.success() && stdout.contains("1 passed"),
+            "{stdout}"
         );
     };
     child(&[]);
@@ -447,24 +448,24 @@ async fn child_calls_a_model() {
 // S1-20: the history is filtered by speaker first and cut to the newest messages afterwards.
 #[test]
 fn history_is_filtered_by_role_before_it_is_truncated() {
-    let said = |speaker, text: &str| HistoryMessage {
+    let message = |speaker, text: &str| HistoryMessage {
         speaker,
         text: text.to_owned(),
     };
     let cx = ToolContext::builder()
         .history(vec![
-            said(HistoryRole::User, "1"),
-            said(HistoryRole::Assistant, "2"),
-            said(HistoryRole::User, "3"),
-            said(HistoryRole::Tool, "4"),
-            said(HistoryRole::User, "now"),
+            message(HistoryRole::User, "1"),
+            message(HistoryRole::Assistant, "2"),
+            message(HistoryRole::User, "3"),
+            message(HistoryRole::Tool, "4"),
+            message(HistoryRole::User, "now"),
         ])
         .build();
     let history = cx.get::<History>().unwrap();
     let texts = |speaker, count| {
         history
             .recent(speaker, count)
-            .map(|said| said.text.as_str())
+            .map(|message| message.text.as_str())
             .collect::<Vec<_>>()
     };
     assert_eq!(

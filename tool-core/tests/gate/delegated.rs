@@ -30,10 +30,10 @@ async fn watch(crew: &Crew) -> u32 {
 #[tool(read_only)]
 async fn delegate(crew: &Crew, cx: &ToolContext) -> String {
     let mut model = Watches;
-    let said = crew
+    let run = crew
         .turns
         .respond("Watch.", &mut model, |_| crew.tools.clone(), cx);
-    match said.await {
+    match run.await {
         Ok(Outcome::Cancelled) => "cancelled".to_owned(),
         other => format!("{other:?}"),
     }

@@ -191,8 +191,8 @@ async fn equal_conversation_names_in_two_workspaces_are_separate() {
     let callers = ["acme", "globex"].map(|workspace| [workspace, "main", "ann", "clerk"]);
     for caller in callers {
         let cx = cx(&host, caller);
-        let said = turns.say(&format!("for {}", caller[0]), &cx).await.unwrap();
-        assert_eq!(said, 1, "each thread counts for itself");
+        let answers = turns.say(&format!("for {}", caller[0]), &cx).await.unwrap();
+        assert_eq!(answers, 1, "each thread counts for itself");
     }
     for caller in callers {
         let cx = cx(&host, caller);

@@ -174,7 +174,7 @@ async fn outer_calls_continue(reply: &Reply, to: [&str; 2]) -> Vec<World> {
     let letter = |to: &str, number: u32| format!(r#"{{"to":"{to}","number":{number}}}"#);
     let mut worlds = Vec::new();
     for by_token in [false, true] {
-        for (name, said, letters) in [
+        for (name, expected, letters) in [
             (
                 "post_both",
                 format!("[{},{}]", letter(first, 1), letter(second, 2)),
@@ -185,7 +185,7 @@ async fn outer_calls_continue(reply: &Reply, to: [&str; 2]) -> Vec<World> {
         ] {
             let world = World::new();
             let (text, waited) = world.until_done(name, by_token, reply).await;
-            assert_eq!(text, said, "{name}, by token: {by_token}");
+            assert_eq!(text, expected, "{name}, by token: {by_token}");
             assert_eq!((world.mailbox.sent(), waited), (letters, letters), "{name}");
             worlds.push(world);
         }

@@ -183,14 +183,14 @@ async fn stopped_turn_leaves_calls_open_while_the_ledger_is_down() {
 
 /// A host value that lets a tool store the user's next message.
 #[derive(Clone)]
-struct Desk(Turns, ToolContext);
-tool_core::host_value!(Desk, Effect::READ);
+struct UserTurns(Turns, ToolContext);
+tool_core::host_value!(UserTurns, Effect::READ);
 
 /// Looks a word up while the user writes a message.
 #[tool(read_only)]
-async fn look_up(desk: &Desk) -> Result<String, ToolError> {
-    let said = desk.0.say("wait", &desk.1).await;
-    said.map_err(ToolError::foreign)?;
+async fn look_up(user_turns: &UserTurns) -> Result<String, ToolError> {
+    let stored = user_turns.0.say("wait", &user_turns.1).await;
+    stored.map_err(ToolError::foreign)?;
     Ok("seen".to_owned())
 }
 
@@ -206,8 +206,8 @@ async fn interrupted_turn_reads_the_result_of_a_call_that_has_run() {
         let second = CallId::in_thread(message.thread(), message.seq(), 1);
         let cx = ann(&host).for_call(second);
         tools.call(sends("a", lost), &cx).await;
-        let desk = Desk(turns.clone(), ann(&host));
-        let cx = caller(&host, "ann", "clerk").with(desk).build();
+        let user_turns = UserTurns(turns.clone(), ann(&host));
+        let cx = caller(&host, "ann", "clerk").with(user_turns).build();
         let turn = turns.run(&tools, &message, &cx).await.unwrap();
         if lost {
             assert_eq!(doubt(turn).state, EffectState::Ambiguous);

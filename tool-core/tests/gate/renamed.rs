@@ -113,9 +113,10 @@ async fn approved_tool_of_two_with_the_same_own_name_runs() {
     let post = toolset![send_mail].prefix("post").unwrap();
     let office = toolset![other::send_mail].prefix("office").unwrap();
     let both = post.combine(&office).unwrap().through(&host.gate);
-    for (position, (name, said)) in [("post__send_mail", "sent"), ("office__send_mail", "letter")]
-        .into_iter()
-        .enumerate()
+    for (position, (name, expected)) in
+        [("post__send_mail", "sent"), ("office__send_mail", "letter")]
+            .into_iter()
+            .enumerate()
     {
         let cx = placed(&host.ann(), u32::try_from(position).unwrap());
         let call = ToolCall::new("c", name, r#"{"to":"bob"}"#);
@@ -133,7 +134,7 @@ async fn approved_tool_of_two_with_the_same_own_name_runs() {
             .unwrap();
         let result = both.resume(&asked.token, &cx).await;
         assert_eq!(result.name(), name);
-        assert!(result.model_text().contains(said), "{result:?}");
+        assert!(result.model_text().contains(expected), "{result:?}");
     }
     assert_eq!(host.mailbox.sent(), 2);
 }

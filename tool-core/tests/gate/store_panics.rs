@@ -97,11 +97,11 @@ async fn panic_of_a_thread_store_is_an_error() {
     assert!(failed.is_err_and(|error| unavailable(&error)));
     panics.on_read.store(false, Ordering::SeqCst);
 
-    let said = turns
+    let outcome = turns
         .drive(&mut Says, |_| tools.clone(), &cx)
         .await
         .unwrap();
-    assert!(matches!(said, Outcome::Answered(text) if text == "hello"));
+    assert!(matches!(outcome, Outcome::Answered(text) if text == "hello"));
 }
 
 /// A spill store whose `put` panics.

@@ -23,8 +23,8 @@ tool_core::host_value!(Log, tool_core::Effect::READ);
 
 /// A host value that writes into the log.
 #[derive(Clone)]
-struct Pen(Log);
-tool_core::host_value!(Pen, tool_core::Effect::WRITE);
+struct LogWriter(Log);
+tool_core::host_value!(LogWriter, tool_core::Effect::WRITE);
 
 impl Log {
     async fn run(&self, name: &str) {
@@ -47,11 +47,11 @@ impl Log {
 /// Writes a name into the log.
 #[tool]
 async fn note(
-    pen: &Pen,
+    writer: &LogWriter,
     /// The name to write; `bad` fails.
     name: String,
 ) -> Result<String, ToolError> {
-    pen.0.run(&name).await;
+    writer.0.run(&name).await;
     if name == "bad" {
         Err(ToolError::new("that was bad"))
     } else {
@@ -91,7 +91,7 @@ fn cx_in(conversation: &str, log: &Log) -> ToolContext {
         .user("ann")
         .workspace("acme")
         .with(log.clone())
-        .with(Pen(log.clone()))
+        .with(LogWriter(log.clone()))
         .build()
 }
 
@@ -266,9 +266,10 @@ async fn calls_of_a_truncated_message_do_not_run() {
 async fn uncallable_calls_get_an_answer() {
     let (store, log) = (MemoryStore::default(), Log::default());
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&seen);
+    let recorded = Arc::clone(&seen);
     let turns = Turns::new(store).observe(move |message| {
-        told.lock()
+        recorded
+            .lock()
             .unwrap()
             .push((message.id.clone(), message.is_error()));
     });
@@ -300,7 +301,7 @@ async fn uncallable_calls_get_an_answer() {
         .conversation("th-1")
         .cancellation(token)
         .with(log.clone())
-        .with(Pen(log.clone()))
+        .with(LogWriter(log.clone()))
         .build();
     let message = ModelMessage::calls([call("note", "d"), call("note", "e")]);
     let turn = run(&turns, &toolset![note], message, &stopped).await;
@@ -578,8 +579,8 @@ fn count_to(
 // S2-21: progress reaches the client; the model reads only the final value.
 #[tokio::test]
 async fn progress_is_reported_and_not_stored() {
-    let (store, told) = (MemoryStore::default(), Arc::new(Mutex::new(Vec::new())));
-    let steps = Arc::clone(&told);
+    let (store, reported) = (MemoryStore::default(), Arc::new(Mutex::new(Vec::new())));
+    let steps = Arc::clone(&reported);
     let turns = Turns::new(store.clone()).progress(move |call, step| {
         steps.lock().unwrap().push(format!("{} {step}", call.id));
     });
@@ -590,7 +591,7 @@ async fn progress_is_reported_and_not_stored() {
         let results = results(turn);
         assert_eq!(results, [("3".to_owned(), None)]);
     }
-    assert_eq!(*told.lock().unwrap(), ["a 1", "a 2", "a 1", "a 2"]);
+    assert_eq!(*reported.lock().unwrap(), ["a 1", "a 2", "a 1", "a 2"]);
     assert_eq!(
         read(&store).await.len(),
         4,
@@ -628,7 +629,7 @@ async fn turn_stops_until_a_missing_variable_is_set() {
         .conversation("th-1")
         .variable("REGION", "Jura")
         .with(log.clone())
-        .with(Pen(log.clone()));
+        .with(LogWriter(log.clone()));
     let turn = turns
         .run(&tools, &message, &supplied.build())
         .await

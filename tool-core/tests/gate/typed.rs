@@ -109,8 +109,11 @@ async fn typed_call_is_retried() {
     let tries = Tries::default();
     let cx = ToolContext::builder().with(tries.clone()).build();
     let word = "late".to_owned();
-    let said = tools.invoke(answer_late { word }, &cx).await.unwrap();
-    assert_eq!((said.as_str(), tries.0.load(Ordering::SeqCst)), ("late", 3));
+    let answer = tools.invoke(answer_late { word }, &cx).await.unwrap();
+    assert_eq!(
+        (answer.as_str(), tries.0.load(Ordering::SeqCst)),
+        ("late", 3)
+    );
 }
 
 /// Posts a card.

@@ -129,8 +129,11 @@ async fn renamed_calls_are_mapped_back_to_the_own_name() {
         )
         .await;
     assert_eq!(typed.unwrap(), "typed");
-    let told = tools.explain("search");
-    assert!(told.is_visible(), "also by its own name: {told}");
+    let explanation = tools.explain("search");
+    assert!(
+        explanation.is_visible(),
+        "also by its own name: {explanation}"
+    );
 }
 
 // S0-16, M14: rules and policies still use the own name of a renamed tool.
@@ -433,11 +436,13 @@ fn omitted_tools_are_logged_once() {
     });
     let tools = registry.toolset(&ToolContext::anonymous(), &Rules::default());
     assert!(tools.names().eq(["set"]));
-    let told = tools.explain("legacy");
-    assert_eq!(told.layer(), Some(Layer::Environment));
+    let explanation = tools.explain("legacy");
+    assert_eq!(explanation.layer(), Some(Layer::Environment));
     assert!(
-        told.to_string().ends_with("(`TOOL_CORE_IS_NEVER_SET`)"),
-        "{told}"
+        explanation
+            .to_string()
+            .ends_with("(`TOOL_CORE_IS_NEVER_SET`)"),
+        "{explanation}"
     );
     let warnings = warnings.lock().unwrap();
     assert_eq!(warnings.len(), 2, "{warnings:?}");

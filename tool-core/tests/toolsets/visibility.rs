@@ -291,9 +291,12 @@ fn missing_secret_is_shown_to_the_operator_only() {
         .build();
     let tools = registry.toolset(&cx, &Rules::default());
     assert!(tools.get("search_memory").is_some() && tools.get("optional_key").is_some());
-    let told = tools.explain("hub_contacts");
-    assert_eq!(told.layer(), Some(Layer::Secrets));
-    assert!(told.to_string().ends_with("(`hubspot_api_key`)"), "{told}");
+    let explanation = tools.explain("hub_contacts");
+    assert_eq!(explanation.layer(), Some(Layer::Secrets));
+    assert!(
+        explanation.to_string().ends_with("(`hubspot_api_key`)"),
+        "{explanation}"
+    );
     let listed: Vec<_> = tools
         .available()
         .map(|tool| (tool.tool.name().to_owned(), tool.missing))

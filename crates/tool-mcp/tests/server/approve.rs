@@ -205,7 +205,7 @@ async fn changed_arguments_after_an_approval_are_refused() {
 async fn legacy_protocol_asks_for_approval_during_the_call() {
     let bank = Bank::default();
     let mut client = Client::legacy_that_can(&bank.process(), json!({ "elicitation": {} })).await;
-    for (answer, told) in [
+    for (answer, expected) in [
         (yes().unwrap_or_default(), "paid 5"),
         (json!({ "action": "decline" }), ""),
     ] {
@@ -221,13 +221,13 @@ async fn legacy_protocol_asks_for_approval_during_the_call() {
             .send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": answer }))
             .await;
         let done = client.answer(id).await;
-        if told.is_empty() {
+        if expected.is_empty() {
             assert_eq!(
                 done["result"]["_meta"]["tool-core/error"], "denied",
                 "{done}"
             );
         } else {
-            assert_eq!(text(&done), told);
+            assert_eq!(text(&done), expected);
         }
     }
     assert_eq!(bank.paid(), 5);
@@ -248,14 +248,14 @@ async fn in_rounds(bank: &Bank, tool: &str, answer: &Value) -> (Value, Vec<Strin
     loop {
         let mut client = Client::modern(&bank.process());
         let given = before.as_ref().map(|before| (before, Some(answer.clone())));
-        let told = round_of(&mut client, tool, json!({}), given).await;
-        let question = &told["result"]["inputRequests"]["answer"]["params"]["message"];
+        let response = round_of(&mut client, tool, json!({}), given).await;
+        let question = &response["result"]["inputRequests"]["answer"]["params"]["message"];
         let Some(question) = question.as_str() else {
-            return (told, asked);
+            return (response, asked);
         };
         asked.push(question.to_owned());
         assert!(asked.len() < 10, "{asked:?}");
-        before = Some(told);
+        before = Some(response);
     }
 }
 

@@ -144,8 +144,8 @@ async fn one_endpoint_serves_both_protocol_versions() {
         called.text
     );
     let asked = json!({ "name": "steps", "_meta": { "progressToken": 5 } });
-    let told = web.modern(&[], "tools/call", asked).await;
-    let methods: Vec<_> = told
+    let response = web.modern(&[], "tools/call", asked).await;
+    let methods: Vec<_> = response
         .messages()
         .iter()
         .map(|message| message["method"].as_str().map(str::to_owned))
@@ -505,8 +505,8 @@ async fn sessions_are_limited_and_end_when_they_are_idle() {
     let refused = web.post(&[], &third.to_string()).await;
     assert_eq!(refused.status, 503);
     assert_eq!(refused.header("retry-after"), "30");
-    let told = refused.json()["error"]["message"].to_string();
-    assert!(told.contains("too many sessions"), "{told}");
+    let error = refused.json()["error"]["message"].to_string();
+    assert!(error.contains("too many sessions"), "{error}");
     // The 2026-07-28 protocol has no sessions.
     assert_eq!(web.modern(&[], "tools/list", json!({})).await.status, 200);
     // A session that its client ends frees a place, and so does an idle session.

@@ -278,12 +278,12 @@ async fn malformed_line_is_answered_and_the_session_continues() {
 async fn progress_is_sent_only_with_a_progress_token() {
     let mut client = Client::legacy(&server()).await;
     client.call("steps", json!({})).await;
-    assert!(client.told.is_empty());
+    assert!(client.notifications.is_empty());
     let params = json!({ "name": "steps", "_meta": { "progressToken": "p" } });
     let answer = client.ask("tools/call", params).await;
     assert_eq!(answer["result"]["content"][0]["text"], "2");
-    let told: Vec<_> = client
-        .told
+    let notifications: Vec<_> = client
+        .notifications
         .iter()
         .map(|message| &message["params"])
         .collect();
@@ -291,7 +291,7 @@ async fn progress_is_sent_only_with_a_progress_token() {
         json!({ "progressToken": "p", "progress": 1.0, "message": "one" }),
         json!({ "progressToken": "p", "progress": 2.0, "message": "two" }),
     ];
-    assert_eq!(told, expected.iter().collect::<Vec<_>>());
+    assert_eq!(notifications, expected.iter().collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -306,7 +306,11 @@ async fn a_cancelled_call_is_dropped() {
     // A cancelled call gets no response.
     let next = client.call("hello", json!({})).await;
     assert_eq!(next["result"]["content"][0]["text"], "hello");
-    assert!(client.told.is_empty(), "{:?}", client.told);
+    assert!(
+        client.notifications.is_empty(),
+        "{:?}",
+        client.notifications
+    );
 }
 
 #[tokio::test]
@@ -350,8 +354,8 @@ async fn hidden_tool_is_unknown_and_clients_are_notified_of_changes() {
     assert_eq!(text(&hidden).replace("`add`", "`bad`"), text(&unknown));
 
     server.replace_tools(registry).await;
-    let told = client.next().await;
-    assert_eq!(told["method"], "notifications/tools/list_changed");
+    let notification = client.next().await;
+    assert_eq!(notification["method"], "notifications/tools/list_changed");
     let shown = client.call("add", json!({ "z": 1, "a": 1 })).await;
     assert_eq!(shown["result"]["isError"], false);
 }
@@ -372,10 +376,10 @@ async fn modern_protocol_subscription_is_notified_of_changes() {
         "{acknowledged}"
     );
     server.tools_changed().await;
-    let told = client.next().await;
-    assert_eq!(told["method"], "notifications/tools/list_changed");
+    let notification = client.next().await;
+    assert_eq!(notification["method"], "notifications/tools/list_changed");
     assert_eq!(
-        told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"],
+        notification["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"],
         id
     );
 }

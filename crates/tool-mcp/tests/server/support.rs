@@ -38,7 +38,7 @@ pub struct Client {
     writer: DuplexStream,
     id: u64,
     /// Messages that arrived while a response was awaited.
-    pub told: Vec<Value>,
+    pub notifications: Vec<Value>,
     modern: bool,
 }
 
@@ -90,7 +90,7 @@ impl Client {
             lines: BufReader::new(reader).lines(),
             writer,
             id: 0,
-            told: Vec::new(),
+            notifications: Vec::new(),
             modern,
         }
     }
@@ -136,7 +136,7 @@ impl Client {
             if message["id"] == id && message.get("method").is_none() {
                 return message;
             }
-            self.told.push(message);
+            self.notifications.push(message);
         }
     }
 

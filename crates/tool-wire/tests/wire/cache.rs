@@ -74,12 +74,12 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
         assert_eq!(second.tools(), first.tools(), "{provider}");
         assert_eq!(list(&second), list(&first), "{provider}");
         // The second request contains every message of the first request, unchanged and at the same place.
-        let said = |text: &str| {
+        let request = |text: &str| {
             text[text.find(r#""system":"#).unwrap()..]
                 .trim_end_matches("]}")
                 .to_owned()
         };
-        assert!(said(&two).starts_with(&said(&one)), "{provider}");
+        assert!(request(&two).starts_with(&request(&one)), "{provider}");
         assert!(second.withdrawn().eq(["send_mail"]));
 
         // The change reaches the model by the provider's own means, and the call is refused in any case.
@@ -170,9 +170,9 @@ fn new_tool_is_announced_or_appended_to_the_list() {
             ),
             _ => assert!(second.change().is_none() && second.tools().contains("\"forecast\"")),
         }
-        let told = matches!(provider, Provider::Anthropic | Provider::Responses);
-        assert_eq!(second.keeps_prefix(), told, "{provider}");
-        assert_eq!(second.tools() == first.tools(), told);
+        let keeps = matches!(provider, Provider::Anthropic | Provider::Responses);
+        assert_eq!(second.keeps_prefix(), keeps, "{provider}");
+        assert_eq!(second.tools() == first.tools(), keeps);
         // The new tool is disabled like any other tool, and later requests need the same headers, because the message stays in the conversation.
         let third = second.next(&less).unwrap();
         assert!(third.keeps_prefix() && third.withdrawn().eq(["forecast"]));

@@ -78,7 +78,7 @@ fn stream_deltas_add_up_to_the_answer() {
 // Thoughts with their signatures are sent back unchanged and in the same position, as providers require.
 #[test]
 fn model_message_is_sent_back_unchanged() {
-    let said = |provider: Provider, whole: bool| -> Vec<Value> {
+    let sent_back = |provider: Provider, whole: bool| -> Vec<Value> {
         let (body, stream) = recorded(provider);
         let reply = if whole {
             provider.reply(body)
@@ -92,7 +92,7 @@ fn model_message_is_sent_back_unchanged() {
     let second: Value = serde_json::from_str(SECOND).unwrap();
     for whole in [true, false] {
         assert_eq!(
-            said(Provider::Chat, whole),
+            sent_back(Provider::Chat, whole),
             [json!({
                 "role": "assistant", "content": "Ich sehe nach: ☕",
                 "tool_calls": [
@@ -101,12 +101,12 @@ fn model_message_is_sent_back_unchanged() {
                 ],
             })]
         );
-        let items = said(Provider::Responses, whole);
+        let items = sent_back(Provider::Responses, whole);
         assert_eq!(items.len(), 4);
         assert_eq!(items[0]["encrypted_content"], "gAAAAB==");
         assert_eq!(items[3]["arguments"], SECOND);
         assert_eq!(
-            said(Provider::Anthropic, whole),
+            sent_back(Provider::Anthropic, whole),
             [json!({"role": "assistant", "content": [
                 {"type": "thinking", "thinking": "Two look-ups.", "signature": "EqQB=="},
                 {"type": "text", "text": "Ich sehe nach: ☕"},
@@ -114,7 +114,7 @@ fn model_message_is_sent_back_unchanged() {
                 {"type": "tool_use", "id": "toolu_01Bb", "name": "search", "input": second},
             ]})]
         );
-        let content = &said(Provider::Gemini, whole)[0];
+        let content = &sent_back(Provider::Gemini, whole)[0];
         assert_eq!(content["role"], "model");
         let parts = content["parts"].as_array().unwrap();
         let signed = parts
@@ -125,7 +125,7 @@ fn model_message_is_sent_back_unchanged() {
             &json!({"functionCall": {"name": "forecast", "args": {"city": "Zürich", "days": 3}}, "thoughtSignature": "Eu4B"})
         );
         assert_eq!(
-            said(Provider::Bedrock, whole)[0]["content"],
+            sent_back(Provider::Bedrock, whole)[0]["content"],
             json!([
                 {"reasoningContent": {"reasoningText": {"text": "Two look-ups.", "signature": "EqQB=="}}},
                 {"text": "Ich sehe nach: ☕"},
@@ -286,8 +286,8 @@ fn provider_run_tools_are_not_calls() {
     let reply = Provider::Anthropic.reply(body).unwrap();
     assert!(reply.calls().is_empty());
     assert_eq!(reply.stop(), &StopReason::Paused);
-    let said = Provider::Anthropic.assistant(reply.message());
-    assert!(said[0].get().contains("srvtoolu_1"));
+    let messages = Provider::Anthropic.assistant(reply.message());
+    assert!(messages[0].get().contains("srvtoolu_1"));
 
     let body = r#"{"status":"completed","output":[{"type":"web_search_call","id":"ws_1","status":"completed"}]}"#;
     let reply = Provider::Responses.reply(body).unwrap();

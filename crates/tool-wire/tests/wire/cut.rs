@@ -161,16 +161,21 @@ fn truncated_call_is_sent_back_as_a_valid_message() {
             serde_json::from_str::<Value>(half).is_err(),
             "{provider}: {half}"
         );
-        let said = provider.assistant(reply.message());
-        let said = said.iter().map(|raw| raw.get()).collect::<String>();
-        assert!(serde_json::from_str::<Value>(&said).is_ok() || provider == Provider::Responses);
+        let messages = provider.assistant(reply.message());
+        let messages = messages.iter().map(|raw| raw.get()).collect::<String>();
+        assert!(
+            serde_json::from_str::<Value>(&messages).is_ok() || provider == Provider::Responses
+        );
         match provider {
             Provider::Anthropic | Provider::Bedrock => {
-                assert!(said.contains(r#""name":"search","input":{}"#), "{said}");
+                assert!(
+                    messages.contains(r#""name":"search","input":{}"#),
+                    "{messages}"
+                );
             }
             _ => assert!(
-                said.contains(&Value::from(half.as_str()).to_string()),
-                "{said}"
+                messages.contains(&Value::from(half.as_str()).to_string()),
+                "{messages}"
             ),
         }
     }

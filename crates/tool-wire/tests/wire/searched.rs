@@ -86,7 +86,7 @@ fn responses_uses_its_own_tool_search() {
     let offer = Provider::Responses.offer(&searched(&some())).unwrap();
     let list = list(&offer);
     assert_eq!(list[0], json!({"type": "tool_search"}));
-    let told: Vec<(&str, bool, bool)> = list[1..]
+    let listed: Vec<(&str, bool, bool)> = list[1..]
         .iter()
         .map(|tool| {
             let late = tool["defer_loading"] == true;
@@ -94,7 +94,7 @@ fn responses_uses_its_own_tool_search() {
         })
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             ("fetch", true, true),
             ("forecast", false, true),
@@ -208,8 +208,8 @@ async fn call_of_a_tool_found_by_the_provider_runs() {
             .call(reply.calls()[0].clone(), &ToolContext::anonymous())
             .await;
         assert_eq!(result.model_text(), r#"["rust 1.5"]"#);
-        let said = provider.assistant(reply.message());
-        let said = serde_json::to_string(&said).unwrap();
-        assert!(said.contains(kept), "{said}");
+        let messages = provider.assistant(reply.message());
+        let messages = serde_json::to_string(&messages).unwrap();
+        assert!(messages.contains(kept), "{messages}");
     }
 }

@@ -42,7 +42,7 @@ impl Model for Served {
     }
 }
 
-fn said(provider: Provider) -> &'static str {
+fn final_answer(provider: Provider) -> &'static str {
     match provider {
         Provider::Chat => r#"{"choices":[{"message":{"content":"Rain."},"finish_reason":"stop"}]}"#,
         Provider::Responses => {
@@ -66,7 +66,10 @@ async fn one_loop_serves_every_provider() {
     for provider in Provider::ALL {
         let store = MemoryStore::default();
         let requests = Arc::default();
-        let bodies = vec![recorded(provider).0.to_owned(), said(provider).to_owned()];
+        let bodies = vec![
+            recorded(provider).0.to_owned(),
+            final_answer(provider).to_owned(),
+        ];
         let mut model = Served {
             provider,
             bodies,

@@ -633,7 +633,7 @@ fn unreadable_interface_message_is_reported_with_position() {
             "wrong at `/0/parts/0/url`: expected an address, or a `data:` URL with `;base64`",
         ),
     ] {
-        let told = user_message(&json!([message]).to_string()).unwrap_err();
-        assert!(told.to_string().ends_with(error), "{told}");
+        let refusal = user_message(&json!([message]).to_string()).unwrap_err();
+        assert!(refusal.to_string().ends_with(error), "{refusal}");
     }
 }

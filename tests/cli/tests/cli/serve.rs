@@ -172,12 +172,12 @@ fn running_call_finishes_after_sigterm() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = String::new();
+    let mut log = String::new();
     let mut notes = BufReader::new(child.stderr.take().unwrap());
-    while !said.contains("http://") {
-        notes.read_line(&mut said).unwrap();
+    while !log.contains("http://") {
+        notes.read_line(&mut log).unwrap();
     }
-    let (_, rest) = said.split_once("http://").unwrap();
+    let (_, rest) = log.split_once("http://").unwrap();
     let address = rest.split('/').next().unwrap().to_owned();
     let mut stream = TcpStream::connect(&address).unwrap();
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {

@@ -35,8 +35,8 @@ impl Room {
 
 /// A [`Room`] for tools that write.
 #[derive(Clone, Default)]
-struct Desk(Room);
-tool_core::host_value!(Desk, Effect::WRITE);
+struct Editor(Room);
+tool_core::host_value!(Editor, Effect::WRITE);
 
 /// Reads a page.
 #[tool]
@@ -55,13 +55,13 @@ async fn read_page(
 /// Writes a page.
 #[tool]
 async fn write_page(
-    desk: &Desk,
+    editor: &Editor,
     diary: &Diary,
     /// The number of the page.
     page: u32,
 ) -> String {
     diary.write(format!("write {page}"));
-    desk.0.visit().await;
+    editor.0.visit().await;
     diary.write(format!("end {page}"));
     format!("page {page} is written")
 }
@@ -74,17 +74,17 @@ fn fail() -> Result<u32, ToolError> {
     ))
 }
 
-fn context(diary: &Diary, room: &Room, desk: &Desk) -> ToolContextBuilder {
+fn context(diary: &Diary, room: &Room, editor: &Editor) -> ToolContextBuilder {
     ToolContext::builder()
         .with(diary.clone())
         .with(room.clone())
-        .with(desk.clone())
+        .with(editor.clone())
 }
 
 #[tokio::test]
 async fn reads_run_together_and_writes_alone_and_in_order() {
-    let (diary, room, desk) = (Diary::default(), Room::default(), Desk::default());
-    let cx = context(&diary, &room, &desk).build();
+    let (diary, room, editor) = (Diary::default(), Room::default(), Editor::default());
+    let cx = context(&diary, &room, &editor).build();
     let setup = builder()
         .limits(Limits {
             parallel: 3,
@@ -114,7 +114,7 @@ async fn reads_run_together_and_writes_alone_and_in_order() {
             "page 8 is written"
         ])
     );
-    assert_eq!((room.most(), desk.0.most()), (3, 1));
+    assert_eq!((room.most(), editor.0.most()), (3, 1));
     let lines = diary.read();
     let begun: Vec<&str> = lines
         .iter()
@@ -148,7 +148,7 @@ async fn reads_run_together_and_writes_alone_and_in_order() {
 // M18: calls from code pass the same gate as any nested call.
 #[tokio::test]
 async fn calls_from_code_pass_the_gate_and_record_their_parent() {
-    let (diary, room, desk) = (Diary::default(), Room::default(), Desk::default());
+    let (diary, room, editor) = (Diary::default(), Room::default(), Editor::default());
     let store = MemoryStore::default();
     let gate = Gate::builder()
         .ledger(store.clone())
@@ -170,7 +170,7 @@ async fn calls_from_code_pass_the_gate_and_record_their_parent() {
         .tool::<fail>()
         .build()
         .unwrap();
-    let cx = context(&diary, &room, &desk)
+    let cx = context(&diary, &room, &editor)
         .workspace("acme")
         .conversation("main")
         .build();
@@ -379,8 +379,8 @@ async fn a_tool_that_fails_is_an_error_that_code_can_catch() {
 
 #[tokio::test]
 async fn unawaited_calls_finish_before_the_run_ends() {
-    let (diary, room, desk) = (Diary::default(), Room::default(), Desk::default());
-    let cx = context(&diary, &room, &desk).build();
+    let (diary, room, editor) = (Diary::default(), Room::default(), Editor::default());
+    let cx = context(&diary, &room, &editor).build();
     let setup = builder().build().unwrap();
     let result = setup
         .start(

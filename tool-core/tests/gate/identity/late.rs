@@ -98,10 +98,10 @@ async fn a_message_that_arrives_during_an_approval_is_read_after_the_result() {
     host.approve(&tickets[0]).await;
 
     let mut model = Script::new([ModelMessage::text("I am.")]);
-    let said = drive(&host, &mut model, &cx).await;
+    let outcome = drive(&host, &mut model, &cx).await;
     assert!(
-        matches!(&said, Outcome::Answered(text) if text == "I am."),
-        "{said:?}"
+        matches!(&outcome, Outcome::Answered(text) if text == "I am."),
+        "{outcome:?}"
     );
     assert_eq!((host.mailbox.sent(), model.1.len()), (1, 1));
     for provider in Provider::ALL {
@@ -111,8 +111,8 @@ async fn a_message_that_arrives_during_an_approval_is_read_after_the_result() {
         assert!(!sent.contains("there is no result"), "{provider}: {sent}");
     }
     // A message that was answered is not answered again.
-    let said = drive(&host, &mut Script::new([]), &cx).await;
-    assert!(matches!(said, Outcome::Answered(_)), "{said:?}");
+    let outcome = drive(&host, &mut Script::new([]), &cx).await;
+    assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
 }
 
 // A3: the next message of the user starts a run with all its steps, even if the last run has used up its own
@@ -222,10 +222,10 @@ async fn a_message_that_arrives_during_the_last_answer_is_answered() {
     turns.say("Hello.", &cx).await.unwrap();
     let mut model = Interrupted(turns.clone(), cx.clone(), Vec::new());
     for answer in ["answer 1", "answer 2"] {
-        let said = turns.drive(&mut model, tools, &cx).await.unwrap();
+        let outcome = turns.drive(&mut model, tools, &cx).await.unwrap();
         assert!(
-            matches!(&said, Outcome::Answered(text) if text == answer),
-            "{said:?}"
+            matches!(&outcome, Outcome::Answered(text) if text == answer),
+            "{outcome:?}"
         );
     }
     // The model's first answer comes before the message that the user wrote meanwhile.

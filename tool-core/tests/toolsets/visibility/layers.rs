@@ -133,22 +133,26 @@ fn each_layer_hides_tools_and_is_reported() {
             rules = rules.policy(&policy);
         }
         let tools = registry.toolset(&ToolContext::anonymous(), &rules);
-        let told = tools.explain(name);
-        assert_eq!(told.layer(), Some(layer), "{name} {rules:?}");
-        assert_eq!(told.as_str(), layer.as_str());
-        assert!(told.exists() && !told.is_visible());
+        let explanation = tools.explain(name);
+        assert_eq!(explanation.layer(), Some(layer), "{name} {rules:?}");
+        assert_eq!(explanation.as_str(), layer.as_str());
+        assert!(explanation.exists() && !explanation.is_visible());
         assert!(
-            told.to_string()
+            explanation
+                .to_string()
                 .starts_with(&format!("`{name}` [{layer}]: ")),
-            "{told}"
+            "{explanation}"
         );
         assert!(tools.get(name).is_none() && tools.names().all(|visible| visible != name));
     }
     let tools = registry.toolset(&ToolContext::anonymous(), &everything());
     for name in with(&["ask_tax_law"]) {
-        let told = tools.explain(&name);
-        assert!(told.is_visible() && told.layer().is_none());
-        assert_eq!((told.as_str(), told.to_string()), ("", String::new()));
+        let explanation = tools.explain(&name);
+        assert!(explanation.is_visible() && explanation.layer().is_none());
+        assert_eq!(
+            (explanation.as_str(), explanation.to_string()),
+            ("", String::new())
+        );
     }
     let unknown = tools.explain("read_pages");
     assert_eq!(

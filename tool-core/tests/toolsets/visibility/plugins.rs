@@ -34,10 +34,10 @@ async fn plugin_loads_only_for_matching_versions() {
         .call(ToolCall::new("1", "github__search", "{}"), &cx)
         .await;
     assert_eq!(result.model_text(), "done");
-    let told = tools.explain("future:search");
-    assert_eq!(told.layer(), Some(Layer::Engine));
+    let explanation = tools.explain("future:search");
+    assert_eq!(explanation.layer(), Some(Layer::Engine));
     assert_eq!(
-        told.to_string(),
+        explanation.to_string(),
         format!(
             "`future:search` [engine]: its plugin was not made for this version of the engine: update the plugin or the engine \
              (`requires >=99, this is {engine}`)"

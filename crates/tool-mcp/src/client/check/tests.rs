@@ -208,7 +208,7 @@ fn issues_say_where_and_what() {
         },
     });
     let checked = compiled(&schema);
-    let told = |value: Value| {
+    let errors = |value: Value| {
         let issues = checked.issues(&value);
         let lines = issues
             .iter()
@@ -216,35 +216,35 @@ fn issues_say_where_and_what() {
         lines.collect::<Vec<_>>().join("\n")
     };
     assert_eq!(
-        told(json!({"collection": "a", "a/b": 1, "filter": {"a": []}, "parent": "x"})),
+        errors(json!({"collection": "a", "a/b": 1, "filter": {"a": []}, "parent": "x"})),
         ""
     );
     assert_eq!(
-        told(json!({"collection": "a"})),
+        errors(json!({"collection": "a"})),
         "/a~1b: a value, which is required / nothing: the key is missing"
     );
     assert_eq!(
-        told(json!({"collection": 7, "a/b": "x"})),
+        errors(json!({"collection": 7, "a/b": "x"})),
         "/collection: text / 7"
     );
     assert_eq!(
-        told(json!({"collection": "a", "a/b": "y", "limit": 11})),
+        errors(json!({"collection": "a", "a/b": "y", "limit": 11})),
         "/a~1b: one of [\"x\",1] / \"y\"\n/limit: a number of at most 10 / 11"
     );
     assert_eq!(
-        told(json!({"collection": "a", "a/b": "x", "parent": {"type": "page"}})),
+        errors(json!({"collection": "a", "a/b": "x", "parent": {"type": "page"}})),
         "/parent/page_id: a value, which is required / nothing: the key is missing"
     );
     assert_eq!(
-        told(json!({"collection": "a", "a/b": "x", "parent": 7})),
+        errors(json!({"collection": "a", "a/b": "x", "parent": 7})),
         "/parent: one of 2 shapes that the schema names / 7"
     );
     assert_eq!(
-        told(json!({"collection": "a", "a/b": "x", "more": {"k": 1}})),
+        errors(json!({"collection": "a", "a/b": "x", "more": {"k": 1}})),
         "/more: no key `more`, which is not known here / {\"k\":1}"
     );
     assert!(
-        told(json!({"collection": "a", "a/b": "x", "filter": {"A1": 1}}))
+        errors(json!({"collection": "a", "a/b": "x", "filter": {"A1": 1}}))
             .contains("/filter: an object whose keys are all valid")
     );
     let many: serde_json::Map<String, Value> =

@@ -5,7 +5,7 @@ use super::build::*;
 use super::issues;
 use crate::schema::{Format, Kind, Tagging};
 
-fn told(schema: Node, text: &str) -> Vec<(String, String, String)> {
+fn issues(schema: Node, text: &str) -> Vec<(String, String, String)> {
     let issues = issues(schema, text);
     issues
         .into_iter()
@@ -14,9 +14,9 @@ fn told(schema: Node, text: &str) -> Vec<(String, String, String)> {
 }
 
 fn one(schema: Node, text: &str) -> (String, String, String) {
-    let mut told = told(schema, text);
-    assert_eq!(told.len(), 1, "{told:?}");
-    told.remove(0)
+    let mut issues = issues(schema, text);
+    assert_eq!(issues.len(), 1, "{issues:?}");
+    issues.remove(0)
 }
 
 fn as_strs(issue: &(String, String, String)) -> (&str, &str, &str) {
@@ -40,13 +40,13 @@ fn all_issues_are_reported_at_once() {
         field("limit", optional(limit)),
         field("filter", optional(filter)),
     ]);
-    let told = told(
+    let issues = issues(
         schema,
         r#"{"limt":3,"limit":51,"filter":{"lang":"rast","tags":["a",5,null],"min_stars":"many"}}"#,
     );
-    let told: Vec<_> = told.iter().map(as_strs).collect();
+    let issues: Vec<_> = issues.iter().map(as_strs).collect();
     assert_eq!(
-        told,
+        issues,
         [
             (
                 "/limt",
@@ -252,7 +252,7 @@ fn closest_union_variant_is_reported() {
         "/size"
     );
     assert_eq!(as_strs(&one(schema, r#"{"name":1,"size":2}"#)).0, "/name");
-    assert_eq!(told(schema, r#"{"x":"1","y":"2"}"#).len(), 2);
+    assert_eq!(issues(schema, r#"{"x":"1","y":"2"}"#).len(), 2);
 }
 
 // S4-61: the issue of malformed JSON has line, column and byte.

@@ -109,7 +109,7 @@ impl Proof<'_> {
     }
 }
 
-fn told(schema: &Schema, value: Json) -> Vec<String> {
+fn faults(schema: &Schema, value: Json) -> Vec<String> {
     value_faults(schema, &value, "v", false)
         .into_iter()
         .map(|fault| format!("{}: {}", fault.path, fault.text))
@@ -117,7 +117,7 @@ fn told(schema: &Schema, value: Json) -> Vec<String> {
 }
 
 fn fits(schema: &Schema, value: Json) -> bool {
-    told(schema, value).is_empty()
+    faults(schema, value).is_empty()
 }
 
 // S1-64: an example call may omit top-level arguments; a required key further down may not be missing
@@ -250,7 +250,7 @@ fn bounds() {
     assert!(fits(&range, float(2.5)) && fits(&range, float(1.3)) && fits(&range, number(2)));
     assert!(!fits(&range, number(1)) && !fits(&range, float(2.6)) && !fits(&range, float(1.25)));
     assert_eq!(
-        told(&range, number(1)),
+        faults(&range, number(1)),
         [
             "v: the default does not fit: expected a number above 1 to 2.5 that is a multiple of 0.1, found `n`"
         ]
@@ -302,11 +302,11 @@ fn unions_and_recursion() {
         Json::Object(&[("a", Json::String("x")), ("kind", Json::String("point"))])
     ));
     assert_eq!(
-        told(&internal, Json::Object(&[("kind", Json::String("point"))])),
+        faults(&internal, Json::Object(&[("kind", Json::String("point"))])),
         ["v.a: the default does not fit: expected text, found nothing"]
     );
     assert_eq!(
-        told(&internal, Json::Object(&[("kind", Json::String("other"))])).len(),
+        faults(&internal, Json::Object(&[("kind", Json::String("other"))])).len(),
         1
     );
     let external = union(Tagging::External);
@@ -351,7 +351,7 @@ fn unions_and_recursion() {
             && fits(&untagged, Json::Object(&[("a", Json::String("x"))]))
     );
     assert_eq!(
-        told(&untagged, number(1)),
+        faults(&untagged, number(1)),
         ["v: the default does not fit: expected a variant of the union: `A`, `B`, found `n`"]
     );
     const TREE: &Schema = &Schema::new(Kind::Object(&[Field::new(
@@ -372,7 +372,7 @@ fn unions_and_recursion() {
         )])
     ));
     assert_eq!(
-        told(
+        faults(
             TREE,
             Json::Object(&[("kids", Json::Array(&[Json::Object(&[])]))])
         ),
