@@ -124,7 +124,7 @@ fn a_tool_without_arguments_has_an_empty_closed_object() {
 // S0-08: a tool may take the context or leave it out.
 #[test]
 fn context_parameter_is_optional() {
-    /// Says which call this is.
+    /// Returns the id of its call.
     #[tool]
     async fn which_call(cx: &ToolContext) -> String {
         cx.call_id().unwrap_or("none").to_owned()

@@ -259,7 +259,7 @@ fn verify_document(
     files: &Attachments,
     keys: &ApiKeys,
     cx: &ToolContext,
-    /// Which attachment, counted from 0.
+    /// The index of the attachment, counted from 0.
     #[arg(default = 0)]
     attachment_index: u32,
 ) -> Result<String, ToolError> {

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// The record `Circle` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Circle {
-    /// Which kind of circle.
+    /// The kind of the circle.
     pub kind: String,
 }
 

@@ -25,7 +25,7 @@ fn subtract(
     i64::from(a) - i64::from(b)
 }
 
-/// Says nothing, for this test.
+/// Returns a number, for this test.
 #[tool(read_only)]
 fn nothing() -> u8 {
     0

@@ -23,7 +23,7 @@ pub struct Many {
     pub i: Option<u8>,
 }
 
-/// Asks for too much.
+/// Takes too many optional arguments.
 #[tool]
 pub fn ask(
     /// The argument `first` of the tool.

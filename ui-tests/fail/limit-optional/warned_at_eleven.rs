@@ -19,7 +19,7 @@ pub struct Many {
     pub f: Option<u8>,
 }
 
-/// Asks for much, for this test.
+/// Takes many optional arguments.
 #[tool]
 pub fn ask(
     /// The argument `first` of the tool.

@@ -8,31 +8,31 @@ pub struct Point {
     pub north: i32,
 }
 
-/// Gives a map, for this test.
+/// Returns a map, for this test.
 #[tool]
 pub fn alone() -> HashMap<(u8, u8), u8> {
     HashMap::new()
 }
 
-/// Gives a map, for this test.
+/// Returns a map, for this test.
 #[tool]
 pub fn in_a_result() -> Result<BTreeMap<Vec<u8>, u8>, ToolError> {
     Ok(BTreeMap::new())
 }
 
-/// Gives a map, for this test.
+/// Returns a map, for this test.
 #[tool]
 pub fn in_a_list() -> Vec<Option<HashMap<Point, u8>>> {
     Vec::new()
 }
 
-/// Gives a map, for this test.
+/// Returns a map, for this test.
 #[tool]
 pub fn as_a_value() -> Result<HashMap<String, Vec<BTreeMap<[u8; 2], u8>>>, ToolError> {
     Ok(HashMap::new())
 }
 
-/// Gives a map at the end.
+/// Returns a map at the end.
 #[tool]
 pub fn streamed() -> ToolStream<u8, HashMap<(), u8>> {
     tool_stream! {

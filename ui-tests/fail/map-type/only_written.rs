@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use tool_core::prelude::*;
 
-/// Only written, so that its map is not a fault by itself.
+/// A record that is only written, so that its map is not a fault by itself.
 #[derive(Debug, Serialize, StrictSchema)]
 pub struct Labels {
     /// The labels by their names.

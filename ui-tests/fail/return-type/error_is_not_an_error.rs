@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Why it failed, which only people read.
+/// The reason of the failure, which only people read.
 pub struct Reason;
 
 /// Makes one, for this test.

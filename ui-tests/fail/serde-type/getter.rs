@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(StrictSchema)]
 pub struct Size {
-    /// Its width.
+    /// The width of the shape.
     #[serde(getter = "width")]
     pub width: u32,
 }

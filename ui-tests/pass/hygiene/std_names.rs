@@ -242,7 +242,7 @@ fn brief(whole: &Result) -> ::tool_core::ModelOutput {
     ::tool_core::ModelOutput::text(::std::clone::Clone::clone(&whole.text))
 }
 
-/// What the model reads.
+/// The view for the model.
 #[derive(::serde::Serialize, ::tool_core::StrictSchema)]
 struct Shown {
     /// The field `text` of `Shown`.
