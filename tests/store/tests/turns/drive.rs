@@ -22,19 +22,19 @@ impl<T: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clon
 
 /// Counts the work of tools, and blocks the slow ones until a test lets them go.
 #[derive(Clone, Default)]
-struct Desk {
+struct WorkLog {
     done: Arc<AtomicUsize>,
     began: Arc<Notify>,
     go: Arc<Notify>,
 }
-tool_core::host_value!(Desk, tool_core::Effect::WRITE);
+tool_core::host_value!(WorkLog, tool_core::Effect::WRITE);
 
-/// A desk for tools that only read.
+/// The work log of tools that only read.
 #[derive(Clone)]
-struct View(Desk);
+struct View(WorkLog);
 tool_core::host_value!(View, tool_core::Effect::READ);
 
-impl Desk {
+impl WorkLog {
     fn done(&self) -> usize {
         self.done.load(Ordering::SeqCst)
     }
@@ -49,8 +49,8 @@ impl Desk {
 
 /// Writes when the test allows it.
 #[tool]
-async fn slow(desk: &Desk) -> u32 {
-    desk.work().await
+async fn slow(work_log: &WorkLog) -> u32 {
+    work_log.work().await
 }
 
 /// Reads when the test allows it.
@@ -61,15 +61,15 @@ async fn slow_read(view: &View) -> u32 {
 
 /// Writes at once.
 #[tool]
-async fn quick(desk: &Desk) -> u32 {
-    desk.done.fetch_add(1, Ordering::SeqCst);
+async fn quick(work_log: &WorkLog) -> u32 {
+    work_log.done.fetch_add(1, Ordering::SeqCst);
     1
 }
 
 /// Writes after an approval.
 #[tool(approval)]
-async fn asked(desk: &Desk) -> u32 {
-    desk.done.fetch_add(1, Ordering::SeqCst);
+async fn asked(work_log: &WorkLog) -> u32 {
+    work_log.done.fetch_add(1, Ordering::SeqCst);
     1
 }
 
@@ -109,18 +109,18 @@ async fn approve(gate: &Gate, id: &str) {
     answer.await.unwrap();
 }
 
-fn builder(desk: &Desk) -> tool_core::ToolContextBuilder {
+fn builder(work_log: &WorkLog) -> tool_core::ToolContextBuilder {
     ToolContext::builder()
         .workspace("acme")
         .user("ann")
         .agent("clerk")
         .conversation("t")
-        .with(desk.clone())
-        .with(View(desk.clone()))
+        .with(work_log.clone())
+        .with(View(work_log.clone()))
 }
 
-fn cx(desk: &Desk) -> ToolContext {
-    builder(desk).build()
+fn cx(work_log: &WorkLog) -> ToolContext {
+    builder(work_log).build()
 }
 
 fn calls(names: &[&str]) -> ModelMessage {
@@ -197,7 +197,7 @@ async fn results(store: &impl ThreadStore) -> Vec<String> {
     results.map(|of| of.content).collect()
 }
 
-fn said(outcome: &Outcome) -> &str {
+fn answered_text(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Answered(text) => text,
         other => panic!("{other:?}"),
@@ -243,14 +243,14 @@ each_store! {
     // A3: a second drive of a thread runs neither calls nor model requests
     #[test]
     async fn a_second_drive_is_busy(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
-        let cx = cx(&desk);
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        let cx = cx(&work_log);
         turns.say("Hello.", &cx).await.unwrap();
         let used = Usage { input_tokens: 10, output_tokens: 2, cached_tokens: 4 };
         let calling = ModelMessage { usage: Some(used), ..calls(&["slow"]) };
         let first = Script::new([calling, ModelMessage::text("done")]);
         let running = start(&turns, &first, &cx);
-        desk.began.notified().await;
+        work_log.began.notified().await;
         let second = Script::new([ModelMessage::text("twice")]);
         // The lease is renewed while the tool runs.
         for _ in 0..4 {
@@ -263,31 +263,31 @@ each_store! {
         assert!(matches!(busy, Turn::Busy(_)), "{busy:?}");
         let row = rows(&turns).await.remove(0);
         assert_eq!((row.state, row.principal.as_deref(), row.agent.as_deref()), (RunState::Running, Some("ann"), Some("clerk")));
-        desk.go.notify_one();
-        assert_eq!(said(&running.await.unwrap()), "done");
-        assert_eq!((second.asked(), desk.done()), (0, 1));
+        work_log.go.notify_one();
+        assert_eq!(answered_text(&running.await.unwrap()), "done");
+        assert_eq!((second.asked(), work_log.done()), (0, 1));
 
         let row = turns.run_row(&row.id).await.unwrap().unwrap();
         assert_eq!((row.state, row.cause), (RunState::Ended, Some(RunCause::Replied)));
         assert_eq!(row.progress, RunProgress { steps: 2, usage: used });
         assert!(row.ended >= Some(row.started));
         // No message is left to answer, so no new run begins.
-        assert_eq!(said(&drive(&turns, &second, &cx).await), "done");
+        assert_eq!(answered_text(&drive(&turns, &second, &cx).await), "done");
         assert_eq!(rows(&turns).await.len(), 1);
     }
 
     // A3: the lease is renewed during a long model request, and runs of other workspaces are not affected
     #[test]
     async fn a_long_model_request_keeps_its_run(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
+        let (turns, work_log) = (turns(&store), WorkLog::default());
         let model = Script::default();
-        let running = start(&turns, &model, &cx(&desk));
+        let running = start(&turns, &model, &cx(&work_log));
         model.hangs.notified().await;
         tokio::time::sleep(Duration::from_millis(400)).await;
-        let busy = drive(&turns, &Script::default(), &cx(&desk)).await;
+        let busy = drive(&turns, &Script::default(), &cx(&work_log)).await;
         assert!(matches!(busy, Outcome::Busy(_)), "{busy:?}");
         let globex = ToolContext::builder().workspace("globex").user("ann").conversation("t").build();
-        assert_eq!(said(&drive(&turns, &Script::new([ModelMessage::text("ours")]), &globex).await), "ours");
+        assert_eq!(answered_text(&drive(&turns, &Script::new([ModelMessage::text("ours")]), &globex).await), "ours");
         assert_eq!(turns.runs(&Workspace::new("globex"), &RunFilter::default()).await.unwrap().len(), 1);
         running.abort();
     }
@@ -295,78 +295,78 @@ each_store! {
     // A3: dropping a drive frees its run at once, so that others do not wait for the lease
     #[test]
     async fn a_dropped_drive_frees_its_run(store: impl Both) {
-        let (turns, desk) = (Turns::new(store.clone()), Desk::default());
+        let (turns, work_log) = (Turns::new(store.clone()), WorkLog::default());
         let model = Script::default();
-        let running = start(&turns, &model, &cx(&desk));
+        let running = start(&turns, &model, &cx(&work_log));
         model.hangs.notified().await;
         running.abort();
         assert!(running.await.is_err());
         let next = Script::new([ModelMessage::text("here")]);
         let outcome = loop {
-            match drive(&turns, &next, &cx(&desk)).await {
+            match drive(&turns, &next, &cx(&work_log)).await {
                 Outcome::Busy(_) => tokio::time::sleep(Duration::from_millis(10)).await,
                 outcome => break outcome,
             }
         };
-        assert_eq!(said(&outcome), "here");
+        assert_eq!(answered_text(&outcome), "here");
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Cancelled)]);
     }
 
     // A3: the run of a dead process is taken over, and a driver that lost its run stops
     #[test]
     async fn driver_that_lost_its_run_makes_no_more_calls(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
-        let cx = cx(&desk);
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        let cx = cx(&work_log);
         let lapsed = |at: Timestamp| NewRun {
             thread: thread("t"), principal: None, agent: None, owner: "dead".to_owned(), at, lease_until: at,
         };
         let RunBegun::Begun(dead) = store.begin_run(lapsed(Timestamp::now())).await.unwrap() else { panic!() };
         let first = Script::new([calls(&["slow", "quick"])]);
         let running = start(&turns, &first, &cx);
-        desk.began.notified().await;
+        work_log.began.notified().await;
         let row = turns.run_row(&dead.id).await.unwrap().unwrap();
         assert_eq!((row.attempt, row.state), (2, RunState::Running));
         // Another host, whose clock is an hour ahead, takes over the run.
         let later = Timestamp::now().plus(Duration::from_hours(1));
         let taken = NewRun { lease_until: later.plus(Duration::from_mins(1)), owner: "ahead".to_owned(), ..lapsed(later) };
         assert!(matches!(store.begin_run(taken).await.unwrap(), RunBegun::Begun(_)));
-        desk.go.notify_one();
+        work_log.go.notify_one();
         let lost = running.await.unwrap();
         assert!(matches!(&lost, Outcome::Busy(id) if *id == dead.id), "{lost:?}");
-        assert_eq!((desk.done(), first.asked()), (1, 1), "the second call was not run, the model not asked again");
+        assert_eq!((work_log.done(), first.asked()), (1, 1), "the second call was not run, the model not asked again");
         assert_eq!(turns.run_row(&dead.id).await.unwrap().unwrap().owner, "ahead");
     }
 
     // B8: a run whose host died while its clock was ahead blocks its thread only until its lease is not renewed in time
     #[test]
     async fn run_with_a_lease_in_the_future_is_given_up(store: impl Both) {
-        let (desk, turns) = (Desk::default(), turns(&store));
+        let (work_log, turns) = (WorkLog::default(), turns(&store));
         let dead = ahead(&store).await;
         let model = Script::new([ModelMessage::text("hello")]);
-        turns.say("hi", &cx(&desk)).await.unwrap();
-        let busy = drive(&turns, &model, &cx(&desk)).await;
+        turns.say("hi", &cx(&work_log)).await.unwrap();
+        let busy = drive(&turns, &model, &cx(&work_log)).await;
         assert!(matches!(busy, Outcome::Busy(ref id) if *id == dead.id), "{busy:?}");
         // A living driver would renew its lease within this time.
         tokio::time::sleep(Duration::from_millis(200)).await;
-        let said = drive(&turns, &model, &cx(&desk)).await;
-        assert!(matches!(said, Outcome::Answered(ref text) if text == "hello"), "{said:?}");
+        let outcome = drive(&turns, &model, &cx(&work_log)).await;
+        assert!(matches!(outcome, Outcome::Answered(ref text) if text == "hello"), "{outcome:?}");
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Cancelled)]);
     }
 
     // B8: a driver whose clock is ahead keeps its run as long as it renews the lease
     #[test]
     async fn run_with_a_lease_in_the_future_is_kept_while_it_is_renewed(store: impl Both) {
-        let (desk, turns) = (Desk::default(), turns(&store));
+        let (work_log, turns) = (WorkLog::default(), turns(&store));
         let mut alive = ahead(&store).await;
         for _ in 0..3 {
-            let busy = drive(&turns, &Script::default(), &cx(&desk)).await;
+            let busy = drive(&turns, &Script::default(), &cx(&work_log)).await;
             assert!(matches!(busy, Outcome::Busy(_)), "{busy:?}");
             tokio::time::sleep(Duration::from_millis(200)).await;
             let until = alive.lease_until.plus(Duration::from_millis(200));
             let renewed = store.renew_run(&alive.id, &alive.owner, until, alive.progress).await;
             alive = renewed.unwrap().unwrap();
         }
-        let busy = drive(&turns, &Script::default(), &cx(&desk)).await;
+        let busy = drive(&turns, &Script::default(), &cx(&work_log)).await;
         assert!(matches!(busy, Outcome::Busy(_)), "{busy:?}");
         assert_eq!(causes(&turns).await, [None]);
     }
@@ -374,7 +374,7 @@ each_store! {
     // B8: an operator ends the run of a dead host, and the audit records it
     #[test]
     async fn operator_ends_a_run_whatever_its_lease(store: impl Both) {
-        let (desk, turns) = (Desk::default(), turns(&store));
+        let (work_log, turns) = (WorkLog::default(), turns(&store));
         let dead = ahead(&store).await;
         let audit = Audit::required(store.clone());
         let forced = turns.force(&dead.id, &audit, "olga", "the host is gone").await;
@@ -389,9 +389,9 @@ each_store! {
         assert!(row.notes[0].details.contains("the host is gone"), "{row:?}");
 
         let model = Script::new([ModelMessage::text("hello")]);
-        turns.say("hi", &cx(&desk)).await.unwrap();
-        let said = drive(&turns, &model, &cx(&desk)).await;
-        assert!(matches!(said, Outcome::Answered(_)), "{said:?}");
+        turns.say("hi", &cx(&work_log)).await.unwrap();
+        let outcome = drive(&turns, &model, &cx(&work_log)).await;
+        assert!(matches!(outcome, Outcome::Answered(_)), "{outcome:?}");
         let unknown = RunId::new(thread("elsewhere"), 1);
         assert_eq!(turns.force(&unknown, &audit, "olga", "why").await.unwrap(), None);
     }
@@ -409,9 +409,9 @@ each_store! {
     // A3: a model request ends when its run is lost
     #[test]
     async fn a_model_request_of_a_lost_run_is_dropped(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
+        let (turns, work_log) = (turns(&store), WorkLog::default());
         let model = Script::default();
-        let running = start(&turns, &model, &cx(&desk));
+        let running = start(&turns, &model, &cx(&work_log));
         model.hangs.notified().await;
         let id = rows(&turns).await.remove(0).id;
         let row = turns.run_row(&id).await.unwrap().unwrap();
@@ -425,9 +425,9 @@ each_store! {
     #[test]
     async fn cancel_ends_a_model_request(store: impl Both) {
         for elsewhere in [true, false] {
-            let (turns, desk) = (turns(&store), Desk::default());
+            let (turns, work_log) = (turns(&store), WorkLog::default());
             let model = Script::default();
-            let running = start(&turns, &model, &cx(&desk));
+            let running = start(&turns, &model, &cx(&work_log));
             model.hangs.notified().await;
             let id = rows(&turns).await.remove(0).id;
             let other = if elsewhere { self::turns(&store) } else { turns.clone() };
@@ -445,17 +445,17 @@ each_store! {
     // A6: cancelling a run cancels its calls, and the remaining calls get a result that says so
     #[test]
     async fn cancel_ends_calls_and_answers_the_open_ones(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
+        let (turns, work_log) = (turns(&store), WorkLog::default());
         let token = CancellationToken::new();
-        let cx = builder(&desk).cancellation(token.clone()).build();
+        let cx = builder(&work_log).cancellation(token.clone()).build();
         let model = Script::new([calls(&["slow", "quick"])]);
         let running = start(&turns, &model, &cx);
-        desk.began.notified().await;
+        work_log.began.notified().await;
         let id = rows(&turns).await.remove(0).id;
         self::turns(&store).cancel(&id).await.unwrap();
         let outcome = running.await.unwrap();
         assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
-        assert_eq!((desk.done(), model.asked()), (0, 1));
+        assert_eq!((work_log.done(), model.asked()), (0, 1));
         let results = results(&store).await;
         assert!(results.len() == 2 && results.iter().all(|result| result.contains("cancelled")), "{results:?}");
         assert!(!token.is_cancelled(), "the host's own token is left alone");
@@ -464,12 +464,12 @@ each_store! {
     // A6: after cancellation no further model request is made
     #[test]
     async fn the_token_of_the_context_stops_before_the_next_request(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
+        let (turns, work_log) = (turns(&store), WorkLog::default());
         let token = CancellationToken::new();
-        let cx = builder(&desk).cancellation(token.clone()).build();
+        let cx = builder(&work_log).cancellation(token.clone()).build();
         let model = Script::new([calls(&["slow"])]);
         let running = start(&turns, &model, &cx);
-        desk.began.notified().await;
+        work_log.began.notified().await;
         token.cancel();
         let outcome = running.await.unwrap();
         assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
@@ -481,19 +481,19 @@ each_store! {
     // A6: the deadline ends a model request, and leaves calls open that had not begun
     #[test]
     async fn the_deadline_stops_a_run_and_leaves_calls_open(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
-        let soon = || builder(&desk).deadline(Duration::from_millis(80)).build();
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        let soon = || builder(&work_log).deadline(Duration::from_millis(80)).build();
         let model = Script::default();
         let outcome = drive(&turns, &model, &soon()).await;
         assert!(matches!(outcome, Outcome::Deadline), "{outcome:?}");
         let model = Script::new([calls(&["slow", "quick"])]);
         let outcome = drive(&turns, &model, &soon()).await;
         assert!(matches!(outcome, Outcome::Deadline), "{outcome:?}");
-        assert_eq!((model.asked(), desk.done(), results(&store).await.len()), (1, 0, 1));
+        assert_eq!((model.asked(), work_log.done(), results(&store).await.len()), (1, 0, 1));
         // The next drive runs the open call.
         let model = Script::new([ModelMessage::text("done")]);
-        assert_eq!(said(&drive(&turns, &model, &cx(&desk)).await), "done");
-        assert_eq!((desk.done(), results(&store).await.len()), (1, 2));
+        assert_eq!(answered_text(&drive(&turns, &model, &cx(&work_log)).await), "done");
+        assert_eq!((work_log.done(), results(&store).await.len()), (1, 2));
         let deadline = Some(RunCause::Deadline);
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), deadline, deadline]);
     }
@@ -501,15 +501,15 @@ each_store! {
     // A6: during a drain no model request is made, and a read stays open and runs at the next drive
     #[test]
     async fn drain_stops_a_run_and_leaves_reads_open(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
-        let cx = cx(&desk);
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        let cx = cx(&work_log);
         let gate = Gate::builder().ledger(store.clone()).build();
         let through = |gate: &Gate| { let gate = gate.clone(); move |_: &ToolContext| tools().through(&gate) };
         let model = Script::new([calls(&["slow_read", "quick"])]);
         let mut running_model = model.clone();
         let drive_it = turns.drive(&mut running_model, through(&gate), &cx);
         let drain = async {
-            desk.began.notified().await;
+            work_log.began.notified().await;
             gate.drain(Duration::from_millis(20)).await
         };
         let (outcome, cancelled) = futures::future::join(drive_it, drain).await;
@@ -520,10 +520,10 @@ each_store! {
         assert!(matches!(outcome, Outcome::Draining) && silent.asked() == 0, "{outcome:?}");
 
         let next = Gate::builder().ledger(store.clone()).build();
-        desk.go.notify_one();
+        work_log.go.notify_one();
         let mut model = Script::new([ModelMessage::text("done")]);
         let outcome = turns.drive(&mut model, through(&next), &cx).await.unwrap();
-        assert_eq!((said(&outcome), desk.done()), ("done", 2));
+        assert_eq!((answered_text(&outcome), work_log.done()), ("done", 2));
         let results = results(&store).await;
         assert!(results.iter().all(|result| !result.contains("cancelled")), "{results:?}");
     }
@@ -531,11 +531,11 @@ each_store! {
     // A6: a drain ends a running model request
     #[test]
     async fn drain_ends_a_model_request(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
+        let (turns, work_log) = (turns(&store), WorkLog::default());
         let gate = Gate::builder().ledger(store.clone()).build();
         let mut model = Script::default();
         let hangs = Arc::clone(&model.hangs);
-        let cx = cx(&desk);
+        let cx = cx(&work_log);
         let drive_it = turns.drive(&mut model, |_| tools().through(&gate), &cx);
         let drain = async {
             hangs.notified().await;
@@ -548,15 +548,15 @@ each_store! {
     // A6: a run ends when its token budget is used up
     #[test]
     async fn a_run_ends_at_its_budget(store: impl Both) {
-        let (turns, desk) = (turns(&store).most_tokens(25), Desk::default());
+        let (turns, work_log) = (turns(&store).most_tokens(25), WorkLog::default());
         let step = || ModelMessage {
             usage: Some(Usage { input_tokens: 10, output_tokens: 3, cached_tokens: 9 }),
             ..calls(&["quick"])
         };
         let model = Script::new([step(), step(), step()]);
-        let outcome = drive(&turns, &model, &cx(&desk)).await;
+        let outcome = drive(&turns, &model, &cx(&work_log)).await;
         assert!(matches!(outcome, Outcome::Budget), "{outcome:?}");
-        assert_eq!((model.asked(), desk.done()), (2, 2));
+        assert_eq!((model.asked(), work_log.done()), (2, 2));
         let row = rows(&turns).await.remove(0);
         assert_eq!((row.cause, row.progress.usage.total_tokens()), (Some(RunCause::Budget), 26));
     }
@@ -570,59 +570,59 @@ each_store! {
                 Box::pin(async { Err(ToolError::new("overloaded")) })
             }
         }
-        let (turns, desk) = (turns(&store), Desk::default());
-        assert!(turns.drive(&mut Broken, |_| tools(), &cx(&desk)).await.is_err());
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        assert!(turns.drive(&mut Broken, |_| tools(), &cx(&work_log)).await.is_err());
         assert_eq!(causes(&turns).await, [Some(RunCause::Failed)]);
         let model = Script::new([ModelMessage::text("done")]);
-        assert_eq!(said(&drive(&turns, &model, &cx(&desk)).await), "done");
+        assert_eq!(answered_text(&drive(&turns, &model, &cx(&work_log)).await), "done");
     }
 
     // A message that arrives during a run is read with the run's next model request
     #[test]
     async fn a_message_waits_for_the_next_request(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
-        let cx = cx(&desk);
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        let cx = cx(&work_log);
         turns.say("Work.", &cx).await.unwrap();
         let model = Script::new([calls(&["slow"]), ModelMessage::text("done, and yes")]);
         let running = start(&turns, &model, &cx);
-        desk.began.notified().await;
+        work_log.began.notified().await;
         turns.say("Are you there?", &cx).await.unwrap();
-        desk.go.notify_one();
-        assert_eq!(said(&running.await.unwrap()), "done, and yes");
-        assert_eq!(said(&drive(&turns, &model, &cx).await), "done, and yes");
-        assert_eq!((model.asked(), desk.done()), (2, 1));
+        work_log.go.notify_one();
+        assert_eq!(answered_text(&running.await.unwrap()), "done, and yes");
+        assert_eq!(answered_text(&drive(&turns, &model, &cx).await), "done, and yes");
+        assert_eq!((model.asked(), work_log.done()), (2, 1));
     }
 
     // A message interrupts a run: a call that began ends, the others get a result, and the next drive reads the message
     #[test]
     async fn a_message_interrupts_calls(store: impl Both) {
-        let (driving, desk) = (turns(&store).arrival(Arrival::Interrupt), Desk::default());
-        let cx = cx(&desk);
+        let (driving, work_log) = (turns(&store).arrival(Arrival::Interrupt), WorkLog::default());
+        let cx = cx(&work_log);
         driving.say("Work.", &cx).await.unwrap();
         let model = Script::new([calls(&["slow", "quick"])]);
         let running = start(&driving, &model, &cx);
-        desk.began.notified().await;
+        work_log.began.notified().await;
         // Another process stores the message.
         turns(&store).arrival(Arrival::Interrupt).say("Stop that.", &cx).await.unwrap();
-        desk.go.notify_one();
+        work_log.go.notify_one();
         let outcome = running.await.unwrap();
         assert!(matches!(outcome, Outcome::Interrupted), "{outcome:?}");
-        assert_eq!((model.asked(), desk.done()), (1, 1));
+        assert_eq!((model.asked(), work_log.done()), (1, 1));
         let results = results(&store).await;
         assert!(results[0].contains("\"text\":\"1\""), "{results:?}");
         assert!(results[1].contains("a new message of the user arrived"), "{results:?}");
 
         let model = Script::new([ModelMessage::text("stopped")]);
-        assert_eq!(said(&drive(&driving, &model, &cx).await), "stopped");
-        assert_eq!(desk.done(), 1, "what was not begun is not run afterwards");
+        assert_eq!(answered_text(&drive(&driving, &model, &cx).await), "stopped");
+        assert_eq!(work_log.done(), 1, "what was not begun is not run afterwards");
         assert_eq!(causes(&driving).await, [Some(RunCause::Replied), Some(RunCause::Interrupted)]);
     }
 
     // A message interrupts a model request
     #[test]
     async fn a_message_interrupts_a_model_request(store: impl Both) {
-        let (turns, desk) = (turns(&store).arrival(Arrival::Interrupt), Desk::default());
-        let cx = cx(&desk);
+        let (turns, work_log) = (turns(&store).arrival(Arrival::Interrupt), WorkLog::default());
+        let cx = cx(&work_log);
         turns.say("Work.", &cx).await.unwrap();
         let model = Script::default();
         let running = start(&turns, &model, &cx);
@@ -631,7 +631,7 @@ each_store! {
         let outcome = running.await.unwrap();
         assert!(matches!(outcome, Outcome::Interrupted), "{outcome:?}");
         let model = Script::new([ModelMessage::text("this")]);
-        assert_eq!(said(&drive(&turns, &model, &cx).await), "this");
+        assert_eq!(answered_text(&drive(&turns, &model, &cx).await), "this");
     }
 
     // B11: one call of `respond` stores a message and answers it
@@ -640,9 +640,9 @@ each_store! {
         // With threads and runs in one database, and in two.
         let runs = Arc::new(MemoryStore::default());
         for (turns, earlier) in [(turns(&store), 0), (Turns::shared(Arc::new(store.clone()), runs), 4)] {
-            let (desk, model) = (Desk::default(), Script::new([calls(&["quick"]), ModelMessage::text("done")]));
-            let outcome = turns.respond("Hello.", &mut model.clone(), |_| tools(), &cx(&desk)).await.unwrap();
-            assert_eq!((said(&outcome), desk.done(), model.asked()), ("done", 1, 2));
+            let (work_log, model) = (WorkLog::default(), Script::new([calls(&["quick"]), ModelMessage::text("done")]));
+            let outcome = turns.respond("Hello.", &mut model.clone(), |_| tools(), &cx(&work_log)).await.unwrap();
+            assert_eq!((answered_text(&outcome), work_log.done(), model.asked()), ("done", 1, 2));
             let messages = ThreadStore::read(&store, &thread("t"), None).await.unwrap();
             let roles = messages[earlier..].iter().map(|message| message.role).collect::<Vec<_>>();
             assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant]);
@@ -654,7 +654,7 @@ each_store! {
     #[test]
     async fn respond_to_a_wrong_message_begins_nothing(store: impl Both) {
         let (turns, model) = (turns(&store), Script::default());
-        let error = turns.respond("", &mut model.clone(), |_| tools(), &cx(&Desk::default())).await.unwrap_err();
+        let error = turns.respond("", &mut model.clone(), |_| tools(), &cx(&WorkLog::default())).await.unwrap_err();
         assert!(matches!(error, TurnError::Message(_)), "{error}");
         assert!(rows(&turns).await.is_empty());
         assert!(ThreadStore::read(&store, &thread("t"), None).await.unwrap().is_empty());
@@ -663,19 +663,19 @@ each_store! {
     // B11: `respond` stores the message for the run that is active, as `say` does
     #[test]
     async fn respond_to_a_busy_thread_stores_the_message(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
-        let cx = cx(&desk);
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        let cx = cx(&work_log);
         let first = Script::new([calls(&["slow"]), ModelMessage::text("both read")]);
         let running = tokio::spawn({
             let (turns, mut model, cx) = (turns.clone(), first.clone(), cx.clone());
             async move { turns.respond("Work.", &mut model, |_| tools(), &cx).await.unwrap() }
         });
-        desk.began.notified().await;
+        work_log.began.notified().await;
         let second = Script::default();
         let busy = turns.respond("And this.", &mut second.clone(), |_| tools(), &cx).await.unwrap();
         assert!(matches!(&busy, Outcome::Busy(id) if id.number() == 1), "{busy:?}");
-        desk.go.notify_one();
-        assert_eq!(said(&running.await.unwrap()), "both read");
+        work_log.go.notify_one();
+        assert_eq!(answered_text(&running.await.unwrap()), "both read");
         assert_eq!((first.asked(), second.asked()), (2, 0));
         let messages = ThreadStore::read(&store, &thread("t"), None).await.unwrap();
         assert_eq!(messages.iter().filter(|message| message.role == Role::User).count(), 2);
@@ -685,8 +685,8 @@ each_store! {
     // B11: `respond` interrupts the run that is active, as `say` does
     #[test]
     async fn respond_interrupts_the_run_of_a_busy_thread(store: impl Both) {
-        let (turns, desk) = (turns(&store).arrival(Arrival::Interrupt), Desk::default());
-        let cx = cx(&desk);
+        let (turns, work_log) = (turns(&store).arrival(Arrival::Interrupt), WorkLog::default());
+        let cx = cx(&work_log);
         turns.say("Work.", &cx).await.unwrap();
         let model = Script::default();
         let running = start(&turns, &model, &cx);
@@ -700,7 +700,7 @@ each_store! {
             Outcome::Busy(_) => drive(&turns, &second, &cx).await,
             outcome => outcome,
         };
-        assert_eq!(said(&outcome), "this");
+        assert_eq!(answered_text(&outcome), "this");
         let messages = ThreadStore::read(&store, &thread("t"), None).await.unwrap();
         assert_eq!(messages.iter().filter(|message| message.role == Role::User).count(), 2);
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Interrupted)]);
@@ -709,36 +709,36 @@ each_store! {
     // A13: calls after one that waits for approval are asked about and do not run
     #[test]
     async fn calls_after_a_waiting_call_are_asked_about_but_not_run(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
-        let (gate, cx) = (gate(&store, Duration::from_hours(1), 50), cx(&desk));
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        let (gate, cx) = (gate(&store, Duration::from_hours(1), 50), cx(&work_log));
         let model = Script::new([calls(&["quick", "asked", "quick", "asked"]), ModelMessage::text("done")]);
         let waits = ids(through(&turns, &gate, &model, &cx).await);
-        assert_eq!((waits.len(), desk.done()), (2, 1), "both are asked at once, and only the first call has run");
+        assert_eq!((waits.len(), work_log.done()), (2, 1), "both are asked at once, and only the first call has run");
         assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits, "no call is asked about twice");
         // The later call is approved first, and does not run before the earlier one.
         approve(&gate, &waits[1]).await;
         assert_eq!(ids(through(&turns, &gate, &model, &cx).await), waits[..1]);
-        assert_eq!(desk.done(), 1);
+        assert_eq!(work_log.done(), 1);
         approve(&gate, &waits[0]).await;
-        assert_eq!(said(&through(&turns, &gate, &model, &cx).await), "done");
-        assert_eq!(desk.done(), 4);
+        assert_eq!(answered_text(&through(&turns, &gate, &model, &cx).await), "done");
+        assert_eq!(work_log.done(), 4);
     }
 
     // A13: with relaxed order, later calls run while an earlier one waits
     #[test]
     async fn relaxed_order_runs_calls_after_a_waiting_call(store: impl Both) {
-        let (turns, desk) = (turns(&store).relaxed_order(), Desk::default());
+        let (turns, work_log) = (turns(&store).relaxed_order(), WorkLog::default());
         let gate = gate(&store, Duration::from_hours(1), 50);
         let model = Script::new([calls(&["asked", "quick"])]);
-        assert_eq!(ids(through(&turns, &gate, &model, &cx(&desk)).await).len(), 1);
-        assert_eq!(desk.done(), 1);
+        assert_eq!(ids(through(&turns, &gate, &model, &cx(&work_log)).await).len(), 1);
+        assert_eq!(work_log.done(), 1);
     }
 
     // A13: an expired approval is requested again once, not at each drive
     #[test]
     async fn an_expired_approval_is_asked_again_once(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
-        let (gate, cx) = (gate(&store, Duration::from_millis(600), 50), cx(&desk));
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        let (gate, cx) = (gate(&store, Duration::from_millis(600), 50), cx(&work_log));
         let model = Script::new([calls(&["asked"])]);
         let first = ids(through(&turns, &gate, &model, &cx).await);
         tokio::time::sleep(Duration::from_millis(700)).await;
@@ -755,15 +755,15 @@ each_store! {
     // A13: the number of open approvals of a conversation is limited
     #[test]
     async fn open_approvals_of_a_conversation_are_limited(store: impl Both) {
-        let (turns, desk) = (turns(&store), Desk::default());
-        let (gate, cx) = (gate(&store, Duration::from_hours(1), 3), cx(&desk));
+        let (turns, work_log) = (turns(&store), WorkLog::default());
+        let (gate, cx) = (gate(&store, Duration::from_hours(1), 3), cx(&work_log));
         let model = Script::new([calls(&["asked"; 20])]);
         assert_eq!(ids(through(&turns, &gate, &model, &cx).await).len(), 3);
         let results = results(&store).await;
         assert_eq!(results.len(), 17);
         assert!(results.iter().all(|result| result.contains("rate_limited") && result.contains("wait for approval")), "{results:?}");
         // Another conversation has its own limit.
-        let other = builder(&desk).conversation("u").build();
+        let other = builder(&work_log).conversation("u").build();
         assert_eq!(ids(through(&turns, &gate, &Script::new([calls(&["asked"])]), &other).await).len(), 1);
     }
 
@@ -771,7 +771,7 @@ each_store! {
     #[test]
     async fn a_plan_with_a_key_twice_is_refused(store: impl Both) {
         let gate = gate(&store, Duration::from_hours(1), 50);
-        let (approvals, cx) = (gate.approvals().unwrap(), cx(&Desk::default()));
+        let (approvals, cx) = (gate.approvals().unwrap(), cx(&WorkLog::default()));
         for plan in [r#"{"pay":5,"pay":500}"#, r#"[{"steps":[{"to":"a","t\u006f":"b"}]}]"#] {
             let refused = approvals.ask_plan(plan, &cx).await.unwrap_err().to_string();
             assert!(refused.contains("twice"), "{refused}");
