@@ -38,8 +38,8 @@ async fn old_file(sql: &str) -> (TempDir, PathBuf) {
         let simple = MigrationType::Simple;
         Migration::new(number, name.into(), simple, text.into_sql_str(), false)
     };
-    let state = include_str!("../../../crates/tool-store/migrations/0001_state.sql");
-    let catalogue = include_str!("../../../crates/tool-store/migrations/0002_catalogue.sql");
+    let state = include_str!("../../../crates/tool-store/migrations/sqlite/0001_state.sql");
+    let catalogue = include_str!("../../../crates/tool-store/migrations/sqlite/0002_catalogue.sql");
     let old = Migrator::with_migrations(vec![
         migration(1, "state", state),
         migration(2, "catalogue", catalogue),

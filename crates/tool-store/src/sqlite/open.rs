@@ -203,32 +203,32 @@ pub(super) async fn connect(
 
 /// The files of `migrations/`, in order.
 const MIGRATIONS: [(i64, &str, &str); 7] = [
-    (1, "state", include_str!("../../migrations/0001_state.sql")),
+    (1, "state", include_str!("../../migrations/sqlite/0001_state.sql")),
     (
         2,
         "catalogue",
-        include_str!("../../migrations/0002_catalogue.sql"),
+        include_str!("../../migrations/sqlite/0002_catalogue.sql"),
     ),
     (
         3,
         "audit_indexes",
-        include_str!("../../migrations/0003_audit_indexes.sql"),
+        include_str!("../../migrations/sqlite/0003_audit_indexes.sql"),
     ),
     (
         4,
         "identity",
-        include_str!("../../migrations/0004_identity.sql"),
+        include_str!("../../migrations/sqlite/0004_identity.sql"),
     ),
-    (5, "runs", include_str!("../../migrations/0005_runs.sql")),
+    (5, "runs", include_str!("../../migrations/sqlite/0005_runs.sql")),
     (
         6,
         "switches",
-        include_str!("../../migrations/0006_switches.sql"),
+        include_str!("../../migrations/sqlite/0006_switches.sql"),
     ),
     (
         7,
         "paging",
-        include_str!("../../migrations/0007_paging.sql"),
+        include_str!("../../migrations/sqlite/0007_paging.sql"),
     ),
 ];
 
