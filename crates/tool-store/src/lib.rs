@@ -65,6 +65,8 @@ pub mod digest;
 pub mod env;
 #[doc(hidden)]
 pub mod panics;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[doc(hidden)]
@@ -72,6 +74,8 @@ pub mod store;
 #[cfg(feature = "suite")]
 pub mod suite;
 
+#[cfg(feature = "postgres")]
+pub use postgres::{ConnectError, PostgresClock, PostgresOptions, PostgresStore, UnknownOutcome};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{OpenError, SqliteStore};
 #[doc(inline)]

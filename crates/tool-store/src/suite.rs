@@ -101,6 +101,38 @@ pub mod two_processes;
 #[doc(hidden)]
 pub mod workspaces;
 
+/// A test of the suite as a value: [`conformance_cases!`](crate::conformance_cases) returns all of them.
+pub struct Case {
+    name: &'static str,
+    run: Box<dyn FnOnce() + Send>,
+}
+
+impl Case {
+    #[doc(hidden)]
+    pub fn new(name: &'static str, run: impl FnOnce() + Send + 'static) -> Self {
+        Self {
+            name,
+            run: Box::new(run),
+        }
+    }
+
+    /// The name of the test, such as `ledger::a_key_is_begun_once`.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Runs the test on a runtime of its own; a test fails by panicking.
+    pub fn run(self) {
+        (self.run)();
+    }
+}
+
+impl Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Case").field(&self.name).finish()
+    }
+}
+
 /// How the suite opens the stores of a backend.
 pub struct Opener<S> {
     create: Box<dyn Fn() -> LocalBoxFuture<'static, Place<S>>>,
@@ -236,6 +268,47 @@ macro_rules! conformance {
     };
 }
 
+/// The tests of the conformance suite as values, for a test harness of your own, such as one that can report a test as ignored at run time.
+///
+/// The arguments are those of [`conformance!`](crate::conformance) without the name of the module. Returns a `Vec` of
+/// [`Case`](crate::suite::Case).
+///
+/// ```
+/// use tool_store::MemoryStore;
+/// use tool_store::suite::Opener;
+///
+/// let cases = tool_store::conformance_cases!(
+///     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
+///     [BatchStore, Catalogue, Maintenance]
+/// );
+/// let one = cases.into_iter().find(|case| case.name() == "ledger::a_key_is_begun_once");
+/// one.unwrap().run();
+/// ```
+#[macro_export]
+macro_rules! conformance_cases {
+    (@ BatchStore $cases:ident $opener:expr) => { $crate::__suite_journal! { @ $cases $opener } };
+    (@ Catalogue $cases:ident $opener:expr) => { $crate::__suite_catalogue! { @ $cases $opener } };
+    (@ Maintenance $cases:ident $opener:expr) => { $crate::__suite_maintenance! { @ $cases $opener } };
+    ($opener:expr $(, [$($optional:ident),* $(,)?])? $(,)?) => {{
+        let mut cases = ::std::vec::Vec::new();
+        $crate::__suite_approval! { @ cases $opener }
+        $crate::__suite_audit! { @ cases $opener }
+        $crate::__suite_identity! { @ cases $opener }
+        $crate::__suite_ledger! { @ cases $opener }
+        $crate::__suite_paging! { @ cases $opener }
+        $crate::__suite_property! { @ cases $opener }
+        $crate::__suite_run! { @ cases $opener }
+        $crate::__suite_spill! { @ cases $opener }
+        $crate::__suite_switch! { @ cases $opener }
+        $crate::__suite_thread! { @ cases $opener }
+        $crate::__suite_two_processes! { @ cases $opener }
+        $crate::__suite_workspaces! { @ cases $opener }
+        $crate::__suite_isolation! { @ cases $opener }
+        $($($crate::conformance_cases! { @ $optional cases $opener })*)?
+        cases
+    }};
+}
+
 /// Defines tests of stores as functions, and a macro with the name `$list` that adds them to a program. A test takes a store, or the opener.
 macro_rules! tests {
     (($d:tt) $list:ident in $module:ident for $bound:ident; $(
@@ -269,6 +342,14 @@ macro_rules! tests {
                     fn $name() {
                         $d crate::suite::$module::$name(&$d opener);
                     }
+                )+
+            };
+            (@ $d cases:ident $d opener:expr) => {
+                $(
+                    $d cases.push($d crate::suite::Case::new(
+                        concat!(stringify!($module), "::", stringify!($name)),
+                        || $d crate::suite::$module::$name(&$d opener),
+                    ));
                 )+
             };
         }

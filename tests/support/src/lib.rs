@@ -5,6 +5,8 @@
 //! `.ci/ignored` lists it for this kind of machine.
 
 mod clients;
+#[cfg(all(feature = "postgres", unix))]
+pub mod postgres;
 mod suite;
 
 pub use clients::{Node, python};

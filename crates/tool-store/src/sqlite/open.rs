@@ -203,7 +203,11 @@ pub(super) async fn connect(
 
 /// The files of `migrations/`, in order.
 const MIGRATIONS: [(i64, &str, &str); 7] = [
-    (1, "state", include_str!("../../migrations/sqlite/0001_state.sql")),
+    (
+        1,
+        "state",
+        include_str!("../../migrations/sqlite/0001_state.sql"),
+    ),
     (
         2,
         "catalogue",
@@ -219,7 +223,11 @@ const MIGRATIONS: [(i64, &str, &str); 7] = [
         "identity",
         include_str!("../../migrations/sqlite/0004_identity.sql"),
     ),
-    (5, "runs", include_str!("../../migrations/sqlite/0005_runs.sql")),
+    (
+        5,
+        "runs",
+        include_str!("../../migrations/sqlite/0005_runs.sql"),
+    ),
     (
         6,
         "switches",

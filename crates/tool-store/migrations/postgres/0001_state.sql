@@ -1,0 +1,259 @@
+-- Points in time are milliseconds since the Unix epoch, as in the other stores. Words of enums are those of `as_str` in `tool_store`.
+-- A file that has been released is never edited: a change is a new file.
+--
+-- `lapses` is the deadline of a lease or an expiry by the clock of this database, which decides. `lease_until` and `expires` are the same
+-- deadline by the clock of the host that wrote it, and are only read back.
+--
+-- Names are compared byte by byte (`COLLATE "C"`), as in the other stores. Texts that are JSON are kept as they were written, so their type is
+-- not `jsonb`. Numbers are `bigint`, so that one reader serves all of them.
+
+-- Requests for approval, and the answers to them.
+CREATE TABLE tool_store.approval (
+    id            text    COLLATE "C" NOT NULL PRIMARY KEY,
+    kind          text    NOT NULL,
+    workspace     text    COLLATE "C" NOT NULL,
+    key           text    COLLATE "C" NOT NULL,
+    place         text    NOT NULL,
+    thread        text    COLLATE "C",
+    call          text    NOT NULL,
+    tool          text    COLLATE "C" NOT NULL,
+    principal     text    COLLATE "C" NOT NULL,
+    agent         text,
+    contract      text    NOT NULL,
+    arguments     text    NOT NULL,
+    policy        text    NOT NULL,
+    decision      text    NOT NULL,
+    four_eyes     boolean NOT NULL,
+    reason        text,
+    nonce         text    NOT NULL,
+    created       bigint  NOT NULL,
+    expires       bigint  NOT NULL,
+    lapses        bigint  NOT NULL,
+    parent        text,
+    status        text    NOT NULL,
+    assignee      text    COLLATE "C",
+    -- The answer: all null, or all but `edited` and `answer_reason` set.
+    verdict       text,
+    edited        text,
+    approver      text,
+    answer_reason text,
+    answered      bigint
+);
+
+-- `ApprovalStore::list`: one index for each field of `ApprovalFilter`.
+CREATE INDEX approval_by_time      ON tool_store.approval (created, id);
+CREATE INDEX approval_by_workspace ON tool_store.approval (workspace, created, id);
+CREATE INDEX approval_by_status    ON tool_store.approval (workspace, status, created, id);
+CREATE INDEX approval_by_principal ON tool_store.approval (workspace, principal, created, id);
+CREATE INDEX approval_by_assignee  ON tool_store.approval (workspace, assignee, created, id) WHERE assignee IS NOT NULL;
+CREATE INDEX approval_by_tool      ON tool_store.approval (workspace, tool, created, id);
+CREATE INDEX approval_by_key       ON tool_store.approval (workspace, key, created, id);
+CREATE INDEX approval_by_thread    ON tool_store.approval (workspace, thread, created, id) WHERE thread IS NOT NULL;
+-- `ApprovalStore::expire`, and the open requests of all workspaces.
+CREATE INDEX approval_by_expiry    ON tool_store.approval (lapses) WHERE status IN ('pending', 'approved');
+CREATE INDEX approval_pending      ON tool_store.approval (created, id) WHERE status = 'pending';
+
+-- Which effects were begun, and how they ended.
+CREATE TABLE tool_store.effect (
+    workspace      text    COLLATE "C" NOT NULL,
+    key            text    COLLATE "C" NOT NULL,
+    place          text,
+    earlier        text    COLLATE "C",
+    call           text    NOT NULL,
+    thread         text    COLLATE "C",
+    agent          text,
+    tool           text    COLLATE "C" NOT NULL,
+    contract       text    NOT NULL,
+    principal      text    COLLATE "C" NOT NULL,
+    arguments_hash text    NOT NULL,
+    owner          text    NOT NULL,
+    at             bigint  NOT NULL,
+    lease_until    bigint  NOT NULL,
+    lapses         bigint  NOT NULL,
+    state          text    NOT NULL,
+    result         text,
+    ended          bigint,
+    late           boolean NOT NULL,
+    resolved_by    text,
+    attempt        bigint  NOT NULL,
+    -- Whether the key was released for another attempt that nobody has begun.
+    released       boolean NOT NULL,
+    PRIMARY KEY (workspace, key)
+);
+
+-- `EffectLedger::page`, of all workspaces or one, by one field of `EffectFilter`; and `sweep`.
+CREATE INDEX effect_by_time      ON tool_store.effect (at, workspace, key) WHERE NOT released;
+CREATE INDEX effect_by_workspace ON tool_store.effect (workspace, at, key) WHERE NOT released;
+CREATE INDEX effect_by_state     ON tool_store.effect (state, at, workspace, key) WHERE NOT released;
+CREATE INDEX effect_by_doubt     ON tool_store.effect (workspace, at, key) WHERE NOT released AND state = 'ambiguous';
+CREATE INDEX effect_by_thread    ON tool_store.effect (workspace, thread, at, key) WHERE thread IS NOT NULL;
+CREATE INDEX effect_by_principal ON tool_store.effect (workspace, principal, at, key);
+CREATE INDEX effect_by_earlier   ON tool_store.effect (workspace, earlier) WHERE earlier IS NOT NULL;
+CREATE INDEX effect_by_lease     ON tool_store.effect (lapses) WHERE state = 'running';
+-- `Maintenance::purge` looks for effects that ended long ago.
+CREATE INDEX effect_by_end       ON tool_store.effect (ended) WHERE state IN ('succeeded', 'failed');
+
+-- One row for each call. A row is updated once, when its call ends, and the free space of a page lets the new version stay beside the old one.
+CREATE TABLE tool_store.audit (
+    workspace     text   COLLATE "C" NOT NULL,
+    key           text   COLLATE "C" NOT NULL,
+    place         text,
+    call          text   COLLATE "C" NOT NULL,
+    thread        text   COLLATE "C",
+    principal     text   COLLATE "C",
+    runtime_user  text,
+    agent         text,
+    session       text,
+    tool          text   COLLATE "C" NOT NULL,
+    contract      text,
+    effect        bigint NOT NULL,
+    layer         text,
+    decision      text   COLLATE "C",
+    policy        text,
+    approval      text,
+    approver      text,
+    outcome       text   COLLATE "C",
+    error         text,
+    arguments     text   NOT NULL,
+    original_hash text   NOT NULL,
+    used_hash     text,
+    output        text,
+    output_bytes  bigint,
+    attempt       bigint NOT NULL,
+    started       bigint NOT NULL,
+    duration_us   bigint,
+    notes         text   NOT NULL, -- JSON
+    PRIMARY KEY (workspace, key)
+) WITH (fillfactor = 80);
+
+-- `AuditSink::export`: one index for each field of `AuditFilter`. A model chooses the texts of `tool` and `call`, and an index refuses an entry of
+-- more than 2,704 bytes, so these two hold the first characters. Most calls have the outcome `ok`; they are read from `audit_by_workspace`.
+CREATE INDEX audit_by_time      ON tool_store.audit (started, workspace, key);
+CREATE INDEX audit_by_workspace ON tool_store.audit (workspace, started, key);
+CREATE INDEX audit_by_principal ON tool_store.audit (workspace, principal, started, key) WHERE principal IS NOT NULL;
+CREATE INDEX audit_by_tool      ON tool_store.audit (workspace, left(tool, 200), started, key);
+CREATE INDEX audit_by_call      ON tool_store.audit (workspace, left(call, 200), started, key);
+CREATE INDEX audit_by_thread    ON tool_store.audit (workspace, thread, started, key) WHERE thread IS NOT NULL;
+CREATE INDEX audit_by_decision  ON tool_store.audit (workspace, decision, started, key) WHERE decision IS NOT NULL;
+CREATE INDEX audit_by_outcome   ON tool_store.audit (workspace, outcome, started, key) WHERE outcome <> 'ok';
+
+-- Threads. The numbers outlive messages and runs, so that none is given twice.
+CREATE TABLE tool_store.thread (
+    workspace    text   COLLATE "C" NOT NULL,
+    conversation text   COLLATE "C" NOT NULL,
+    -- The last sequence number of a message.
+    last         bigint NOT NULL,
+    -- The last number of a run.
+    last_run     bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (workspace, conversation)
+) WITH (fillfactor = 50);
+
+CREATE TABLE tool_store.message (
+    workspace     text   COLLATE "C" NOT NULL,
+    conversation  text   COLLATE "C" NOT NULL,
+    seq           bigint NOT NULL,
+    role          text   NOT NULL,
+    -- The call that a tool's message answers: the sequence number of the assistant's message, and the position in it.
+    call_message  bigint,
+    call_position bigint,
+    content       text   NOT NULL,
+    at            bigint NOT NULL,
+    PRIMARY KEY (workspace, conversation, seq)
+);
+
+-- A call has one result.
+CREATE UNIQUE INDEX message_by_call ON tool_store.message (workspace, conversation, call_message, call_position)
+    WHERE call_message IS NOT NULL;
+
+-- Runs: who drives a thread, and how each run ended.
+CREATE TABLE tool_store.run (
+    workspace     text   COLLATE "C" NOT NULL,
+    conversation  text   COLLATE "C" NOT NULL,
+    number        bigint NOT NULL,
+    principal     text,
+    agent         text,
+    owner         text   NOT NULL,
+    lease_until   bigint NOT NULL,
+    lapses        bigint NOT NULL,
+    state         text   NOT NULL,
+    cause         text,
+    stop          text,
+    started       bigint NOT NULL,
+    ended         bigint,
+    attempt       bigint NOT NULL,
+    steps         bigint NOT NULL,
+    input_tokens  bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cached_tokens bigint NOT NULL,
+    PRIMARY KEY (workspace, conversation, number)
+);
+
+-- `RunStore::begin_run`: at most one run of a thread is running.
+CREATE UNIQUE INDEX run_running  ON tool_store.run (workspace, conversation) WHERE state = 'running';
+-- `RunStore::list_runs`, of all workspaces, of one, and of one conversation.
+CREATE INDEX run_by_time         ON tool_store.run (started, workspace, conversation, number);
+CREATE INDEX run_by_workspace    ON tool_store.run (workspace, started, conversation, number);
+CREATE INDEX run_by_conversation ON tool_store.run (workspace, conversation, started, number);
+-- `RunStore::retain_runs`.
+CREATE INDEX run_by_end          ON tool_store.run (ended) WHERE ended IS NOT NULL;
+
+-- Long outputs, in chunks, so that reading a part costs the part. A chunk is bytes, because a text of PostgreSQL cannot hold U+0000.
+CREATE TABLE tool_store.spill (
+    handle    text   COLLATE "C" NOT NULL PRIMARY KEY,
+    workspace text   COLLATE "C" NOT NULL,
+    principal text   COLLATE "C" NOT NULL,
+    total     bigint NOT NULL,
+    at        bigint NOT NULL,
+    expires   bigint NOT NULL,
+    lapses    bigint NOT NULL
+);
+
+CREATE INDEX spill_by_expiry    ON tool_store.spill (lapses);
+-- `Maintenance::erase_contents` of one user's spilled outputs.
+CREATE INDEX spill_by_principal ON tool_store.spill (workspace, principal);
+
+CREATE TABLE tool_store.spill_chunk (
+    handle text   COLLATE "C" NOT NULL REFERENCES tool_store.spill (handle) ON DELETE CASCADE,
+    start  bigint NOT NULL, -- the byte of the text at which the chunk begins
+    text   bytea  NOT NULL,
+    PRIMARY KEY (handle, start)
+);
+
+-- Kill switches, disables and enablement rows. A row stays when its switch is turned off, with who did it, when and why.
+CREATE TABLE tool_store.switch (
+    -- 0 for a switch of every workspace, whose `workspace` is the empty text; 1 for a switch of one workspace.
+    reach     bigint  NOT NULL,
+    workspace text    COLLATE "C" NOT NULL,
+    kind      text    COLLATE "C" NOT NULL,
+    tool      text    COLLATE "C" NOT NULL,
+    source    text    COLLATE "C" NOT NULL,
+    is_on     boolean NOT NULL,
+    set_by    text    NOT NULL,
+    reason    text,
+    at        bigint  NOT NULL,
+    -- `SwitchStore::switches` and `SwitchStore::enablement` read in this order.
+    PRIMARY KEY (reach, workspace, kind, tool, source)
+);
+
+-- `SwitchStore::in_force` reads kill switches and disables that are on: usually a few among many enablement rows.
+CREATE INDEX switch_in_force   ON tool_store.switch (reach, workspace, kind, tool, source) WHERE is_on AND kind <> 'enable';
+-- `SwitchStore::retire` looks for those that were turned off long ago.
+CREATE INDEX switch_turned_off ON tool_store.switch (at) WHERE NOT is_on AND kind <> 'enable';
+
+-- What processes keep in memory and read again when its number has changed. A change raises the number in its own transaction, so a process that
+-- knows the number has read every change. `name` is the payload of the notification on the channel `tool_store`.
+CREATE TABLE tool_store.generation (
+    name   text   NOT NULL PRIMARY KEY,
+    number bigint NOT NULL
+) WITH (fillfactor = 50);
+INSERT INTO tool_store.generation (name, number) VALUES ('switches', 0);
+
+-- The tools of the program that wrote last.
+CREATE TABLE tool_store.catalogue (
+    name        text   COLLATE "C" NOT NULL PRIMARY KEY,
+    title       text,
+    description text   NOT NULL,
+    category    text   NOT NULL,
+    contract    text   NOT NULL,
+    effect      bigint NOT NULL
+);

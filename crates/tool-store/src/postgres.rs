@@ -1,0 +1,219 @@
+//! The PostgreSQL implementation of the store traits.
+
+mod change;
+mod columns;
+mod failure;
+mod open;
+
+mod approval;
+mod audit;
+mod catalogue;
+mod journal;
+mod ledger;
+mod maintenance;
+mod run;
+mod spill;
+mod switch;
+mod text;
+mod thread;
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::env;
+use crate::store::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
+use sqlx::postgres::PgPool;
+use sqlx::{Postgres, QueryBuilder};
+
+pub use change::UnknownOutcome;
+pub use open::{ConnectError, PostgresClock, PostgresOptions};
+
+/// Implements the store traits on one PostgreSQL database, for many processes on many hosts.
+///
+/// ```no_run
+/// use tool_store::{AuditFilter, AuditSink, PostgresOptions, PostgresStore, Scope};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // One URL for everything…
+/// let store = PostgresStore::open("postgres://tools@db.example/tools").await?;
+///
+/// // …or a pooler for the calls, and the server itself for migrations and notifications.
+/// let server = "postgres://tools@db.example/tools";
+/// let store = PostgresOptions::new("postgres://tools@pooler.example:6432/tools")?
+///     .migrator(server)?
+///     .listener(server)?
+///     .connections(20)
+///     .open()
+///     .await?;
+/// let rows = store.export(Scope::All, &AuditFilter::default()).await?;
+/// # drop(rows);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The tables are in the schema `tool_store`, which the first process creates. Many processes may start at once: one of them migrates the tables,
+/// and the others wait for it.
+///
+/// # Transactions
+///
+/// Each change is one transaction. It locks the rows that it reads, so that two processes never apply a step to the same row at once. A change that fails
+/// because another transaction was in the way (a deadlock, a serialization failure) is repeated up to ten times.
+///
+/// If the connection is lost before the commit was sent, nothing was stored, and the change is repeated on a new connection. If it is lost while the commit
+/// is under way, the store asks the server on a new connection whether the transaction was committed (`pg_xact_status`), and repeats it if it was rolled
+/// back. Only if the server cannot be asked within ten seconds, the error is a [`StoreError::Unavailable`] whose source is an [`UnknownOutcome`].
+///
+/// # Clocks
+///
+/// The clock of the database decides about leases and about the expiry of approvals and spilled outputs, so the clocks of the hosts may differ: a
+/// deadline counts from the moment at which the database stores it, for as long as the caller has asked for. Timestamps are returned as the
+/// caller wrote them. [`PostgresOptions::clock`] makes the caller's times decide, for tests.
+///
+/// # Connections
+///
+/// A connection keeps no state between transactions, so a pooler in transaction mode may be used: no `SET`, no session lock, no `LISTEN`. It must support
+/// prepared statements (PgBouncer: version 1.21 with `max_prepared_statements`, and `ignore_startup_parameters = extra_float_digits`). Clones
+/// share the connections. Methods must run within a tokio runtime whose timer is enabled.
+///
+/// # Texts
+///
+/// A text of PostgreSQL cannot hold U+0000. Names (workspaces, users, conversations, keys) that contain it are refused with
+/// [`StoreError::Conflict`]. In all other texts it is stored in an escaped form and read back as it was.
+///
+/// # Erased contents
+///
+/// The statements of an erasure remove contents from the tables. The server keeps old row versions until a vacuum, and changes in its write-ahead log
+/// until it is recycled; backups are the operator's.
+#[derive(Clone, Debug)]
+pub struct PostgresStore(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    pool: PgPool,
+    /// Whether the database's clock decides about deadlines.
+    is_database_clock: bool,
+    /// How long a statement or a lock may take.
+    patience: Duration,
+    losses: Arc<Losses>,
+}
+
+/// When a connection was lost last. Connections that are older are tested before they are used.
+#[derive(Debug, Default)]
+struct Losses(Mutex<Option<Instant>>);
+
+impl Losses {
+    fn mark(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(env::monotonic());
+    }
+
+    /// Whether a connection of this age may have been lost together with another one.
+    fn is_doubtful(&self, age: Duration) -> bool {
+        let lost = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.is_some_and(|lost| env::elapsed(lost) <= age)
+    }
+}
+
+impl PostgresStore {
+    fn patience(&self) -> Duration {
+        self.0.patience
+    }
+
+    /// The time to compare deadlines with, as a parameter of [`NOW`]: null if the database's clock decides.
+    fn given_now(&self, now: Timestamp) -> Option<i64> {
+        (!self.0.is_database_clock).then_some(now.as_millis())
+    }
+}
+
+/// The beginning and the end of an expression for the time that decides about deadlines, with a parameter of [`PostgresStore::given_now`] in between.
+const NOW: (&str, &str) = (
+    "coalesce(",
+    "::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)",
+);
+
+/// The error type inside this module.
+#[derive(Debug)]
+enum Fault {
+    /// A statement failed.
+    Failed(sqlx::Error),
+    /// A row forbids the change, is missing, or cannot be read.
+    Refused(StoreError),
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Failed(error) => failure::store_error(error),
+            Fault::Refused(error) => error,
+        }
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// Boxes a method's body as the future that its trait requires.
+fn step<'a, T: 'a>(body: impl Future<Output = Result<T, Fault>> + Send + 'a) -> StoreFuture<'a, T> {
+    Box::pin(async move { body.await.map_err(StoreError::from) })
+}
+
+/// A number of rows, bytes or tokens as PostgreSQL stores it.
+fn stored(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Narrows a query that ends in a condition to the rows of a scope.
+fn narrow_to_scope(query: &mut QueryBuilder<Postgres>, scope: Scope<'_>) {
+    narrow(query, "workspace", scope.workspace().map(Workspace::as_str));
+}
+
+/// Orders a query that ends in a condition, and cuts it to one page: the rows after the last one of the previous page.
+fn page<const N: usize>(
+    query: &mut QueryBuilder<Postgres>,
+    columns: [&str; N],
+    newest_first: bool,
+    after: Option<(Timestamp, [&str; N])>,
+    limit: Option<u32>,
+) {
+    let (compare, order) = if newest_first {
+        ("<", " DESC")
+    } else {
+        (">", "")
+    };
+    if let Some((at, values)) = after {
+        // A row comparison, which PostgreSQL answers from an index.
+        query.push(format_args!(" AND ({}) {compare} (", columns.join(", ")));
+        query.push_bind(at.as_millis());
+        for value in &values[1..] {
+            query.push(", ").push_bind((*value).to_owned());
+        }
+        query.push(")");
+    }
+    for (column, word) in columns
+        .into_iter()
+        .zip([" ORDER BY "].into_iter().chain(std::iter::repeat(", ")))
+    {
+        query.push(format_args!("{word}{column}{order}"));
+    }
+    if let Some(limit) = limit {
+        query.push(" LIMIT ").push_bind(i64::from(limit));
+    }
+}
+
+/// Narrows a query that ends in a condition to rows whose column has the wanted value, if one is wanted.
+fn narrow(query: &mut QueryBuilder<Postgres>, column: &str, wanted: Option<&str>) {
+    if let Some(wanted) = wanted {
+        query.push(format_args!(" AND {column} = "));
+        query.push_bind(wanted.to_owned());
+    }
+}

@@ -1,0 +1,398 @@
+//! The table of approvals in PostgreSQL.
+
+use crate::store::{
+    ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
+    ApprovalStore, Scope, StoreError, StoreFuture, Timestamp, Verdict, Workspace,
+};
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::{Postgres, QueryBuilder};
+
+use super::change::{change, fetch};
+use super::columns::Columns;
+use super::text::storable;
+use super::{Fault, NOW, PostgresStore, narrow, narrow_to_scope, page, step};
+
+macro_rules! columns {
+    () => {
+        "id, kind, workspace, key, place, thread, call, tool, principal, agent, contract, arguments, policy, decision, four_eyes, reason, \
+         nonce, created, expires, lapses, parent, status, assignee, verdict, edited, approver, answer_reason, answered"
+    };
+}
+
+/// Query for whether a scope has open approvals that have expired. `now` is a parameter of [`NOW`].
+pub(super) fn expired(scope: Scope<'_>, now: Option<i64>) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(
+        "SELECT 1 FROM tool_store.approval WHERE status IN ('pending', 'approved') AND lapses <= ",
+    );
+    query.push(NOW.0).push_bind(now).push(NOW.1);
+    narrow_to_scope(&mut query, scope);
+    query.push(" LIMIT 1");
+    query
+}
+
+/// Marks the open approvals of a scope whose time has passed as expired, except those that are being answered or used.
+pub(super) fn expiry(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(
+        "WITH late AS MATERIALIZED (SELECT id FROM tool_store.approval \
+         WHERE status IN ('pending', 'approved') AND lapses <= ",
+    );
+    query.push_bind(now);
+    narrow_to_scope(&mut query, scope);
+    query.push(
+        " ORDER BY id FOR UPDATE SKIP LOCKED) UPDATE tool_store.approval a SET status = 'expired' FROM late WHERE a.id = late.id",
+    );
+    query
+}
+
+/// The query for the rows of a scope that match a filter.
+pub(super) fn listing(scope: Scope<'_>, filter: &ApprovalFilter) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM tool_store.approval WHERE TRUE"
+    ));
+    narrow_to_scope(&mut query, scope);
+    narrow_to(&mut query, filter);
+    query
+}
+
+fn read(row: &PgRow) -> Result<ApprovalRow, StoreError> {
+    let columns = Columns::new(row, "approval", "id");
+    Ok(ApprovalRow {
+        request: ApprovalRequest {
+            id: columns.get("id")?,
+            kind: columns.word("kind", ApprovalKind::from_word)?,
+            identity: columns.identity()?,
+            thread: columns.maybe("thread")?,
+            call: columns.text("call")?,
+            tool: columns.get("tool")?,
+            principal: columns.get("principal")?,
+            agent: columns.maybe("agent")?,
+            contract: columns.get("contract")?,
+            arguments: columns.text("arguments")?,
+            policy: columns.get("policy")?,
+            decision: columns.get("decision")?,
+            four_eyes: columns.get("four_eyes")?,
+            reason: columns.maybe_text("reason")?,
+            nonce: columns.get("nonce")?,
+            created: columns.time("created")?,
+            expires: columns.time("expires")?,
+            parent: columns.maybe("parent")?,
+        },
+        status: columns.word("status", ApprovalStatus::from_word)?,
+        assignee: columns.maybe("assignee")?,
+        answer: answer(columns)?,
+    })
+}
+
+fn answer(columns: Columns<'_>) -> Result<Option<ApprovalAnswer>, StoreError> {
+    if columns.maybe::<&str>("verdict")?.is_none() {
+        return Ok(None);
+    }
+    let edited = columns.maybe_text("edited")?;
+    let verdict = columns.word("verdict", |word| Verdict::from_columns(word, edited))?;
+    Ok(Some(ApprovalAnswer {
+        verdict,
+        approver: columns.get("approver")?,
+        reason: columns.maybe_text("answer_reason")?,
+        at: columns.time("answered")?,
+    }))
+}
+
+/// The row of an id, and when its time passes by the deciding clock.
+fn read_deadline(row: &PgRow) -> Result<(ApprovalRow, i64), StoreError> {
+    let lapses = Columns::new(row, "approval", "id").get("lapses")?;
+    Ok((read(row)?, lapses))
+}
+
+/// One row.
+pub(super) const FIND: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM tool_store.approval WHERE id = $1 AND workspace = $2"
+);
+
+/// One row, which the transaction locks.
+pub(super) const LOCK: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM tool_store.approval WHERE id = $1 AND workspace = $2 FOR UPDATE"
+);
+
+/// Stores the changed columns of a row.
+async fn save(db: &mut PgConnection, row: &ApprovalRow) -> Result<(), Fault> {
+    let answer = row.answer.as_ref();
+    let (verdict, edited) = answer.map(|answer| answer.verdict.columns()).unzip();
+    sqlx::query(
+        "UPDATE tool_store.approval SET status = $1, assignee = $2, verdict = $3, edited = $4, approver = $5, answer_reason = $6,
+         answered = $7 WHERE id = $8 AND status = 'pending'",
+    )
+    .bind(row.status.as_str())
+    .bind(&row.assignee)
+    .bind(verdict)
+    .bind(edited.flatten().map(storable))
+    .bind(answer.map(|answer| &answer.approver))
+    .bind(answer.and_then(|answer| answer.reason.as_deref()).map(storable))
+    .bind(answer.map(|answer| answer.at.as_millis()))
+    .bind(&row.request.id)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Adds the conditions of a filter to a query that ends in a condition.
+fn narrow_to(query: &mut QueryBuilder<Postgres>, filter: &ApprovalFilter) {
+    narrow(query, "principal", filter.principal.as_deref());
+    narrow(query, "assignee", filter.assignee.as_deref());
+    narrow(query, "tool", filter.tool.as_deref());
+    narrow(query, "key", filter.key.as_deref());
+    narrow(query, "thread", filter.thread.as_deref());
+    narrow(query, "status", filter.status.map(ApprovalStatus::as_str));
+    narrow(query, "kind", filter.kind.map(ApprovalKind::as_str));
+    let after = filter.after.as_ref();
+    let after = after.map(|(at, id)| (*at, ["", id.as_str()]));
+    let order = ["created", "id"];
+    page(query, order, filter.newest_first, after, filter.limit);
+}
+
+async fn open(db: &mut PgConnection, request: &ApprovalRequest, lapses: i64) -> Result<(), Fault> {
+    let done = sqlx::query(concat!(
+        "INSERT INTO tool_store.approval (",
+        columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 'pending', NULL, NULL, NULL, NULL, NULL, NULL)
+         ON CONFLICT (id) DO NOTHING"
+    ))
+    .bind(&request.id)
+    .bind(request.kind.as_str())
+    .bind(request.identity.workspace().as_str())
+    .bind(request.identity.key().as_str())
+    .bind(request.identity.to_column())
+    .bind(&request.thread)
+    .bind(storable(&request.call))
+    .bind(&request.tool)
+    .bind(&request.principal)
+    .bind(&request.agent)
+    .bind(&request.contract)
+    .bind(storable(&request.arguments))
+    .bind(&request.policy)
+    .bind(&request.decision)
+    .bind(request.four_eyes)
+    .bind(request.reason.as_deref().map(storable))
+    .bind(&request.nonce)
+    .bind(request.created.as_millis())
+    .bind(request.expires.as_millis())
+    .bind(lapses)
+    .bind(&request.parent)
+    .execute(db)
+    .await?;
+    if done.rows_affected() == 0 {
+        return Err(request.exists().into());
+    }
+    Ok(())
+}
+
+/// Denies the pending requests that a filter admits. One statement, so that the filter's limit counts the expired rows, too.
+fn denial(
+    workspace: &Workspace,
+    filter: &ApprovalFilter,
+    answer: &ApprovalAnswer,
+    now: i64,
+) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(
+        "WITH asked AS MATERIALIZED (SELECT id FROM tool_store.approval WHERE status = 'pending'",
+    );
+    narrow_to_scope(&mut query, Scope::Workspace(workspace));
+    narrow_to(&mut query, filter);
+    query.push(" FOR UPDATE), judged AS (SELECT a.id, a.lapses <= ");
+    query.push_bind(now);
+    query.push(
+        " AS late FROM tool_store.approval a JOIN asked ON asked.id = a.id) \
+         UPDATE tool_store.approval a SET status = CASE WHEN late THEN 'expired' ELSE 'denied' END, \
+         verdict = CASE WHEN late THEN NULL ELSE 'deny' END, approver = CASE WHEN late THEN NULL ELSE ",
+    );
+    query.push_bind(answer.approver.clone());
+    query.push(" END, answer_reason = CASE WHEN late THEN NULL ELSE ");
+    query.push_bind(
+        answer
+            .reason
+            .as_deref()
+            .map(|reason| storable(reason).into_owned()),
+    );
+    query.push(" END, answered = CASE WHEN late THEN NULL ELSE ");
+    query.push_bind(answer.at.as_millis());
+    query.push(" END FROM judged WHERE a.id = judged.id AND a.status = 'pending' AND (late OR NOT a.four_eyes OR a.principal <> ");
+    query.push_bind(answer.approver.clone());
+    query.push(") RETURNING a.id, a.status");
+    query
+}
+
+impl PostgresStore {
+    /// Applies a fallible step to a row, and returns the new row. `now` is the time of the step by the caller's clock.
+    async fn settle(
+        &self,
+        workspace: &Workspace,
+        id: &str,
+        now: Timestamp,
+        step: impl Fn(&mut ApprovalRow) -> Result<(), StoreError> + Send + Sync,
+    ) -> Result<ApprovalRow, Fault> {
+        let settled: Result<_, Fault> = change!(self, Vec::new(), db => {
+            let found = sqlx::query(LOCK).bind(id).bind(workspace.as_str());
+            let found = found.fetch_optional(&mut **db).await?;
+            let found = found.ok_or_else(|| ApprovalRow::missing(id))?;
+            let (before, lapses) = read_deadline(&found)?;
+            let mut row = before.clone();
+            row.request.expires = db.clock.seen(lapses, before.request.expires, now);
+            let done = step(&mut row);
+            row.request.expires = before.request.expires;
+            // An answer that comes too late fails and changes the row.
+            if row != before {
+                save(db, &row).await?;
+            }
+            Ok(done.map(|()| row))
+        });
+        Ok(settled??)
+    }
+
+    async fn deny_requests(
+        &self,
+        workspace: &Workspace,
+        filter: &ApprovalFilter,
+        answer: ApprovalAnswer,
+    ) -> Result<u64, Fault> {
+        answer.only_denies()?;
+        let rows: Result<Vec<PgRow>, Fault> = change!(self, Vec::new(), db => {
+            let mut denial = denial(workspace, filter, &answer, db.clock.now(answer.at));
+            Ok(denial.build().fetch_all(&mut **db).await?)
+        });
+        let rows = rows?;
+        let mut denied = 0;
+        for row in &rows {
+            let columns = Columns::new(row, "approval", "id");
+            if columns.word("status", ApprovalStatus::from_word)? == ApprovalStatus::Denied {
+                denied += 1;
+            }
+        }
+        Ok(denied)
+    }
+}
+
+impl ApprovalStore for PostgresStore {
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    fn open(&self, request: ApprovalRequest) -> StoreFuture<'_, ()> {
+        step(async move {
+            change!(self, Vec::new(), db => {
+                let lapses = db.clock.lapses(request.expires, request.created);
+                open(db, &request, lapses).await
+            })
+        })
+    }
+
+    fn get<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+    ) -> StoreFuture<'a, Option<ApprovalRow>> {
+        step(async move {
+            let row = fetch!(
+                self,
+                fetch_optional,
+                sqlx::query(FIND).bind(id).bind(workspace.as_str())
+            );
+            Ok(row.as_ref().map(read).transpose()?)
+        })
+    }
+
+    fn answer<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        answer: ApprovalAnswer,
+    ) -> StoreFuture<'a, ApprovalRow> {
+        step(async move {
+            let apply = |row: &mut ApprovalRow| row.answer(answer.clone());
+            self.settle(workspace, id, answer.at, apply).await
+        })
+    }
+
+    fn spend<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        nonce: &'a str,
+        now: Timestamp,
+    ) -> StoreFuture<'a, bool> {
+        step(async move {
+            change!(self, Vec::new(), db => {
+                let spent = sqlx::query(
+                    "UPDATE tool_store.approval SET status = 'spent'
+                     WHERE id = $1 AND workspace = $2 AND status = 'approved' AND nonce = $3 AND lapses > $4",
+                );
+                let spent = spent.bind(id).bind(workspace.as_str()).bind(nonce);
+                let spent = spent.bind(db.clock.now(now)).execute(&mut **db).await?;
+                Ok(spent.rows_affected() == 1)
+            })
+        })
+    }
+
+    fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool> {
+        step(async move {
+            change!(self, Vec::new(), db => {
+                let withdrawn = sqlx::query(
+                    "UPDATE tool_store.approval SET status = 'withdrawn'
+                     WHERE id = $1 AND workspace = $2 AND status IN ('pending', 'approved')",
+                );
+                let withdrawn = withdrawn.bind(id).bind(workspace.as_str());
+                Ok(withdrawn.execute(&mut **db).await?.rows_affected() == 1)
+            })
+        })
+    }
+
+    fn assign<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        id: &'a str,
+        assignee: Option<String>,
+    ) -> StoreFuture<'a, ApprovalRow> {
+        step(async move {
+            let assign = |row: &mut ApprovalRow| row.assign(assignee.clone());
+            self.settle(workspace, id, Timestamp::now(), assign).await
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a ApprovalFilter,
+    ) -> StoreFuture<'a, Vec<ApprovalRow>> {
+        step(async move {
+            let rows = fetch!(self, fetch_all, listing(scope, filter).build());
+            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn deny_all<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        filter: &'a ApprovalFilter,
+        answer: ApprovalAnswer,
+    ) -> StoreFuture<'a, u64> {
+        step(self.deny_requests(workspace, filter, answer))
+    }
+
+    fn expire<'a>(&'a self, scope: Scope<'a>, now: Timestamp) -> StoreFuture<'a, u64> {
+        step(async move {
+            // Most calls find nothing, and need no transaction.
+            let given = self.given_now(now);
+            if fetch!(self, fetch_optional, expired(scope, given).build()).is_none() {
+                return Ok(0);
+            }
+            change!(self, Vec::new(), db => {
+                let mut expiry = expiry(scope, db.clock.now(now));
+                Ok(expiry.build().execute(&mut **db).await?.rows_affected())
+            })
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! Audit rows in PostgreSQL.
+
+use crate::store::{
+    AuditFilter, AuditNote, AuditRow, AuditSink, Journal, Scope, StoreError, StoreFuture,
+    Timestamp, Workspace,
+};
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::{Postgres, QueryBuilder};
+
+use super::change::{change, fetch};
+use super::columns::Columns;
+use super::text::storable;
+use super::{Fault, PostgresStore, narrow, narrow_to_scope, page, step};
+
+macro_rules! columns {
+    () => {
+        "workspace, key, place, call, thread, principal, runtime_user, agent, session, tool, contract, effect, layer, decision, policy, \
+         approval, approver, outcome, error, arguments, original_hash, used_hash, output, output_bytes, attempt, started, \
+         duration_us, notes"
+    };
+}
+
+/// Removes the rows of one user.
+pub(super) const ERASE: &str =
+    "DELETE FROM tool_store.audit WHERE principal = $1 AND workspace = $2";
+
+/// Removes the rows of a scope that started before a time.
+pub(super) fn retention(scope: Scope<'_>, since: Timestamp) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new("DELETE FROM tool_store.audit WHERE started < ");
+    query.push_bind(since.as_millis());
+    narrow_to_scope(&mut query, scope);
+    query
+}
+
+/// Narrows a query to a text that a model has written, by the index on its first characters.
+fn narrow_to_text(query: &mut QueryBuilder<Postgres>, column: &str, wanted: Option<&str>) {
+    if let Some(wanted) = wanted.map(storable) {
+        query.push(format_args!(" AND left({column}, 200) = left("));
+        query.push_bind(wanted.clone().into_owned()).push(", 200)");
+        narrow(query, column, Some(&wanted));
+    }
+}
+
+/// The query for the rows of a scope that match a filter.
+pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM tool_store.audit WHERE TRUE"
+    ));
+    narrow_to_scope(&mut query, scope);
+    narrow(&mut query, "principal", filter.principal.as_deref());
+    narrow_to_text(&mut query, "tool", filter.tool.as_deref());
+    narrow_to_text(&mut query, "call", filter.call.as_deref());
+    if let Some(since) = filter.since {
+        query.push(" AND started >= ").push_bind(since.as_millis());
+    }
+    if let Some(until) = filter.until {
+        query.push(" AND started < ").push_bind(until.as_millis());
+    }
+    narrow(&mut query, "thread", filter.thread.as_deref());
+    narrow(&mut query, "decision", filter.decision.as_deref());
+    narrow(&mut query, "outcome", filter.outcome.as_deref());
+    if filter
+        .outcome
+        .as_deref()
+        .is_some_and(|outcome| outcome != "ok")
+    {
+        // The condition of the partial index on outcomes.
+        query.push(" AND outcome <> 'ok'");
+    }
+    let after = filter.after.as_ref();
+    let after = after.map(|(at, key)| (*at, ["", key.workspace().as_str(), key.as_str()]));
+    let order = ["started", "workspace", "key"];
+    page(&mut query, order, filter.newest_first, after, filter.limit);
+    query
+}
+
+fn read(row: &PgRow) -> Result<AuditRow, StoreError> {
+    let columns = Columns::new(row, "audit", "key");
+    let notes: &str = columns.get("notes")?;
+    let notes: Vec<AuditNote> =
+        serde_json::from_str(notes).map_err(|error| columns.corrupt("notes", error))?;
+    Ok(AuditRow {
+        identity: columns.identity()?,
+        call: columns.text("call")?,
+        thread: columns.maybe("thread")?,
+        principal: columns.maybe("principal")?,
+        runtime_user: columns.maybe("runtime_user")?,
+        agent: columns.maybe("agent")?,
+        session: columns.maybe("session")?,
+        tool: columns.text("tool")?,
+        contract: columns.maybe("contract")?,
+        effect: columns.number("effect")?,
+        layer: columns.maybe("layer")?,
+        decision: columns.maybe("decision")?,
+        policy: columns.maybe("policy")?,
+        approval: columns.maybe("approval")?,
+        approver: columns.maybe("approver")?,
+        outcome: columns.maybe("outcome")?,
+        error: columns.maybe_text("error")?,
+        arguments: columns.text("arguments")?,
+        original_hash: columns.get("original_hash")?,
+        used_hash: columns.maybe("used_hash")?,
+        output: columns.maybe_text("output")?,
+        output_bytes: columns
+            .maybe::<i64>("output_bytes")?
+            .map(i64::cast_unsigned),
+        attempt: columns.number("attempt")?,
+        started: columns.time("started")?,
+        duration_us: columns.maybe::<i64>("duration_us")?.map(i64::cast_unsigned),
+        notes,
+    })
+}
+
+/// Inserts a row, or replaces the row of the same identity unless its outcome is final. No indexed column but the outcome changes when a call ends.
+const SAVE: &str = concat!(
+    "INSERT INTO tool_store.audit AS old (",
+    columns!(),
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28) \
+     ON CONFLICT (workspace, key) DO UPDATE SET place = excluded.place, call = excluded.call, thread = excluded.thread, \
+     principal = excluded.principal, runtime_user = excluded.runtime_user, agent = excluded.agent, session = excluded.session, \
+     tool = excluded.tool, contract = excluded.contract, effect = excluded.effect, layer = excluded.layer, decision = excluded.decision, \
+     policy = excluded.policy, approval = excluded.approval, approver = excluded.approver, outcome = excluded.outcome, \
+     error = excluded.error, arguments = excluded.arguments, original_hash = excluded.original_hash, used_hash = excluded.used_hash, \
+     output = excluded.output, output_bytes = excluded.output_bytes, attempt = excluded.attempt, started = excluded.started, \
+     duration_us = excluded.duration_us, notes = excluded.notes \
+     WHERE old.outcome IS NULL OR old.outcome = ANY($29)"
+);
+
+/// Inserts a row, or replaces the row of the same identity unless its outcome is final.
+pub(super) async fn save(db: &mut PgConnection, row: &AuditRow) -> Result<(), Fault> {
+    let notes = serde_json::to_string(&row.notes)
+        .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+    sqlx::query(SAVE)
+        .bind(row.identity.workspace().as_str())
+        .bind(row.identity.key().as_str())
+        .bind(row.identity.to_column())
+        .bind(storable(&row.call))
+        .bind(&row.thread)
+        .bind(&row.principal)
+        .bind(&row.runtime_user)
+        .bind(&row.agent)
+        .bind(&row.session)
+        .bind(storable(&row.tool))
+        .bind(&row.contract)
+        .bind(i64::from(row.effect))
+        .bind(&row.layer)
+        .bind(&row.decision)
+        .bind(&row.policy)
+        .bind(&row.approval)
+        .bind(&row.approver)
+        .bind(&row.outcome)
+        .bind(row.error.as_deref().map(storable))
+        .bind(storable(&row.arguments))
+        .bind(&row.original_hash)
+        .bind(&row.used_hash)
+        .bind(row.output.as_deref().map(storable))
+        .bind(row.output_bytes.map(u64::cast_signed))
+        .bind(i64::from(row.attempt))
+        .bind(row.started.as_millis())
+        .bind(row.duration_us.map(u64::cast_signed))
+        .bind(notes)
+        .bind(AuditRow::OPEN)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+impl AuditSink for PostgresStore {
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+
+    fn write(&self, mut rows: Vec<AuditRow>) -> StoreFuture<'_, ()> {
+        step(async move {
+            // In one order, so that two writers of the same rows do not wait for each other. Rows of one identity keep theirs.
+            rows.sort_by_cached_key(|row| row.identity.key());
+            change!(self, Vec::new(), db => {
+                for row in &rows {
+                    save(db, row).await?;
+                }
+                Ok(())
+            })
+        })
+    }
+
+    fn export<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a AuditFilter,
+    ) -> StoreFuture<'a, Vec<AuditRow>> {
+        step(async move {
+            let rows = fetch!(self, fetch_all, listing(scope, filter).build());
+            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64> {
+        step(async move {
+            change!(self, Vec::new(), db => {
+                let erased = sqlx::query(ERASE).bind(principal).bind(workspace.as_str());
+                Ok(erased.execute(&mut **db).await?.rows_affected())
+            })
+        })
+    }
+
+    fn retain<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        step(async move {
+            change!(self, Vec::new(), db => {
+                let mut retention = retention(scope, since);
+                Ok(retention.build().execute(&mut **db).await?.rows_affected())
+            })
+        })
+    }
+}

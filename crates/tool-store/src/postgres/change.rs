@@ -1,0 +1,388 @@
+//! Transactions: their retries, and what became of one whose `COMMIT` was not answered.
+//!
+//! A transaction begins with the simple query `BEGIN; …; SELECT …`, which costs one round trip, notes the id of the transaction
+//! (`pg_current_xact_id()`) and the database's clock, and takes advisory locks that end with the transaction. Nothing outlives a transaction on
+//! its connection, so a pooler in transaction mode may stand between the store and the server.
+
+use std::fmt::Write as _;
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Executor as _, Postgres, Row as _};
+use tokio::time::{sleep, timeout};
+
+use crate::env;
+use crate::store::{StoreError, Timestamp};
+
+use super::failure::{Cause, Failure};
+use super::{Fault, PostgresStore};
+
+/// How often a transaction is begun again because another one was in the way.
+const CONTENDED: u32 = 10;
+
+/// How often a transaction or a read is begun again because its connection was lost.
+const LOST: u32 = 3;
+
+/// How long the server's answer to `COMMIT` may take.
+const COMMIT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the store asks for the outcome of a transaction.
+const OUTCOME_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Ends a server process that still runs a transaction whose connection was lost.
+const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_xid = $2::text::xid8::xid";
+
+/// How a transaction ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Committed,
+    RolledBack,
+}
+
+/// Counts how often a transaction or a read was begun again.
+#[derive(Debug, Default)]
+pub(super) struct Tries {
+    contended: u32,
+    lost: u32,
+}
+
+impl Tries {
+    /// Whether to begin again after an error. Waits a little if another transaction was in the way.
+    pub(super) async fn again(&mut self, cause: Cause) -> bool {
+        match cause {
+            Cause::Contended if self.contended < CONTENDED => {
+                self.contended += 1;
+                sleep(self.pause()).await;
+                true
+            }
+            Cause::Lost if self.lost < LOST => {
+                self.lost += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A pause that grows, and differs between transactions that were in each other's way.
+    fn pause(&self) -> Duration {
+        let random = env::distinct().map_or(0, |bytes| u64::from(bytes[0]));
+        Duration::from_micros((500 + random * 8) << self.contended.min(6))
+    }
+}
+
+/// The clock that decides about leases and expiry in one transaction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// The database's time when the transaction began; `None` if the caller's clock decides.
+    database: Option<i64>,
+}
+
+impl Clock {
+    /// The time at which a deadline passes by the deciding clock. `now` is the time by the caller's clock.
+    pub(super) fn lapses(self, deadline: Timestamp, now: Timestamp) -> i64 {
+        let deadline = deadline.as_millis();
+        self.database.map_or(deadline, |database| {
+            database.saturating_add(deadline.saturating_sub(now.as_millis()))
+        })
+    }
+
+    /// The stored deadline by the caller's clock, whose time is `now`.
+    pub(super) fn seen(self, lapses: i64, deadline: Timestamp, now: Timestamp) -> Timestamp {
+        self.database.map_or(deadline, |database| {
+            let left = lapses.saturating_sub(database);
+            Timestamp::from_millis(now.as_millis().saturating_add(left))
+        })
+    }
+
+    /// The time with which stored deadlines are compared.
+    pub(super) fn now(self, now: Timestamp) -> i64 {
+        self.database.unwrap_or(now.as_millis())
+    }
+}
+
+/// A transaction. It is rolled back when dropped.
+pub(super) struct Change<'s> {
+    store: &'s PostgresStore,
+    connection: PoolConnection<Postgres>,
+    is_open: bool,
+    /// The transaction's id, as text.
+    id: String,
+    /// The server process that runs it.
+    process: i32,
+    pub(super) clock: Clock,
+}
+
+impl PostgresStore {
+    /// A connection of the pool.
+    pub(super) async fn connection(&self) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+        self.0.pool.acquire().await
+    }
+
+    /// Begins a transaction that holds the advisory locks with these numbers.
+    pub(super) async fn begin(&self, mut locks: Vec<i64>) -> Result<Change<'_>, Fault> {
+        // Of two transactions, one gets all locks first, so that they do not wait for each other.
+        locks.sort_unstable();
+        locks.dedup();
+        let mut text = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = {patience}; \
+             SET LOCAL idle_in_transaction_session_timeout = {patience}; \
+             SELECT pg_current_xact_id()::text, pg_backend_pid(), (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+            patience = self.0.patience.as_millis()
+        );
+        for lock in locks {
+            // Writing to a text cannot fail.
+            let _ = write!(text, ", pg_advisory_xact_lock({lock})");
+        }
+        let mut tries = Tries::default();
+        loop {
+            let mut connection = self.connection().await?;
+            let begun = async {
+                let rows = connection.fetch_all(AssertSqlSafe(&*text)).await?;
+                let row = rows.first().ok_or(sqlx::Error::RowNotFound)?;
+                Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+            };
+            let begun = match timeout(self.0.patience, begun).await {
+                Ok(begun) => begun,
+                Err(_) => Err(too_slow(self.0.patience)),
+            };
+            match begun {
+                Ok((id, process, database)) => {
+                    let database = self.0.is_database_clock.then_some(database);
+                    return Ok(Change {
+                        store: self,
+                        connection,
+                        is_open: true,
+                        id,
+                        process,
+                        clock: Clock { database },
+                    });
+                }
+                Err(error) => {
+                    let cause = Cause::of(&error);
+                    self.discard(connection, cause);
+                    if !tries.again(cause).await {
+                        return Err(error.into());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Closes a connection after an error. If it was lost, the other idle connections are tested before they are used again.
+    pub(super) fn discard(&self, mut connection: PoolConnection<Postgres>, cause: Cause) {
+        if cause == Cause::Lost {
+            self.0.losses.mark();
+        }
+        connection.close_on_drop();
+    }
+
+    /// What became of a transaction. Fails with the reason if the server cannot be asked or does not know.
+    async fn outcome(&self, id: &str, process: i32) -> Result<Outcome, String> {
+        let began = env::monotonic();
+        let mut pause = Duration::from_millis(5);
+        loop {
+            let why = match timeout(OUTCOME_PATIENCE, self.ask_outcome(id, process)).await {
+                Ok(Ok(Some(outcome))) => return Ok(outcome),
+                Ok(Ok(None)) => "the server still runs the transaction".to_owned(),
+                Ok(Err(error)) => Failure::from(error).to_string(),
+                Err(_) => "the server does not answer".to_owned(),
+            };
+            if env::elapsed(began) >= OUTCOME_PATIENCE {
+                return Err(why);
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(500));
+        }
+    }
+
+    /// Asks once; `None` if the transaction has not ended.
+    async fn ask_outcome(&self, id: &str, process: i32) -> Result<Option<Outcome>, sqlx::Error> {
+        let mut connection = self.connection().await?;
+        let asked = sqlx::query_scalar("SELECT pg_xact_status($1::text::xid8)")
+            .bind(id)
+            .fetch_one(&mut *connection);
+        let status: Option<String> = match asked.await {
+            Ok(status) => status,
+            Err(error) => {
+                let cause = Cause::of(&error);
+                self.discard(connection, cause);
+                return Err(error);
+            }
+        };
+        match status.as_deref() {
+            Some("committed") => Ok(Some(Outcome::Committed)),
+            Some("aborted") => Ok(Some(Outcome::RolledBack)),
+            // The server may not have noticed that nobody will continue the transaction, and would keep its locks.
+            Some(_) => {
+                sqlx::query(TERMINATE)
+                    .bind(process)
+                    .bind(id)
+                    .execute(&mut *connection)
+                    .await?;
+                Ok(None)
+            }
+            None => Err(sqlx::Error::Protocol(
+                "the server has forgotten the transaction".to_owned(),
+            )),
+        }
+    }
+}
+
+impl Change<'_> {
+    /// Ends the transaction after its statements. Returns `None` if it has to be begun again.
+    pub(super) async fn end<T>(
+        mut self,
+        done: Result<T, Fault>,
+        tries: &mut Tries,
+    ) -> Option<Result<T, Fault>> {
+        let (value, error) = match done {
+            Ok(value) => match self.commit().await {
+                Ok(()) => return Some(Ok(value)),
+                Err(error) => (Some(value), error),
+            },
+            Err(Fault::Refused(error)) => {
+                if self.roll_back().await {
+                    self.is_open = false;
+                }
+                return Some(Err(Fault::Refused(error)));
+            }
+            Err(Fault::Failed(error)) => (None, error),
+        };
+        let cause = Cause::of(&error);
+        let Some(value) = value else {
+            // `COMMIT` was not sent, so nothing was stored.
+            if cause != Cause::Lost && self.roll_back().await {
+                self.is_open = false;
+            }
+            self.close(cause);
+            return (!tries.again(cause).await).then_some(Err(error.into()));
+        };
+        let (store, id, process) = (self.store, std::mem::take(&mut self.id), self.process);
+        self.close(cause);
+        if cause != Cause::Lost {
+            return (!tries.again(cause).await).then_some(Err(error.into()));
+        }
+        match store.outcome(&id, process).await {
+            Ok(Outcome::Committed) => Some(Ok(value)),
+            Ok(Outcome::RolledBack) => (!tries.again(cause).await).then_some(Err(error.into())),
+            Err(why) => Some(Err(StoreError::Unavailable(Box::new(UnknownOutcome {
+                transaction: id,
+                why,
+            }))
+            .into())),
+        }
+    }
+
+    async fn commit(&mut self) -> Result<(), sqlx::Error> {
+        let committed = timeout(COMMIT_PATIENCE, self.connection.execute("COMMIT")).await;
+        committed.unwrap_or_else(|_| Err(too_slow(COMMIT_PATIENCE)))?;
+        self.is_open = false;
+        Ok(())
+    }
+
+    /// Whether the transaction was rolled back and the connection can be used again.
+    async fn roll_back(&mut self) -> bool {
+        let done = timeout(COMMIT_PATIENCE, self.connection.execute("ROLLBACK")).await;
+        matches!(done, Ok(Ok(_)))
+    }
+
+    /// Returns the connection to the pool if the transaction has ended, and closes it otherwise.
+    fn close(self, cause: Cause) {
+        if cause == Cause::Lost {
+            self.store.0.losses.mark();
+        }
+    }
+}
+
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            // The server rolls the transaction back when its connection ends.
+            self.connection.close_on_drop();
+        }
+    }
+}
+
+impl Deref for Change<'_> {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Change<'_> {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        &mut self.connection
+    }
+}
+
+/// The source of a [`StoreError::Unavailable`] for a change of which the store does not know whether it was made: the connection was lost
+/// while the change was committed, and the server could not be asked afterwards.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the outcome of transaction {transaction} is unknown, because the connection was lost during its commit and {why}; read the record before you repeat the change"
+)]
+pub struct UnknownOutcome {
+    transaction: String,
+    why: String,
+}
+
+/// The error of a statement that took too long: its connection is given up, because the answer may never arrive.
+pub(super) fn too_slow(patience: Duration) -> sqlx::Error {
+    let text = format!("the server did not answer within {} s", patience.as_secs());
+    sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, text))
+}
+
+/// Runs statements in a transaction, and returns when it is on disk. After an error nothing of it is stored.
+///
+/// The statements are an expression of the type `Result<T, Fault>`, in which `?` is allowed. They run again if another transaction was in the way or
+/// the connection was lost, so they must not move what they use.
+macro_rules! change {
+    ($store:expr, $locks:expr, $db:ident => $body:expr) => {{
+        let store: &$crate::postgres::PostgresStore = $store;
+        let mut tries = $crate::postgres::change::Tries::default();
+        loop {
+            let mut change = store.begin($locks).await?;
+            let done = {
+                let $db = &mut change;
+                tokio::time::timeout(store.patience(), async { $body }).await
+            };
+            let done = match done {
+                Ok(done) => done,
+                Err(_) => Err($crate::postgres::change::too_slow(store.patience()).into()),
+            };
+            if let Some(done) = change.end(done, &mut tries).await {
+                break done;
+            }
+        }
+    }};
+}
+
+/// Runs a query outside of a transaction with one of sqlx's methods that begin with `fetch`. The query is built again if the connection was lost.
+macro_rules! fetch {
+    ($store:expr, $method:ident, $query:expr) => {{
+        let store: &$crate::postgres::PostgresStore = $store;
+        let mut tries = $crate::postgres::change::Tries::default();
+        loop {
+            let mut connection = store.connection().await?;
+            let found = tokio::time::timeout(store.patience(), async {
+                $query.$method(&mut *connection).await
+            });
+            let error = match found.await {
+                Ok(Ok(found)) => break found,
+                Ok(Err(error)) => error,
+                Err(_) => $crate::postgres::change::too_slow(store.patience()),
+            };
+            let cause = $crate::postgres::failure::Cause::of(&error);
+            store.discard(connection, cause);
+            if !tries.again(cause).await {
+                return Err(error.into());
+            }
+        }
+    }};
+}
+
+pub(super) use {change, fetch};

@@ -1,0 +1,107 @@
+//! Errors of PostgreSQL and sqlx: which of them are worth a retry, and advice for the operator.
+
+use std::borrow::Cow;
+
+use sqlx::error::DatabaseError;
+
+use crate::store::StoreError;
+
+/// An error of the database, with advice for the operator.
+#[derive(Debug, thiserror::Error)]
+#[error("{advice}: {cause}")]
+pub(super) struct Failure {
+    advice: &'static str,
+    #[source]
+    cause: sqlx::Error,
+}
+
+impl From<sqlx::Error> for Failure {
+    fn from(cause: sqlx::Error) -> Self {
+        Self {
+            advice: advice(&cause),
+            cause,
+        }
+    }
+}
+
+/// Why an error occurred, as far as it decides what happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The connection is unusable. Nothing says what the server did with the last statement.
+    Lost,
+    /// Another transaction was in the way. The transaction was rolled back, and may succeed if it is repeated.
+    Contended,
+    /// The values cannot be stored, however often they are sent.
+    Refused,
+    /// Anything else: the statement failed, and the server works.
+    Other,
+}
+
+/// The SQLSTATE of an error (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+fn code(error: &sqlx::Error) -> Option<Cow<'_, str>> {
+    error.as_database_error().and_then(DatabaseError::code)
+}
+
+impl Cause {
+    pub(super) fn of(error: &sqlx::Error) -> Self {
+        let Some(code) = code(error) else {
+            return match error {
+                sqlx::Error::Io(_)
+                | sqlx::Error::Protocol(_)
+                | sqlx::Error::Tls(_)
+                | sqlx::Error::WorkerCrashed => Self::Lost,
+                // A pool that had no connection to give, for example, has not sent anything.
+                _ => Self::Other,
+            };
+        };
+        match &*code {
+            // A serialization failure, a deadlock, two transactions that inserted one key, and a cached plan that is older than a migration. All are over in
+            // a new transaction.
+            "40001" | "40P01" | "23505" | "0A000" => Self::Contended,
+            // A character that cannot be stored, an entry too large for an index.
+            "22021" | "22P05" | "54000" => Self::Refused,
+            // `idle_in_transaction_session_timeout`.
+            "25P03" => Self::Lost,
+            code if code.starts_with("08") || code.starts_with("57P") => Self::Lost,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The error of a statement, as callers of the store see it.
+pub(super) fn store_error(error: sqlx::Error) -> StoreError {
+    if Cause::of(&error) == Cause::Refused {
+        return StoreError::Conflict(format!(
+            "PostgreSQL cannot store a value: {error}; names must not contain U+0000 and must be shorter than 2,000 bytes"
+        ));
+    }
+    StoreError::Unavailable(Box::new(Failure::from(error)))
+}
+
+fn advice(error: &sqlx::Error) -> &'static str {
+    let code = code(error);
+    match (error, code.as_deref().unwrap_or_default()) {
+        (sqlx::Error::PoolClosed, _) => "the store was closed",
+        (sqlx::Error::PoolTimedOut, _) => {
+            "no connection to PostgreSQL became free in time, raise the number of connections or send fewer calls at once"
+        }
+        (_, "25006") => {
+            "the server is read-only, give the URL of the primary server instead of a standby"
+        }
+        (_, "42501") => {
+            "the user of the URL has too few rights, grant it all rights on the schema `tool_store` and its tables"
+        }
+        (_, "42P01" | "3F000" | "42703") => {
+            "a table of the schema `tool_store` is missing, restart the program, which creates it"
+        }
+        (_, "53100") => "the disk of the server is full, free space and repeat the call",
+        (_, "53300") => {
+            "the server has no connection left, lower the number of connections of each process or raise `max_connections`"
+        }
+        (_, "55P03") => "another transaction held a lock for too long, end it and repeat the call",
+        _ if Cause::of(error) == Cause::Lost => {
+            "the connection to PostgreSQL was lost, check that the server runs and repeat the call"
+        }
+        _ => "PostgreSQL failed",
+    }
+}

@@ -1,0 +1,52 @@
+//! Batches: changes of several stores in one transaction.
+
+use std::sync::Arc;
+
+use crate::store::{Batch, BatchStore, Batched, EndedEffect, Journal, StoreFuture, Timestamp};
+
+use super::change::{Change, change};
+use super::{Fault, PostgresStore, audit, step};
+
+impl BatchStore for PostgresStore {
+    fn write_batch(&self, batch: Batch) -> StoreFuture<'_, Batched> {
+        step(async move {
+            if let Some(message) = &batch.message {
+                message.check()?;
+            }
+            change!(self, Vec::new(), db => write(db, &batch).await)
+        })
+    }
+}
+
+/// Writes the parts. Every transaction locks effects first, then audit rows, threads and runs, so that two of them do not wait for each other.
+async fn write(db: &mut Change<'_>, batch: &Batch) -> Result<Batched, Fault> {
+    let mut done = Batched::default();
+    if let Some(EndedEffect { key, owner, end }) = &batch.effect {
+        done.effect = Some(super::ledger::end(db, key, owner, end).await?);
+    }
+    if let Some(row) = &batch.audit {
+        audit::save(db, row).await?;
+    }
+    if let Some(message) = &batch.message {
+        done.message = Some(super::thread::append(db, message).await?);
+    }
+    if let Some(new) = &batch.begin {
+        super::run::lock_thread(db, &new.thread).await?;
+    }
+    if let Some(run) = &batch.run {
+        let ended = super::run::change_row(db, &run.id, Timestamp::now(), |row| {
+            row.end(&run.owner, run.end)
+        });
+        done.run = Some(ended.await?.is_some_and(|(ended, _)| ended));
+    }
+    if let Some(new) = &batch.begin {
+        done.begun = Some(super::run::begin(db, new).await?);
+    }
+    Ok(done)
+}
+
+impl PostgresStore {
+    pub(super) fn as_journal(&self) -> Journal {
+        Journal::new(Arc::new(self.clone()), &self.0)
+    }
+}

@@ -1,0 +1,234 @@
+//! Erasure and retention in PostgreSQL.
+
+use crate::store::{
+    ApprovalRequest, Erased, Erasure, Maintenance, Purged, Retention, Scope, StoreFuture, Timestamp,
+};
+use sqlx::{Postgres, QueryBuilder, Row as _};
+
+use super::change::{Change, change, fetch};
+use super::{Fault, PostgresStore, audit, step, switch};
+
+/// Clears the results of the effects that an erasure covers.
+pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Postgres> {
+    let mut query =
+        QueryBuilder::new("UPDATE tool_store.effect SET result = NULL WHERE result IS NOT NULL");
+    narrow_to_erased(&mut query, of);
+    query
+}
+
+/// Clears the contents of the approvals that an erasure covers, and withdraws open ones.
+pub(super) fn approvals(of: Erasure<'_>) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(
+        "UPDATE tool_store.approval SET status = CASE WHEN status IN ('pending', 'approved') THEN 'withdrawn' ELSE status END, \
+         reason = NULL, answer_reason = NULL, arguments = ",
+    );
+    query.push_bind(ApprovalRequest::BLANK);
+    query
+        .push(", edited = CASE WHEN edited IS NOT NULL THEN ")
+        .push_bind(ApprovalRequest::BLANK);
+    query.push(" END WHERE (arguments <> ");
+    query.push_bind(ApprovalRequest::BLANK);
+    query.push(" OR reason IS NOT NULL OR answer_reason IS NOT NULL OR status IN ('pending', 'approved') OR edited <> ");
+    query.push_bind(ApprovalRequest::BLANK).push(")");
+    narrow_to_erased(&mut query, of);
+    query
+}
+
+fn narrow_to_erased(query: &mut QueryBuilder<Postgres>, of: Erasure<'_>) {
+    let (workspace, column, value) = match of {
+        Erasure::Thread(thread) => (thread.workspace(), "thread", thread.conversation()),
+        Erasure::Principal {
+            workspace,
+            principal,
+        } => (workspace, "principal", principal),
+    };
+    query.push(" AND workspace = ");
+    query.push_bind(workspace.as_str().to_owned());
+    query.push(format_args!(" AND {column} = "));
+    query.push_bind(value.to_owned());
+}
+
+/// Removes at most `most` rows of a table that match a condition with a time at its end, except rows that are being changed.
+fn removal(table: &str, condition: &str, time: i64, most: u32) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new("DELETE FROM tool_store.");
+    query.push(format_args!(
+        "{table} WHERE ctid = ANY(ARRAY(SELECT r.ctid FROM tool_store.{table} r WHERE {condition} "
+    ));
+    query.push_bind(time);
+    query.push(" LIMIT ").push_bind(i64::from(most));
+    query.push(" FOR UPDATE SKIP LOCKED))");
+    query
+}
+
+/// Removes settled effects that ended before `since` and that no message and no approval can refer to.
+pub(super) fn old_effects(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
+    let condition = "NOT EXISTS (SELECT FROM tool_store.message m WHERE m.workspace = r.workspace AND m.conversation = r.thread) \
+         AND NOT EXISTS (SELECT FROM tool_store.approval a WHERE a.workspace = r.workspace AND a.key = r.key) \
+         AND NOT EXISTS (SELECT FROM tool_store.approval a WHERE a.workspace = r.workspace AND a.key = r.earlier) \
+         AND r.state IN ('succeeded', 'failed') AND r.ended <";
+    removal("effect", condition, since.as_millis(), most)
+}
+
+/// Removes closed approvals that were requested before `since`.
+pub(super) fn old_approvals(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
+    let condition = "r.status NOT IN ('pending', 'approved') AND r.created <";
+    removal("approval", condition, since.as_millis(), most)
+}
+
+/// Removes audit rows of calls that started before `since`.
+pub(super) fn old_audit(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
+    removal("audit", "r.started <", since.as_millis(), most)
+}
+
+/// Removes expired spilled outputs and their chunks.
+pub(super) fn old_spills(now: i64, most: u32) -> QueryBuilder<Postgres> {
+    removal("spill", "r.lapses <=", now, most)
+}
+
+/// Removes runs that ended before `since`.
+pub(super) fn old_runs(since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
+    removal("run", "r.ended <", since.as_millis(), most)
+}
+
+/// Threads whose last message is old. `thread.last` is the number of the last message.
+pub(super) const OLD_THREADS: &str = "SELECT t.workspace, t.conversation, t.last FROM tool_store.thread t \
+     JOIN tool_store.message m ON m.workspace = t.workspace AND m.conversation = t.conversation AND m.seq = t.last \
+     WHERE m.at < $1 LIMIT $2";
+
+/// Removes the messages of a thread, unless another message was added since it was found. The lock keeps others from adding one.
+const REMOVE_THREAD: &str =
+    "WITH old AS MATERIALIZED (SELECT workspace AS w, conversation AS c FROM tool_store.thread
+          WHERE workspace = $1 AND conversation = $2 AND last = $3 FOR UPDATE)
+     DELETE FROM tool_store.message USING old WHERE workspace = w AND conversation = c";
+
+async fn rows(db: &mut Change<'_>, mut query: QueryBuilder<Postgres>) -> Result<u64, Fault> {
+    let done = query.build().execute(&mut **db).await?;
+    Ok(done.rows_affected())
+}
+
+impl PostgresStore {
+    async fn erase_rows(&self, of: Erasure<'_>) -> Result<Erased, Fault> {
+        change!(self, Vec::new(), db => {
+            let mut erased = Erased {
+                effects: rows(db, effects(of)).await?,
+                approvals: rows(db, approvals(of)).await?,
+                ..Erased::default()
+            };
+            match of {
+                Erasure::Thread(thread) => {
+                    let messages = sqlx::query(
+                        "DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2",
+                    );
+                    let messages = messages.bind(thread.workspace().as_str());
+                    let messages = messages.bind(thread.conversation());
+                    erased.messages = messages.execute(&mut **db).await?.rows_affected();
+                }
+                Erasure::Principal {
+                    workspace,
+                    principal,
+                } => {
+                    let audit = sqlx::query(audit::ERASE).bind(principal);
+                    let audit = audit.bind(workspace.as_str()).execute(&mut **db).await?;
+                    erased.audit = audit.rows_affected();
+                    let spills = sqlx::query(
+                        "DELETE FROM tool_store.spill WHERE workspace = $1 AND principal = $2",
+                    );
+                    let spills = spills.bind(workspace.as_str()).bind(principal);
+                    erased.spills = spills.execute(&mut **db).await?.rows_affected();
+                }
+            }
+            Ok(erased)
+        })
+    }
+
+    /// Purges each table in a transaction of its own, so that calls can run in between.
+    async fn purge_rows(
+        &self,
+        retention: &Retention,
+        now: Timestamp,
+        most: u32,
+    ) -> Result<Purged, Fault> {
+        let since = |age| Retention::since(age, now);
+        let spills: Result<u64, Fault> = change!(self, Vec::new(), db => {
+            let now = db.clock.now(now);
+            rows(db, old_spills(now, most)).await
+        });
+        let mut purged = Purged {
+            spills: spills?,
+            ..Purged::default()
+        };
+        if let Some(since) = since(retention.threads) {
+            purged.threads = self.remove_threads(since, most).await?;
+        }
+        if let Some(since) = since(retention.runs) {
+            purged.runs = self.remove(|| old_runs(since, most)).await?;
+        }
+        if let Some(since) = since(retention.approvals) {
+            purged.approvals = self.remove(|| old_approvals(since, most)).await?;
+        }
+        // Effects follow messages and approvals, which may refer to them.
+        if let Some(since) = since(retention.effects) {
+            purged.effects = self.remove(|| old_effects(since, most)).await?;
+        }
+        if let Some(since) = since(retention.audit) {
+            purged.audit = self.remove(|| old_audit(since, most)).await?;
+        }
+        if let Some(since) = since(retention.switches) {
+            let switches = || switch::retirement(Scope::All, since, most);
+            purged.switches = self.remove(switches).await?;
+        }
+        purged.more = purged.reached(most);
+        Ok(purged)
+    }
+
+    async fn remove(
+        &self,
+        query: impl Fn() -> QueryBuilder<Postgres> + Send + Sync,
+    ) -> Result<u64, Fault> {
+        change!(self, Vec::new(), db => rows(db, query()).await)
+    }
+
+    async fn remove_threads(&self, since: Timestamp, most: u32) -> Result<u64, Fault> {
+        // Found outside of the transaction, because the search reads every thread, and removed only if nothing was written since.
+        let found = fetch!(
+            self,
+            fetch_all,
+            sqlx::query(OLD_THREADS)
+                .bind(since.as_millis())
+                .bind(i64::from(most))
+        );
+        if found.is_empty() {
+            return Ok(0);
+        }
+        change!(self, Vec::new(), db => {
+            let mut removed = 0;
+            for row in &found {
+                let (workspace, conversation): (&str, &str) =
+                    (row.try_get("workspace")?, row.try_get("conversation")?);
+                let done = sqlx::query(REMOVE_THREAD)
+                    .bind(workspace)
+                    .bind(conversation)
+                    .bind(row.try_get::<i64, _>("last")?)
+                    .execute(&mut **db)
+                    .await?;
+                removed += u64::from(done.rows_affected() > 0);
+            }
+            Ok(removed)
+        })
+    }
+}
+
+impl Maintenance for PostgresStore {
+    fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased> {
+        step(self.erase_rows(of))
+    }
+
+    fn purge<'a>(
+        &'a self,
+        retention: &'a Retention,
+        now: Timestamp,
+        most: u32,
+    ) -> StoreFuture<'a, Purged> {
+        step(self.purge_rows(retention, now, most))
+    }
+}

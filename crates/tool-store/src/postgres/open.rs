@@ -1,0 +1,277 @@
+//! Options of a store, connecting, and migrating the tables.
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
+use tokio::time::timeout;
+
+use super::change::too_slow;
+use super::{Inner, Losses, PostgresStore};
+
+/// How long a statement, a lock or a free connection may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How many connections a process opens at most.
+const CONNECTIONS: u32 = 10;
+
+/// The advisory lock that a process holds while it migrates the tables.
+const MIGRATION_LOCK: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended('tool_store.migration', 0))";
+
+/// The error of opening a store on PostgreSQL. Its text names the server and the database, and never the password.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// A URL cannot be read.
+    #[error(
+        "the URL of the database cannot be read, write it as `postgres://user:password@host:5432/database`: {0}"
+    )]
+    Url(sqlx::Error),
+    /// The server does not answer, or refuses the user or the database.
+    #[error(
+        "PostgreSQL at `{location}` cannot be used, check that the server runs, and the user and the database of the URL: {cause}"
+    )]
+    Unusable {
+        /// The server and the database.
+        location: String,
+        /// The error of the connection.
+        cause: sqlx::Error,
+    },
+    /// The tables were created by a later version of this crate.
+    #[error(
+        "the database `{location}` has migration {migration}, which this program does not know, run a program at least as new as the one that wrote it"
+    )]
+    Newer {
+        /// The server and the database.
+        location: String,
+        /// The number of the unknown migration.
+        migration: i64,
+    },
+    /// The tables could not be migrated to those of this version.
+    #[error(
+        "the schema `tool_store` of `{location}` cannot be migrated, check that the user may create a schema and tables: {cause}"
+    )]
+    Migration {
+        /// The server and the database.
+        location: String,
+        /// The error of the migration.
+        cause: MigrateError,
+    },
+}
+
+/// The clock that decides whether a lease or a deadline has passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PostgresClock {
+    /// The database's clock (default), which is the same for all hosts.
+    #[default]
+    Database,
+    /// The times that the caller passes, for tests that inject a clock. All hosts must then have the same time.
+    Caller,
+}
+
+/// Options for opening a [`PostgresStore`].
+#[derive(Clone, Debug)]
+pub struct PostgresOptions {
+    pool: PgConnectOptions,
+    migrator: Option<PgConnectOptions>,
+    listener: Option<PgConnectOptions>,
+    connections: u32,
+    clock: PostgresClock,
+    patience: Duration,
+}
+
+impl PostgresOptions {
+    /// Options with the URL for the connections of calls. It may be that of a pooler in transaction mode. The variables `PGHOST`, `PGPASSWORD` and so on
+    /// replace missing parts.
+    pub fn new(url: &str) -> Result<Self, ConnectError> {
+        Ok(Self {
+            pool: parse(url)?,
+            migrator: None,
+            listener: None,
+            connections: CONNECTIONS,
+            clock: PostgresClock::default(),
+            patience: PATIENCE,
+        })
+    }
+
+    /// Sets the URL that migrates the tables, for a user with more rights, or if a pooler stands before the server. By default, it is the URL of the calls.
+    pub fn migrator(mut self, url: &str) -> Result<Self, ConnectError> {
+        self.migrator = Some(parse(url)?);
+        Ok(self)
+    }
+
+    /// Sets the URL of the connection that waits for notifications. It must lead to the server itself, because a pooler in transaction mode passes no
+    /// notifications on. By default, it is the URL of the calls. Without notifications, changes of other processes are noticed by polling.
+    pub fn listener(mut self, url: &str) -> Result<Self, ConnectError> {
+        self.listener = Some(parse(url)?);
+        Ok(self)
+    }
+
+    /// Sets the maximum number of connections of this process; 10 by default. The connection that waits for notifications is one more.
+    #[must_use]
+    pub fn connections(mut self, connections: u32) -> Self {
+        self.connections = connections.max(1);
+        self
+    }
+
+    /// Sets the clock that decides about leases and deadlines.
+    #[must_use]
+    pub fn clock(mut self, clock: PostgresClock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Sets how long a statement, a lock or the wait for a free connection may take; 30 seconds by default. After that, a change is not made, and the
+    /// error is [`StoreError::Unavailable`](crate::StoreError::Unavailable).
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Migrates the tables and opens the store.
+    pub async fn open(self) -> Result<PostgresStore, ConnectError> {
+        let name = location(&self.pool);
+        let unusable = |cause| ConnectError::Unusable {
+            location: name.clone(),
+            cause,
+        };
+        let migrator = self.migrator.as_ref().unwrap_or(&self.pool);
+        migrate(migrator, self.patience).await?;
+
+        let losses = Arc::new(Losses::default());
+        let marked = Arc::clone(&losses);
+        let pool = PgPoolOptions::new()
+            .max_connections(self.connections)
+            .acquire_timeout(self.patience)
+            .test_before_acquire(false)
+            .before_acquire(move |connection, meta| {
+                let is_doubtful = marked.is_doubtful(meta.age);
+                Box::pin(async move {
+                    if !is_doubtful {
+                        return Ok(true);
+                    }
+                    let answer = timeout(Duration::from_secs(2), connection.ping()).await;
+                    Ok(matches!(answer, Ok(Ok(()))))
+                })
+            })
+            .connect_lazy_with(self.pool.clone());
+        let store = PostgresStore(Arc::new(Inner {
+            pool,
+            is_database_clock: self.clock == PostgresClock::Database,
+            patience: self.patience,
+            losses,
+        }));
+        // A pooler that leads to another database than the migrator is noticed here.
+        let mut connection = store.connection().await.map_err(unusable)?;
+        connection
+            .execute("SELECT FROM tool_store.generation LIMIT 1")
+            .await
+            .map_err(unusable)?;
+        drop(connection);
+        Ok(store)
+    }
+}
+
+impl PostgresStore {
+    /// Opens the store at a URL such as `postgres://user:password@host:5432/database`, and migrates its tables. [`PostgresOptions`] sets more.
+    pub async fn open(url: &str) -> Result<Self, ConnectError> {
+        PostgresOptions::new(url)?.open().await
+    }
+
+    /// Waits for running changes, then closes the connections of this store and its clones. All later calls fail.
+    pub async fn close(self) {
+        self.0.pool.close().await;
+    }
+}
+
+fn parse(url: &str) -> Result<PgConnectOptions, ConnectError> {
+    let options = PgConnectOptions::from_str(url).map_err(ConnectError::Url)?;
+    Ok(options.disable_statement_logging())
+}
+
+/// The server and the database, for error texts.
+fn location(options: &PgConnectOptions) -> String {
+    let host = options.get_socket().map_or_else(
+        || options.get_host().to_owned(),
+        |socket| socket.display().to_string(),
+    );
+    let database = options.get_database().unwrap_or(options.get_username());
+    format!("{host}:{}/{database}", options.get_port())
+}
+
+/// Applies the missing migrations in one transaction. Its advisory lock lets only one of many processes do it, and ends with the transaction, so that a pooler
+/// may stand between.
+async fn migrate(options: &PgConnectOptions, patience: Duration) -> Result<(), ConnectError> {
+    let location = location(options);
+    let unusable = |cause| ConnectError::Unusable {
+        location: location.clone(),
+        cause,
+    };
+    let failed = |cause: MigrateError| match cause {
+        MigrateError::VersionMissing(migration) => ConnectError::Newer {
+            location: location.clone(),
+            migration,
+        },
+        cause => ConnectError::Migration {
+            location: location.clone(),
+            cause,
+        },
+    };
+    let connected = timeout(patience, options.connect()).await;
+    let connected = connected.unwrap_or_else(|_| Err(too_slow(patience)));
+    let mut connection = connected.map_err(unusable)?;
+    let mut change = connection.begin().await.map_err(unusable)?;
+    change.execute(MIGRATION_LOCK).await.map_err(unusable)?;
+    create_schema(&mut change)
+        .await
+        .map_err(|cause| failed(MigrateError::Execute(cause)))?;
+    migrations()
+        .run_direct(None, &mut *change, false)
+        .await
+        .map_err(failed)?;
+    change.commit().await.map_err(unusable)?;
+    // An error is ignored: the connection is closed in any case.
+    let _ = connection.close().await;
+    Ok(())
+}
+
+/// Creates the schema. `IF NOT EXISTS` would demand the right to create one even if it exists.
+async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let exists: bool = sqlx::query_scalar("SELECT to_regnamespace('tool_store') IS NOT NULL")
+        .fetch_one(&mut *connection)
+        .await?;
+    if !exists {
+        connection.execute("CREATE SCHEMA tool_store").await?;
+    }
+    Ok(())
+}
+
+/// The files of `migrations/postgres`, in order.
+const MIGRATIONS: [(i64, &str, &str); 1] = [(
+    1,
+    "state",
+    include_str!("../../migrations/postgres/0001_state.sql"),
+)];
+
+fn migrations() -> Migrator {
+    let all = MIGRATIONS.into_iter().map(|(number, name, text)| {
+        Migration::new(
+            number,
+            name.into(),
+            MigrationType::Simple,
+            text.into_sql_str(),
+            false,
+        )
+    });
+    let mut migrator = Migrator::with_migrations(all.collect());
+    // The host may have migrations of its own in the database. The lock of sqlx belongs to a session, which a pooler may change.
+    migrator.dangerous_set_table_name("tool_store.migration");
+    migrator.set_locking(false);
+    migrator
+}

@@ -1,0 +1,334 @@
+//! The table of runs in PostgreSQL.
+
+use crate::store::{
+    Journal, NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
+    RunStop, RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Usage,
+};
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::{Postgres, QueryBuilder};
+
+use super::change::{Change, change, fetch};
+use super::columns::Columns;
+use super::{Fault, PostgresStore, narrow, narrow_to_scope, step, stored};
+
+macro_rules! columns {
+    () => {
+        "workspace, conversation, number, principal, agent, owner, lease_until, lapses, state, cause, stop, started, ended, attempt, steps, \
+         input_tokens, output_tokens, cached_tokens"
+    };
+}
+
+/// The running run of a thread, which the transaction locks.
+pub(super) const FIND_RUNNING: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM tool_store.run WHERE workspace = $1 AND conversation = $2 AND state = 'running' FOR UPDATE"
+);
+
+macro_rules! find {
+    () => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM tool_store.run WHERE workspace = $1 AND conversation = $2 AND number = $3"
+        )
+    };
+}
+
+/// One run by its number.
+pub(super) const FIND: &str = find!();
+
+/// One run by its number, which the transaction locks.
+pub(super) const LOCK: &str = concat!(find!(), " FOR UPDATE");
+
+/// The query for the runs of a scope that match a filter.
+pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM tool_store.run WHERE TRUE"
+    ));
+    narrow_to_scope(&mut query, scope);
+    narrow(&mut query, "conversation", filter.conversation.as_deref());
+    narrow(&mut query, "state", filter.state.map(RunState::as_str));
+    if let Some(last) = &filter.after {
+        let thread = last.id.thread();
+        query.push(" AND (started, workspace, conversation, number) < (");
+        query.push_bind(last.started.as_millis()).push(", ");
+        query.push_bind(thread.workspace().as_str().to_owned());
+        query.push(", ");
+        query.push_bind(thread.conversation().to_owned());
+        query.push(", ");
+        query.push_bind(stored(last.id.number())).push(")");
+    }
+    query.push(" ORDER BY started DESC, workspace DESC, conversation DESC, number DESC");
+    if let Some(limit) = filter.limit {
+        query.push(" LIMIT ").push_bind(i64::from(limit));
+    }
+    query
+}
+
+fn read(row: &PgRow) -> Result<RunRow, StoreError> {
+    let columns = Columns::new(row, "run", "conversation");
+    let workspace: &str = columns.get("workspace")?;
+    let thread = ThreadId::new(workspace, columns.get::<&str>("conversation")?)
+        .map_err(|error| columns.corrupt("conversation", error))?;
+    let word = |column| columns.maybe::<&str>(column);
+    let cause = word("cause")?.map(|_| columns.word("cause", RunCause::from_word));
+    let stop = word("stop")?.map(|_| columns.word("stop", RunStop::from_word));
+    Ok(RunRow {
+        id: RunId::new(thread, columns.number("number")?),
+        principal: columns.maybe("principal")?,
+        agent: columns.maybe("agent")?,
+        owner: columns.get("owner")?,
+        lease_until: columns.time("lease_until")?,
+        state: columns.word("state", RunState::from_word)?,
+        cause: cause.transpose()?,
+        stop: stop.transpose()?,
+        started: columns.time("started")?,
+        ended: columns.maybe_time("ended")?,
+        attempt: columns.number("attempt")?,
+        progress: RunProgress {
+            steps: columns.number("steps")?,
+            usage: Usage {
+                input_tokens: columns.number("input_tokens")?,
+                output_tokens: columns.number("output_tokens")?,
+                cached_tokens: columns.number("cached_tokens")?,
+            },
+        },
+    })
+}
+
+/// A run, and when its lease ends by the deciding clock.
+fn read_lease(row: &PgRow) -> Result<(RunRow, i64), StoreError> {
+    let lapses = Columns::new(row, "run", "conversation").get("lapses")?;
+    Ok((read(row)?, lapses))
+}
+
+/// Inserts a row, or replaces the row of the same id.
+async fn save(db: &mut PgConnection, row: &RunRow, lapses: i64) -> Result<(), Fault> {
+    let usage = row.progress.usage;
+    sqlx::query(concat!(
+        "INSERT INTO tool_store.run (",
+        columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) \
+         ON CONFLICT (workspace, conversation, number) DO UPDATE SET principal = excluded.principal, agent = excluded.agent, \
+         owner = excluded.owner, lease_until = excluded.lease_until, lapses = excluded.lapses, state = excluded.state, \
+         cause = excluded.cause, stop = excluded.stop, started = excluded.started, ended = excluded.ended, \
+         attempt = excluded.attempt, steps = excluded.steps, input_tokens = excluded.input_tokens, \
+         output_tokens = excluded.output_tokens, cached_tokens = excluded.cached_tokens"
+    ))
+    .bind(row.id.workspace().as_str())
+    .bind(row.id.thread().conversation())
+    .bind(stored(row.id.number()))
+    .bind(&row.principal)
+    .bind(&row.agent)
+    .bind(&row.owner)
+    .bind(row.lease_until.as_millis())
+    .bind(lapses)
+    .bind(row.state.as_str())
+    .bind(row.cause.map(RunCause::as_str))
+    .bind(row.stop.map(RunStop::as_str))
+    .bind(row.started.as_millis())
+    .bind(row.ended.map(Timestamp::as_millis))
+    .bind(i64::from(row.attempt))
+    .bind(i64::from(row.progress.steps))
+    .bind(stored(usage.input_tokens))
+    .bind(stored(usage.output_tokens))
+    .bind(stored(usage.cached_tokens))
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Expresses a lease in the caller's clock for a step, and returns what turns it back.
+fn seen(db: &Change<'_>, row: &mut RunRow, lapses: i64, now: Timestamp) -> Lease {
+    let stored = (row.lease_until, lapses);
+    row.lease_until = db.clock.seen(lapses, row.lease_until, now);
+    Lease {
+        stored,
+        seen: row.lease_until,
+        owner: row.owner.clone(),
+    }
+}
+
+/// A stored lease.
+struct Lease {
+    stored: (Timestamp, i64),
+    /// The same lease in the caller's clock.
+    seen: Timestamp,
+    owner: String,
+}
+
+impl Lease {
+    /// The deadline of a row after the step: as it was stored, unless the step has moved it.
+    fn restore(&self, db: &Change<'_>, row: &mut RunRow, now: Timestamp) -> i64 {
+        if row.owner != self.owner || row.lease_until != self.seen {
+            return db.clock.lapses(row.lease_until, now);
+        }
+        row.lease_until = self.stored.0;
+        self.stored.1
+    }
+}
+
+/// Applies `step` to a row. `now` is the time of the step by the caller's clock. Returns the step's result and the new row, which is written if the
+/// step returned true.
+pub(super) async fn change_row(
+    db: &mut Change<'_>,
+    id: &RunId,
+    now: Timestamp,
+    step: impl FnOnce(&mut RunRow) -> bool,
+) -> Result<Option<(bool, RunRow)>, Fault> {
+    let found = sqlx::query(LOCK)
+        .bind(id.workspace().as_str())
+        .bind(id.thread().conversation())
+        .bind(stored(id.number()))
+        .fetch_optional(&mut **db)
+        .await?;
+    let Some((mut row, lapses)) = found.as_ref().map(read_lease).transpose()? else {
+        return Ok(None);
+    };
+    let lease = seen(db, &mut row, lapses, now);
+    let changed = step(&mut row);
+    let lapses = lease.restore(db, &mut row, now);
+    if changed {
+        save(db, &row, lapses).await?;
+    }
+    Ok(Some((changed, row)))
+}
+
+/// Locks the row of a thread, which is created if it is missing.
+pub(super) async fn lock_thread(db: &mut PgConnection, thread: &ThreadId) -> Result<u64, Fault> {
+    let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
+    // The update without a change takes the lock.
+    let last: i64 = sqlx::query_scalar(
+        "INSERT INTO tool_store.thread AS t (workspace, conversation, last, last_run) VALUES ($1, $2, 0, 0)
+         ON CONFLICT (workspace, conversation) DO UPDATE SET last_run = t.last_run RETURNING last_run",
+    )
+    .bind(workspace)
+    .bind(conversation)
+    .fetch_one(db)
+    .await?;
+    Ok(last.cast_unsigned())
+}
+
+/// Implements [`RunStore::begin_run`].
+pub(super) async fn begin(db: &mut Change<'_>, new: &NewRun) -> Result<RunBegun, Fault> {
+    let thread = new.thread.clone();
+    let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
+    let next = lock_thread(db, &thread).await? + 1;
+    let running = sqlx::query(FIND_RUNNING)
+        .bind(workspace)
+        .bind(conversation)
+        .fetch_optional(&mut **db)
+        .await?;
+    let mut running = running.as_ref().map(read_lease).transpose()?;
+    let lease = running
+        .as_mut()
+        .map(|(row, lapses)| seen(db, row, *lapses, new.at));
+    let (mut begun, rows) = RunRow::begin(running.map(|(row, _)| row), new.clone(), next);
+    let restore = |row: &mut RunRow| match &lease {
+        Some(lease) => lease.restore(db, row, new.at),
+        None => db.clock.lapses(row.lease_until, new.at),
+    };
+    let (RunBegun::Begun(row) | RunBegun::Busy(row)) = &mut begun;
+    restore(row);
+    let mut changed = Vec::new();
+    for mut row in rows {
+        let lapses = restore(&mut row);
+        changed.push((row, lapses));
+    }
+    for (row, lapses) in &changed {
+        save(db, row, *lapses).await?;
+    }
+    if changed.iter().any(|(row, _)| row.id.number() == next) {
+        sqlx::query(
+            "UPDATE tool_store.thread SET last_run = last_run + 1 WHERE workspace = $1 AND conversation = $2",
+        )
+        .bind(workspace)
+        .bind(conversation)
+        .execute(&mut **db)
+        .await?;
+    }
+    Ok(begun)
+}
+
+impl RunStore for PostgresStore {
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+
+    fn begin_run(&self, run: NewRun) -> StoreFuture<'_, RunBegun> {
+        step(async move { change!(self, Vec::new(), db => begin(db, &run).await) })
+    }
+
+    fn renew_run<'a>(
+        &'a self,
+        id: &'a RunId,
+        owner: &'a str,
+        until: Timestamp,
+        progress: RunProgress,
+    ) -> StoreFuture<'a, Option<RunRow>> {
+        step(async move {
+            let renewed: Result<_, Fault> = change!(self, Vec::new(), db => {
+                let now = Timestamp::now();
+                change_row(db, id, now, |row| row.renew(owner, until, progress)).await
+            });
+            Ok(renewed?.and_then(|(renewed, row)| renewed.then_some(row)))
+        })
+    }
+
+    fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool> {
+        step(async move {
+            let ended: Result<_, Fault> = change!(self, Vec::new(), db => {
+                change_row(db, id, end.at, |row| row.end(owner, end)).await
+            });
+            Ok(ended?.is_some_and(|(ended, _)| ended))
+        })
+    }
+
+    fn stop_run<'a>(&'a self, id: &'a RunId, stop: RunStop) -> StoreFuture<'a, Option<RunRow>> {
+        step(async move {
+            let stopped: Result<_, Fault> = change!(self, Vec::new(), db => {
+                change_row(db, id, Timestamp::now(), |row| row.stop(stop)).await
+            });
+            Ok(stopped?.map(|(_, row)| row))
+        })
+    }
+
+    fn get_run<'a>(&'a self, id: &'a RunId) -> StoreFuture<'a, Option<RunRow>> {
+        step(async move {
+            let row = fetch!(
+                self,
+                fetch_optional,
+                sqlx::query(FIND)
+                    .bind(id.workspace().as_str())
+                    .bind(id.thread().conversation())
+                    .bind(stored(id.number()))
+            );
+            Ok(row.as_ref().map(read).transpose()?)
+        })
+    }
+
+    fn list_runs<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a RunFilter,
+    ) -> StoreFuture<'a, Vec<RunRow>> {
+        step(async move {
+            let rows = fetch!(self, fetch_all, listing(scope, filter).build());
+            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn retain_runs<'a>(&'a self, scope: Scope<'a>, since: Timestamp) -> StoreFuture<'a, u64> {
+        step(async move {
+            change!(self, Vec::new(), db => {
+                let mut query = QueryBuilder::new("DELETE FROM tool_store.run WHERE ended < ");
+                query.push_bind(since.as_millis());
+                narrow_to_scope(&mut query, scope);
+                Ok(query.build().execute(&mut **db).await?.rows_affected())
+            })
+        })
+    }
+}

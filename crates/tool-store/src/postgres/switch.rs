@@ -1,0 +1,217 @@
+//! Kill switches, disables and enablement in PostgreSQL.
+
+use crate::store::{
+    Scope, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore,
+    Timestamp, Workspace,
+};
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::{Postgres, QueryBuilder};
+
+use super::change::{change, fetch};
+use super::columns::Columns;
+use super::text::storable;
+use super::{Fault, PostgresStore, narrow, step};
+
+macro_rules! columns {
+    () => {
+        "reach, workspace, kind, tool, source, is_on, set_by, reason, at"
+    };
+}
+
+macro_rules! order {
+    () => {
+        " ORDER BY reach, workspace, kind, tool, source"
+    };
+}
+
+/// The kill switches and disables that are on.
+pub(super) const IN_FORCE: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM tool_store.switch WHERE is_on AND kind <> 'enable'",
+    order!()
+);
+
+/// The enablement rows for all workspaces, then those of one workspace.
+pub(super) const ENABLEMENT: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM tool_store.switch WHERE reach = 0 AND workspace = '' AND kind = 'enable' UNION ALL SELECT ",
+    columns!(),
+    " FROM tool_store.switch WHERE reach = 1 AND workspace = $1 AND kind = 'enable'",
+    order!()
+);
+
+/// The query for the switches of a scope that match a filter.
+pub(super) fn listing(scope: Scope<'_>, filter: &SwitchFilter) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM tool_store.switch WHERE TRUE"
+    ));
+    narrow_to_own(&mut query, scope);
+    narrow(&mut query, "kind", filter.kind.map(SwitchKind::as_str));
+    narrow(&mut query, "tool", filter.tool.as_deref());
+    if let Some(on) = filter.on {
+        query.push(" AND is_on = ").push_bind(on);
+    }
+    if let Some(after) = &filter.after {
+        let (reach, workspace) = place(after);
+        query.push(" AND (reach, workspace, kind, tool, source) > (");
+        query.push_bind(reach).push(", ");
+        query.push_bind(workspace.to_owned()).push(", ");
+        query.push_bind(after.kind.as_str()).push(", ");
+        query.push_bind(after.tool.clone()).push(", ");
+        query.push_bind(after.source.clone()).push(")");
+    }
+    query.push(order!());
+    if let Some(limit) = filter.limit {
+        query.push(" LIMIT ").push_bind(i64::from(limit));
+    }
+    query
+}
+
+/// Removes switches of a scope that were turned off before a time.
+pub(super) fn retirement(scope: Scope<'_>, since: Timestamp, most: u32) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new(
+        "DELETE FROM tool_store.switch WHERE ctid = ANY(ARRAY(SELECT ctid FROM tool_store.switch WHERE NOT is_on AND kind <> 'enable' AND at < ",
+    );
+    query.push_bind(since.as_millis());
+    narrow_to_own(&mut query, scope);
+    query.push(" LIMIT ").push_bind(i64::from(most));
+    query.push(" FOR UPDATE SKIP LOCKED))");
+    query
+}
+
+/// Narrows a query that ends in a condition to the switches of a scope's workspace.
+fn narrow_to_own(query: &mut QueryBuilder<Postgres>, scope: Scope<'_>) {
+    if let Some(workspace) = scope.workspace() {
+        query.push(" AND reach = 1");
+        narrow(query, "workspace", Some(workspace.as_str()));
+    }
+}
+
+/// The values of a key for the columns `reach` and `workspace`.
+fn place(key: &SwitchKey) -> (i64, &str) {
+    match &key.workspace {
+        None => (0, ""),
+        Some(workspace) => (1, workspace.as_str()),
+    }
+}
+
+fn read(row: &PgRow) -> Result<Switch, StoreError> {
+    let columns = Columns::new(row, "switch", "tool");
+    let workspace = match columns.get::<i64>("reach")? {
+        0 => None,
+        _ => Some(Workspace::new(columns.get::<&str>("workspace")?)),
+    };
+    Ok(Switch {
+        key: SwitchKey {
+            workspace,
+            kind: columns.word("kind", SwitchKind::from_word)?,
+            tool: columns.get("tool")?,
+            source: columns.get("source")?,
+        },
+        on: columns.get("is_on")?,
+        by: columns.get("set_by")?,
+        reason: columns.maybe_text("reason")?,
+        at: columns.time("at")?,
+    })
+}
+
+fn all(rows: &[PgRow]) -> Result<Vec<Switch>, Fault> {
+    Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+}
+
+async fn set(db: &mut PgConnection, switch: &Switch) -> Result<bool, Fault> {
+    // Locks the row, so that changes of switches happen one after the other and a reader of a number has read every change up to it.
+    sqlx::query("UPDATE tool_store.generation SET number = number + 1 WHERE name = 'switches'")
+        .execute(&mut *db)
+        .await?;
+    let (reach, workspace) = place(&switch.key);
+    let before: Option<bool> = sqlx::query_scalar(
+        "SELECT is_on FROM tool_store.switch WHERE reach = $1 AND workspace = $2 AND kind = $3 AND tool = $4 AND source = $5",
+    )
+    .bind(reach)
+    .bind(workspace)
+    .bind(switch.key.kind.as_str())
+    .bind(&switch.key.tool)
+    .bind(&switch.key.source)
+    .fetch_optional(&mut *db)
+    .await?;
+    sqlx::query(concat!(
+        "INSERT INTO tool_store.switch (",
+        columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (reach, workspace, kind, tool, source) \
+         DO UPDATE SET is_on = excluded.is_on, set_by = excluded.set_by, reason = excluded.reason, at = excluded.at"
+    ))
+    .bind(reach)
+    .bind(workspace)
+    .bind(switch.key.kind.as_str())
+    .bind(&switch.key.tool)
+    .bind(&switch.key.source)
+    .bind(switch.on)
+    .bind(&switch.by)
+    .bind(switch.reason.as_deref().map(storable))
+    .bind(switch.at.as_millis())
+    .execute(&mut *db)
+    .await?;
+    Ok(before.unwrap_or(false) != switch.on)
+}
+
+impl SwitchStore for PostgresStore {
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    fn set(&self, switch: Switch) -> StoreFuture<'_, bool> {
+        step(async move {
+            switch.check()?;
+            change!(self, Vec::new(), db => set(db, &switch).await)
+        })
+    }
+
+    fn version(&self) -> StoreFuture<'_, u64> {
+        step(async move {
+            let row = fetch!(
+                self,
+                fetch_one,
+                sqlx::query(
+                    "SELECT name, number FROM tool_store.generation WHERE name = 'switches'"
+                )
+            );
+            Ok(Columns::new(&row, "generation", "name").number("number")?)
+        })
+    }
+
+    fn in_force(&self) -> StoreFuture<'_, Vec<Switch>> {
+        step(async move { all(&fetch!(self, fetch_all, sqlx::query(IN_FORCE))) })
+    }
+
+    fn enablement<'a>(&'a self, workspace: &'a Workspace) -> StoreFuture<'a, Vec<Switch>> {
+        step(async move {
+            all(&fetch!(
+                self,
+                fetch_all,
+                sqlx::query(ENABLEMENT).bind(workspace.as_str())
+            ))
+        })
+    }
+
+    fn switches<'a>(
+        &'a self,
+        scope: Scope<'a>,
+        filter: &'a SwitchFilter,
+    ) -> StoreFuture<'a, Vec<Switch>> {
+        step(async move { all(&fetch!(self, fetch_all, listing(scope, filter).build())) })
+    }
+
+    fn retire<'a>(&'a self, scope: Scope<'a>, since: Timestamp, most: u32) -> StoreFuture<'a, u64> {
+        step(async move {
+            change!(self, Vec::new(), db => {
+                let mut retirement = retirement(scope, since, most);
+                Ok(retirement.build().execute(&mut **db).await?.rows_affected())
+            })
+        })
+    }
+}

@@ -1,0 +1,134 @@
+//! The tables of threads in PostgreSQL.
+
+use crate::store::{
+    CallPlace, Journal, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
+};
+use sqlx::postgres::{PgConnection, PgRow};
+
+use super::change::{change, fetch};
+use super::columns::Columns;
+use super::text::storable;
+use super::{Fault, PostgresStore, step, stored};
+
+fn read(row: &PgRow) -> Result<Message, StoreError> {
+    let columns = Columns::new(row, "message", "conversation");
+    let answers = match columns.maybe::<i64>("call_message")? {
+        None => None,
+        Some(_) => Some(CallPlace {
+            message: columns.number("call_message")?,
+            position: columns.number("call_position")?,
+        }),
+    };
+    let workspace: &str = columns.get("workspace")?;
+    Ok(Message {
+        seq: columns.number("seq")?,
+        thread: ThreadId::new(workspace, columns.get::<&str>("conversation")?)
+            .map_err(|error| columns.corrupt("conversation", error))?,
+        role: columns.word("role", Role::from_word)?,
+        answers,
+        turn: None,
+        content: columns.text("content")?,
+        at: columns.time("at")?,
+    })
+}
+
+/// Appends a message to its thread. The caller has [checked](NewMessage::check) the message.
+pub(super) async fn append(db: &mut PgConnection, message: &NewMessage) -> Result<u64, Fault> {
+    let (workspace, conversation) = (
+        message.thread.workspace().as_str(),
+        message.thread.conversation(),
+    );
+    // Locks the row of the thread, so that appends to it happen one after the other.
+    let seq: i64 = sqlx::query_scalar(
+        "INSERT INTO tool_store.thread AS t (workspace, conversation, last) VALUES ($1, $2, 1)
+         ON CONFLICT (workspace, conversation) DO UPDATE SET last = t.last + 1 RETURNING last",
+    )
+    .bind(workspace)
+    .bind(conversation)
+    .fetch_one(&mut *db)
+    .await?;
+    if let Some(read) = message.follows {
+        let newer = sqlx::query(
+            "SELECT FROM tool_store.message
+             WHERE workspace = $1 AND conversation = $2 AND seq > $3 AND role = 'assistant' LIMIT 1",
+        )
+        .bind(workspace)
+        .bind(conversation)
+        .bind(stored(read))
+        .fetch_optional(&mut *db)
+        .await?;
+        if newer.is_some() {
+            return Err(message.overtaken().into());
+        }
+    }
+    let (call_message, position) = match message.answers {
+        Some(CallPlace { message, position }) => (Some(stored(message)), Some(i64::from(position))),
+        None => (None, None),
+    };
+    let done = sqlx::query(
+        "INSERT INTO tool_store.message (workspace, conversation, seq, role, call_message, call_position, content, at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (workspace, conversation, call_message, call_position) WHERE call_message IS NOT NULL DO NOTHING",
+    )
+        .bind(workspace)
+        .bind(conversation)
+        .bind(seq)
+        .bind(message.role.as_str())
+        .bind(call_message)
+        .bind(position)
+        .bind(storable(&message.content))
+        .bind(message.at.as_millis())
+        .execute(&mut *db)
+        .await?;
+    if done.rows_affected() == 0 {
+        return Err(message.answered().into());
+    }
+    Ok(seq.cast_unsigned())
+}
+
+impl ThreadStore for PostgresStore {
+    fn journal(&self) -> Option<Journal> {
+        Some(self.as_journal())
+    }
+
+    fn append(&self, message: NewMessage) -> StoreFuture<'_, u64> {
+        step(async move {
+            message.check()?;
+            change!(self, Vec::new(), db => append(db, &message).await)
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: Option<u64>,
+    ) -> StoreFuture<'a, Vec<Message>> {
+        step(async move {
+            let rows = fetch!(
+                self,
+                fetch_all,
+                sqlx::query(
+                    "SELECT workspace, conversation, seq, role, call_message, call_position, content, at FROM tool_store.message
+                     WHERE workspace = $1 AND conversation = $2 AND seq > $3 ORDER BY seq",
+                )
+                .bind(thread.workspace().as_str())
+                .bind(thread.conversation())
+                .bind(stored(after.unwrap_or(0)))
+            );
+            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
+        step(async move {
+            change!(self, Vec::new(), db => {
+                let erased = sqlx::query(
+                    "DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2",
+                );
+                let erased = erased.bind(thread.workspace().as_str());
+                let erased = erased.bind(thread.conversation()).execute(&mut **db).await?;
+                Ok(erased.rows_affected())
+            })
+        })
+    }
+}

@@ -1,0 +1,31 @@
+//! Databases of the test server.
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
+use test_support::Missing;
+use test_support::postgres::server;
+use tool_store::PostgresOptions;
+
+/// An empty database of its own.
+pub(crate) struct Database {
+    pub(crate) url: String,
+}
+
+impl Database {
+    /// Creates a database.
+    pub(crate) async fn create() -> Result<Self, Missing> {
+        let server = server()?;
+        let name = server.unused_name();
+        let admin: PgConnectOptions = server.url("postgres").parse().unwrap();
+        let mut admin = admin.disable_statement_logging().connect().await.unwrap();
+        let create = format!("CREATE DATABASE {name} TEMPLATE template0");
+        admin.execute(AssertSqlSafe(create)).await.unwrap();
+        let url = server.url(&name);
+        Ok(Self { url })
+    }
+
+    /// Options for a store in this database.
+    pub(crate) fn options(&self) -> PostgresOptions {
+        PostgresOptions::new(&self.url).unwrap().connections(8)
+    }
+}

