@@ -4,7 +4,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test fails by panicking"
+    clippy::wildcard_imports,
+    reason = "a test fails by panicking, and uses many records"
 )]
 #![allow(
     clippy::disallowed_methods,
@@ -12,15 +13,48 @@
 )]
 
 #[cfg(unix)]
-#[path = "postgres/database.rs"]
-mod database;
+#[path = "postgres"]
+mod tests {
+    pub(crate) mod clocks;
+    pub(crate) mod commit;
+    pub(crate) mod database;
+    pub(crate) mod processes;
+    pub(crate) mod proxy;
+    pub(crate) mod start;
+}
+#[cfg(unix)]
+use tests::{clocks, commit, database, processes, proxy, start};
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
     use tool_store::suite::Opener;
     use tool_store::{PostgresClock, conformance_cases};
 
-    let mut suite = test_support::Suite::new(env!("CARGO_CRATE_NAME"));
+    if processes::is_child() {
+        return processes::run_child();
+    }
+    let mut suite = test_support::suite![
+        clocks::approvals_expire_by_the_database,
+        clocks::effect_leases_follow_the_database,
+        clocks::expired_effect_leases_are_noticed_by_every_host,
+        clocks::renewed_effect_lease_counts_from_its_renewal,
+        clocks::run_leases_follow_the_database,
+        clocks::spilled_outputs_expire_by_the_database,
+        commit::commit_that_did_not_arrive_is_repeated,
+        commit::commit_without_an_answer_is_found_to_be_made,
+        commit::deadlocks_are_resolved_by_repeating,
+        commit::idle_connections_that_were_closed_are_replaced,
+        commit::lost_connections_are_replaced_a_bounded_number_of_times,
+        commit::outcome_is_unknown_if_the_server_cannot_be_asked,
+        commit::silent_network_fails_calls_in_time,
+        commit::store_works_again_after_the_server_was_away,
+        start::database_of_a_later_version_is_not_changed,
+        start::four_processes_start_on_an_empty_database,
+        start::migrator_may_have_more_rights_than_the_store,
+        start::password_is_in_no_error,
+        start::tables_of_the_host_are_left_alone,
+        start::unreachable_server_is_named_in_the_error,
+    ];
     let cases = conformance_cases!(
         Opener::new(
             async || database::Database::create().await.expect("a database"),

@@ -25,11 +25,8 @@ const CONTENDED: u32 = 10;
 /// How often a transaction or a read is begun again because its connection was lost.
 const LOST: u32 = 3;
 
-/// How long the server's answer to `COMMIT` may take.
-const COMMIT_PATIENCE: Duration = Duration::from_secs(10);
-
-/// How long the store asks for the outcome of a transaction.
-const OUTCOME_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the answer to `COMMIT` may take, and how long the store asks for the outcome of a transaction.
+const ENDING: Duration = Duration::from_secs(10);
 
 /// Ends a server process that still runs a transaction whose connection was lost.
 const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_xid = $2::text::xid8::xid";
@@ -180,16 +177,16 @@ impl PostgresStore {
 
     /// What became of a transaction. Fails with the reason if the server cannot be asked or does not know.
     async fn outcome(&self, id: &str, process: i32) -> Result<Outcome, String> {
-        let began = env::monotonic();
+        let (began, patience) = (env::monotonic(), self.patience().min(ENDING));
         let mut pause = Duration::from_millis(5);
         loop {
-            let why = match timeout(OUTCOME_PATIENCE, self.ask_outcome(id, process)).await {
+            let why = match timeout(patience, self.ask_outcome(id, process)).await {
                 Ok(Ok(Some(outcome))) => return Ok(outcome),
                 Ok(Ok(None)) => "the server still runs the transaction".to_owned(),
                 Ok(Err(error)) => Failure::from(error).to_string(),
                 Err(_) => "the server does not answer".to_owned(),
             };
-            if env::elapsed(began) >= OUTCOME_PATIENCE {
+            if env::elapsed(began) >= patience {
                 return Err(why);
             }
             sleep(pause).await;
@@ -276,15 +273,20 @@ impl Change<'_> {
     }
 
     async fn commit(&mut self) -> Result<(), sqlx::Error> {
-        let committed = timeout(COMMIT_PATIENCE, self.connection.execute("COMMIT")).await;
-        committed.unwrap_or_else(|_| Err(too_slow(COMMIT_PATIENCE)))?;
+        let patience = self.store.patience().min(ENDING);
+        let committed = timeout(patience, self.connection.execute("COMMIT")).await;
+        committed.unwrap_or_else(|_| Err(too_slow(patience)))?;
         self.is_open = false;
         Ok(())
     }
 
     /// Whether the transaction was rolled back and the connection can be used again.
     async fn roll_back(&mut self) -> bool {
-        let done = timeout(COMMIT_PATIENCE, self.connection.execute("ROLLBACK")).await;
+        let done = timeout(
+            self.store.patience().min(ENDING),
+            self.connection.execute("ROLLBACK"),
+        )
+        .await;
         matches!(done, Ok(Ok(_)))
     }
 

@@ -1,5 +1,6 @@
 //! Options of a store, connecting, and migrating the tables.
 
+use std::fmt;
 use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,7 +76,7 @@ pub enum PostgresClock {
 }
 
 /// Options for opening a [`PostgresStore`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PostgresOptions {
     pool: PgConnectOptions,
     migrator: Option<PgConnectOptions>,
@@ -187,6 +188,21 @@ impl PostgresStore {
     /// Waits for running changes, then closes the connections of this store and its clones. All later calls fail.
     pub async fn close(self) {
         self.0.pool.close().await;
+    }
+}
+
+/// Without the passwords of the URLs.
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let other = |options: &Option<PgConnectOptions>| options.as_ref().map(location);
+        f.debug_struct("PostgresOptions")
+            .field("pool", &location(&self.pool))
+            .field("migrator", &other(&self.migrator))
+            .field("listener", &other(&self.listener))
+            .field("connections", &self.connections)
+            .field("clock", &self.clock)
+            .field("patience", &self.patience)
+            .finish()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Databases of the test server.
 
-use sqlx::postgres::PgConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use test_support::Missing;
 use test_support::postgres::server;
@@ -27,5 +27,17 @@ impl Database {
     /// Options for a store in this database.
     pub(crate) fn options(&self) -> PostgresOptions {
         PostgresOptions::new(&self.url).unwrap().connections(8)
+    }
+
+    /// A connection to this database that is not the store's.
+    pub(crate) async fn connect(&self) -> PgConnection {
+        let options: PgConnectOptions = self.url.parse().unwrap();
+        options.disable_statement_logging().connect().await.unwrap()
+    }
+
+    /// Changes the database without the store's knowledge.
+    pub(crate) async fn tamper(&self, sql: &'static str) {
+        let mut connection = self.connect().await;
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
     }
 }

@@ -1,0 +1,205 @@
+//! A TCP proxy in front of the server, which loses connections where a test asks for it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+/// The message with which a client commits: a simple query.
+const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
+
+/// Where the next connections are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Cut {
+    Nowhere,
+    /// The server does not get the `COMMIT`, and sees the end of the connection.
+    BeforeCommit,
+    /// The server gets the `COMMIT`, and the client does not get the answer.
+    AfterCommit,
+    /// The server does not get the `COMMIT`, and neither side sees the end of the connection.
+    SilentBeforeCommit,
+    /// The server gets the `COMMIT`, the client does not get the answer, and neither side sees the end of the connection.
+    SilentAfterCommit,
+}
+
+impl Cut {
+    fn read(number: u32) -> Self {
+        [
+            Self::Nowhere,
+            Self::BeforeCommit,
+            Self::AfterCommit,
+            Self::SilentBeforeCommit,
+            Self::SilentAfterCommit,
+        ][number as usize]
+    }
+}
+
+#[derive(Debug)]
+struct Plan {
+    cut: AtomicU32,
+    /// How many connections are to be cut.
+    times: AtomicU32,
+    /// How many were cut.
+    cuts: AtomicU32,
+    /// Whether new connections are refused.
+    refuses: AtomicBool,
+    /// Whether all open connections stop forwarding and stay open.
+    frozen: AtomicBool,
+    /// Ends all open connections.
+    ends: Notify,
+}
+
+/// The proxy. It ends with the test's runtime.
+#[derive(Clone, Debug)]
+pub(crate) struct Proxy {
+    port: u16,
+    plan: Arc<Plan>,
+}
+
+impl Proxy {
+    pub(crate) async fn start(server: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let plan = Arc::new(Plan {
+            cut: AtomicU32::new(0),
+            times: AtomicU32::new(0),
+            cuts: AtomicU32::new(0),
+            refuses: AtomicBool::new(false),
+            frozen: AtomicBool::new(false),
+            ends: Notify::new(),
+        });
+        let accepting = Arc::clone(&plan);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                if accepting.refuses.load(Ordering::SeqCst) {
+                    continue;
+                }
+                let plan = Arc::clone(&accepting);
+                tokio::spawn(async move {
+                    let server = TcpStream::connect(server).await.unwrap();
+                    forward(client, server, &plan).await;
+                });
+            }
+        });
+        Self { port, plan }
+    }
+
+    /// The same database through the proxy.
+    pub(crate) fn url(&self, direct: &str) -> String {
+        let (_, database) = direct.rsplit_once('/').unwrap();
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Cuts the next `times` connections that commit.
+    pub(crate) fn cut(&self, cut: Cut, times: u32) {
+        self.plan.cut.store(cut as u32, Ordering::SeqCst);
+        self.plan.times.store(times, Ordering::SeqCst);
+    }
+
+    /// How many connections were cut.
+    pub(crate) fn cuts(&self) -> u32 {
+        self.plan.cuts.load(Ordering::SeqCst)
+    }
+
+    /// Whether new connections are refused.
+    pub(crate) fn refuse(&self, refuses: bool) {
+        self.plan.refuses.store(refuses, Ordering::SeqCst);
+    }
+
+    /// Ends all open connections.
+    pub(crate) fn end_all(&self) {
+        self.plan.ends.notify_waiters();
+    }
+
+    /// Stops forwarding on all connections, which stay open, or continues.
+    pub(crate) fn freeze(&self, frozen: bool) {
+        self.plan.frozen.store(frozen, Ordering::SeqCst);
+    }
+}
+
+impl Plan {
+    /// How to cut a connection that commits, if there is one left to cut.
+    fn take(&self) -> Cut {
+        let left = self
+            .times
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                left.checked_sub(1)
+            });
+        if left.is_err() {
+            return Cut::Nowhere;
+        }
+        self.cuts.fetch_add(1, Ordering::SeqCst);
+        Cut::read(self.cut.load(Ordering::SeqCst))
+    }
+
+    async fn thawed(&self) {
+        while self.frozen.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+async fn forward(client: TcpStream, server: TcpStream, plan: &Plan) {
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_server, mut to_server) = server.into_split();
+    let silenced = AtomicBool::new(false);
+    let requests = async {
+        let mut bytes = vec![0; 64 * 1024];
+        loop {
+            let count = from_client.read(&mut bytes).await.unwrap_or(0);
+            if count == 0 {
+                return;
+            }
+            plan.thawed().await;
+            let commits = bytes[..count].ends_with(COMMIT);
+            match if commits { plan.take() } else { Cut::Nowhere } {
+                Cut::Nowhere => {}
+                Cut::BeforeCommit => return,
+                Cut::SilentBeforeCommit => std::future::pending().await,
+                Cut::AfterCommit => {
+                    silenced.store(true, Ordering::SeqCst);
+                    let _ = to_server.write_all(&bytes[..count]).await;
+                    // Long enough for the commit; the answer is not passed on.
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    return;
+                }
+                Cut::SilentAfterCommit => {
+                    silenced.store(true, Ordering::SeqCst);
+                    let _ = to_server.write_all(&bytes[..count]).await;
+                    std::future::pending::<()>().await;
+                }
+            }
+            if to_server.write_all(&bytes[..count]).await.is_err() {
+                return;
+            }
+        }
+    };
+    let answers = async {
+        let mut bytes = vec![0; 64 * 1024];
+        loop {
+            let count = from_server.read(&mut bytes).await.unwrap_or(0);
+            if count == 0 && silenced.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            plan.thawed().await;
+            if count == 0 {
+                return;
+            }
+            if !silenced.load(Ordering::SeqCst)
+                && to_client.write_all(&bytes[..count]).await.is_err()
+            {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = requests => {}
+        () = answers => {}
+        () = plan.ends.notified() => {}
+    }
+}
