@@ -44,6 +44,7 @@ pub use open::{ConnectError, PostgresClock, PostgresOptions};
 /// let store = PostgresOptions::new("postgres://tools@pooler.example:6432/tools")?
 ///     .migrator(server)?
 ///     .listener(server)?
+///     .unprepared(true)
 ///     .connections(20)
 ///     .open()
 ///     .await?;
@@ -73,9 +74,8 @@ pub use open::{ConnectError, PostgresClock, PostgresOptions};
 ///
 /// # Connections
 ///
-/// A connection keeps no state between transactions, so a pooler in transaction mode may be used: no `SET`, no session lock, no `LISTEN`. It must support
-/// prepared statements (PgBouncer: version 1.21 with `max_prepared_statements`, and `ignore_startup_parameters = extra_float_digits`). Clones
-/// share the connections. Methods must run within a tokio runtime whose timer is enabled.
+/// A connection keeps no settings and no locks between transactions, so that a pooler in transaction mode may stand before the server. One that does not
+/// pass prepared statements on, such as PgBouncer before version 1.21, needs [`PostgresOptions::unprepared`]. Clones share the connections. Methods must run within a tokio runtime whose timer is enabled.
 ///
 /// # Texts
 ///
@@ -94,6 +94,8 @@ struct Inner {
     pool: PgPool,
     /// Whether the database's clock decides about deadlines.
     is_database_clock: bool,
+    /// Whether connections keep prepared statements.
+    is_named: bool,
     /// How long a statement or a lock may take.
     patience: Duration,
     losses: Arc<Losses>,
@@ -116,6 +118,10 @@ impl Losses {
 }
 
 impl PostgresStore {
+    fn is_named(&self) -> bool {
+        self.0.is_named
+    }
+
     fn patience(&self) -> Duration {
         self.0.patience
     }

@@ -18,12 +18,13 @@ mod tests {
     pub(crate) mod clocks;
     pub(crate) mod commit;
     pub(crate) mod database;
+    pub(crate) mod pooler;
     pub(crate) mod processes;
     pub(crate) mod proxy;
     pub(crate) mod start;
 }
 #[cfg(unix)]
-use tests::{clocks, commit, database, processes, proxy, start};
+use tests::{clocks, commit, database, pooler, processes, proxy, start};
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
@@ -48,6 +49,7 @@ fn main() -> std::process::ExitCode {
         commit::outcome_is_unknown_if_the_server_cannot_be_asked,
         commit::silent_network_fails_calls_in_time,
         commit::store_works_again_after_the_server_was_away,
+        pooler::store_works_behind_a_pooler_in_transaction_mode,
         start::database_of_a_later_version_is_not_changed,
         start::four_processes_start_on_an_empty_database,
         start::migrator_may_have_more_rights_than_the_store,

@@ -4,10 +4,10 @@ use crate::store::{
     ApprovalAnswer, ApprovalFilter, ApprovalKind, ApprovalRequest, ApprovalRow, ApprovalStatus,
     ApprovalStore, Scope, StoreError, StoreFuture, Timestamp, Verdict, Workspace,
 };
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
-use super::change::{change, fetch};
+use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::text::storable;
 use super::{Fault, NOW, PostgresStore, narrow, narrow_to_scope, page, step};
@@ -120,10 +120,10 @@ pub(super) const LOCK: &str = concat!(
 );
 
 /// Stores the changed columns of a row.
-async fn save(db: &mut PgConnection, row: &ApprovalRow) -> Result<(), Fault> {
+async fn save(db: &mut Change<'_>, row: &ApprovalRow) -> Result<(), Fault> {
     let answer = row.answer.as_ref();
     let (verdict, edited) = answer.map(|answer| answer.verdict.columns()).unzip();
-    sqlx::query(
+    db.query(
         "UPDATE tool_store.approval SET status = $1, assignee = $2, verdict = $3, edited = $4, approver = $5, answer_reason = $6,
          answered = $7 WHERE id = $8 AND status = 'pending'",
     )
@@ -135,7 +135,7 @@ async fn save(db: &mut PgConnection, row: &ApprovalRow) -> Result<(), Fault> {
     .bind(answer.and_then(|answer| answer.reason.as_deref()).map(storable))
     .bind(answer.map(|answer| answer.at.as_millis()))
     .bind(&row.request.id)
-    .execute(db)
+    .execute(&mut **db)
     .await?;
     Ok(())
 }
@@ -155,8 +155,8 @@ fn narrow_to(query: &mut QueryBuilder<Postgres>, filter: &ApprovalFilter) {
     page(query, order, filter.newest_first, after, filter.limit);
 }
 
-async fn open(db: &mut PgConnection, request: &ApprovalRequest, lapses: i64) -> Result<(), Fault> {
-    let done = sqlx::query(concat!(
+async fn open(db: &mut Change<'_>, request: &ApprovalRequest, lapses: i64) -> Result<(), Fault> {
+    let done = db.query(concat!(
         "INSERT INTO tool_store.approval (",
         columns!(),
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 'pending', NULL, NULL, NULL, NULL, NULL, NULL)
@@ -183,7 +183,7 @@ async fn open(db: &mut PgConnection, request: &ApprovalRequest, lapses: i64) -> 
     .bind(request.expires.as_millis())
     .bind(lapses)
     .bind(&request.parent)
-    .execute(db)
+    .execute(&mut **db)
     .await?;
     if done.rows_affected() == 0 {
         return Err(request.exists().into());
@@ -236,7 +236,7 @@ impl PostgresStore {
         step: impl Fn(&mut ApprovalRow) -> Result<(), StoreError> + Send + Sync,
     ) -> Result<ApprovalRow, Fault> {
         let settled: Result<_, Fault> = change!(self, Vec::new(), db => {
-            let found = sqlx::query(LOCK).bind(id).bind(workspace.as_str());
+            let found = db.query(LOCK).bind(id).bind(workspace.as_str());
             let found = found.fetch_optional(&mut **db).await?;
             let found = found.ok_or_else(|| ApprovalRow::missing(id))?;
             let (before, lapses) = read_deadline(&found)?;
@@ -262,7 +262,7 @@ impl PostgresStore {
         answer.only_denies()?;
         let rows: Result<Vec<PgRow>, Fault> = change!(self, Vec::new(), db => {
             let mut denial = denial(workspace, filter, &answer, db.clock.now(answer.at));
-            Ok(denial.build().fetch_all(&mut **db).await?)
+            Ok(denial.build().persistent(db.is_named()).fetch_all(&mut **db).await?)
         });
         let rows = rows?;
         let mut denied = 0;
@@ -326,7 +326,7 @@ impl ApprovalStore for PostgresStore {
     ) -> StoreFuture<'a, bool> {
         step(async move {
             change!(self, Vec::new(), db => {
-                let spent = sqlx::query(
+                let spent = db.query(
                     "UPDATE tool_store.approval SET status = 'spent'
                      WHERE id = $1 AND workspace = $2 AND status = 'approved' AND nonce = $3 AND lapses > $4",
                 );
@@ -340,7 +340,7 @@ impl ApprovalStore for PostgresStore {
     fn withdraw<'a>(&'a self, workspace: &'a Workspace, id: &'a str) -> StoreFuture<'a, bool> {
         step(async move {
             change!(self, Vec::new(), db => {
-                let withdrawn = sqlx::query(
+                let withdrawn = db.query(
                     "UPDATE tool_store.approval SET status = 'withdrawn'
                      WHERE id = $1 AND workspace = $2 AND status IN ('pending', 'approved')",
                 );
@@ -391,7 +391,7 @@ impl ApprovalStore for PostgresStore {
             }
             change!(self, Vec::new(), db => {
                 let mut expiry = expiry(scope, db.clock.now(now));
-                Ok(expiry.build().execute(&mut **db).await?.rows_affected())
+                Ok(expiry.build().persistent(db.is_named()).execute(&mut **db).await?.rows_affected())
             })
         })
     }

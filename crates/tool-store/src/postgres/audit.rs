@@ -4,10 +4,10 @@ use crate::store::{
     AuditFilter, AuditNote, AuditRow, AuditSink, Journal, Scope, StoreError, StoreFuture,
     Timestamp, Workspace,
 };
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
-use super::change::{change, fetch};
+use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::text::storable;
 use super::{Fault, PostgresStore, narrow, narrow_to_scope, page, step};
@@ -129,10 +129,10 @@ const SAVE: &str = concat!(
 );
 
 /// Inserts a row, or replaces the row of the same identity unless its outcome is final.
-pub(super) async fn save(db: &mut PgConnection, row: &AuditRow) -> Result<(), Fault> {
+pub(super) async fn save(db: &mut Change<'_>, row: &AuditRow) -> Result<(), Fault> {
     let notes = serde_json::to_string(&row.notes)
         .map_err(|error| StoreError::Unavailable(Box::new(error)))?;
-    sqlx::query(SAVE)
+    db.query(SAVE)
         .bind(row.identity.workspace().as_str())
         .bind(row.identity.key().as_str())
         .bind(row.identity.to_column())
@@ -162,7 +162,7 @@ pub(super) async fn save(db: &mut PgConnection, row: &AuditRow) -> Result<(), Fa
         .bind(row.duration_us.map(u64::cast_signed))
         .bind(notes)
         .bind(AuditRow::OPEN)
-        .execute(db)
+        .execute(&mut **db)
         .await?;
     Ok(())
 }
@@ -199,7 +199,7 @@ impl AuditSink for PostgresStore {
     fn erase<'a>(&'a self, workspace: &'a Workspace, principal: &'a str) -> StoreFuture<'a, u64> {
         step(async move {
             change!(self, Vec::new(), db => {
-                let erased = sqlx::query(ERASE).bind(principal).bind(workspace.as_str());
+                let erased = db.query(ERASE).bind(principal).bind(workspace.as_str());
                 Ok(erased.execute(&mut **db).await?.rows_affected())
             })
         })
@@ -209,7 +209,7 @@ impl AuditSink for PostgresStore {
         step(async move {
             change!(self, Vec::new(), db => {
                 let mut retention = retention(scope, since);
-                Ok(retention.build().execute(&mut **db).await?.rows_affected())
+                Ok(retention.build().persistent(db.is_named()).execute(&mut **db).await?.rows_affected())
             })
         })
     }

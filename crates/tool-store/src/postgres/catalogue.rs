@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreError, StoreFuture};
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 
-use super::change::{change, fetch};
+use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::{Fault, PostgresStore, step};
 
@@ -23,15 +23,12 @@ fn read(row: &PgRow) -> Result<CatalogueEntry, StoreError> {
     })
 }
 
-async fn sync(
-    db: &mut PgConnection,
-    entries: &[CatalogueEntry],
-) -> Result<CatalogueChanges, Fault> {
+async fn sync(db: &mut Change<'_>, entries: &[CatalogueEntry]) -> Result<CatalogueChanges, Fault> {
     // Two programs that start at once replace the catalogue one after the other. Readers do not wait.
-    sqlx::query("LOCK TABLE tool_store.catalogue IN SHARE ROW EXCLUSIVE MODE")
-        .execute(&mut *db)
+    db.query("LOCK TABLE tool_store.catalogue IN SHARE ROW EXCLUSIVE MODE")
+        .execute(&mut **db)
         .await?;
-    let rows = sqlx::query(ALL).fetch_all(&mut *db).await?;
+    let rows = db.query(ALL).fetch_all(&mut **db).await?;
     let mut before = BTreeMap::new();
     for row in &rows {
         let entry = read(row)?;
@@ -44,7 +41,7 @@ async fn sync(
             Some(_) => changes.changed += 1,
             None => changes.added += 1,
         }
-        sqlx::query(
+        db.query(
                 "INSERT INTO tool_store.catalogue (name, title, description, category, contract, effect) VALUES ($1, $2, $3, $4, $5, $6)
                  ON CONFLICT (name) DO UPDATE SET title = excluded.title, description = excluded.description,
                  category = excluded.category, contract = excluded.contract, effect = excluded.effect",
@@ -55,13 +52,13 @@ async fn sync(
             .bind(&entry.category)
             .bind(&entry.contract)
             .bind(i64::from(entry.effect))
-            .execute(&mut *db)
+            .execute(&mut **db)
             .await?;
     }
     for name in before.keys() {
-        sqlx::query("DELETE FROM tool_store.catalogue WHERE name = $1")
+        db.query("DELETE FROM tool_store.catalogue WHERE name = $1")
             .bind(name)
-            .execute(&mut *db)
+            .execute(&mut **db)
             .await?;
         changes.removed += 1;
     }

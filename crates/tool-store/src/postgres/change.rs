@@ -9,8 +9,9 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Executor as _, Postgres, Row as _};
+use sqlx::postgres::{PgArguments, PgConnection, PgRow};
+use sqlx::query::{Query, QueryScalar};
+use sqlx::{AssertSqlSafe, Executor as _, FromRow, Postgres, Row as _};
 use tokio::time::{sleep, timeout};
 
 use crate::env;
@@ -27,9 +28,6 @@ const LOST: u32 = 3;
 
 /// How long the answer to `COMMIT` may take, and how long the store asks for the outcome of a transaction.
 const ENDING: Duration = Duration::from_secs(10);
-
-/// Ends a server process that still runs a transaction whose connection was lost.
-const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_xid = $2::text::xid8::xid";
 
 /// How a transaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,11 +195,10 @@ impl PostgresStore {
     /// Asks once; `None` if the transaction has not ended.
     async fn ask_outcome(&self, id: &str, process: i32) -> Result<Option<Outcome>, sqlx::Error> {
         let mut connection = self.connection().await?;
-        let asked = sqlx::query_scalar("SELECT pg_xact_status($1::text::xid8)")
-            .bind(id)
-            .fetch_one(&mut *connection);
-        let status: Option<String> = match asked.await {
-            Ok(status) => status,
+        // Simple queries, so that a pooler passes each on as a whole. The texts are an id that the server has given, and a number.
+        let ask = format!("SELECT pg_xact_status('{id}'::xid8)");
+        let status: Option<String> = match connection.fetch_one(AssertSqlSafe(ask)).await {
+            Ok(row) => row.try_get(0)?,
             Err(error) => {
                 let cause = Cause::of(&error);
                 self.discard(connection, cause);
@@ -213,11 +210,11 @@ impl PostgresStore {
             Some("aborted") => Ok(Some(Outcome::RolledBack)),
             // The server may not have noticed that nobody will continue the transaction, and would keep its locks.
             Some(_) => {
-                sqlx::query(TERMINATE)
-                    .bind(process)
-                    .bind(id)
-                    .execute(&mut *connection)
-                    .await?;
+                let end = format!(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                     WHERE pid = {process} AND backend_xid = '{id}'::xid8::xid"
+                );
+                connection.execute(AssertSqlSafe(end)).await?;
                 Ok(None)
             }
             None => Err(sqlx::Error::Protocol(
@@ -228,6 +225,27 @@ impl PostgresStore {
 }
 
 impl Change<'_> {
+    /// A statement of this transaction.
+    pub(super) fn query(&self, sql: &'static str) -> Query<'static, Postgres, PgArguments> {
+        sqlx::query(sql).persistent(self.is_named())
+    }
+
+    /// A statement of this transaction that returns one column.
+    pub(super) fn scalar<T>(
+        &self,
+        sql: &'static str,
+    ) -> QueryScalar<'static, Postgres, T, PgArguments>
+    where
+        (T,): for<'r> FromRow<'r, PgRow>,
+    {
+        sqlx::query_scalar(sql).persistent(self.is_named())
+    }
+
+    /// Whether statements are prepared under a name, which the connection keeps.
+    pub(super) fn is_named(&self) -> bool {
+        self.store.is_named()
+    }
+
     /// Ends the transaction after its statements. Returns `None` if it has to be begun again.
     pub(super) async fn end<T>(
         mut self,
@@ -338,6 +356,16 @@ pub(super) fn too_slow(patience: Duration) -> sqlx::Error {
     sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, text))
 }
 
+/// Begins a transaction that only reads.
+pub(super) async fn read_only(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    connection.execute("BEGIN READ ONLY").await.map(drop)
+}
+
+/// Ends a transaction that has only read.
+pub(super) async fn commit_read(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    connection.execute("COMMIT").await.map(drop)
+}
+
 /// Runs statements in a transaction, and returns when it is on disk. After an error nothing of it is stored.
 ///
 /// The statements are an expression of the type `Result<T, Fault>`, in which `?` is allowed. They run again if another transaction was in the way or
@@ -371,7 +399,16 @@ macro_rules! fetch {
         loop {
             let mut connection = store.connection().await?;
             let found = tokio::time::timeout(store.patience(), async {
-                $query.$method(&mut *connection).await
+                let is_named = store.is_named();
+                if !is_named {
+                    // The statement is parsed and run in two steps, which have to reach the same server.
+                    $crate::postgres::change::read_only(&mut connection).await?;
+                }
+                let found = $query.persistent(is_named).$method(&mut *connection).await?;
+                if !is_named {
+                    $crate::postgres::change::commit_read(&mut connection).await?;
+                }
+                Ok(found)
             });
             let error = match found.await {
                 Ok(Ok(found)) => break found,

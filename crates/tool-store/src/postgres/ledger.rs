@@ -4,7 +4,7 @@ use crate::store::{
     AuditRow, Begun, CallKey, EffectClaim, EffectEnd, EffectFilter, EffectLedger, EffectRow,
     EffectState, Ended, Intent, Journal, Resolution, Scope, StoreError, StoreFuture, Timestamp,
 };
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
@@ -131,14 +131,15 @@ pub(super) const LOCK_OWN: &str = concat!(
 );
 
 async fn lock(
-    db: &mut PgConnection,
+    db: &mut Change<'_>,
     sql: &'static str,
     key: &CallKey,
 ) -> Result<Option<(EffectClaim, i64)>, Fault> {
-    let row = sqlx::query(sql)
+    let row = db
+        .query(sql)
         .bind(key.workspace().as_str())
         .bind(key.as_str())
-        .fetch_optional(db)
+        .fetch_optional(&mut **db)
         .await?;
     Ok(row.as_ref().map(read_lease).transpose()?)
 }
@@ -175,11 +176,11 @@ impl Leased {
 }
 
 /// Inserts a row, or replaces the row with the same key.
-async fn save(db: &mut PgConnection, claim: &EffectClaim, lapses: i64) -> Result<(), Fault> {
+async fn save(db: &mut Change<'_>, claim: &EffectClaim, lapses: i64) -> Result<(), Fault> {
     let EffectClaim { row, released } = claim;
     let intent = &row.intent;
     let place = intent.identity.to_column();
-    sqlx::query(concat!(
+    db.query(concat!(
         "INSERT INTO tool_store.effect (",
         columns!(),
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) \
@@ -212,7 +213,7 @@ async fn save(db: &mut PgConnection, claim: &EffectClaim, lapses: i64) -> Result
     .bind(&row.resolved_by)
     .bind(i64::from(row.attempt))
     .bind(released)
-    .execute(db)
+    .execute(&mut **db)
     .await?;
     Ok(())
 }
@@ -280,7 +281,7 @@ async fn claim(
         };
         let key = claim.row.intent.identity.key();
         if let Some(before) = before.filter(|before| *before != key) {
-            sqlx::query("DELETE FROM tool_store.effect WHERE workspace = $1 AND key = $2")
+            db.query("DELETE FROM tool_store.effect WHERE workspace = $1 AND key = $2")
                 .bind(before.workspace().as_str())
                 .bind(before.as_str())
                 .execute(&mut **db)
@@ -439,7 +440,7 @@ impl EffectLedger for PostgresStore {
             }
             let swept: Result<Vec<PgRow>, Fault> = change!(self, Vec::new(), db => {
                 let mut sweeping = sweeping(scope, db.clock.now(now));
-                Ok(sweeping.build().fetch_all(&mut **db).await?)
+                Ok(sweeping.build().persistent(db.is_named()).fetch_all(&mut **db).await?)
             });
             let mut swept = rows(&swept?)?;
             // `RETURNING` guarantees no order.

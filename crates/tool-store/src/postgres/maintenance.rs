@@ -102,7 +102,11 @@ const REMOVE_THREAD: &str =
      DELETE FROM tool_store.message USING old WHERE workspace = w AND conversation = c";
 
 async fn rows(db: &mut Change<'_>, mut query: QueryBuilder<Postgres>) -> Result<u64, Fault> {
-    let done = query.build().execute(&mut **db).await?;
+    let done = query
+        .build()
+        .persistent(db.is_named())
+        .execute(&mut **db)
+        .await?;
     Ok(done.rows_affected())
 }
 
@@ -116,7 +120,7 @@ impl PostgresStore {
             };
             match of {
                 Erasure::Thread(thread) => {
-                    let messages = sqlx::query(
+                    let messages = db.query(
                         "DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2",
                     );
                     let messages = messages.bind(thread.workspace().as_str());
@@ -127,10 +131,10 @@ impl PostgresStore {
                     workspace,
                     principal,
                 } => {
-                    let audit = sqlx::query(audit::ERASE).bind(principal);
+                    let audit = db.query(audit::ERASE).bind(principal);
                     let audit = audit.bind(workspace.as_str()).execute(&mut **db).await?;
                     erased.audit = audit.rows_affected();
-                    let spills = sqlx::query(
+                    let spills = db.query(
                         "DELETE FROM tool_store.spill WHERE workspace = $1 AND principal = $2",
                     );
                     let spills = spills.bind(workspace.as_str()).bind(principal);
@@ -205,7 +209,7 @@ impl PostgresStore {
             for row in &found {
                 let (workspace, conversation): (&str, &str) =
                     (row.try_get("workspace")?, row.try_get("conversation")?);
-                let done = sqlx::query(REMOVE_THREAD)
+                let done = db.query(REMOVE_THREAD)
                     .bind(workspace)
                     .bind(conversation)
                     .bind(row.try_get::<i64, _>("last")?)

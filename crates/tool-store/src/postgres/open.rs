@@ -83,6 +83,7 @@ pub struct PostgresOptions {
     listener: Option<PgConnectOptions>,
     connections: u32,
     clock: PostgresClock,
+    is_unprepared: bool,
     patience: Duration,
 }
 
@@ -96,6 +97,7 @@ impl PostgresOptions {
             listener: None,
             connections: CONNECTIONS,
             clock: PostgresClock::default(),
+            is_unprepared: false,
             patience: PATIENCE,
         })
     }
@@ -124,6 +126,15 @@ impl PostgresOptions {
     #[must_use]
     pub fn clock(mut self, clock: PostgresClock) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// Sets whether a connection keeps no prepared statements; false by default. A pooler in transaction mode that passes none on needs this, such as
+    /// PgBouncer before version 1.21. Each statement then costs one more round trip, and each read is a transaction. The [`migrator`](Self::migrator) needs
+    /// a URL that leads to the server itself.
+    #[must_use]
+    pub fn unprepared(mut self, is_unprepared: bool) -> Self {
+        self.is_unprepared = is_unprepared;
         self
     }
 
@@ -165,6 +176,7 @@ impl PostgresOptions {
         let store = PostgresStore(Arc::new(Inner {
             pool,
             is_database_clock: self.clock == PostgresClock::Database,
+            is_named: !self.is_unprepared,
             patience: self.patience,
             losses,
         }));
@@ -201,6 +213,7 @@ impl fmt::Debug for PostgresOptions {
             .field("listener", &other(&self.listener))
             .field("connections", &self.connections)
             .field("clock", &self.clock)
+            .field("unprepared", &self.is_unprepared)
             .field("patience", &self.patience)
             .finish()
     }
@@ -208,7 +221,8 @@ impl fmt::Debug for PostgresOptions {
 
 fn parse(url: &str) -> Result<PgConnectOptions, ConnectError> {
     let options = PgConnectOptions::from_str(url).map_err(ConnectError::Url)?;
-    Ok(options.disable_statement_logging())
+    // No column is a floating-point number, and a pooler may refuse the parameter.
+    Ok(options.disable_statement_logging().extra_float_digits(None))
 }
 
 /// The server and the database, for error texts.

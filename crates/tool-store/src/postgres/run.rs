@@ -4,7 +4,7 @@ use crate::store::{
     Journal, NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
     RunStop, RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Usage,
 };
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
@@ -106,9 +106,9 @@ fn read_lease(row: &PgRow) -> Result<(RunRow, i64), StoreError> {
 }
 
 /// Inserts a row, or replaces the row of the same id.
-async fn save(db: &mut PgConnection, row: &RunRow, lapses: i64) -> Result<(), Fault> {
+async fn save(db: &mut Change<'_>, row: &RunRow, lapses: i64) -> Result<(), Fault> {
     let usage = row.progress.usage;
-    sqlx::query(concat!(
+    db.query(concat!(
         "INSERT INTO tool_store.run (",
         columns!(),
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) \
@@ -136,7 +136,7 @@ async fn save(db: &mut PgConnection, row: &RunRow, lapses: i64) -> Result<(), Fa
     .bind(stored(usage.input_tokens))
     .bind(stored(usage.output_tokens))
     .bind(stored(usage.cached_tokens))
-    .execute(db)
+    .execute(&mut **db)
     .await?;
     Ok(())
 }
@@ -179,7 +179,8 @@ pub(super) async fn change_row(
     now: Timestamp,
     step: impl FnOnce(&mut RunRow) -> bool,
 ) -> Result<Option<(bool, RunRow)>, Fault> {
-    let found = sqlx::query(LOCK)
+    let found = db
+        .query(LOCK)
         .bind(id.workspace().as_str())
         .bind(id.thread().conversation())
         .bind(stored(id.number()))
@@ -198,16 +199,16 @@ pub(super) async fn change_row(
 }
 
 /// Locks the row of a thread, which is created if it is missing.
-pub(super) async fn lock_thread(db: &mut PgConnection, thread: &ThreadId) -> Result<u64, Fault> {
+pub(super) async fn lock_thread(db: &mut Change<'_>, thread: &ThreadId) -> Result<u64, Fault> {
     let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
     // The update without a change takes the lock.
-    let last: i64 = sqlx::query_scalar(
+    let last: i64 = db.scalar(
         "INSERT INTO tool_store.thread AS t (workspace, conversation, last, last_run) VALUES ($1, $2, 0, 0)
          ON CONFLICT (workspace, conversation) DO UPDATE SET last_run = t.last_run RETURNING last_run",
     )
     .bind(workspace)
     .bind(conversation)
-    .fetch_one(db)
+    .fetch_one(&mut **db)
     .await?;
     Ok(last.cast_unsigned())
 }
@@ -217,7 +218,8 @@ pub(super) async fn begin(db: &mut Change<'_>, new: &NewRun) -> Result<RunBegun,
     let thread = new.thread.clone();
     let (workspace, conversation) = (thread.workspace().as_str(), thread.conversation());
     let next = lock_thread(db, &thread).await? + 1;
-    let running = sqlx::query(FIND_RUNNING)
+    let running = db
+        .query(FIND_RUNNING)
         .bind(workspace)
         .bind(conversation)
         .fetch_optional(&mut **db)
@@ -242,7 +244,7 @@ pub(super) async fn begin(db: &mut Change<'_>, new: &NewRun) -> Result<RunBegun,
         save(db, row, *lapses).await?;
     }
     if changed.iter().any(|(row, _)| row.id.number() == next) {
-        sqlx::query(
+        db.query(
             "UPDATE tool_store.thread SET last_run = last_run + 1 WHERE workspace = $1 AND conversation = $2",
         )
         .bind(workspace)
@@ -327,7 +329,7 @@ impl RunStore for PostgresStore {
                 let mut query = QueryBuilder::new("DELETE FROM tool_store.run WHERE ended < ");
                 query.push_bind(since.as_millis());
                 narrow_to_scope(&mut query, scope);
-                Ok(query.build().execute(&mut **db).await?.rows_affected())
+                Ok(query.build().persistent(db.is_named()).execute(&mut **db).await?.rows_affected())
             })
         })
     }

@@ -3,10 +3,10 @@
 use crate::store::{
     Scope, Spill, SpillPart, SpillStore, StoreError, StoreFuture, Timestamp, Workspace,
 };
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
-use super::change::{change, fetch};
+use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::{Fault, PostgresStore, narrow_to_scope, step, stored};
 
@@ -60,8 +60,8 @@ fn part(rows: &[PgRow], from: u64, most: u64) -> Result<Option<SpillPart>, Store
     }))
 }
 
-async fn put(db: &mut PgConnection, spill: &Spill, lapses: i64) -> Result<(), Fault> {
-    let done = sqlx::query(
+async fn put(db: &mut Change<'_>, spill: &Spill, lapses: i64) -> Result<(), Fault> {
+    let done = db.query(
         "INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses) VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (handle) DO NOTHING",
     )
@@ -72,7 +72,7 @@ async fn put(db: &mut PgConnection, spill: &Spill, lapses: i64) -> Result<(), Fa
     .bind(spill.at.as_millis())
     .bind(spill.expires.as_millis())
     .bind(lapses)
-    .execute(&mut *db)
+    .execute(&mut **db)
     .await?;
     if done.rows_affected() == 0 {
         return Err(spill.exists().into());
@@ -80,11 +80,11 @@ async fn put(db: &mut PgConnection, spill: &Spill, lapses: i64) -> Result<(), Fa
     let mut start = 0;
     while start < spill.text.len() {
         let end = spill.text.floor_char_boundary(start + CHUNK);
-        sqlx::query("INSERT INTO tool_store.spill_chunk (handle, start, text) VALUES ($1, $2, $3)")
+        db.query("INSERT INTO tool_store.spill_chunk (handle, start, text) VALUES ($1, $2, $3)")
             .bind(&spill.handle)
             .bind(stored(length(&spill.text[..start])))
             .bind(&spill.text.as_bytes()[start..end])
-            .execute(&mut *db)
+            .execute(&mut **db)
             .await?;
         start = end;
     }
@@ -131,7 +131,7 @@ impl SpillStore for PostgresStore {
         step(async move {
             change!(self, Vec::new(), db => {
                 let mut expiry = expiry(scope, db.clock.now(now));
-                Ok(expiry.build().execute(&mut **db).await?.rows_affected())
+                Ok(expiry.build().persistent(db.is_named()).execute(&mut **db).await?.rows_affected())
             })
         })
     }

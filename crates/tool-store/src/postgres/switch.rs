@@ -4,10 +4,10 @@ use crate::store::{
     Scope, StoreError, StoreFuture, Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore,
     Timestamp, Workspace,
 };
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
-use super::change::{change, fetch};
+use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::text::storable;
 use super::{Fault, PostgresStore, narrow, step};
@@ -123,13 +123,13 @@ fn all(rows: &[PgRow]) -> Result<Vec<Switch>, Fault> {
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-async fn set(db: &mut PgConnection, switch: &Switch) -> Result<bool, Fault> {
+async fn set(db: &mut Change<'_>, switch: &Switch) -> Result<bool, Fault> {
     // Locks the row, so that changes of switches happen one after the other and a reader of a number has read every change up to it.
-    sqlx::query("UPDATE tool_store.generation SET number = number + 1 WHERE name = 'switches'")
-        .execute(&mut *db)
+    db.query("UPDATE tool_store.generation SET number = number + 1 WHERE name = 'switches'")
+        .execute(&mut **db)
         .await?;
     let (reach, workspace) = place(&switch.key);
-    let before: Option<bool> = sqlx::query_scalar(
+    let before: Option<bool> = db.scalar(
         "SELECT is_on FROM tool_store.switch WHERE reach = $1 AND workspace = $2 AND kind = $3 AND tool = $4 AND source = $5",
     )
     .bind(reach)
@@ -137,9 +137,9 @@ async fn set(db: &mut PgConnection, switch: &Switch) -> Result<bool, Fault> {
     .bind(switch.key.kind.as_str())
     .bind(&switch.key.tool)
     .bind(&switch.key.source)
-    .fetch_optional(&mut *db)
+    .fetch_optional(&mut **db)
     .await?;
-    sqlx::query(concat!(
+    db.query(concat!(
         "INSERT INTO tool_store.switch (",
         columns!(),
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (reach, workspace, kind, tool, source) \
@@ -154,7 +154,7 @@ async fn set(db: &mut PgConnection, switch: &Switch) -> Result<bool, Fault> {
     .bind(&switch.by)
     .bind(switch.reason.as_deref().map(storable))
     .bind(switch.at.as_millis())
-    .execute(&mut *db)
+    .execute(&mut **db)
     .await?;
     Ok(before.unwrap_or(false) != switch.on)
 }
@@ -210,7 +210,7 @@ impl SwitchStore for PostgresStore {
         step(async move {
             change!(self, Vec::new(), db => {
                 let mut retirement = retirement(scope, since, most);
-                Ok(retirement.build().execute(&mut **db).await?.rows_affected())
+                Ok(retirement.build().persistent(db.is_named()).execute(&mut **db).await?.rows_affected())
             })
         })
     }

@@ -3,9 +3,9 @@
 use crate::store::{
     CallPlace, Journal, Message, NewMessage, Role, StoreError, StoreFuture, ThreadId, ThreadStore,
 };
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 
-use super::change::{change, fetch};
+use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::text::storable;
 use super::{Fault, PostgresStore, step, stored};
@@ -33,29 +33,30 @@ fn read(row: &PgRow) -> Result<Message, StoreError> {
 }
 
 /// Appends a message to its thread. The caller has [checked](NewMessage::check) the message.
-pub(super) async fn append(db: &mut PgConnection, message: &NewMessage) -> Result<u64, Fault> {
+pub(super) async fn append(db: &mut Change<'_>, message: &NewMessage) -> Result<u64, Fault> {
     let (workspace, conversation) = (
         message.thread.workspace().as_str(),
         message.thread.conversation(),
     );
     // Locks the row of the thread, so that appends to it happen one after the other.
-    let seq: i64 = sqlx::query_scalar(
-        "INSERT INTO tool_store.thread AS t (workspace, conversation, last) VALUES ($1, $2, 1)
+    let seq: i64 = db
+        .scalar(
+            "INSERT INTO tool_store.thread AS t (workspace, conversation, last) VALUES ($1, $2, 1)
          ON CONFLICT (workspace, conversation) DO UPDATE SET last = t.last + 1 RETURNING last",
-    )
-    .bind(workspace)
-    .bind(conversation)
-    .fetch_one(&mut *db)
-    .await?;
+        )
+        .bind(workspace)
+        .bind(conversation)
+        .fetch_one(&mut **db)
+        .await?;
     if let Some(read) = message.follows {
-        let newer = sqlx::query(
+        let newer = db.query(
             "SELECT FROM tool_store.message
              WHERE workspace = $1 AND conversation = $2 AND seq > $3 AND role = 'assistant' LIMIT 1",
         )
         .bind(workspace)
         .bind(conversation)
         .bind(stored(read))
-        .fetch_optional(&mut *db)
+        .fetch_optional(&mut **db)
         .await?;
         if newer.is_some() {
             return Err(message.overtaken().into());
@@ -65,7 +66,7 @@ pub(super) async fn append(db: &mut PgConnection, message: &NewMessage) -> Resul
         Some(CallPlace { message, position }) => (Some(stored(message)), Some(i64::from(position))),
         None => (None, None),
     };
-    let done = sqlx::query(
+    let done = db.query(
         "INSERT INTO tool_store.message (workspace, conversation, seq, role, call_message, call_position, content, at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (workspace, conversation, call_message, call_position) WHERE call_message IS NOT NULL DO NOTHING",
@@ -78,7 +79,7 @@ pub(super) async fn append(db: &mut PgConnection, message: &NewMessage) -> Resul
         .bind(position)
         .bind(storable(&message.content))
         .bind(message.at.as_millis())
-        .execute(&mut *db)
+        .execute(&mut **db)
         .await?;
     if done.rows_affected() == 0 {
         return Err(message.answered().into());
@@ -122,7 +123,7 @@ impl ThreadStore for PostgresStore {
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {
         step(async move {
             change!(self, Vec::new(), db => {
-                let erased = sqlx::query(
+                let erased = db.query(
                     "DELETE FROM tool_store.message WHERE workspace = $1 AND conversation = $2",
                 );
                 let erased = erased.bind(thread.workspace().as_str());
