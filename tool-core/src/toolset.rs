@@ -7,7 +7,7 @@ use tool_schema::__private0::{Spec, is_request, toolset_faults};
 
 use crate::args::Repair;
 use crate::context::{Standing, ToolContext};
-use crate::error::{ToolError, unknown_tool};
+use crate::error::{ErrorKind, ToolError, unknown_tool};
 #[cfg(feature = "host")]
 use crate::gate::Gate;
 use crate::policy::{Decision, PolicyRequest};
@@ -177,8 +177,8 @@ impl Toolset {
         }
     }
 
-    /// Returns the tool for typed arguments, regardless of the name that the toolset gives it.
-    pub(crate) fn find_typed<T: Tool>(&self) -> Option<(usize, &ToolDef)> {
+    /// Returns the tool for typed arguments, regardless of the name that the toolset gives it. The error is the layer that hides the tool, if it is known.
+    pub(crate) fn find_typed<T: Tool>(&self) -> Result<(usize, &ToolDef), Option<Layer>> {
         // A different tool of this name would take different arguments.
         let is_it = |def: &ToolDef| def.origin() == T::DEF.origin();
         self.find(T::NAME)
@@ -186,6 +186,10 @@ impl Toolset {
             .or_else(|| {
                 self.visible()
                     .find(|(at, def)| is_it(def) && self.hidden_now(*at).is_none())
+            })
+            .ok_or_else(|| {
+                let hidden = self.visible().find(|(_, def)| is_it(def));
+                hidden.and_then(|(at, _)| self.hidden_now(at))
             })
     }
 
@@ -305,6 +309,17 @@ impl Toolset {
             .offered()
             .filter(|def| !def.definition(dialect).is_empty());
         request_faults(offered, dialect)
+    }
+
+    /// The error for a call whose tool is hidden by a layer, or does not exist. `name` is the redacted name that the call gives.
+    pub(crate) fn uncallable(&self, name: &str, layer: Option<Layer>) -> ToolError {
+        if layer == Some(Layer::Unread) {
+            // The tool exists, and the call may succeed later.
+            let text = "the call was not made, because the host could not check whether it is still allowed, try again later";
+            return ToolError::of(ErrorKind::Unavailable, text)
+                .operator("the stored switches could not be read for a second: check the store");
+        }
+        self.unknown(name)
     }
 
     pub(crate) fn unknown(&self, name: &str) -> ToolError {

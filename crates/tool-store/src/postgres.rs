@@ -10,6 +10,7 @@ mod audit;
 mod catalogue;
 mod journal;
 mod ledger;
+mod listen;
 mod maintenance;
 mod run;
 mod spill;
@@ -77,6 +78,12 @@ pub use open::{ConnectError, PostgresClock, PostgresOptions};
 /// A connection keeps no settings and no locks between transactions, so that a pooler in transaction mode may stand before the server. One that does not
 /// pass prepared statements on, such as PgBouncer before version 1.21, needs [`PostgresOptions::unprepared`]. Clones share the connections. Methods must run within a tokio runtime whose timer is enabled.
 ///
+/// # Changes of other processes
+///
+/// A kill switch that one process sets takes effect in all others within a second: `tool_core::Switches` reads a number four times per second, and a
+/// notification (`NOTIFY`) usually shortens the wait to milliseconds. Notifications need a connection of their own, [`PostgresOptions::listener`].
+/// It is tested every two seconds, and replaced if it does not answer.
+///
 /// # Texts
 ///
 /// A text of PostgreSQL cannot hold U+0000. Names (workspaces, users, conversations, keys) that contain it are refused with
@@ -99,6 +106,7 @@ struct Inner {
     /// How long a statement or a lock may take.
     patience: Duration,
     losses: Arc<Losses>,
+    listening: listen::Listening,
 }
 
 /// When a connection was lost last. Connections that are older are tested before they are used.

@@ -15,6 +15,7 @@
 #[cfg(unix)]
 #[path = "postgres"]
 mod tests {
+    pub(crate) mod changes;
     pub(crate) mod clocks;
     pub(crate) mod commit;
     pub(crate) mod database;
@@ -24,7 +25,7 @@ mod tests {
     pub(crate) mod start;
 }
 #[cfg(unix)]
-use tests::{clocks, commit, database, pooler, processes, proxy, start};
+use tests::{changes, clocks, commit, database, pooler, processes, proxy, start};
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
@@ -35,6 +36,11 @@ fn main() -> std::process::ExitCode {
         return processes::run_child();
     }
     let mut suite = test_support::suite![
+        changes::change_is_noticed_by_polling_without_notifications,
+        changes::change_reaches_another_process_by_notification,
+        changes::listener_that_lost_its_connection_connects_again,
+        changes::listener_with_a_half_open_connection_connects_again,
+        changes::waiting_for_a_change_misses_none,
         clocks::approvals_expire_by_the_database,
         clocks::effect_leases_follow_the_database,
         clocks::expired_effect_leases_are_noticed_by_every_host,

@@ -82,8 +82,8 @@ async fn through<T: Tool>(
     };
     // The gate refuses a tool that is hidden by now, and returns the stored result if the call has run before.
     let name = match toolset.find_typed::<T>() {
-        Some((_, def)) => def.wire_name(),
-        None => T::NAME,
+        Ok((_, def)) => def.wire_name(),
+        Err(_) => T::NAME,
     };
     let call = ToolCall::new(id, name, text);
     let kept = TypedOutput::default();

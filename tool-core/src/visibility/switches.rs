@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use futures::future::{Either, select};
 use tokio::sync::watch;
 
 use super::enablement::Enablement;
@@ -33,7 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// - A call with a row in the effect ledger respects every switch that was stored before that row. If the store cannot be read after
 ///   the row was written, the call is not run.
 /// - Every other call respects every switch that was stored at least one second earlier. If the store has not answered for a second,
-///   calls of tools that are not read-only are refused with [`Layer::Unread`], and read-only calls use the last known switches.
+///   calls of tools that are not read-only are refused as [`Unavailable`](crate::ErrorKind::Unavailable), for the layer [`Layer::Unread`], and read-only
+///   calls use the last known switches.
 /// - A running call is cancelled within about a quarter of a second after a kill switch was stored, as soon as the store answers.
 ///
 /// A tool that is switched on again, or enabled, is visible in the next turn.
@@ -336,12 +339,32 @@ impl Switches {
         env::spawn(async move {
             let _unpolled = unpolled;
             loop {
-                tokio::time::sleep(POLL).await;
+                let Some(inner) = weak.upgrade() else { break };
+                let (store, version) = (Arc::clone(&inner.store), inner.known.read().version);
+                drop(inner);
+                let early = wake(&*store, version).await;
                 let Some(inner) = weak.upgrade() else { break };
                 // A failure is logged by the read.
-                let _ = Self(inner).refresh().await;
+                if Self(inner).refresh().await.is_err() && early {
+                    // A store that reports changes and cannot be read is not read more often than any other.
+                    tokio::time::sleep(POLL).await;
+                }
             }
         });
+    }
+}
+
+/// Waits until the store is to be read again: at the latest after [`POLL`], and earlier if it reports a change. Returns whether it did.
+async fn wake(store: &dyn SwitchStore, version: u64) -> bool {
+    let pause = tokio::time::sleep(POLL);
+    match select(pin!(pause), shielded(|| store.changed(version))).await {
+        Either::Left(_) => false,
+        Either::Right((Ok(()), _)) => true,
+        // The store cannot report changes.
+        Either::Right((Err(_), pause)) => {
+            pause.await;
+            false
+        }
     }
 }
 

@@ -351,10 +351,10 @@ async fn failing_store_refuses_effects_and_lets_reads_pass() {
     store.fails.store(true, Ordering::SeqCst);
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     let refused = tools.call(post_for(0), &process.cx()).await;
-    assert!(
-        refused.is_error() && process.mailbox.sent() == 0,
-        "{refused:?}"
-    );
+    assert_eq!(kind(&refused), Some(ErrorKind::Unavailable), "{refused:?}");
+    let typed = tools.invoke(post { millis: 0 }, &process.cx()).await;
+    let typed = typed.unwrap_err().kind();
+    assert_eq!((typed, process.mailbox.sent()), (ErrorKind::Unavailable, 0));
     assert_eq!(tools.explain("post").as_str(), "unread");
     let looked = tools.call(look_at(), &process.cx()).await;
     assert!(!looked.is_error(), "{looked:?}");

@@ -11,6 +11,7 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _}
 use tokio::time::timeout;
 
 use super::change::too_slow;
+use super::listen::Listening;
 use super::{Inner, Losses, PostgresStore};
 
 /// How long a statement, a lock or a free connection may take.
@@ -109,7 +110,8 @@ impl PostgresOptions {
     }
 
     /// Sets the URL of the connection that waits for notifications. It must lead to the server itself, because a pooler in transaction mode passes no
-    /// notifications on. By default, it is the URL of the calls. Without notifications, changes of other processes are noticed by polling.
+    /// notifications on. By default, it is the URL of the calls, except for a pooler ([`unprepared`](Self::unprepared)): then there is no such connection,
+    /// and changes of other processes are noticed by polling alone.
     pub fn listener(mut self, url: &str) -> Result<Self, ConnectError> {
         self.listener = Some(parse(url)?);
         Ok(self)
@@ -173,7 +175,14 @@ impl PostgresOptions {
                 })
             })
             .connect_lazy_with(self.pool.clone());
+        // Without a URL of its own, a listener behind a pooler would wait for nothing.
+        let listener = match self.listener {
+            None if self.is_unprepared => None,
+            None => Some(self.pool),
+            own => own,
+        };
         let store = PostgresStore(Arc::new(Inner {
+            listening: Listening::start(listener, pool.clone()),
             pool,
             is_database_clock: self.clock == PostgresClock::Database,
             is_named: !self.is_unprepared,
@@ -199,6 +208,7 @@ impl PostgresStore {
 
     /// Waits for running changes, then closes the connections of this store and its clones. All later calls fail.
     pub async fn close(self) {
+        self.0.listening.end();
         self.0.pool.close().await;
     }
 }

@@ -24,6 +24,9 @@ macro_rules! order {
     };
 }
 
+/// The name of the generation of switches.
+const GENERATION: &str = "switches";
+
 /// The kill switches and disables that are on.
 pub(super) const IN_FORCE: &str = concat!(
     "SELECT ",
@@ -167,7 +170,11 @@ impl SwitchStore for PostgresStore {
     fn set(&self, switch: Switch) -> StoreFuture<'_, bool> {
         step(async move {
             switch.check()?;
-            change!(self, Vec::new(), db => set(db, &switch).await)
+            let changed: Result<bool, Fault> =
+                change!(self, Vec::new(), db => set(db, &switch).await);
+            let changed = changed?;
+            self.notify(GENERATION).await;
+            Ok(changed)
         })
     }
 
@@ -181,6 +188,13 @@ impl SwitchStore for PostgresStore {
                 )
             );
             Ok(Columns::new(&row, "generation", "name").number("number")?)
+        })
+    }
+
+    fn changed(&self, version: u64) -> StoreFuture<'_, ()> {
+        step(async move {
+            self.0.listening.changed(GENERATION, version).await;
+            Ok(())
         })
     }
 

@@ -127,6 +127,14 @@ pub trait SwitchStore: Send + Sync + 'static {
     /// changes of other processes.
     fn version(&self) -> StoreFuture<'_, u64>;
 
+    /// Completes once the store has noticed that its [version](Self::version) is a later one than `version`, such as by a notification of the
+    /// database. It only shortens the time until a change is read: the caller polls as well, because a notification may be lost. The default
+    /// implementation never completes.
+    fn changed(&self, version: u64) -> StoreFuture<'_, ()> {
+        let _ = version;
+        Box::pin(std::future::pending())
+    }
+
     /// Returns the kill switches and disables of all workspaces that are on, ordered by key.
     fn in_force(&self) -> StoreFuture<'_, Vec<Switch>>;
 

@@ -48,8 +48,11 @@ struct Plan {
     cuts: AtomicU32,
     /// Whether new connections are refused.
     refuses: AtomicBool,
-    /// Whether all open connections stop forwarding and stay open.
+    /// Whether all connections stop forwarding and stay open.
     frozen: AtomicBool,
+    /// The number of the next connection, and that of the first one that is not half open.
+    next: AtomicU32,
+    first_whole: AtomicU32,
     /// Ends all open connections.
     ends: Notify,
 }
@@ -71,6 +74,8 @@ impl Proxy {
             cuts: AtomicU32::new(0),
             refuses: AtomicBool::new(false),
             frozen: AtomicBool::new(false),
+            next: AtomicU32::new(0),
+            first_whole: AtomicU32::new(0),
             ends: Notify::new(),
         });
         let accepting = Arc::clone(&plan);
@@ -116,6 +121,17 @@ impl Proxy {
         self.plan.ends.notify_waiters();
     }
 
+    /// Stops forwarding for good on the connections that are open now, which stay open.
+    pub(crate) fn half_open(&self) {
+        let next = self.plan.next.load(Ordering::SeqCst);
+        self.plan.first_whole.store(next, Ordering::SeqCst);
+    }
+
+    /// How many connections there have been.
+    pub(crate) fn connections(&self) -> u32 {
+        self.plan.next.load(Ordering::SeqCst)
+    }
+
     /// Stops forwarding on all connections, which stay open, or continues.
     pub(crate) fn freeze(&self, frozen: bool) {
         self.plan.frozen.store(frozen, Ordering::SeqCst);
@@ -137,8 +153,10 @@ impl Plan {
         Cut::read(self.cut.load(Ordering::SeqCst))
     }
 
-    async fn thawed(&self) {
-        while self.frozen.load(Ordering::SeqCst) {
+    /// Waits while a connection does not forward.
+    async fn thawed(&self, number: u32) {
+        while self.frozen.load(Ordering::SeqCst) || number < self.first_whole.load(Ordering::SeqCst)
+        {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -148,6 +166,7 @@ async fn forward(client: TcpStream, server: TcpStream, plan: &Plan) {
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
     let silenced = AtomicBool::new(false);
+    let number = plan.next.fetch_add(1, Ordering::SeqCst);
     let requests = async {
         let mut bytes = vec![0; 64 * 1024];
         loop {
@@ -155,7 +174,7 @@ async fn forward(client: TcpStream, server: TcpStream, plan: &Plan) {
             if count == 0 {
                 return;
             }
-            plan.thawed().await;
+            plan.thawed(number).await;
             let commits = bytes[..count].ends_with(COMMIT);
             match if commits { plan.take() } else { Cut::Nowhere } {
                 Cut::Nowhere => {}
@@ -186,7 +205,7 @@ async fn forward(client: TcpStream, server: TcpStream, plan: &Plan) {
             if count == 0 && silenced.load(Ordering::SeqCst) {
                 std::future::pending::<()>().await;
             }
-            plan.thawed().await;
+            plan.thawed(number).await;
             if count == 0 {
                 return;
             }

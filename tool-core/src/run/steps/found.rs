@@ -146,9 +146,12 @@ impl<'t> Found<'t, Prepared> {
         progress: Progress,
     ) -> Result<Self, Left<Prepared>> {
         let since = env::monotonic();
-        let Some((at, def)) = toolset.find(&call.name) else {
-            let error = toolset.unknown(&cx.redactor().redact(&call.name));
-            return Err(Left::early(call, error));
+        let (at, def) = match toolset.dispatch(&call.name) {
+            Ok(found) => found,
+            Err(layer) => {
+                let error = toolset.uncallable(&cx.redactor().redact(&call.name), layer);
+                return Err(Left::early(call, error));
+            }
         };
         Ok(Self {
             toolset,
@@ -172,7 +175,7 @@ impl<'t> Found<'t, Prepared> {
         let since = env::monotonic();
         let call = ToolCall::new("", T::NAME, arguments.unwrap_or_default());
         match toolset.find_typed::<T>() {
-            Some((at, def)) => Ok(Self {
+            Ok((at, def)) => Ok(Self {
                 toolset,
                 at,
                 def,
@@ -183,7 +186,7 @@ impl<'t> Found<'t, Prepared> {
                     since,
                 },
             }),
-            None => Err(Left::early(call, toolset.unknown(T::NAME))),
+            Err(layer) => Err(Left::early(call, toolset.uncallable(T::NAME, layer))),
         }
     }
 }
@@ -213,7 +216,7 @@ impl<'t> Found<'t, Flight> {
             }),
             other => {
                 let layer = other.err().flatten();
-                let error = toolset.unknown(&cx.redactor().redact(&arrived.call.name));
+                let error = toolset.uncallable(&cx.redactor().redact(&arrived.call.name), layer);
                 Err(Left::at_gate(arrived, error, layer))
             }
         }

@@ -1,0 +1,166 @@
+//! Changes of switches that other processes notice.
+
+use std::time::{Duration, Instant};
+
+use test_support::Ran;
+use test_support::postgres::server;
+use tokio::time::timeout;
+use tool_store::suite::records::at;
+use tool_store::*;
+
+use crate::database::Database;
+use crate::proxy::Proxy;
+
+fn kill(tool: &str) -> Switch {
+    Switch {
+        key: SwitchKey {
+            workspace: None,
+            kind: SwitchKind::Kill,
+            tool: tool.to_owned(),
+            source: String::new(),
+        },
+        on: true,
+        by: "olga".to_owned(),
+        reason: None,
+        at: at(100),
+    }
+}
+
+/// Waits until a store reports that its version is later, and returns how long that took. Fails after `patience`.
+async fn noticed(store: &PostgresStore, version: u64, patience: Duration) -> Option<Duration> {
+    let began = Instant::now();
+    let changed = timeout(patience, store.changed(version)).await;
+    changed.ok().map(|changed| {
+        changed.unwrap();
+        began.elapsed()
+    })
+}
+
+/// Sets a switch in one process, and returns how long another one took to notice it.
+async fn time_to_notice(
+    one: &PostgresStore,
+    other: &PostgresStore,
+    tool: &str,
+) -> Option<Duration> {
+    let version = other.version().await.unwrap();
+    let ((), noticed) = futures::join!(
+        async {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            one.set(kill(tool)).await.unwrap();
+        },
+        noticed(other, version, Duration::from_secs(1))
+    );
+    // The version that is read after the notification is the new one.
+    assert!(other.version().await.unwrap() > version);
+    noticed
+}
+
+/// Waits until the listener of a store works.
+async fn listens(one: &PostgresStore, other: &PostgresStore) {
+    for round in 0..60 {
+        if time_to_notice(one, other, &format!("warm up {round}"))
+            .await
+            .is_some()
+        {
+            return;
+        }
+    }
+    panic!("no notification arrives");
+}
+
+// A switch that one process sets is noticed by another one within a second.
+pub(crate) async fn change_reaches_another_process_by_notification() -> Ran {
+    let database = Database::create().await?;
+    let one = database.options().open().await.unwrap();
+    let other = database.options().open().await.unwrap();
+    listens(&one, &other).await;
+    for round in 0..10 {
+        let took = time_to_notice(&one, &other, &format!("tool {round}")).await;
+        let took = took.expect("the change is noticed within a second");
+        assert!(took < Duration::from_millis(900), "{took:?}");
+    }
+    // A process that knows the latest version waits.
+    let version = other.version().await.unwrap();
+    assert_eq!(
+        noticed(&other, version, Duration::from_millis(300)).await,
+        None
+    );
+    Ok(())
+}
+
+// A change between the read of a version and the wait for a later one is not missed.
+pub(crate) async fn waiting_for_a_change_misses_none() -> Ran {
+    let database = Database::create().await?;
+    let one = database.options().open().await.unwrap();
+    let other = database.options().open().await.unwrap();
+    listens(&one, &other).await;
+    let version = other.version().await.unwrap();
+    one.set(kill("early")).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(
+        noticed(&other, version, Duration::from_secs(1))
+            .await
+            .is_some()
+    );
+    Ok(())
+}
+
+// Without a listener, nothing is noticed early, and a poll reads every change.
+pub(crate) async fn change_is_noticed_by_polling_without_notifications() -> Ran {
+    let database = Database::create().await?;
+    let one = database.options().open().await.unwrap();
+    let options = database.options().migrator(&database.url).unwrap();
+    let other = options.unprepared(true).open().await.unwrap();
+    let version = other.version().await.unwrap();
+    one.set(kill("send")).await.unwrap();
+    assert_eq!(
+        noticed(&other, version, Duration::from_millis(500)).await,
+        None
+    );
+    assert!(other.version().await.unwrap() > version);
+    assert_eq!(other.in_force().await.unwrap(), [kill("send")]);
+    Ok(())
+}
+
+/// Two stores; the listener of the second one leads through a proxy.
+async fn listening_through_proxy(database: &Database) -> (Proxy, PostgresStore, PostgresStore) {
+    let proxy = Proxy::start(server().unwrap().address()).await;
+    let one = database.options().open().await.unwrap();
+    let options = database
+        .options()
+        .listener(&proxy.url(&database.url))
+        .unwrap();
+    let other = options.open().await.unwrap();
+    listens(&one, &other).await;
+    (proxy, one, other)
+}
+
+pub(crate) async fn listener_that_lost_its_connection_connects_again() -> Ran {
+    let database = Database::create().await?;
+    let (proxy, one, other) = listening_through_proxy(&database).await;
+    for _ in 0..3 {
+        let before = proxy.connections();
+        proxy.end_all();
+        listens(&one, &other).await;
+        assert!(proxy.connections() > before);
+    }
+    Ok(())
+}
+
+// A connection whose other side is gone without a word is replaced. Meanwhile, a poll reads every change.
+pub(crate) async fn listener_with_a_half_open_connection_connects_again() -> Ran {
+    let database = Database::create().await?;
+    let (proxy, one, other) = listening_through_proxy(&database).await;
+    let before = proxy.connections();
+    proxy.half_open();
+    assert_eq!(time_to_notice(&one, &other, "silent").await, None);
+    let began = Instant::now();
+    listens(&one, &other).await;
+    assert!(proxy.connections() > before);
+    assert!(
+        began.elapsed() < Duration::from_secs(15),
+        "{:?}",
+        began.elapsed()
+    );
+    Ok(())
+}
