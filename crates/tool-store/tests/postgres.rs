@@ -18,6 +18,7 @@ mod tests {
     pub(crate) mod changes;
     pub(crate) mod clocks;
     pub(crate) mod commit;
+    pub(crate) mod crash;
     pub(crate) mod database;
     pub(crate) mod pooler;
     pub(crate) mod processes;
@@ -25,7 +26,7 @@ mod tests {
     pub(crate) mod start;
 }
 #[cfg(unix)]
-use tests::{changes, clocks, commit, database, pooler, processes, proxy, start};
+use tests::{changes, clocks, commit, crash, database, pooler, processes, proxy, start};
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
@@ -55,6 +56,8 @@ fn main() -> std::process::ExitCode {
         commit::outcome_is_unknown_if_the_server_cannot_be_asked,
         commit::silent_network_fails_calls_in_time,
         commit::store_works_again_after_the_server_was_away,
+        crash::dropped_caller_leaves_the_store_consistent,
+        crash::killed_processes_leave_the_store_consistent,
         pooler::store_works_behind_a_pooler_in_transaction_mode,
         start::database_of_a_later_version_is_not_changed,
         start::four_processes_start_on_an_empty_database,

@@ -27,6 +27,7 @@ pub(crate) fn run_child() -> ExitCode {
         let store = PostgresOptions::new(&url).unwrap().open().await.unwrap();
         match job.as_str() {
             "open" => say("opened"),
+            "work" => crate::crash::work(&store, &url).await,
             job => panic!("no job `{job}`"),
         }
         drop(store);
@@ -36,7 +37,7 @@ pub(crate) fn run_child() -> ExitCode {
 }
 
 /// Prints one line for the parent.
-fn say(words: &str) {
+pub(crate) fn say(words: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{words}").unwrap();
     out.flush().unwrap();
@@ -65,6 +66,15 @@ impl Worker {
 
     pub(crate) fn go(&mut self) {
         self.child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    }
+
+    /// Kills the process, and returns the lines that it printed before. Fails if it had ended by itself.
+    pub(crate) fn kill(mut self) -> Vec<String> {
+        self.child.kill().unwrap();
+        let status = self.child.wait().unwrap();
+        let lines: Vec<String> = self.lines.collect();
+        assert!(status.code().is_none(), "it ended by itself: {lines:?}");
+        lines
     }
 
     /// The lines that the child printed until it ended successfully.
