@@ -1,4 +1,5 @@
-//! The state of hosts that run tools for language models: the traits of the stores, a store in memory, and one on SQLite.
+//! The state of hosts that run tools for language models: the traits of the stores, a store in memory, one on SQLite, and
+//! one on PostgreSQL.
 //!
 //! ```
 //! use tool_store::SqliteStore;
@@ -24,7 +25,8 @@
 //! | feature | adds |
 //! |---|---|
 //! | `host` | the records of a gate: approvals, effects, audit rows, runs and switches. A store needs it, and the other features enable it |
-//! | `sqlite` | `SqliteStore` |
+//! | `sqlite` | `SqliteStore`: one file, for the processes of one host |
+//! | `postgres` | `PostgresStore`: one database, for many hosts |
 //! | `suite` | the module `suite`: the tests that a store must pass |
 //!
 //! No feature is on by default: a crate of tools needs none of them.
@@ -43,12 +45,13 @@
 //!
 //! [`Maintenance`] covers erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
 //!
-//! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data, and `SqliteStore` for all other hosts. To write
-//! a store of your own, implement the traits and run the tests of the module `suite` on it.
+//! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data, and `SqliteStore` and `PostgresStore` for all other
+//! hosts. To write a store of your own, implement the traits and run the tests of the module `suite` on it.
 //!
 //! Each method is one transaction: it happens completely or not at all, even among many tasks and, if
 //! [`is_durable`](ApprovalStore::is_durable), among many processes. The caller passes in the time, so that a store has no clock of its
-//! own and a test needs none.
+//! own and a test needs none. `PostgresStore` reads a deadline as a time span from the moment of the call, which it measures by the database's clock,
+//! because the clocks of many hosts differ.
 //!
 //! A record belongs to one workspace, and every method takes the part of the store in which it acts: a [`Workspace`], a [`ThreadId`] or a
 //! [`CallKey`], which contain their workspace, or a [`Scope`].
@@ -74,6 +77,9 @@ pub mod store;
 #[cfg(feature = "suite")]
 pub mod suite;
 
+#[cfg(all(feature = "postgres", feature = "suite"))]
+#[doc(hidden)]
+pub use postgres::statements as postgres_statements;
 #[cfg(feature = "postgres")]
 pub use postgres::{ConnectError, PostgresClock, PostgresOptions, PostgresStore, UnknownOutcome};
 #[cfg(feature = "sqlite")]

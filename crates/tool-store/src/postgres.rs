@@ -14,6 +14,8 @@ mod listen;
 mod maintenance;
 mod run;
 mod spill;
+#[cfg(feature = "suite")]
+mod statements;
 mod switch;
 mod text;
 mod thread;
@@ -23,12 +25,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::env;
-use crate::store::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
+use crate::store::{CallKey, Scope, StoreError, StoreFuture, Timestamp, Workspace};
 use sqlx::postgres::PgPool;
 use sqlx::{Postgres, QueryBuilder};
 
 pub use change::UnknownOutcome;
 pub use open::{ConnectError, PostgresClock, PostgresOptions};
+#[cfg(feature = "suite")]
+pub use statements::statements;
 
 /// Implements the store traits on one PostgreSQL database, for many processes on many hosts.
 ///
@@ -191,37 +195,102 @@ fn narrow_to_scope(query: &mut QueryBuilder<Postgres>, scope: Scope<'_>) {
     narrow(query, "workspace", scope.workspace().map(Workspace::as_str));
 }
 
+/// A column of the order of a list.
+#[derive(Clone, Copy)]
+struct Column<'a> {
+    name: &'a str,
+    /// The value that the query's condition gives the column in every row. Such a column is not part of the order: PostgreSQL finds the place of a
+    /// cursor in an index only by the columns that follow the fixed ones.
+    fixed: Option<&'a str>,
+}
+
+impl<'a> Column<'a> {
+    fn new(name: &'a str, fixed: Option<&'a str>) -> Self {
+        Self { name, fixed }
+    }
+}
+
+/// A value of a cursor.
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    Number(i64),
+    Text(&'a str),
+}
+
 /// Orders a query that ends in a condition, and cuts it to one page: the rows after the last one of the previous page.
-fn page<const N: usize>(
+fn page(
     query: &mut QueryBuilder<Postgres>,
-    columns: [&str; N],
+    columns: &[Column<'_>],
     newest_first: bool,
-    after: Option<(Timestamp, [&str; N])>,
+    after: Option<&[Value<'_>]>,
     limit: Option<u32>,
 ) {
-    let (compare, order) = if newest_first {
-        ("<", " DESC")
-    } else {
-        (">", "")
-    };
-    if let Some((at, values)) = after {
+    if let Some(values) = after {
+        let mut is_strict = true;
+        let mut compared = Vec::new();
+        for (column, value) in columns.iter().zip(values) {
+            let (Some(fixed), Value::Text(text)) = (column.fixed, value) else {
+                compared.push((column.name, *value));
+                continue;
+            };
+            // A cursor of other rows lies before or after all rows that equal it so far.
+            if fixed != *text {
+                is_strict = (fixed > *text) == newest_first;
+                break;
+            }
+        }
+        let compare = match (newest_first, is_strict) {
+            (true, true) => "<",
+            (true, false) => "<=",
+            (false, true) => ">",
+            (false, false) => ">=",
+        };
+        let names: Vec<&str> = compared.iter().map(|(name, _)| *name).collect();
         // A row comparison, which PostgreSQL answers from an index.
-        query.push(format_args!(" AND ({}) {compare} (", columns.join(", ")));
-        query.push_bind(at.as_millis());
-        for value in &values[1..] {
-            query.push(", ").push_bind((*value).to_owned());
+        query.push(format_args!(" AND ({}) {compare} (", names.join(", ")));
+        let mut list = query.separated(", ");
+        for (_, value) in compared {
+            match value {
+                Value::Number(number) => list.push_bind(number),
+                Value::Text(text) => list.push_bind(text.to_owned()),
+            };
         }
         query.push(")");
     }
-    for (column, word) in columns
-        .into_iter()
-        .zip([" ORDER BY "].into_iter().chain(std::iter::repeat(", ")))
-    {
-        query.push(format_args!("{word}{column}{order}"));
-    }
+    let order = if newest_first { " DESC" } else { "" };
+    let columns = columns.iter().filter(|column| column.fixed.is_none());
+    let columns: Vec<String> = columns
+        .map(|column| format!("{}{order}", column.name))
+        .collect();
+    query.push(format_args!(" ORDER BY {}", columns.join(", ")));
     if let Some(limit) = limit {
         query.push(" LIMIT ").push_bind(i64::from(limit));
     }
+}
+
+/// [`page`] for rows with the key of a call, ordered by a time, the workspace and the key.
+fn page_by_key(
+    query: &mut QueryBuilder<Postgres>,
+    time: &str,
+    scope: Scope<'_>,
+    newest_first: bool,
+    after: Option<&(Timestamp, CallKey)>,
+    limit: Option<u32>,
+) {
+    let columns = [
+        Column::new(time, None),
+        Column::new("workspace", scope.workspace().map(Workspace::as_str)),
+        Column::new("key", None),
+    ];
+    let after = after.map(|(at, key)| {
+        [
+            Value::Number(at.as_millis()),
+            Value::Text(key.workspace().as_str()),
+            Value::Text(key.as_str()),
+        ]
+    });
+    let after = after.as_ref().map(<[_; 3]>::as_slice);
+    page(query, &columns, newest_first, after, limit);
 }
 
 /// Narrows a query that ends in a condition to rows whose column has the wanted value, if one is wanted.

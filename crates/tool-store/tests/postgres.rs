@@ -20,13 +20,14 @@ mod tests {
     pub(crate) mod commit;
     pub(crate) mod crash;
     pub(crate) mod database;
+    pub(crate) mod plans;
     pub(crate) mod pooler;
     pub(crate) mod processes;
     pub(crate) mod proxy;
     pub(crate) mod start;
 }
 #[cfg(unix)]
-use tests::{changes, clocks, commit, crash, database, pooler, processes, proxy, start};
+use tests::{changes, clocks, commit, crash, database, plans, pooler, processes, proxy, start};
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
@@ -37,34 +38,35 @@ fn main() -> std::process::ExitCode {
         return processes::run_child();
     }
     let mut suite = test_support::suite![
-        changes::change_is_noticed_by_polling_without_notifications,
-        changes::change_reaches_another_process_by_notification,
-        changes::listener_that_lost_its_connection_connects_again,
-        changes::listener_with_a_half_open_connection_connects_again,
-        changes::waiting_for_a_change_misses_none,
-        clocks::approvals_expire_by_the_database,
-        clocks::effect_leases_follow_the_database,
-        clocks::expired_effect_leases_are_noticed_by_every_host,
-        clocks::renewed_effect_lease_counts_from_its_renewal,
-        clocks::run_leases_follow_the_database,
-        clocks::spilled_outputs_expire_by_the_database,
-        commit::commit_that_did_not_arrive_is_repeated,
-        commit::commit_without_an_answer_is_found_to_be_made,
-        commit::deadlocks_are_resolved_by_repeating,
-        commit::idle_connections_that_were_closed_are_replaced,
-        commit::lost_connections_are_replaced_a_bounded_number_of_times,
-        commit::outcome_is_unknown_if_the_server_cannot_be_asked,
-        commit::silent_network_fails_calls_in_time,
-        commit::store_works_again_after_the_server_was_away,
-        crash::dropped_caller_leaves_the_store_consistent,
-        crash::killed_processes_leave_the_store_consistent,
-        pooler::store_works_behind_a_pooler_in_transaction_mode,
-        start::database_of_a_later_version_is_not_changed,
-        start::four_processes_start_on_an_empty_database,
-        start::migrator_may_have_more_rights_than_the_store,
-        start::password_is_in_no_error,
-        start::tables_of_the_host_are_left_alone,
-        start::unreachable_server_is_named_in_the_error,
+        changes::change_is_noticed_by_polling_without_notifications_case,
+        changes::change_reaches_another_process_by_notification_case,
+        changes::listener_that_lost_its_connection_connects_again_case,
+        changes::listener_with_a_half_open_connection_connects_again_case,
+        changes::waiting_for_a_change_misses_none_case,
+        clocks::approvals_expire_by_the_database_case,
+        clocks::effect_leases_follow_the_database_case,
+        clocks::expired_effect_leases_are_noticed_by_every_host_case,
+        clocks::renewed_effect_lease_counts_from_its_renewal_case,
+        clocks::run_leases_follow_the_database_case,
+        clocks::spilled_outputs_expire_by_the_database_case,
+        commit::commit_that_did_not_arrive_is_repeated_case,
+        commit::commit_without_an_answer_is_found_to_be_made_case,
+        commit::deadlocks_are_resolved_by_repeating_case,
+        commit::idle_connections_that_were_closed_are_replaced_case,
+        commit::lost_connections_are_replaced_a_bounded_number_of_times_case,
+        commit::outcome_is_unknown_if_the_server_cannot_be_asked_case,
+        commit::silent_network_fails_calls_in_time_case,
+        commit::store_works_again_after_the_server_was_away_case,
+        crash::dropped_caller_leaves_the_store_consistent_case,
+        crash::killed_processes_leave_the_store_consistent_case,
+        plans::every_list_and_filter_uses_its_index_case,
+        pooler::store_works_behind_a_pooler_in_transaction_mode_case,
+        start::database_of_a_later_version_is_not_changed_case,
+        start::four_processes_start_on_an_empty_database_case,
+        start::migrator_may_have_more_rights_than_the_store_case,
+        start::password_is_in_no_error_case,
+        start::tables_of_the_host_are_left_alone_case,
+        start::unreachable_server_is_named_in_the_error_case,
     ];
     let cases = conformance_cases!(
         Opener::new(

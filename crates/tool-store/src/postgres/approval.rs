@@ -10,7 +10,7 @@ use sqlx::{Postgres, QueryBuilder};
 use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::text::storable;
-use super::{Fault, NOW, PostgresStore, narrow, narrow_to_scope, page, step};
+use super::{Column, Fault, NOW, PostgresStore, Value, narrow, narrow_to_scope, page, step};
 
 macro_rules! columns {
     () => {
@@ -149,10 +149,11 @@ fn narrow_to(query: &mut QueryBuilder<Postgres>, filter: &ApprovalFilter) {
     narrow(query, "thread", filter.thread.as_deref());
     narrow(query, "status", filter.status.map(ApprovalStatus::as_str));
     narrow(query, "kind", filter.kind.map(ApprovalKind::as_str));
+    let columns = [Column::new("created", None), Column::new("id", None)];
     let after = filter.after.as_ref();
-    let after = after.map(|(at, id)| (*at, ["", id.as_str()]));
-    let order = ["created", "id"];
-    page(query, order, filter.newest_first, after, filter.limit);
+    let after = after.map(|(at, id)| [Value::Number(at.as_millis()), Value::Text(id)]);
+    let after = after.as_ref().map(<[_; 2]>::as_slice);
+    page(query, &columns, filter.newest_first, after, filter.limit);
 }
 
 async fn open(db: &mut Change<'_>, request: &ApprovalRequest, lapses: i64) -> Result<(), Fault> {

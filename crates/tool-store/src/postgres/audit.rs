@@ -10,7 +10,7 @@ use sqlx::{Postgres, QueryBuilder};
 use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::text::storable;
-use super::{Fault, PostgresStore, narrow, narrow_to_scope, page, step};
+use super::{Fault, PostgresStore, narrow, narrow_to_scope, page_by_key, step};
 
 macro_rules! columns {
     () => {
@@ -69,10 +69,15 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Po
         // The condition of the partial index on outcomes.
         query.push(" AND outcome <> 'ok'");
     }
-    let after = filter.after.as_ref();
-    let after = after.map(|(at, key)| (*at, ["", key.workspace().as_str(), key.as_str()]));
-    let order = ["started", "workspace", "key"];
-    page(&mut query, order, filter.newest_first, after, filter.limit);
+    let (newest_first, after) = (filter.newest_first, filter.after.as_ref());
+    page_by_key(
+        &mut query,
+        "started",
+        scope,
+        newest_first,
+        after,
+        filter.limit,
+    );
     query
 }
 

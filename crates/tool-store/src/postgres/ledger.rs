@@ -10,7 +10,7 @@ use sqlx::{Postgres, QueryBuilder};
 use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::text::storable;
-use super::{Fault, NOW, PostgresStore, audit, narrow, narrow_to_scope, page, step};
+use super::{Fault, NOW, PostgresStore, audit, narrow, narrow_to_scope, page_by_key, step};
 use crate::digest::sha256;
 
 macro_rules! columns {
@@ -60,10 +60,8 @@ pub(super) fn listing(scope: Scope<'_>, filter: &EffectFilter) -> QueryBuilder<P
     narrow(&mut query, "tool", filter.tool.as_deref());
     narrow(&mut query, "principal", filter.principal.as_deref());
     narrow(&mut query, "thread", filter.thread.as_deref());
-    let after = filter.after.as_ref();
-    let after = after.map(|(at, key)| (*at, ["", key.workspace().as_str(), key.as_str()]));
-    let order = ["at", "workspace", "key"];
-    page(&mut query, order, filter.newest_first, after, filter.limit);
+    let (newest_first, after) = (filter.newest_first, filter.after.as_ref());
+    page_by_key(&mut query, "at", scope, newest_first, after, filter.limit);
     query
 }
 
@@ -112,7 +110,10 @@ macro_rules! find {
         concat!(
             "SELECT ",
             columns!(),
-            " FROM tool_store.effect WHERE workspace = $1 AND (key = $2 OR earlier = $2) ORDER BY key <> $2, at, key LIMIT 1"
+            // Two look-ups instead of `OR`, for which a plan may read all effects of the workspace.
+            " FROM tool_store.effect WHERE workspace = $1 AND key = coalesce( \
+             (SELECT own.key FROM tool_store.effect own WHERE own.workspace = $1 AND own.key = $2), \
+             (SELECT old.key FROM tool_store.effect old WHERE old.workspace = $1 AND old.earlier = $2 ORDER BY old.at, old.key LIMIT 1))"
         )
     };
 }

@@ -2,14 +2,14 @@
 
 use crate::store::{
     Journal, NewRun, RunBegun, RunCause, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
-    RunStop, RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Usage,
+    RunStop, RunStore, Scope, StoreError, StoreFuture, ThreadId, Timestamp, Usage, Workspace,
 };
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder};
 
 use super::change::{Change, change, fetch};
 use super::columns::Columns;
-use super::{Fault, PostgresStore, narrow, narrow_to_scope, step, stored};
+use super::{Column, Fault, PostgresStore, Value, narrow, narrow_to_scope, page, step, stored};
 
 macro_rules! columns {
     () => {
@@ -51,20 +51,22 @@ pub(super) fn listing(scope: Scope<'_>, filter: &RunFilter) -> QueryBuilder<Post
     narrow_to_scope(&mut query, scope);
     narrow(&mut query, "conversation", filter.conversation.as_deref());
     narrow(&mut query, "state", filter.state.map(RunState::as_str));
-    if let Some(last) = &filter.after {
-        let thread = last.id.thread();
-        query.push(" AND (started, workspace, conversation, number) < (");
-        query.push_bind(last.started.as_millis()).push(", ");
-        query.push_bind(thread.workspace().as_str().to_owned());
-        query.push(", ");
-        query.push_bind(thread.conversation().to_owned());
-        query.push(", ");
-        query.push_bind(stored(last.id.number())).push(")");
-    }
-    query.push(" ORDER BY started DESC, workspace DESC, conversation DESC, number DESC");
-    if let Some(limit) = filter.limit {
-        query.push(" LIMIT ").push_bind(i64::from(limit));
-    }
+    let columns = [
+        Column::new("started", None),
+        Column::new("workspace", scope.workspace().map(Workspace::as_str)),
+        Column::new("conversation", filter.conversation.as_deref()),
+        Column::new("number", None),
+    ];
+    let after = filter.after.as_ref().map(|last| {
+        [
+            Value::Number(last.started.as_millis()),
+            Value::Text(last.id.workspace().as_str()),
+            Value::Text(last.id.thread().conversation()),
+            Value::Number(stored(last.id.number())),
+        ]
+    });
+    let after = after.as_ref().map(<[_; 4]>::as_slice);
+    page(&mut query, &columns, true, after, filter.limit);
     query
 }
 

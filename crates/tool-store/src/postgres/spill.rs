@@ -20,7 +20,7 @@ pub(super) fn expiry(scope: Scope<'_>, now: i64) -> QueryBuilder<Postgres> {
     );
     query.push_bind(now);
     narrow_to_scope(&mut query, scope);
-    query.push(" ORDER BY handle FOR UPDATE SKIP LOCKED))");
+    query.push(" FOR UPDATE SKIP LOCKED))");
     query
 }
 

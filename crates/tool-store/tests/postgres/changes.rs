@@ -69,7 +69,7 @@ async fn listens(one: &PostgresStore, other: &PostgresStore) {
 }
 
 // A switch that one process sets is noticed by another one within a second.
-pub(crate) async fn change_reaches_another_process_by_notification() -> Ran {
+pub(crate) async fn change_reaches_another_process_by_notification_case() -> Ran {
     let database = Database::create().await?;
     let one = database.options().open().await.unwrap();
     let other = database.options().open().await.unwrap();
@@ -89,7 +89,7 @@ pub(crate) async fn change_reaches_another_process_by_notification() -> Ran {
 }
 
 // A change between the read of a version and the wait for a later one is not missed.
-pub(crate) async fn waiting_for_a_change_misses_none() -> Ran {
+pub(crate) async fn waiting_for_a_change_misses_none_case() -> Ran {
     let database = Database::create().await?;
     let one = database.options().open().await.unwrap();
     let other = database.options().open().await.unwrap();
@@ -106,7 +106,7 @@ pub(crate) async fn waiting_for_a_change_misses_none() -> Ran {
 }
 
 // Without a listener, nothing is noticed early, and a poll reads every change.
-pub(crate) async fn change_is_noticed_by_polling_without_notifications() -> Ran {
+pub(crate) async fn change_is_noticed_by_polling_without_notifications_case() -> Ran {
     let database = Database::create().await?;
     let one = database.options().open().await.unwrap();
     let options = database.options().migrator(&database.url).unwrap();
@@ -135,7 +135,7 @@ async fn listening_through_proxy(database: &Database) -> (Proxy, PostgresStore, 
     (proxy, one, other)
 }
 
-pub(crate) async fn listener_that_lost_its_connection_connects_again() -> Ran {
+pub(crate) async fn listener_that_lost_its_connection_connects_again_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, one, other) = listening_through_proxy(&database).await;
     for _ in 0..3 {
@@ -148,7 +148,7 @@ pub(crate) async fn listener_that_lost_its_connection_connects_again() -> Ran {
 }
 
 // A connection whose other side is gone without a word is replaced. Meanwhile, a poll reads every change.
-pub(crate) async fn listener_with_a_half_open_connection_connects_again() -> Ran {
+pub(crate) async fn listener_with_a_half_open_connection_connects_again_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, one, other) = listening_through_proxy(&database).await;
     let before = proxy.connections();

@@ -105,8 +105,8 @@ fn begin_at(host: &Host, owner: &str, millis: u64) -> Intent {
     }
 }
 
-// The lease of an effect lasts as long as its owner asked for, whatever the clocks of the hosts show.
-pub(crate) async fn effect_leases_follow_the_database() -> Ran {
+// M6: the lease of an effect lasts as long as its owner asked for, whatever the clocks of the hosts show.
+pub(crate) async fn effect_leases_follow_the_database_case() -> Ran {
     let k = key("k");
     for slow_first in [true, false] {
         let (one, other) = hosts(slow_first).await?;
@@ -146,8 +146,8 @@ pub(crate) async fn effect_leases_follow_the_database() -> Ran {
     Ok(())
 }
 
-// A lease that has expired is expired for every host.
-pub(crate) async fn expired_effect_leases_are_noticed_by_every_host() -> Ran {
+// M6: a lease that has expired is expired for every host.
+pub(crate) async fn expired_effect_leases_are_noticed_by_every_host_case() -> Ran {
     let k = key("k");
     for slow_first in [true, false] {
         let (one, other) = hosts(slow_first).await?;
@@ -170,7 +170,7 @@ pub(crate) async fn expired_effect_leases_are_noticed_by_every_host() -> Ran {
 }
 
 // A renewed lease counts from its renewal.
-pub(crate) async fn renewed_effect_lease_counts_from_its_renewal() -> Ran {
+pub(crate) async fn renewed_effect_lease_counts_from_its_renewal_case() -> Ran {
     let k = key("k");
     let (one, other) = hosts(true).await?;
     let begun = one.store.begin(begin_at(&one, "run-1", 300), None);
@@ -199,7 +199,7 @@ fn run_at(host: &Host, owner: &str, millis: u64) -> NewRun {
 }
 
 // The lease of a run follows the database, too.
-pub(crate) async fn run_leases_follow_the_database() -> Ran {
+pub(crate) async fn run_leases_follow_the_database_case() -> Ran {
     for slow_first in [true, false] {
         let (one, other) = hosts(slow_first).await?;
         let begun = one.store.begin_run(run_at(&one, "one", 60_000));
@@ -243,8 +243,8 @@ pub(crate) async fn run_leases_follow_the_database() -> Ran {
     Ok(())
 }
 
-// An approval can be answered and used until its time has passed by the database's clock, and its deadline is read back as it was written.
-pub(crate) async fn approvals_expire_by_the_database() -> Ran {
+// M5: an approval can be answered and used until its time has passed by the database's clock, and its deadline is read back as it was written.
+pub(crate) async fn approvals_expire_by_the_database_case() -> Ran {
     for slow_first in [true, false] {
         let (one, other) = hosts(slow_first).await?;
         let open = |id: &str, millis: u64| ApprovalRequest {
@@ -284,8 +284,8 @@ pub(crate) async fn approvals_expire_by_the_database() -> Ran {
     Ok(())
 }
 
-// A spilled output can be read until its time has passed by the database's clock.
-pub(crate) async fn spilled_outputs_expire_by_the_database() -> Ran {
+// M17: a spilled output can be read until its time has passed by the database's clock.
+pub(crate) async fn spilled_outputs_expire_by_the_database_case() -> Ran {
     for slow_first in [true, false] {
         let (one, other) = hosts(slow_first).await?;
         for (handle, millis) in [("long", 60_000), ("short", 300)] {

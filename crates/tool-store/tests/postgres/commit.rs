@@ -32,8 +32,8 @@ async fn messages(store: &PostgresStore) -> usize {
     messages.unwrap().len()
 }
 
-// A commit whose answer is lost is not repeated: the server says that it was made.
-pub(crate) async fn commit_without_an_answer_is_found_to_be_made() -> Ran {
+// M6: a commit whose answer is lost is not repeated: the server says that it was made.
+pub(crate) async fn commit_without_an_answer_is_found_to_be_made_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
     for (round, cut) in [(1, Cut::AfterCommit), (2, Cut::SilentAfterCommit)] {
@@ -52,8 +52,8 @@ pub(crate) async fn commit_without_an_answer_is_found_to_be_made() -> Ran {
     Ok(())
 }
 
-// A commit that the server never got is repeated, and made once.
-pub(crate) async fn commit_that_did_not_arrive_is_repeated() -> Ran {
+// M6: a commit that the server never got is repeated, and made once.
+pub(crate) async fn commit_that_did_not_arrive_is_repeated_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
     for (round, cut) in [(1, Cut::BeforeCommit), (2, Cut::SilentBeforeCommit)] {
@@ -66,7 +66,7 @@ pub(crate) async fn commit_that_did_not_arrive_is_repeated() -> Ran {
 }
 
 // Where every commit is lost, the change fails after a few attempts, and nothing is stored.
-pub(crate) async fn lost_connections_are_replaced_a_bounded_number_of_times() -> Ran {
+pub(crate) async fn lost_connections_are_replaced_a_bounded_number_of_times_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
     proxy.cut(Cut::BeforeCommit, u32::MAX);
@@ -80,8 +80,8 @@ pub(crate) async fn lost_connections_are_replaced_a_bounded_number_of_times() ->
     Ok(())
 }
 
-// The outcome is unknown only if the server cannot be asked. The error says so, and names the transaction.
-pub(crate) async fn outcome_is_unknown_if_the_server_cannot_be_asked() -> Ran {
+// M6: the outcome is unknown only if the server cannot be asked. The error says so, and names the transaction.
+pub(crate) async fn outcome_is_unknown_if_the_server_cannot_be_asked_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 1).await;
     assert_eq!(store.append(hello()).await.unwrap(), 1);
@@ -99,7 +99,7 @@ pub(crate) async fn outcome_is_unknown_if_the_server_cannot_be_asked() -> Ran {
 }
 
 // Idle connections that the server has closed are replaced without an error.
-pub(crate) async fn idle_connections_that_were_closed_are_replaced() -> Ran {
+pub(crate) async fn idle_connections_that_were_closed_are_replaced_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
     for round in 1..4 {
@@ -116,7 +116,7 @@ pub(crate) async fn idle_connections_that_were_closed_are_replaced() -> Ran {
 }
 
 // A server that is gone for seconds fails the calls of that time, and no later call.
-pub(crate) async fn store_works_again_after_the_server_was_away() -> Ran {
+pub(crate) async fn store_works_again_after_the_server_was_away_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
     assert_eq!(store.append(hello()).await.unwrap(), 1);
@@ -135,7 +135,7 @@ pub(crate) async fn store_works_again_after_the_server_was_away() -> Ran {
 }
 
 // A network that stops forwarding fails calls after the patience of the store, and later calls work.
-pub(crate) async fn silent_network_fails_calls_in_time() -> Ran {
+pub(crate) async fn silent_network_fails_calls_in_time_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
     assert_eq!(store.append(hello()).await.unwrap(), 1);
@@ -149,7 +149,7 @@ pub(crate) async fn silent_network_fails_calls_in_time() -> Ran {
 }
 
 // Two transactions that wait for each other: the server ends one of them, and the store repeats it.
-pub(crate) async fn deadlocks_are_resolved_by_repeating() -> Ran {
+pub(crate) async fn deadlocks_are_resolved_by_repeating_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
     let rows = |names: [&str; 2]| names.map(audit).to_vec();

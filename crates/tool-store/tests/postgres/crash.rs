@@ -192,8 +192,8 @@ async fn settle(store: &PostgresStore, database: &Database) {
     }
 }
 
-// Four processes with random kills: no effect happens twice, no confirmed row is lost, and nobody waits for each other.
-pub(crate) async fn killed_processes_leave_the_store_consistent() -> Ran {
+// M5, M6: four processes with random kills: no effect happens twice, no confirmed row is lost, and nobody waits for each other.
+pub(crate) async fn killed_processes_leave_the_store_consistent_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
     database
@@ -204,7 +204,7 @@ pub(crate) async fn killed_processes_leave_the_store_consistent() -> Ran {
         let open = ApprovalRequest {
             identity: named(&id),
             created: now(),
-            expires: now().plus(Duration::from_mins(60)),
+            expires: now().plus(Duration::from_hours(1)),
             ..request(&id)
         };
         store.open(open).await.unwrap();
@@ -338,8 +338,8 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
     assert_eq!(deadlocks, 0);
 }
 
-// A caller that is dropped midway leaves the intent with its audit row, or neither, and the store keeps working.
-pub(crate) async fn dropped_caller_leaves_the_store_consistent() -> Ran {
+// M6: a caller that is dropped midway leaves the intent with its audit row, or neither, and the store keeps working.
+pub(crate) async fn dropped_caller_leaves_the_store_consistent_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
     let mut ended = 0;

@@ -86,7 +86,7 @@ impl Pooler {
 }
 
 // A pooler in transaction mode gives each transaction of a client another connection to the server, and the store does not notice.
-pub(crate) async fn store_works_behind_a_pooler_in_transaction_mode() -> Ran {
+pub(crate) async fn store_works_behind_a_pooler_in_transaction_mode_case() -> Ran {
     let database = Database::create().await?;
     let pooler = Pooler::start()?;
     let (_, name) = database.url.rsplit_once('/').unwrap();

@@ -9,7 +9,7 @@ use crate::database::Database;
 use crate::processes::Worker;
 
 // Four processes that start at once on an empty database all succeed, whichever migrates the tables.
-pub(crate) async fn four_processes_start_on_an_empty_database() -> Ran {
+pub(crate) async fn four_processes_start_on_an_empty_database_case() -> Ran {
     for _ in 0..5 {
         let database = Database::create().await?;
         let mut workers = [(); 4].map(|()| Worker::start("open", &database.url));
@@ -21,7 +21,7 @@ pub(crate) async fn four_processes_start_on_an_empty_database() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn database_of_a_later_version_is_not_changed() -> Ran {
+pub(crate) async fn database_of_a_later_version_is_not_changed_case() -> Ran {
     let database = Database::create().await?;
     database.options().open().await.unwrap();
     database
@@ -45,7 +45,7 @@ pub(crate) async fn database_of_a_later_version_is_not_changed() -> Ran {
 }
 
 // A host may have tables and sqlx migrations of its own in the same database.
-pub(crate) async fn tables_of_the_host_are_left_alone() -> Ran {
+pub(crate) async fn tables_of_the_host_are_left_alone_case() -> Ran {
     let database = Database::create().await?;
     database
         .tamper("CREATE TABLE audit (id int); CREATE TABLE _sqlx_migrations (version bigint); INSERT INTO audit VALUES (7)")
@@ -62,7 +62,7 @@ pub(crate) async fn tables_of_the_host_are_left_alone() -> Ran {
 }
 
 // The user of the calls needs no right to create tables, if the migrator has a URL of its own.
-pub(crate) async fn migrator_may_have_more_rights_than_the_store() -> Ran {
+pub(crate) async fn migrator_may_have_more_rights_than_the_store_case() -> Ran {
     let database = Database::create().await?;
     let caller = format!("caller_{}", std::process::id());
     let mut connection = database.connect().await;
@@ -94,7 +94,7 @@ pub(crate) async fn migrator_may_have_more_rights_than_the_store() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn unreachable_server_is_named_in_the_error() -> Ran {
+pub(crate) async fn unreachable_server_is_named_in_the_error_case() -> Ran {
     let server = server()?;
     let error = PostgresStore::open(&server.url("nowhere"))
         .await
@@ -115,7 +115,7 @@ pub(crate) async fn unreachable_server_is_named_in_the_error() -> Ran {
     Ok(())
 }
 
-pub(crate) async fn password_is_in_no_error() -> Ran {
+pub(crate) async fn password_is_in_no_error_case() -> Ran {
     let mut texts = Vec::new();
     for url in [
         "postgres://user:hunter2@127.0.0.1:1/tools",

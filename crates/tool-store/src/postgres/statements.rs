@@ -1,0 +1,279 @@
+//! Statements of the store with the index that each must use, for the test of their plans.
+
+use crate::store::{
+    ApprovalFilter, ApprovalStatus, AuditFilter, CallKey, EffectFilter, EffectState, Erasure,
+    RunCursor, RunFilter, RunId, Scope, SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp,
+    Workspace,
+};
+use sqlx::{Postgres, QueryBuilder};
+
+use super::{approval, audit, ledger, maintenance, run, spill, switch};
+
+/// The name of the index that a statement must use, and its text.
+type Statement = (&'static str, String);
+
+fn add(all: &mut Vec<Statement>, index: &'static str, query: &QueryBuilder<Postgres>) {
+    all.push((index, query.sql().as_str().to_owned()));
+}
+
+/// Every list with each of its filters, as the first and as a later page, and every statement that looks for expired or old rows.
+pub fn statements() -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    let own = Workspace::new("x");
+    for newest_first in [true, false] {
+        for is_later in [true, false] {
+            audits(&mut all, &own, newest_first, is_later);
+            effects(&mut all, &own, newest_first, is_later);
+            approvals(&mut all, &own, newest_first, is_later);
+        }
+    }
+    runs(&mut all, &own);
+    switches(&mut all, &own);
+    expiry(&mut all, &own);
+    for (index, sql) in [
+        ("effect_pkey", ledger::LOCK_OWN),
+        ("effect_by_earlier", ledger::LOCK),
+        ("effect_by_earlier", ledger::FIND),
+        ("run_", run::LOCK),
+        ("run_running", run::FIND_RUNNING),
+        ("approval_pkey", approval::LOCK),
+        ("audit_by_principal", audit::ERASE),
+        ("spill_", spill::READ),
+    ] {
+        all.push((index, sql.to_owned()));
+    }
+    all
+}
+
+fn audits(all: &mut Vec<Statement>, own: &Workspace, newest_first: bool, is_later: bool) {
+    let page = AuditFilter {
+        limit: Some(10),
+        newest_first,
+        after: is_later.then(|| (Timestamp::default(), CallKey::new("x", "x"))),
+        ..AuditFilter::default()
+    };
+    let with = |set: fn(&mut AuditFilter)| {
+        let mut filter = page.clone();
+        set(&mut filter);
+        filter
+    };
+    add(all, "audit_by_time", &audit::listing(Scope::All, &page));
+    for (index, filter) in [
+        ("audit_by_workspace", page.clone()),
+        (
+            "audit_by_workspace",
+            with(|filter| filter.since = Some(Timestamp::default())),
+        ),
+        (
+            "audit_by_workspace",
+            with(|filter| filter.outcome = Some("ok".to_owned())),
+        ),
+        (
+            "audit_by_outcome",
+            with(|filter| filter.outcome = Some("failed".to_owned())),
+        ),
+        (
+            "audit_by_principal",
+            with(|filter| filter.principal = Some("x".to_owned())),
+        ),
+        (
+            "audit_by_tool",
+            with(|filter| filter.tool = Some("x".to_owned())),
+        ),
+        (
+            "audit_by_call",
+            with(|filter| filter.call = Some("x".to_owned())),
+        ),
+        (
+            "audit_by_thread",
+            with(|filter| filter.thread = Some("x".to_owned())),
+        ),
+        (
+            "audit_by_decision",
+            with(|filter| filter.decision = Some("x".to_owned())),
+        ),
+    ] {
+        add(all, index, &audit::listing(Scope::Workspace(own), &filter));
+    }
+}
+
+fn effects(all: &mut Vec<Statement>, own: &Workspace, newest_first: bool, is_later: bool) {
+    let page = EffectFilter {
+        limit: Some(10),
+        newest_first,
+        after: is_later.then(|| (Timestamp::default(), CallKey::new("x", "x"))),
+        ..EffectFilter::default()
+    };
+    let with = |set: fn(&mut EffectFilter)| {
+        let mut filter = page.clone();
+        set(&mut filter);
+        filter
+    };
+    let running = with(|filter| filter.state = Some(EffectState::Running));
+    add(all, "effect_by_time", &ledger::listing(Scope::All, &page));
+    add(
+        all,
+        "effect_by_state",
+        &ledger::listing(Scope::All, &running),
+    );
+    for (index, filter) in [
+        ("effect_by_workspace", page.clone()),
+        (
+            "effect_by_doubt",
+            with(|filter| filter.state = Some(EffectState::Ambiguous)),
+        ),
+        (
+            "effect_by_thread",
+            with(|filter| filter.thread = Some("x".to_owned())),
+        ),
+        (
+            "effect_by_principal",
+            with(|filter| filter.principal = Some("x".to_owned())),
+        ),
+    ] {
+        add(all, index, &ledger::listing(Scope::Workspace(own), &filter));
+    }
+}
+
+fn approvals(all: &mut Vec<Statement>, own: &Workspace, newest_first: bool, is_later: bool) {
+    let page = ApprovalFilter {
+        limit: Some(10),
+        newest_first,
+        after: is_later.then(|| (Timestamp::default(), "x".to_owned())),
+        ..ApprovalFilter::default()
+    };
+    let with = |set: fn(&mut ApprovalFilter)| {
+        let mut filter = page.clone();
+        set(&mut filter);
+        filter
+    };
+    add(
+        all,
+        "approval_by_time",
+        &approval::listing(Scope::All, &page),
+    );
+    for (index, filter) in [
+        ("approval_by_workspace", page.clone()),
+        (
+            "approval_by_status",
+            with(|filter| filter.status = Some(ApprovalStatus::Denied)),
+        ),
+        (
+            "approval_by_principal",
+            with(|filter| filter.principal = Some("x".to_owned())),
+        ),
+        (
+            "approval_by_assignee",
+            with(|filter| filter.assignee = Some("x".to_owned())),
+        ),
+        (
+            "approval_by_tool",
+            with(|filter| filter.tool = Some("x".to_owned())),
+        ),
+        (
+            "approval_by_key",
+            with(|filter| filter.key = Some("x".to_owned())),
+        ),
+        (
+            "approval_by_thread",
+            with(|filter| filter.thread = Some("x".to_owned())),
+        ),
+    ] {
+        add(
+            all,
+            index,
+            &approval::listing(Scope::Workspace(own), &filter),
+        );
+    }
+}
+
+fn runs(all: &mut Vec<Statement>, own: &Workspace) {
+    let thread = ThreadId::new(own, "x").ok();
+    for is_later in [true, false] {
+        let last = thread.clone().filter(|_| is_later);
+        let page = RunFilter {
+            limit: Some(10),
+            after: last.map(|thread| RunCursor {
+                started: Timestamp::default(),
+                id: RunId::new(thread, 1),
+            }),
+            ..RunFilter::default()
+        };
+        let of_thread = RunFilter {
+            conversation: Some("x".to_owned()),
+            ..page.clone()
+        };
+        add(all, "run_by_time", &run::listing(Scope::All, &page));
+        let own = Scope::Workspace(own);
+        add(all, "run_by_workspace", &run::listing(own, &page));
+        add(all, "run_by_conversation", &run::listing(own, &of_thread));
+    }
+}
+
+fn switches(all: &mut Vec<Statement>, own: &Workspace) {
+    let page = SwitchFilter {
+        limit: Some(10),
+        after: Some(SwitchKey {
+            workspace: None,
+            kind: SwitchKind::Kill,
+            tool: "x".to_owned(),
+            source: String::new(),
+        }),
+        ..SwitchFilter::default()
+    };
+    add(all, "switch_pkey", &switch::listing(Scope::All, &page));
+    add(
+        all,
+        "switch_pkey",
+        &switch::listing(Scope::Workspace(own), &page),
+    );
+    all.push(("switch_in_force", switch::IN_FORCE.to_owned()));
+    all.push(("switch_pkey", switch::ENABLEMENT.to_owned()));
+}
+
+fn expiry(all: &mut Vec<Statement>, own: &Workspace) {
+    let (now, most) = (Timestamp::default(), 10);
+    for scope in [Scope::All, Scope::Workspace(own)] {
+        // Of one workspace, the open requests may be fewer than the late ones.
+        add(all, "approval_by_", &approval::expired(scope, None));
+        add(all, "approval_by_", &approval::expiry(scope, 0));
+        add(all, "effect_by_lease", &ledger::lapsed(scope, None));
+        add(all, "effect_by_lease", &ledger::sweeping(scope, 0));
+        add(all, "spill_by_expiry", &spill::expiry(scope, 0));
+    }
+    add(
+        all,
+        "approval_by_expiry",
+        &approval::expired(Scope::All, None),
+    );
+    add(all, "audit_by_time", &audit::retention(Scope::All, now));
+    add(all, "audit_by_time", &maintenance::old_audit(now, most));
+    add(all, "effect_by_end", &maintenance::old_effects(now, most));
+    add(all, "run_by_end", &maintenance::old_runs(now, most));
+    add(all, "spill_by_expiry", &maintenance::old_spills(0, most));
+    add(
+        all,
+        "approval_by_time",
+        &maintenance::old_approvals(now, most),
+    );
+    add(
+        all,
+        "switch_turned_off",
+        &switch::retirement(Scope::All, now, most),
+    );
+    if let Ok(thread) = ThreadId::new(own, "x") {
+        let erased = Erasure::Thread(&thread);
+        add(all, "effect_by_thread", &maintenance::effects(erased));
+        add(all, "approval_by_thread", &maintenance::approvals(erased));
+    }
+    let erased = Erasure::Principal {
+        workspace: own,
+        principal: "x",
+    };
+    add(all, "effect_by_principal", &maintenance::effects(erased));
+    add(
+        all,
+        "approval_by_principal",
+        &maintenance::approvals(erased),
+    );
+}

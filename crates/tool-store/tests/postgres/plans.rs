@@ -1,0 +1,101 @@
+//! Plans of statements: every list, filter and search uses its index and needs no sort.
+
+use std::collections::BTreeSet;
+
+use sqlx::{AssertSqlSafe, Executor as _};
+use test_support::Ran;
+
+use crate::database::Database;
+
+/// Rows with few threads, users and failures among many, so that each index is worth more than the others for its own filter.
+const ROWS: &str = "
+    INSERT INTO tool_store.audit (workspace, key, call, thread, principal, tool, effect, decision, outcome, arguments, original_hash, attempt, started, notes)
+        SELECT 'w' || n % 100, 'k' || n, 'c' || n % 500, 't' || n % 500, 'p' || n % 500, 'tool' || n % 500, 1, 'd' || n % 500,
+               CASE WHEN n % 200 = 0 THEN 'failed' ELSE 'ok' END, '{}', '', 1, n, '[]' FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.effect (workspace, key, call, thread, tool, contract, principal, arguments_hash, owner, at, lease_until, lapses, state, ended, late, attempt, released)
+        SELECT 'w' || n % 100, 'k' || n, 'c', 't' || n % 500, 'tool', '', 'p' || n % 500, '', 'o', n, n, n,
+               CASE WHEN n % 200 = 0 THEN 'ambiguous' WHEN n % 200 = 1 THEN 'running' ELSE 'succeeded' END, n, false, 1, false FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.approval (id, kind, workspace, key, place, thread, call, tool, principal, contract, arguments, policy, decision, four_eyes, nonce, created, expires, lapses, status, assignee)
+        SELECT 'a' || n, 'call', 'w' || n % 100, 'k' || n, '', 't' || n % 500, 'c', 'tool' || n % 500, 'p' || n % 500, '', '{}', '', '', false, '', n, n, n,
+               CASE WHEN n % 200 = 0 THEN 'pending' WHEN n % 200 = 1 THEN 'denied' ELSE 'spent' END, 'u' || n % 500 FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.run (workspace, conversation, number, owner, lease_until, lapses, state, started, ended, attempt, steps, input_tokens, output_tokens, cached_tokens)
+        SELECT 'w' || n % 100, 't' || n % 500, n, 'o', n, n, CASE WHEN n > 19900 THEN 'running' ELSE 'ended' END, n, n, 1, 1, 1, 1, 1 FROM generate_series(1, 20000) n
+        ON CONFLICT DO NOTHING;
+    INSERT INTO tool_store.spill (handle, workspace, principal, total, at, expires, lapses)
+        SELECT 's' || n, 'w' || n % 100, 'p' || n % 500, 0, n, n, n FROM generate_series(1, 20000) n;
+    INSERT INTO tool_store.switch (reach, workspace, kind, tool, source, is_on, set_by, at)
+        SELECT 1, 'w' || n % 10000, 'enable', 'tool' || n, 'manual', n % 2 = 0, 'o', n FROM generate_series(1, 20000) n;
+    ANALYZE";
+
+/// Whether a plan reads a table without an index or sorts.
+fn is_slow(plan: &str) -> bool {
+    plan.contains("Seq Scan") || plan.contains("Sort")
+}
+
+// Every field of a filter has an index, pages are read in order, and a plan that serves all values keeps using it.
+pub(crate) async fn every_list_and_filter_uses_its_index_case() -> Ran {
+    let database = Database::create().await?;
+    database.options().open().await.unwrap();
+    database.tamper(ROWS).await;
+    let mut connection = database.connect().await;
+    connection
+        .execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off")
+        .await
+        .unwrap();
+    let (mut used, mut wrong) = (BTreeSet::new(), Vec::new());
+    for (number, (index, sql)) in tool_store::postgres_statements().into_iter().enumerate() {
+        let count = (1..=9)
+            .rev()
+            .find(|n| sql.contains(&format!("${n}")))
+            .unwrap_or(0);
+        let values = vec!["NULL"; count].join(", ");
+        let values = if count == 0 {
+            values
+        } else {
+            format!("({values})")
+        };
+        let prepare = format!("PREPARE s{number} AS {sql}");
+        connection.execute(AssertSqlSafe(prepare)).await.unwrap();
+        let explain = format!("EXPLAIN EXECUTE s{number}{values}");
+        let lines: Vec<String> = sqlx::raw_sql(AssertSqlSafe(explain))
+            .fetch_all(&mut connection)
+            .await
+            .unwrap()
+            .iter()
+            .map(|row| sqlx::Row::get(row, 0))
+            .collect();
+        let plan = lines.join("\n");
+        // These sort the few rows that an index has found.
+        let sorts_few = index == "effect_by_earlier"
+            || index == "spill_"
+            || sql.contains("MATERIALIZED")
+            || sql.contains("UNION ALL");
+        if !plan.contains(index) || (!sorts_few && is_slow(&plan)) {
+            wrong.push(format!("`{index}` is not used well:\n{sql}\n{plan}\n"));
+        }
+        used.insert(index.to_owned());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // An index that no statement uses would only cost writes.
+    let indexes: Vec<String> = sqlx::query_scalar(
+        "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'tool_store' AND tablename IN ('audit', 'effect', 'approval', 'run', 'switch', 'spill')",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .unwrap();
+    // The first serves inserts, and the others are used by statements that the list above leaves out.
+    let others = [
+        "audit_pkey",
+        "run_pkey",
+        "spill_pkey",
+        "approval_pending",
+        "spill_by_principal",
+    ];
+    for index in indexes {
+        assert!(
+            used.contains(&index) || others.contains(&&*index),
+            "no statement uses `{index}`"
+        );
+    }
+    Ok(())
+}
