@@ -23,11 +23,10 @@ mod tests {
     pub(crate) mod plans;
     pub(crate) mod pooler;
     pub(crate) mod processes;
-    pub(crate) mod proxy;
     pub(crate) mod start;
 }
 #[cfg(unix)]
-use tests::{changes, clocks, commit, crash, database, plans, pooler, processes, proxy, start};
+use tests::{changes, clocks, commit, crash, database, plans, pooler, processes, start};
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
@@ -52,6 +51,7 @@ fn main() -> std::process::ExitCode {
         commit::commit_that_did_not_arrive_is_repeated_case,
         commit::commit_without_an_answer_is_found_to_be_made_case,
         commit::deadlocks_are_resolved_by_repeating_case,
+        commit::half_open_connections_are_replaced_case,
         commit::idle_connections_that_were_closed_are_replaced_case,
         commit::lost_connections_are_replaced_a_bounded_number_of_times_case,
         commit::outcome_is_unknown_if_the_server_cannot_be_asked_case,

@@ -4,6 +4,8 @@
 //! `TOOL_TEST_PY`. The server listens on the loopback interface, keeps its data in a temporary folder, and ends with the program that started
 //! it, however that one ends. Root starts it as `nobody`, because `initdb` refuses root.
 
+mod proxy;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -16,6 +18,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::Missing;
+
+pub use proxy::{Cut, Proxy};
 
 /// The user and group id of `nobody`.
 const NOBODY: u32 = 65534;

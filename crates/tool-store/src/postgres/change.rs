@@ -97,11 +97,48 @@ impl Clock {
     }
 }
 
+/// A connection of the pool. Unless it was [given back](Self::give_back), it is closed when dropped: a caller that goes away midway leaves a connection of
+/// which nobody knows whether it still answers, and the pool would wait for its answer forever.
+#[derive(Debug)]
+pub(super) struct Lease {
+    connection: PoolConnection<Postgres>,
+    is_idle: bool,
+}
+
+impl Lease {
+    /// Marks the connection as idle: its last statement was answered, and it is in no transaction.
+    pub(super) fn give_back(&mut self) {
+        self.is_idle = true;
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if !self.is_idle {
+            // The server rolls a transaction back when its connection ends.
+            self.connection.close_on_drop();
+        }
+    }
+}
+
+impl Deref for Lease {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Lease {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        &mut self.connection
+    }
+}
+
 /// A transaction. It is rolled back when dropped.
 pub(super) struct Change<'s> {
     store: &'s PostgresStore,
-    connection: PoolConnection<Postgres>,
-    is_open: bool,
+    connection: Lease,
     /// The transaction's id, as text.
     id: String,
     /// The server process that runs it.
@@ -111,8 +148,11 @@ pub(super) struct Change<'s> {
 
 impl PostgresStore {
     /// A connection of the pool.
-    pub(super) async fn connection(&self) -> Result<PoolConnection<Postgres>, sqlx::Error> {
-        self.0.pool.acquire().await
+    pub(super) async fn connection(&self) -> Result<Lease, sqlx::Error> {
+        Ok(Lease {
+            connection: self.0.pool.acquire().await?,
+            is_idle: false,
+        })
     }
 
     /// Begins a transaction that holds the advisory locks with these numbers.
@@ -148,7 +188,6 @@ impl PostgresStore {
                     return Ok(Change {
                         store: self,
                         connection,
-                        is_open: true,
                         id,
                         process,
                         clock: Clock { database },
@@ -166,11 +205,11 @@ impl PostgresStore {
     }
 
     /// Closes a connection after an error. If it was lost, the other idle connections are tested before they are used again.
-    pub(super) fn discard(&self, mut connection: PoolConnection<Postgres>, cause: Cause) {
+    pub(super) fn discard(&self, connection: Lease, cause: Cause) {
         if cause == Cause::Lost {
             self.0.losses.mark();
         }
-        connection.close_on_drop();
+        drop(connection);
     }
 
     /// What became of a transaction. Fails with the reason if the server cannot be asked or does not know.
@@ -206,8 +245,14 @@ impl PostgresStore {
             }
         };
         match status.as_deref() {
-            Some("committed") => Ok(Some(Outcome::Committed)),
-            Some("aborted") => Ok(Some(Outcome::RolledBack)),
+            Some("committed") => {
+                connection.give_back();
+                Ok(Some(Outcome::Committed))
+            }
+            Some("aborted") => {
+                connection.give_back();
+                Ok(Some(Outcome::RolledBack))
+            }
             // The server may not have noticed that nobody will continue the transaction, and would keep its locks.
             Some(_) => {
                 let end = format!(
@@ -215,6 +260,7 @@ impl PostgresStore {
                      WHERE pid = {process} AND backend_xid = '{id}'::xid8::xid"
                 );
                 connection.execute(AssertSqlSafe(end)).await?;
+                connection.give_back();
                 Ok(None)
             }
             None => Err(sqlx::Error::Protocol(
@@ -258,9 +304,7 @@ impl Change<'_> {
                 Err(error) => (Some(value), error),
             },
             Err(Fault::Refused(error)) => {
-                if self.roll_back().await {
-                    self.is_open = false;
-                }
+                self.roll_back().await;
                 return Some(Err(Fault::Refused(error)));
             }
             Err(Fault::Failed(error)) => (None, error),
@@ -268,8 +312,8 @@ impl Change<'_> {
         let cause = Cause::of(&error);
         let Some(value) = value else {
             // `COMMIT` was not sent, so nothing was stored.
-            if cause != Cause::Lost && self.roll_back().await {
-                self.is_open = false;
+            if cause != Cause::Lost {
+                self.roll_back().await;
             }
             self.close(cause);
             return (!tries.again(cause).await).then_some(Err(error.into()));
@@ -294,33 +338,23 @@ impl Change<'_> {
         let patience = self.store.patience().min(ENDING);
         let committed = timeout(patience, self.connection.execute("COMMIT")).await;
         committed.unwrap_or_else(|_| Err(too_slow(patience)))?;
-        self.is_open = false;
+        self.connection.give_back();
         Ok(())
     }
 
-    /// Whether the transaction was rolled back and the connection can be used again.
-    async fn roll_back(&mut self) -> bool {
-        let done = timeout(
-            self.store.patience().min(ENDING),
-            self.connection.execute("ROLLBACK"),
-        )
-        .await;
-        matches!(done, Ok(Ok(_)))
+    /// Rolls the transaction back, so that the connection can be used again.
+    async fn roll_back(&mut self) {
+        let patience = self.store.patience().min(ENDING);
+        let done = timeout(patience, self.connection.execute("ROLLBACK")).await;
+        if matches!(done, Ok(Ok(_))) {
+            self.connection.give_back();
+        }
     }
 
     /// Returns the connection to the pool if the transaction has ended, and closes it otherwise.
     fn close(self, cause: Cause) {
         if cause == Cause::Lost {
             self.store.0.losses.mark();
-        }
-    }
-}
-
-impl Drop for Change<'_> {
-    fn drop(&mut self) {
-        if self.is_open {
-            // The server rolls the transaction back when its connection ends.
-            self.connection.close_on_drop();
         }
     }
 }
@@ -411,7 +445,10 @@ macro_rules! fetch {
                 Ok(found)
             });
             let error = match found.await {
-                Ok(Ok(found)) => break found,
+                Ok(Ok(found)) => {
+                    connection.give_back();
+                    break found;
+                }
                 Ok(Err(error)) => error,
                 Err(_) => $crate::postgres::change::too_slow(store.patience()),
             };

@@ -4,17 +4,17 @@
 //! after the change, because all transactions of a server that notify commit one after the other, and it may be lost with the connection.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::Weak;
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use sqlx::{Executor as _, Row as _};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::env;
 
-use super::PostgresStore;
+use super::{Inner, PostgresStore};
 
 /// The channel of the notifications. The payload is the name of a generation.
 const CHANNEL: &str = "tool_store";
@@ -41,13 +41,12 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    /// Starts a listener in the background; without options, nothing is ever noticed. `pool` is used for reading the numbers.
-    pub(super) fn start(options: Option<PgConnectOptions>, pool: PgPool) -> Self {
+    /// Starts a listener in the background; without options, nothing is ever noticed. `store` is used for reading the numbers.
+    pub(super) fn start(options: Option<PgConnectOptions>, store: Weak<Inner>) -> Self {
         let (known, receiver) = watch::channel(Generations::new());
         let (ends, ended) = watch::channel(false);
         if let Some(options) = options {
-            let options = Arc::new(options);
-            env::spawn(run(options, pool, known, ended));
+            env::spawn(run(options, store, known, ended));
         }
         Self {
             known: receiver,
@@ -72,8 +71,8 @@ impl Listening {
 
 /// Listens until the store is dropped or closed.
 async fn run(
-    options: Arc<PgConnectOptions>,
-    pool: PgPool,
+    options: PgConnectOptions,
+    store: Weak<Inner>,
     known: watch::Sender<Generations>,
     mut ended: watch::Receiver<bool>,
 ) {
@@ -81,7 +80,7 @@ async fn run(
         let mut pause = Duration::ZERO;
         let mut is_reported = false;
         loop {
-            let lost = listen(&options, &pool, &known, &mut pause).await;
+            let lost = listen(&options, &store, &known, &mut pause).await;
             if !is_reported {
                 tracing::warn!(error = %lost, "no notifications of PostgreSQL arrive, changes of other processes are noticed by polling");
                 is_reported = true;
@@ -104,7 +103,7 @@ async fn run(
 /// Listens until the connection is lost, and returns why. Clears `pause` once it is connected.
 async fn listen(
     options: &PgConnectOptions,
-    pool: &PgPool,
+    store: &Weak<Inner>,
     known: &watch::Sender<Generations>,
     pause: &mut Duration,
 ) -> sqlx::Error {
@@ -127,7 +126,7 @@ async fn listen(
     listener.eager_reconnect(false);
     loop {
         // Also after connecting: notifications of the time before were lost.
-        if let Ok(generations) = read(pool).await {
+        if let Ok(generations) = read(store).await {
             known.send_if_modified(|known| {
                 let changed = *known != generations;
                 *known = generations;
@@ -157,17 +156,16 @@ async fn listen(
 }
 
 /// Reads all numbers with an ordinary connection.
-async fn read(pool: &PgPool) -> Result<Generations, sqlx::Error> {
-    let mut connection = pool.acquire().await?;
-    let rows = timeout(
-        HEARTBEAT,
-        // A simple query, so that a pooler passes it on as a whole.
-        connection.fetch_all("SELECT name, number FROM tool_store.generation"),
-    );
-    let rows = rows.await.unwrap_or_else(|_| {
-        connection.close_on_drop();
-        Err(super::change::too_slow(HEARTBEAT))
-    })?;
+async fn read(store: &Weak<Inner>) -> Result<Generations, sqlx::Error> {
+    let Some(inner) = store.upgrade() else {
+        return Err(sqlx::Error::PoolClosed);
+    };
+    let mut connection = PostgresStore(inner).connection().await?;
+    // A simple query, so that a pooler passes it on as a whole.
+    let rows = connection.fetch_all("SELECT name, number FROM tool_store.generation");
+    let rows = timeout(HEARTBEAT, rows).await;
+    let rows = rows.unwrap_or_else(|_| Err(super::change::too_slow(HEARTBEAT)))?;
+    connection.give_back();
     let numbers = rows.iter().map(|row| {
         let number: i64 = row.try_get(1)?;
         Ok((row.try_get(0)?, number.cast_unsigned()))
@@ -182,14 +180,9 @@ impl PostgresStore {
             let mut connection = self.connection().await?;
             // The name is a literal of this crate. A simple query is a transaction of its own.
             let notify = format!("NOTIFY {CHANNEL}, '{name}'");
-            match timeout(NOTIFY, connection.execute(sqlx::AssertSqlSafe(notify))).await {
-                Ok(Ok(_)) => Ok(()),
-                Ok(Err(error)) => Err(error),
-                Err(_) => {
-                    connection.close_on_drop();
-                    Err(super::change::too_slow(NOTIFY))
-                }
-            }
+            connection.execute(sqlx::AssertSqlSafe(notify)).await?;
+            connection.give_back();
+            Ok::<_, sqlx::Error>(())
         });
         if let Ok(Err(error)) = notified.await {
             tracing::debug!(%error, "other processes are not notified of a change, they notice it by polling");

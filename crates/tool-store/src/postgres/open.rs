@@ -181,8 +181,8 @@ impl PostgresOptions {
             None => Some(self.pool),
             own => own,
         };
-        let store = PostgresStore(Arc::new(Inner {
-            listening: Listening::start(listener, pool.clone()),
+        let store = PostgresStore(Arc::new_cyclic(|store| Inner {
+            listening: Listening::start(listener, store.clone()),
             pool,
             is_database_clock: self.clock == PostgresClock::Database,
             is_named: !self.is_unprepared,
@@ -195,6 +195,7 @@ impl PostgresOptions {
             .execute("SELECT FROM tool_store.generation LIMIT 1")
             .await
             .map_err(unusable)?;
+        connection.give_back();
         drop(connection);
         Ok(store)
     }

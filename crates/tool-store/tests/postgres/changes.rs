@@ -3,13 +3,12 @@
 use std::time::{Duration, Instant};
 
 use test_support::Ran;
-use test_support::postgres::server;
+use test_support::postgres::{Proxy, server};
 use tokio::time::timeout;
 use tool_store::suite::records::at;
 use tool_store::*;
 
 use crate::database::Database;
-use crate::proxy::Proxy;
 
 fn kill(tool: &str) -> Switch {
     Switch {

@@ -4,12 +4,11 @@ use std::error::Error as _;
 use std::time::{Duration, Instant};
 
 use test_support::Ran;
-use test_support::postgres::server;
+use test_support::postgres::{Cut, Proxy, server};
 use tool_store::suite::records::{acme, audit, intent, key, message, thread};
 use tool_store::*;
 
 use crate::database::Database;
-use crate::proxy::{Cut, Proxy};
 
 /// A store whose connections lead through a proxy.
 async fn proxied(database: &Database, connections: u32) -> (Proxy, PostgresStore) {
@@ -145,6 +144,27 @@ pub(crate) async fn silent_network_fails_calls_in_time_case() -> Ran {
     assert!(began.elapsed() < Duration::from_secs(20));
     proxy.freeze(false);
     assert_eq!(store.append(hello()).await.unwrap(), 2);
+    Ok(())
+}
+
+// Connections whose other side is gone without a word are replaced, also those of callers that went away while they waited.
+pub(crate) async fn half_open_connections_are_replaced_case() -> Ran {
+    let database = Database::create().await?;
+    let (proxy, store) = proxied(&database, 4).await;
+    assert_eq!(store.append(hello()).await.unwrap(), 1);
+    futures::future::join_all((0..4).map(|_| messages(&store))).await;
+    proxy.half_open();
+    let before = proxy.connections();
+    for _ in 0..8 {
+        let read = tokio::time::timeout(Duration::from_millis(50), messages(&store));
+        let append = tokio::time::timeout(Duration::from_millis(50), store.append(hello()));
+        let _ = futures::join!(read, append);
+    }
+    let began = Instant::now();
+    store.append(hello()).await.unwrap();
+    assert!(messages(&store).await >= 2);
+    assert!(began.elapsed() < Duration::from_secs(20));
+    assert!(proxy.connections() > before);
     Ok(())
 }
 

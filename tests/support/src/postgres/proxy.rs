@@ -1,5 +1,7 @@
 //! A TCP proxy in front of the server, which loses connections where a test asks for it.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -15,7 +17,8 @@ const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
 /// Where the next connections are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Cut {
+pub enum Cut {
+    /// The connections work.
     Nowhere,
     /// The server does not get the `COMMIT`, and sees the end of the connection.
     BeforeCommit,
@@ -29,13 +32,15 @@ pub(crate) enum Cut {
 
 impl Cut {
     fn read(number: u32) -> Self {
-        [
+        let all = [
             Self::Nowhere,
             Self::BeforeCommit,
             Self::AfterCommit,
             Self::SilentBeforeCommit,
             Self::SilentAfterCommit,
-        ][number as usize]
+        ];
+        let at = usize::try_from(number).unwrap_or_default();
+        all.get(at).copied().unwrap_or(Self::Nowhere)
     }
 }
 
@@ -59,13 +64,18 @@ struct Plan {
 
 /// The proxy. It ends with the test's runtime.
 #[derive(Clone, Debug)]
-pub(crate) struct Proxy {
+pub struct Proxy {
     port: u16,
     plan: Arc<Plan>,
 }
 
 impl Proxy {
-    pub(crate) async fn start(server: SocketAddr) -> Self {
+    /// Starts a proxy for a server.
+    ///
+    /// # Panics
+    ///
+    /// Panics without a free port.
+    pub async fn start(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let plan = Arc::new(Plan {
@@ -95,45 +105,49 @@ impl Proxy {
     }
 
     /// The same database through the proxy.
-    pub(crate) fn url(&self, direct: &str) -> String {
+    ///
+    /// # Panics
+    ///
+    /// Panics if the URL names no database.
+    pub fn url(&self, direct: &str) -> String {
         let (_, database) = direct.rsplit_once('/').unwrap();
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
     /// Cuts the next `times` connections that commit.
-    pub(crate) fn cut(&self, cut: Cut, times: u32) {
+    pub fn cut(&self, cut: Cut, times: u32) {
         self.plan.cut.store(cut as u32, Ordering::SeqCst);
         self.plan.times.store(times, Ordering::SeqCst);
     }
 
     /// How many connections were cut.
-    pub(crate) fn cuts(&self) -> u32 {
+    pub fn cuts(&self) -> u32 {
         self.plan.cuts.load(Ordering::SeqCst)
     }
 
     /// Whether new connections are refused.
-    pub(crate) fn refuse(&self, refuses: bool) {
+    pub fn refuse(&self, refuses: bool) {
         self.plan.refuses.store(refuses, Ordering::SeqCst);
     }
 
     /// Ends all open connections.
-    pub(crate) fn end_all(&self) {
+    pub fn end_all(&self) {
         self.plan.ends.notify_waiters();
     }
 
     /// Stops forwarding for good on the connections that are open now, which stay open.
-    pub(crate) fn half_open(&self) {
+    pub fn half_open(&self) {
         let next = self.plan.next.load(Ordering::SeqCst);
         self.plan.first_whole.store(next, Ordering::SeqCst);
     }
 
     /// How many connections there have been.
-    pub(crate) fn connections(&self) -> u32 {
+    pub fn connections(&self) -> u32 {
         self.plan.next.load(Ordering::SeqCst)
     }
 
     /// Stops forwarding on all connections, which stay open, or continues.
-    pub(crate) fn freeze(&self, frozen: bool) {
+    pub fn freeze(&self, frozen: bool) {
         self.plan.frozen.store(frozen, Ordering::SeqCst);
     }
 }

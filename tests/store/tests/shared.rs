@@ -1,0 +1,32 @@
+//! Hosts that share a PostgreSQL database: kill switches reach all of them, and a host that cannot read them refuses effects.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the real clock and spawn their own tasks"
+)]
+
+use std::process::ExitCode;
+
+#[cfg(unix)]
+#[path = "shared/switches.rs"]
+mod switches;
+
+#[cfg(unix)]
+fn main() -> ExitCode {
+    test_support::suite![
+        switches::host_that_cannot_read_the_switches_refuses_effects_case,
+        switches::kill_switch_cancels_a_call_of_another_host_case,
+        switches::kill_switch_reaches_another_host_within_a_second_case,
+    ]
+    .run()
+}
+
+#[cfg(not(unix))]
+fn main() -> ExitCode {
+    ExitCode::SUCCESS
+}

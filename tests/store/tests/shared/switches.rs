@@ -1,0 +1,166 @@
+//! Kill switches of hosts that share a database.
+
+use std::time::{Duration, Instant};
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
+use test_support::postgres::{Proxy, server};
+use test_support::{Missing, Ran};
+use tool_core::prelude::*;
+use tool_core::{ErrorKind, Gate, Rules, Switches};
+use tool_store::{PostgresOptions, PostgresStore};
+
+/// Sends a letter.
+#[tool]
+async fn post(
+    /// How long it takes.
+    millis: u64,
+) -> u64 {
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+    millis
+}
+
+/// Only looks.
+#[tool(read_only)]
+async fn look(
+    /// At what.
+    at: u64,
+) -> u64 {
+    at
+}
+
+/// The URL of an empty database.
+async fn database() -> Result<String, Missing> {
+    let server = server()?;
+    let name = server.unused_name();
+    let admin: PgConnectOptions = server.url("postgres").parse().unwrap();
+    let mut admin = admin.disable_statement_logging().connect().await.unwrap();
+    let create = format!("CREATE DATABASE {name} TEMPLATE template0");
+    admin.execute(AssertSqlSafe(create)).await.unwrap();
+    Ok(server.url(&name))
+}
+
+/// One host.
+struct Host {
+    switches: Switches,
+    gate: Gate,
+}
+
+impl Host {
+    async fn new(store: PostgresStore) -> Self {
+        Self {
+            gate: Gate::builder().ledger(store.clone()).build(),
+            switches: Switches::open(store).await.unwrap(),
+        }
+    }
+
+    fn cx() -> ToolContext {
+        let cx = ToolContext::builder().workspace("acme").user("ann");
+        cx.build()
+    }
+
+    fn tools(&self) -> Toolset {
+        let rules = Rules::default().switches(&self.switches);
+        let registry = Registry::builder().tool::<post>().tool::<look>();
+        let registry = registry.build().unwrap();
+        registry.toolset(&Self::cx(), &rules).through(&self.gate)
+    }
+}
+
+fn post_for(millis: u64) -> ToolCall {
+    ToolCall::new("c", "post", format!(r#"{{"millis":{millis}}}"#))
+}
+
+/// How long a host takes to apply a kill switch that another one sets.
+async fn time_to_apply(one: &Host, other: &Host, tool: &str) -> Duration {
+    one.switches.kill(tool, None, "olga", None).await.unwrap();
+    let began = Instant::now();
+    while !other.switches.is_killed(tool, "acme") {
+        assert!(
+            began.elapsed() < Duration::from_secs(1),
+            "`{tool}` is not killed"
+        );
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    began.elapsed()
+}
+
+// A switch applies in all hosts within a second: with notifications, without them, and with a listener whose connection is half open.
+pub(crate) async fn kill_switch_reaches_another_host_within_a_second_case() -> Ran {
+    let url = database().await?;
+    let proxy = Proxy::start(server()?.address()).await;
+    let one = Host::new(PostgresStore::open(&url).await.unwrap()).await;
+    let options = || PostgresOptions::new(&url).unwrap();
+    let polling = options().migrator(&url).unwrap().unprepared(true);
+    let polling = Host::new(polling.open().await.unwrap()).await;
+    let notified = options().listener(&proxy.url(&url)).unwrap();
+    let notified = Host::new(notified.open().await.unwrap()).await;
+    let mut early = 0;
+    for round in 0..10 {
+        time_to_apply(&one, &polling, &format!("polled {round}")).await;
+        let took = time_to_apply(&one, &notified, &format!("notified {round}")).await;
+        early += u32::from(took < Duration::from_millis(50));
+    }
+    assert!(early > 5, "{early} of 10 switches were noticed early");
+    proxy.half_open();
+    for round in 0..5 {
+        time_to_apply(&one, &notified, &format!("half open {round}")).await;
+    }
+    Ok(())
+}
+
+pub(crate) async fn kill_switch_cancels_a_call_of_another_host_case() -> Ran {
+    let url = database().await?;
+    let one = Host::new(PostgresStore::open(&url).await.unwrap()).await;
+    let other = Host::new(PostgresStore::open(&url).await.unwrap()).await;
+    let (tools, cx) = (other.tools(), Host::cx());
+    let began = Instant::now();
+    let (result, ()) = tokio::join!(tools.call(post_for(20_000), &cx), async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        one.switches.kill("post", None, "olga", None).await.unwrap();
+    });
+    assert!(result.is_error());
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+    Ok(())
+}
+
+// A host that has not read the switches for a second refuses effects, lets reads pass, and continues once the database answers.
+pub(crate) async fn host_that_cannot_read_the_switches_refuses_effects_case() -> Ran {
+    let url = database().await?;
+    let proxy = Proxy::start(server()?.address()).await;
+    let options = PostgresOptions::new(&proxy.url(&url)).unwrap();
+    let options = options.migrator(&url).unwrap().listener(&url).unwrap();
+    let store = options
+        .patience(Duration::from_secs(2))
+        .open()
+        .await
+        .unwrap();
+    let host = Host::new(store).await;
+    let (tools, cx) = (host.tools(), Host::cx());
+    assert!(!tools.call(post_for(0), &cx).await.is_error());
+
+    proxy.freeze(true);
+    tokio::time::sleep(Duration::from_millis(2_200)).await;
+    let refused = tools.call(post_for(0), &cx).await;
+    let kind = refused.error().map(ToolError::kind);
+    assert_eq!(kind, Some(ErrorKind::Unavailable), "{refused:?}");
+    let looked = tools
+        .call(ToolCall::new("c", "look", r#"{"at":1}"#), &cx)
+        .await;
+    assert!(!looked.is_error(), "{looked:?}");
+
+    proxy.freeze(false);
+    let began = Instant::now();
+    while tools.call(post_for(0), &cx).await.is_error() {
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "the host does not recover"
+        );
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
+}
