@@ -104,16 +104,7 @@ fn start_in(mut programs: PathBuf, folder: &Path) -> io::Result<Server> {
         std::os::unix::fs::chown(folder, Some(NOBODY), Some(NOBODY))?;
         if !run(as_nobody("test").arg("-x").arg(programs.join("postgres")))? {
             // Nobody but root can read the folder, such as one below `/root`.
-            let copy = folder.join("installed");
-            let installed = programs.parent().unwrap_or(&programs);
-            if !run(Command::new("cp")
-                .args(["-r", "-L"])
-                .arg(installed)
-                .arg(&copy))?
-            {
-                return Err(io::Error::other("its programs cannot be copied"));
-            }
-            programs = copy.join("bin");
+            programs = copied(&programs, &folder.join("installed"))?;
         }
     }
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
@@ -151,6 +142,31 @@ fn start_in(mut programs: PathBuf, folder: &Path) -> io::Result<Server> {
         databases: AtomicU32::new(0),
         _input: input,
     })
+}
+
+/// Copies an installation, and returns the new folder of its programs. A Python package finds its libraries in a folder next to the package.
+fn copied(programs: &Path, to: &Path) -> io::Result<PathBuf> {
+    let missing = || io::Error::other("the folder of the programs is in no other folder");
+    let installed = programs.parent().ok_or_else(missing)?;
+    let package = installed.parent().ok_or_else(missing)?;
+    let mut libraries = package.as_os_str().to_owned();
+    libraries.push(".libs");
+    let name = package.file_name().ok_or_else(missing)?;
+    fs::create_dir_all(to.join(name))?;
+    let copy = |from: &OsStr, to: &Path| {
+        let is_copied = run(Command::new("cp").args(["-r", "-L"]).arg(from).arg(to))?;
+        if is_copied {
+            Ok(())
+        } else {
+            Err(io::Error::other("its programs cannot be copied"))
+        }
+    };
+    if Path::new(&libraries).is_dir() {
+        copy(&libraries, to)?;
+    }
+    copy(installed.as_os_str(), &to.join(name))?;
+    let installed = installed.file_name().ok_or_else(missing)?;
+    Ok(to.join(name).join(installed).join("bin"))
 }
 
 /// Waits until the server accepts connections.
