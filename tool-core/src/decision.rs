@@ -83,27 +83,27 @@ impl fmt::Display for DecisionId {
 /// Error of parsing a text that is not a decision id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is not the id of a decision, copy it from the audit row")]
-pub struct NotAnId;
+pub struct DecisionIdError;
 
 impl FromStr for DecisionId {
-    type Err = NotAnId;
+    type Err = DecisionIdError;
 
-    fn from_str(text: &str) -> Result<Self, NotAnId> {
+    fn from_str(text: &str) -> Result<Self, DecisionIdError> {
         let mut parts = text.split('.');
-        let mut part = || parts.next().ok_or(NotAnId);
-        let hex = |text: &str| u64::from_str_radix(text, 16).map_err(|_| NotAnId);
-        let number = |text: &str| text.parse::<u16>().map_err(|_| NotAnId);
+        let mut part = || parts.next().ok_or(DecisionIdError);
+        let hex = |text: &str| u64::from_str_radix(text, 16).map_err(|_| DecisionIdError);
+        let number = |text: &str| text.parse::<u16>().map_err(|_| DecisionIdError);
         let policy = hex(part()?)?;
         let cause = part()?;
-        let cause = match cause.split_at_checked(1).ok_or(NotAnId)? {
+        let cause = match cause.split_at_checked(1).ok_or(DecisionIdError)? {
             ("d", "") => Cause::Default,
             ("k", "") => Cause::Killed,
             ("r", rule) => Cause::Matched(number(rule)?),
             ("f", both) => {
-                let (rule, condition) = both.split_once('-').ok_or(NotAnId)?;
+                let (rule, condition) = both.split_once('-').ok_or(DecisionIdError)?;
                 Cause::Failed(number(rule)?, number(condition)?)
             }
-            _ => return Err(NotAnId),
+            _ => return Err(DecisionIdError),
         };
         let id = Self {
             policy,
@@ -112,7 +112,7 @@ impl FromStr for DecisionId {
             serial: hex(part()?)?,
         };
         if parts.next().is_some() {
-            Err(NotAnId)
+            Err(DecisionIdError)
         } else {
             Ok(id)
         }

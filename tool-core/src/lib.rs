@@ -159,7 +159,7 @@ pub use output::{
 // `tool-cli` needs these two items to describe files in the same way as results.
 #[doc(hidden)]
 pub use output::{HOLDS_SECRET, decoded_size};
-pub use policy::lists::{Access, Lists, Step};
+pub use policy::lists::{Access, Step, ToolLists};
 #[cfg(feature = "host")]
 pub use registry::{BootError, Plugin};
 pub use registry::{Registry, RegistryBuilder, RegistryError};
@@ -194,7 +194,7 @@ pub use tool_schema as schema;
 pub use tool_schema::dialect::{Dialect, Dialects, Hints};
 #[doc(inline)]
 pub use tool_schema::{Issue, Repair, RepairNote, StrictSchema};
-pub use toolset::{Available, Overridden, Shown, Toolset, ToolsetDelta, ToolsetError};
+pub use toolset::{Available, ListedTool, Overridden, Toolset, ToolsetDelta, ToolsetError};
 #[cfg(feature = "host")]
 pub use visibility::Switches;
 pub use visibility::{AgentTool, Disables, Enablement, Explanation, Layer, Rules, Runtime};

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use tool_core::limits::{Limit, Limits, Per};
+//! use tool_core::limits::{Limit, Limits, LimitScope};
 //! use tool_core::{ErrorKind, Registry, ToolContext};
 //! # use tool_core::prelude::*;
 //! # /// Sends a message.
@@ -15,9 +15,9 @@
 //! # fn send() -> u32 { 1 }
 //!
 //! let limits = Limits::builder()
-//!     .limit(Limit::rate(60, Duration::from_mins(1)).per(Per::Principal))
-//!     .limit(Limit::quota(1, Duration::from_hours(24)).per(Per::Tenant).tools(["send"]))
-//!     .limit(Limit::at_once(8).per(Per::Tenant))
+//!     .limit(Limit::rate(60, Duration::from_mins(1)).per(LimitScope::Principal))
+//!     .limit(Limit::quota(1, Duration::from_hours(24)).per(LimitScope::Tenant).tools(["send"]))
+//!     .limit(Limit::at_once(8).per(LimitScope::Tenant))
 //!     .build()?;
 //!
 //! let registry = Registry::builder().tool::<send>().build()?;
@@ -50,7 +50,7 @@ use crate::tool::ToolDef;
 
 /// The scope in which a limit counts calls together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Per {
+pub enum LimitScope {
     /// All calls of this process.
     #[default]
     Host,
@@ -65,7 +65,7 @@ pub enum Per {
 #[must_use = "give it to `LimitsBuilder::limit`"]
 pub struct Limit {
     kind: Kind,
-    per: Per,
+    per: LimitScope,
     each_tool: bool,
     tools: Vec<String>,
 }
@@ -81,7 +81,7 @@ impl Limit {
     fn new(kind: Kind) -> Self {
         Self {
             kind,
-            per: Per::default(),
+            per: LimitScope::default(),
             each_tool: false,
             tools: Vec::new(),
         }
@@ -103,7 +103,7 @@ impl Limit {
     }
 
     /// Counts per tenant or principal. The default is the whole host.
-    pub fn per(mut self, per: Per) -> Self {
+    pub fn per(mut self, per: LimitScope) -> Self {
         self.per = per;
         self
     }
@@ -365,9 +365,9 @@ impl Rule {
 
     fn key(&self, cx: &ToolContext, tool: &ToolDef) -> Key {
         let (tenant, principal) = match self.limit.per {
-            Per::Host => (None, None),
-            Per::Tenant => (cx.workspace(), None),
-            Per::Principal => (cx.workspace(), cx.user()),
+            LimitScope::Host => (None, None),
+            LimitScope::Tenant => (cx.workspace(), None),
+            LimitScope::Principal => (cx.workspace(), cx.user()),
         };
         let tool = self.limit.each_tool.then(|| tool.name());
         (

@@ -54,15 +54,15 @@ mod shared;
 
 use crate::decision::Cause;
 use condition::Arguments;
-use lists::Lists;
+use lists::ToolLists;
 
-pub use crate::decision::{DecisionId, NotAnId};
+pub use crate::decision::{DecisionId, DecisionIdError};
 pub(crate) use compiled::Compiled;
 pub use condition::{Condition, Place};
 pub use decision::{Decision, PolicyRequest};
 pub use file::{AgentLists, PolicyFile, Reloaded};
 pub use glob::Glob;
-pub use report::{PolicyReport, Reachable, Unknown};
+pub use report::{PolicyReport, UnapprovedTool, Unknown};
 pub use rule::{PolicyVerdict, Rule};
 pub(crate) use shared::State as PolicyState;
 pub use shared::{Difference, ShadowReport, SharedPolicy};
@@ -78,8 +78,8 @@ pub struct Policy {
     /// Names and reasons of the rules, by the same index.
     texts: Vec<(Arc<str>, Option<Arc<str>>)>,
     default: PolicyVerdict,
-    global: Lists,
-    agents: BTreeMap<String, Lists>,
+    global: ToolLists,
+    agents: BTreeMap<String, ToolLists>,
     version: Arc<str>,
     hash: u64,
 }
@@ -90,8 +90,8 @@ pub struct Policy {
 pub struct PolicyBuilder {
     rules: Vec<Rule>,
     default: PolicyVerdict,
-    global: Lists,
-    agents: BTreeMap<String, Lists>,
+    global: ToolLists,
+    agents: BTreeMap<String, ToolLists>,
 }
 
 impl PolicyBuilder {
@@ -114,13 +114,13 @@ impl PolicyBuilder {
     }
 
     /// Sets the allow and deny lists for all agents.
-    pub fn global(mut self, lists: Lists) -> Self {
+    pub fn global(mut self, lists: ToolLists) -> Self {
         self.global = lists;
         self
     }
 
     /// Sets the allow and deny lists of one agent. They replace lists that were set for it before.
-    pub fn agent(mut self, agent: impl Into<String>, lists: Lists) -> Self {
+    pub fn agent(mut self, agent: impl Into<String>, lists: ToolLists) -> Self {
         self.agents.insert(agent.into(), lists);
         self
     }
@@ -186,8 +186,8 @@ impl PolicyBuilder {
 struct Content<'a> {
     rules: &'a [Rule],
     default: PolicyVerdict,
-    global: &'a Lists,
-    agents: &'a BTreeMap<String, Lists>,
+    global: &'a ToolLists,
+    agents: &'a BTreeMap<String, ToolLists>,
 }
 
 /// FNV-1a hash of a policy's contents as JSON. It distinguishes the versions that operators write; it does not protect against deliberate collisions.
@@ -248,7 +248,7 @@ impl Policy {
             rules: Vec::new(),
             texts: Vec::new(),
             default: PolicyVerdict::Allow,
-            global: Lists::default(),
+            global: ToolLists::default(),
             agents: BTreeMap::new(),
             version: Arc::from("none"),
             hash: 0,
@@ -256,12 +256,12 @@ impl Policy {
     }
 
     /// The allow and deny lists for all agents.
-    pub fn global_lists(&self) -> &Lists {
+    pub fn global_lists(&self) -> &ToolLists {
         &self.global
     }
 
     /// The allow and deny lists of one agent, if the policy has any.
-    pub fn agent_lists(&self, agent: Option<&str>) -> Option<&Lists> {
+    pub fn agent_lists(&self, agent: Option<&str>) -> Option<&ToolLists> {
         self.agents.get(agent?)
     }
 

@@ -28,7 +28,7 @@ mod search_tools;
 mod searched;
 mod switches;
 
-pub use combine::{Shown, ToolsetError};
+pub use combine::{ListedTool, ToolsetError};
 pub use delta::ToolsetDelta;
 pub use explain::Available;
 pub(crate) use search_tools::open;

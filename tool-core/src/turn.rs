@@ -37,7 +37,7 @@ pub use drive::{Model, ModelRequest, Outcome};
 use held::{Halt, Held, Hold, Live};
 use message::StoredCall;
 pub use message::{ModelMessage, StopReason, StoredMessage, ToolMessage, Written};
-pub use runs::Arrival;
+pub use runs::DuringRun;
 use thread::Thread;
 pub(crate) use thread::in_reading_order;
 pub use user::{MessageError, UserMessage};
@@ -104,7 +104,7 @@ pub struct Turns {
     live: Live,
     watch: Watch,
     lease: Duration,
-    arrival: Arrival,
+    during_run: DuringRun,
     relaxed: bool,
     parallel: usize,
     steps: u32,
@@ -213,7 +213,7 @@ impl Turns {
             live: Live::default(),
             watch: Watch::default(),
             lease: LEASE,
-            arrival: Arrival::default(),
+            during_run: DuringRun::default(),
             relaxed: false,
             parallel: 1,
             steps: STEPS,

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::json;
-use tool_core::limits::{Limit, Limits, Per};
+use tool_core::limits::{Limit, LimitScope, Limits};
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::store::{
     ApprovalFilter, ApprovalStatus, EffectLedger as _, EffectState, Resolution, Scope, ThreadId,
@@ -129,7 +129,7 @@ impl Host {
         let mut gate = Gate::builder();
         if let Some(calls) = settings.limit {
             let quota = Limit::quota(calls, Duration::from_mins(1));
-            let limit = quota.per(Per::Principal).each_tool();
+            let limit = quota.per(LimitScope::Principal).each_tool();
             let limits = Limits::builder().limit(limit).build();
             gate = gate.limits(limits.map_err(|error| error.to_string())?);
         }

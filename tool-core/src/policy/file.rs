@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::lists::Lists;
+use super::lists::ToolLists;
 use super::report::Unknown;
 use super::{Policy, PolicyError, PolicyVerdict, Rule};
 use crate::tool::ToolDef;
@@ -48,7 +48,7 @@ pub struct PolicyFile {
     pub default: PolicyVerdict,
     /// Lists for all agents.
     #[serde(default)]
-    pub tools: Lists,
+    pub tools: ToolLists,
     /// Lists for single agents.
     #[serde(default)]
     pub agents: Vec<AgentLists>,
@@ -65,7 +65,7 @@ pub struct AgentLists {
     pub id: String,
     /// The tools that the agent may and may not use.
     #[serde(default)]
-    pub tools: Lists,
+    pub tools: ToolLists,
 }
 
 /// The result of a reload.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Allow list and deny list of exact tool names. An empty allow list allows every name; the deny list wins over the allow list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lists {
+pub struct ToolLists {
     /// If this is not empty, only these tools may be used.
     #[serde(default)]
     pub allow: BTreeSet<String>,
@@ -16,7 +16,7 @@ pub struct Lists {
     pub deny: BTreeSet<String>,
 }
 
-impl Lists {
+impl ToolLists {
     /// Whether both lists are empty, so that nothing is restricted.
     pub fn is_empty(&self) -> bool {
         self.allow.is_empty() && self.deny.is_empty()

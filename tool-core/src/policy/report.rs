@@ -18,7 +18,7 @@ pub struct PolicyReport {
     /// Tools that no rule can match: the policy's default decides all their calls.
     pub unreached: Vec<String>,
     /// Destructive tools that some caller can call without an approval.
-    pub unapproved: Vec<Reachable>,
+    pub unapproved: Vec<UnapprovedTool>,
     /// Rules that match no tool.
     pub idle: Vec<String>,
     /// Tool names in rules, written without `*` and `?`, that do not exist.
@@ -27,7 +27,7 @@ pub struct PolicyReport {
 
 /// A destructive tool that can be called without an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reachable {
+pub struct UnapprovedTool {
     /// Name of the tool.
     pub tool: String,
     /// The allow rule that permits the call; `None` if the policy's default does. Without an allow rule, a host's gate still asks if the
@@ -113,7 +113,7 @@ impl Policy {
         report
     }
 
-    fn unapproved(&self, tool: &ToolDef, about: &[&Rule], found: &mut Vec<Reachable>) {
+    fn unapproved(&self, tool: &ToolDef, about: &[&Rule], found: &mut Vec<UnapprovedTool>) {
         // These rules deny a call or ask for an approval, regardless of the arguments.
         let guards: Vec<&Rule> = about
             .iter()
@@ -124,7 +124,7 @@ impl Policy {
         let mut reach = |rule: Option<&Rule>, who: [&Glob; 3]| {
             let [tenant, principal, agent] = who.map(Glob::to_string);
             if !guards.iter().any(|guard| covers(guard, who)) {
-                found.push(Reachable {
+                found.push(UnapprovedTool {
                     tool: tool.name().to_owned(),
                     rule: rule.map(|rule| rule.name().to_owned()),
                     tenant,

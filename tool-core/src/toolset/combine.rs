@@ -60,7 +60,7 @@ pub enum ToolsetError {
 
 /// A tool as a model will see it, for [`Toolset::prepare`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ListedTool {
     /// Name of the tool.
     pub name: String,
     /// The description of the tool and its use. Examples are appended automatically.
@@ -217,14 +217,14 @@ impl Toolset {
     /// ```
     pub fn prepare(
         self,
-        change: impl FnOnce(Vec<Shown>) -> Vec<Shown>,
+        change: impl FnOnce(Vec<ListedTool>) -> Vec<ListedTool>,
     ) -> Result<Self, ToolsetError> {
-        let shown = self.tools().map(|def| Shown {
+        let shown = self.tools().map(|def| ListedTool {
             name: def.wire_name().to_owned(),
             description: def.description().to_owned(),
         });
         let mut changed: HashMap<String, String> = HashMap::new();
-        for Shown { name, description } in change(shown.collect()) {
+        for ListedTool { name, description } in change(shown.collect()) {
             if changed.insert(name.clone(), description).is_some() {
                 return Err(ToolsetError::Twice { name });
             }

@@ -66,7 +66,7 @@ pub enum Outcome {
     Budget,
     /// The run was cancelled by the token of its context or by [`Turns::cancel`]. Calls that had not begun have a result that says so.
     Cancelled,
-    /// A new message of the user arrived: [`Arrival::Interrupt`](super::Arrival::Interrupt). Drive the thread again to answer it.
+    /// A new message of the user arrived: [`DuringRun::Interrupt`](super::DuringRun::Interrupt). Drive the thread again to answer it.
     Interrupted,
     /// The deadline of the context passed. Calls that had not begun are open; drive the thread again to continue.
     Deadline,

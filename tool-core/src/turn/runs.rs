@@ -9,7 +9,7 @@ use crate::store::{
 
 /// The effect of a user's message on a current run of its thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Arrival {
+pub enum DuringRun {
     /// The message waits (default). The run reads it with its next request; if it makes no more requests, the next drive reads it.
     #[default]
     Wait,
@@ -22,8 +22,8 @@ pub enum Arrival {
 impl Turns {
     /// Sets how a message that [`say`](Self::say) or [`respond`](Self::respond) stores affects a current run.
     #[must_use]
-    pub fn arrival(mut self, arrival: Arrival) -> Self {
-        self.arrival = arrival;
+    pub fn during_run(mut self, during_run: DuringRun) -> Self {
+        self.during_run = during_run;
         self
     }
 

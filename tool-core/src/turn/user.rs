@@ -7,7 +7,7 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::thread::Thread;
-use super::{Arrival, Hold, Model, Outcome, TurnError, Turns, thread};
+use super::{DuringRun, Hold, Model, Outcome, TurnError, Turns, thread};
 use crate::context::ToolContext;
 use crate::output::{Part, check, parts_as_text};
 use crate::store::{NewMessage, Role, StoreError, ThreadId, Timestamp};
@@ -177,7 +177,7 @@ impl Turns {
     /// The message is a text, a [`Part`], or a list of parts: text, images and files, as base64 text or as a URL. A message
     /// that no provider accepts is not stored: [`TurnError::Message`].
     ///
-    /// A message that arrives during a run waits or interrupts the run, as set by [`Arrival`]. [`respond`](Self::respond) stores a
+    /// A message that arrives during a run waits or interrupts the run, as set by [`DuringRun`]. [`respond`](Self::respond) stores a
     /// message and answers it.
     ///
     /// ```
@@ -207,7 +207,7 @@ impl Turns {
         let message = of_user(&message.into(), cx)?;
         let thread = message.thread.clone();
         let seq = self.threads.append(message).await?;
-        if self.arrival == Arrival::Interrupt {
+        if self.during_run == DuringRun::Interrupt {
             self.interrupt(&thread).await?;
         }
         Ok(seq)
@@ -219,7 +219,7 @@ impl Turns {
     /// that begins the run. That saves one `fsync`, and no other drive of the thread can begin in between.
     ///
     /// If another run of the thread is active, the message is stored as well, and the outcome is [`Outcome::Busy`]: that run reads
-    /// the message or is interrupted by it, as set by [`Arrival`]. If a store fails before the run begins, the error is the same as for `say`.
+    /// the message or is interrupted by it, as set by [`DuringRun`]. If a store fails before the run begins, the error is the same as for `say`.
     ///
     /// ```
     /// use futures::future::BoxFuture;
@@ -264,7 +264,7 @@ impl Turns {
                 let unread = Thread::unread(&self.threads, id);
                 self.drive_held(model, tools, cx, unread, held).await
             }
-            Hold::Busy(run) if self.arrival == Arrival::Wait => Ok(Outcome::Busy(run)),
+            Hold::Busy(run) if self.during_run == DuringRun::Wait => Ok(Outcome::Busy(run)),
             Hold::Busy(_) => {
                 self.interrupt(&id).await?;
                 // If the other run has ended already, this drive answers the message.

@@ -9,7 +9,7 @@ use super::enablement::{AgentTool, Enablement, Runtime};
 use super::switches::{Switches, SwitchesView};
 use crate::context::ToolContext;
 use crate::policy::SharedPolicy;
-use crate::policy::lists::{Access, Lists, Step};
+use crate::policy::lists::{Access, Step, ToolLists};
 
 /// A snapshot of the rules that decide which tools are visible to one turn. It is loaded before the turn and does not change while the turn runs.
 ///
@@ -34,7 +34,7 @@ use crate::policy::lists::{Access, Lists, Step};
 #[doc(alias("allowed_tools", "tool filter", "permission"))]
 pub struct Rules {
     pub(super) agent: Option<String>,
-    pub(super) lists: Lists,
+    pub(super) lists: ToolLists,
     pub(super) parent: Option<Arc<Rules>>,
     pub(super) enablement: Option<Arc<Enablement>>,
     pub(super) memory: bool,
@@ -57,7 +57,7 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             agent: None,
-            lists: Lists::default(),
+            lists: ToolLists::default(),
             parent: None,
             enablement: None,
             memory: true,

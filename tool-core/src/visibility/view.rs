@@ -9,7 +9,7 @@ use super::layer::Layer;
 use super::rules::{Rules, Subject};
 use crate::context::ToolContext;
 use crate::policy::Compiled;
-use crate::policy::lists::Lists;
+use crate::policy::lists::ToolLists;
 use crate::policy::{Decision, PolicyRequest, PolicyVerdict};
 use crate::registry::Shelf;
 use crate::tool::ToolDef;
@@ -432,7 +432,7 @@ impl Rules {
     }
 }
 
-fn mark_list(lists: &Lists, names: &Names<'_>, marks: &mut Marks, [allow, deny]: [Layer; 2]) {
+fn mark_list(lists: &ToolLists, names: &Names<'_>, marks: &mut Marks, [allow, deny]: [Layer; 2]) {
     if !lists.allow.is_empty() {
         let mut listed = vec![false; names.len()];
         names.set(&lists.allow, |at| listed[at] = true);

@@ -15,7 +15,7 @@
 use std::time::Duration;
 
 use tokio::time::advance;
-use tool_core::limits::{Limit, LimitGuard, Limits, Per};
+use tool_core::limits::{Limit, LimitGuard, LimitScope, Limits};
 use tool_core::prelude::*;
 use tool_core::{ErrorKind, ToolDef};
 
@@ -65,7 +65,7 @@ fn refused(outcome: Result<LimitGuard, ToolError>) -> Duration {
 // A rate allows a burst, then one call after the other as time passes.
 #[tokio::test(start_paused = true)]
 async fn a_rate_refills_evenly() {
-    let limits = limits([Limit::rate(6, MINUTE).per(Per::Principal)]);
+    let limits = limits([Limit::rate(6, MINUTE).per(LimitScope::Principal)]);
     let ann = cx("acme", "ann");
     for _ in 0..6 {
         passes(&limits, &ann, &LOOK_UP);
@@ -80,7 +80,7 @@ async fn a_rate_refills_evenly() {
 // A quota is used up and starts again in the next window.
 #[tokio::test(start_paused = true)]
 async fn a_quota_is_spent_until_its_window_ends() {
-    let limits = limits([Limit::quota(3, MINUTE).per(Per::Tenant)]);
+    let limits = limits([Limit::quota(3, MINUTE).per(LimitScope::Tenant)]);
     let (ann, bob) = (cx("acme", "ann"), cx("acme", "bob"));
     passes(&limits, &ann, &LOOK_UP);
     advance(Duration::from_secs(20)).await;
@@ -102,7 +102,7 @@ async fn a_quota_is_spent_until_its_window_ends() {
 // Concurrent calls are counted by their live guards.
 #[tokio::test(start_paused = true)]
 async fn concurrent_calls_are_counted_by_live_guards() {
-    let limits = limits([Limit::at_once(2).per(Per::Principal)]);
+    let limits = limits([Limit::at_once(2).per(LimitScope::Principal)]);
     let (ann, bob) = (cx("acme", "ann"), cx("acme", "bob"));
     let first = limits.enter(&ann, &LOOK_UP).unwrap();
     let second = limits.enter(&ann, &SEND).unwrap();
@@ -120,9 +120,9 @@ async fn concurrent_calls_are_counted_by_live_guards() {
 #[tokio::test(start_paused = true)]
 async fn equal_users_of_two_workspaces_have_separate_limits() {
     for (per, other_user, other_tenant) in [
-        (Per::Host, false, false),
-        (Per::Tenant, false, true),
-        (Per::Principal, true, true),
+        (LimitScope::Host, false, false),
+        (LimitScope::Tenant, false, true),
+        (LimitScope::Principal, true, true),
     ] {
         let limits = limits([Limit::quota(1, MINUTE).per(per)]);
         passes(&limits, &cx("acme", "ann"), &SEND);
@@ -139,7 +139,7 @@ async fn equal_users_of_two_workspaces_have_separate_limits() {
         );
     }
     // Anonymous callers share a key that no named principal has.
-    let limits = limits([Limit::quota(1, MINUTE).per(Per::Principal)]);
+    let limits = limits([Limit::quota(1, MINUTE).per(LimitScope::Principal)]);
     passes(&limits, &ToolContext::anonymous(), &SEND);
     passes(&limits, &cx("", ""), &SEND);
     refused(limits.enter(&ToolContext::anonymous(), &SEND));
@@ -170,9 +170,9 @@ async fn tools_are_counted_together_or_apart() {
 #[tokio::test(start_paused = true)]
 async fn refused_call_uses_no_other_limit() {
     let limits = limits([
-        Limit::quota(2, MINUTE).per(Per::Tenant),
-        Limit::at_once(1).per(Per::Host),
-        Limit::quota(1, MINUTE).per(Per::Principal),
+        Limit::quota(2, MINUTE).per(LimitScope::Tenant),
+        Limit::at_once(1).per(LimitScope::Host),
+        Limit::quota(1, MINUTE).per(LimitScope::Principal),
     ]);
     let ann = limits.enter(&cx("acme", "ann"), &SEND).unwrap();
     // The call is refused because the only slot is taken.
@@ -202,9 +202,9 @@ async fn retry_after_comes_from_the_limit_that_refuses() {
 #[tokio::test(start_paused = true)]
 async fn keys_are_bounded() {
     let limits = Limits::builder()
-        .limit(Limit::rate(1, MINUTE).per(Per::Principal))
-        .limit(Limit::quota(1, MINUTE).per(Per::Principal))
-        .limit(Limit::at_once(1).per(Per::Principal))
+        .limit(Limit::rate(1, MINUTE).per(LimitScope::Principal))
+        .limit(Limit::quota(1, MINUTE).per(LimitScope::Principal))
+        .limit(Limit::at_once(1).per(LimitScope::Principal))
         .most_keys(100)
         .build()
         .unwrap();
@@ -258,7 +258,7 @@ fn limits_that_allow_no_call_are_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_quota_is_exact_under_contention() {
     let limits = limits([
-        Limit::quota(37, MINUTE * 60).per(Per::Tenant),
+        Limit::quota(37, MINUTE * 60).per(LimitScope::Tenant),
         Limit::rate(1_000, MINUTE),
     ]);
     let tasks = (0..100).map(|user| {

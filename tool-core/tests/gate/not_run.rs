@@ -11,7 +11,7 @@ use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::*;
 use tool_core::turn::{
-    Arrival, Model, ModelMessage, ModelRequest, Outcome, StoredMessage, Turn, Turns,
+    DuringRun, Model, ModelMessage, ModelRequest, Outcome, StoredMessage, Turn, Turns,
 };
 use tool_core::{
     Approvals, Audit, CancellationToken, DynamicTool, Effect, ErrorKind, Gate, GateBuilder, Rules,
@@ -199,7 +199,7 @@ async fn look_up(user_turns: &UserTurns) -> Result<String, ToolError> {
 async fn interrupted_turn_reads_the_result_of_a_call_that_has_run() {
     for lost in [false, true] {
         let host = Host::new();
-        let turns = Turns::new(host.store.clone()).arrival(Arrival::Interrupt);
+        let turns = Turns::new(host.store.clone()).during_run(DuringRun::Interrupt);
         let look = ToolCall::new("l", "look_up", "{}");
         let message = record(&host, [look, sends("a", lost), sends("b", false)]).await;
         let tools = toolset![parcel, look_up].through(&host.gate);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tool_core::limits::{Limit, Limits, Per};
+use tool_core::limits::{Limit, LimitScope, Limits};
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::store::{AuditFilter, AuditSink, MemoryStore, Scope};
@@ -140,7 +140,7 @@ async fn a_kill_switch_reaches_running_and_pending_calls() {
 #[tokio::test(start_paused = true)]
 async fn rate_limited_call_reports_retry_after() {
     let limits = Limits::builder()
-        .limit(Limit::quota(2, Duration::from_secs(30)).per(Per::Principal))
+        .limit(Limit::quota(2, Duration::from_secs(30)).per(LimitScope::Principal))
         .build()
         .unwrap();
     let gate = Gate::builder().limits(limits).build();

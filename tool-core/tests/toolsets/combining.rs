@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tool_core::policy::{Policy, Rule};
 use tool_core::prelude::*;
-use tool_core::{DynamicTool, ErrorKind, Layer, Rules, Shown, ToolsetError};
+use tool_core::{DynamicTool, ErrorKind, Layer, ListedTool, Rules, ToolsetError};
 
 /// Searches the docs.
 #[tool(category = "web", title = "Search", example("A plain lookup", { "query": "serde" }))]
@@ -198,7 +198,7 @@ fn prepare_can_change_descriptions() {
         .prepare(|list| {
             assert_eq!(list.len(), 2);
             let keep = list.into_iter().filter(|tool| tool.name == "search");
-            keep.map(|tool| Shown {
+            keep.map(|tool| ListedTool {
                 description: "Searches the \"archive\".".to_owned(),
                 ..tool
             })
@@ -240,7 +240,7 @@ fn prepare_can_change_descriptions() {
 
 #[test]
 fn prepare_cannot_add_or_rename_tools() {
-    let shown = |name: &str| Shown {
+    let shown = |name: &str| ListedTool {
         name: name.to_owned(),
         description: String::new(),
     };

@@ -26,8 +26,8 @@ use serde_json::{Value, json};
 use tool_core::policy::{Policy, Rule, SharedPolicy};
 use tool_core::prelude::*;
 use tool_core::{
-    AgentTool, Disables, DynamicTool, Enablement, ErrorKind, Layer, Lists, RegistryBuilder, Rules,
-    Runtime, SecretNeed, Step, ToolDef,
+    AgentTool, Disables, DynamicTool, Enablement, ErrorKind, Layer, RegistryBuilder, Rules,
+    Runtime, SecretNeed, Step, ToolDef, ToolLists,
 };
 
 fn schema() -> Value {

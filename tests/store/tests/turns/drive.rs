@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tool_core::prelude::*;
 use tool_core::store::*;
 use tool_core::turn::{
-    Arrival, Model, ModelMessage, ModelRequest, Outcome, Turn, TurnError, Turns,
+    DuringRun, Model, ModelMessage, ModelRequest, Outcome, Turn, TurnError, Turns,
 };
 use tool_core::{Approvals, Audit, CancellationToken, Gate, KeyRing, Reply, Toolset};
 
@@ -596,14 +596,14 @@ each_store! {
     // A message interrupts a run: a call that began ends, the others get a result, and the next drive reads the message
     #[test]
     async fn a_message_interrupts_calls(store: impl Both) {
-        let (driving, work_log) = (turns(&store).arrival(Arrival::Interrupt), WorkLog::default());
+        let (driving, work_log) = (turns(&store).during_run(DuringRun::Interrupt), WorkLog::default());
         let cx = cx(&work_log);
         driving.say("Work.", &cx).await.unwrap();
         let model = Script::new([calls(&["slow", "quick"])]);
         let running = start(&driving, &model, &cx);
         work_log.began.notified().await;
         // Another process stores the message.
-        turns(&store).arrival(Arrival::Interrupt).say("Stop that.", &cx).await.unwrap();
+        turns(&store).during_run(DuringRun::Interrupt).say("Stop that.", &cx).await.unwrap();
         work_log.go.notify_one();
         let outcome = running.await.unwrap();
         assert!(matches!(outcome, Outcome::Interrupted), "{outcome:?}");
@@ -621,7 +621,7 @@ each_store! {
     // A message interrupts a model request
     #[test]
     async fn a_message_interrupts_a_model_request(store: impl Both) {
-        let (turns, work_log) = (turns(&store).arrival(Arrival::Interrupt), WorkLog::default());
+        let (turns, work_log) = (turns(&store).during_run(DuringRun::Interrupt), WorkLog::default());
         let cx = cx(&work_log);
         turns.say("Work.", &cx).await.unwrap();
         let model = Script::default();
@@ -685,7 +685,7 @@ each_store! {
     // B11: `respond` interrupts the run that is active, as `say` does
     #[test]
     async fn respond_interrupts_the_run_of_a_busy_thread(store: impl Both) {
-        let (turns, work_log) = (turns(&store).arrival(Arrival::Interrupt), WorkLog::default());
+        let (turns, work_log) = (turns(&store).during_run(DuringRun::Interrupt), WorkLog::default());
         let cx = cx(&work_log);
         turns.say("Work.", &cx).await.unwrap();
         let model = Script::default();

@@ -67,7 +67,7 @@ async fn denials_apply_at_the_next_dispatch() {
         .workspace("acme")
         .agent("chief")
         .build();
-    let lists = |allow: &[&str], deny: &[&str]| Lists {
+    let lists = |allow: &[&str], deny: &[&str]| ToolLists {
         allow: allow.iter().map(|name| (*name).to_owned()).collect(),
         deny: deny.iter().map(|name| (*name).to_owned()).collect(),
     };

@@ -10,15 +10,15 @@ fn each_layer_hides_tools_and_is_reported() {
     let policy = SharedPolicy::new(
         Policy::builder()
             .rule(Rule::deny("no-crm").categories(["crm"]))
-            .global(Lists {
+            .global(ToolLists {
                 deny: ["get_knowledge".to_owned()].into(),
-                ..Lists::default()
+                ..ToolLists::default()
             })
             .agent(
                 "chief",
-                Lists {
+                ToolLists {
                     deny: ["save_memory".to_owned()].into(),
-                    ..Lists::default()
+                    ..ToolLists::default()
                 },
             )
             .build()

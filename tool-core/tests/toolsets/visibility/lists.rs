@@ -6,20 +6,21 @@ use super::*;
 #[test]
 fn list_filters_apply_in_four_steps() {
     let rules = Rules::default;
-    let global = |lists: Lists| SharedPolicy::new(Policy::builder().global(lists).build().unwrap());
+    let global =
+        |lists: ToolLists| SharedPolicy::new(Policy::builder().global(lists).build().unwrap());
     let set = |names: &[&str]| {
         names
             .iter()
             .map(|name| (*name).to_owned())
             .collect::<BTreeSet<_>>()
     };
-    let denies = global(Lists {
+    let denies = global(ToolLists {
         deny: set(&["a"]),
-        ..Lists::default()
+        ..ToolLists::default()
     });
-    let allows = global(Lists {
+    let allows = global(ToolLists {
         allow: set(&["b"]),
-        ..Lists::default()
+        ..ToolLists::default()
     });
     for (rules, allowed, step) in [
         (rules(), true, Step::Global),

@@ -22,9 +22,9 @@ fn layers_are_checked_in_order() {
     let policy = SharedPolicy::new(
         Policy::builder()
             .rule(Rule::deny("no"))
-            .global(Lists {
+            .global(ToolLists {
                 deny: ["all_memory".to_owned()].into(),
-                ..Lists::default()
+                ..ToolLists::default()
             })
             .build()
             .unwrap(),
