@@ -27,6 +27,7 @@
 //! | `host` | the records of a gate: approvals, effects, audit rows, runs and switches. A store needs it, and the other features enable it |
 //! | `sqlite` | `SqliteStore`: one file, for the processes of one host |
 //! | `postgres` | `PostgresStore`: one database, for many hosts |
+//! | `seal` | the module `seal`: a vault that encrypts secrets and variables at rest |
 //! | `suite` | the module `suite`: the tests that a store must pass |
 //!
 //! No feature is on by default: a crate of tools needs none of them.
@@ -42,6 +43,8 @@
 //! | [`RunStore`] | the driver of each thread, and how each run ended |
 //! | [`SpillStore`] | outputs too long for a model |
 //! | [`SwitchStore`] | kill switches, disables and enablement rows |
+//! | [`SecretStore`], [`VariableStore`], [`VariableRequestStore`] | sealed secrets, variables, and requests for variables |
+//! | [`SealStore`] | the ids of the keys, and access to sealed values for rotation |
 //!
 //! [`Maintenance`] covers erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
 //!
@@ -70,6 +73,8 @@ pub mod env;
 pub mod panics;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "seal")]
+pub mod seal;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[doc(hidden)]

@@ -15,11 +15,15 @@ mod maintenance;
 mod open;
 mod queue;
 mod run;
+mod sealed;
+mod secret;
 mod spill;
 mod switch;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod variable;
+mod variable_request;
 #[cfg(test)]
 mod wal;
 mod watch;

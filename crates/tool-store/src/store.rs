@@ -19,12 +19,20 @@ mod maintenance;
 mod memory;
 #[cfg(feature = "host")]
 mod run;
+#[cfg(feature = "host")]
+mod sealed;
+#[cfg(feature = "host")]
+mod secret;
 #[doc(hidden)]
 pub mod shield;
 mod spill;
 #[cfg(feature = "host")]
 mod switch;
 mod thread;
+#[cfg(feature = "host")]
+mod variable;
+#[cfg(feature = "host")]
+mod variable_request;
 
 use std::error::Error;
 
@@ -59,10 +67,23 @@ pub use run::{
     NewRun, RunBegun, RunCause, RunCursor, RunEnd, RunFilter, RunId, RunProgress, RunRow, RunState,
     RunStop, RunStore, Usage,
 };
+#[cfg(feature = "host")]
+pub use sealed::{
+    KeyId, KeyUse, Reseal, SealKeyRow, SealStore, Sealed, SealedColumn, SealedPlace, SealedRow,
+};
+#[cfg(feature = "host")]
+pub use secret::{SecretFilter, SecretInfo, SecretRow, SecretStore};
 pub use spill::{Spill, SpillPart, SpillStore};
 #[cfg(feature = "host")]
 pub use switch::{Switch, SwitchFilter, SwitchKey, SwitchKind, SwitchStore};
 pub use thread::{Message, NewMessage, Role, ThreadStore};
+#[cfg(feature = "host")]
+pub use variable::{
+    VariableFilter, VariableInfo, VariableLevel, VariableRow, VariableScope, VariableStore,
+    VariableType, VariableValue,
+};
+#[cfg(feature = "host")]
+pub use variable_request::{VariableField, VariableRequest, VariableRequestStore};
 
 /// The future that a store's methods return.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -106,6 +127,14 @@ impl<
 > Store for T
 {
 }
+
+/// The stores of sealed secrets and of variables, in one object: the four traits together. A store that implements them needs no key; the vault
+/// (feature `seal`) seals and opens the values.
+#[cfg(feature = "host")]
+pub trait VaultStore: SealStore + SecretStore + VariableStore + VariableRequestStore {}
+
+#[cfg(feature = "host")]
+impl<T: SealStore + SecretStore + VariableStore + VariableRequestStore> VaultStore for T {}
 
 /// Defines the words that stores write for the variants of a plain enum.
 macro_rules! words {

@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, Catalogue, Maintenance]
+//!     [BatchStore, Catalogue, Maintenance, VaultStore]
 //! );
 //! # }
 //! ```
@@ -29,6 +29,7 @@
 //! | [`Maintenance`] | optional | `maintenance` |
 //! | [`BatchStore`], and the method `journal` of the required traits | optional | `journal` |
 //! | [`Catalogue`] | optional | `catalogue` |
+//! | those of [`VaultStore`] | optional | `sealed`, `vault` |
 //!
 //! The optional traits of a store are named in the brackets at the end; without brackets, only the required ones are tested. A clone must be the same
 //! store, because a host passes one clone each to its approvals, its ledger and its audit.
@@ -65,7 +66,7 @@ use crate::StoreError;
 #[cfg(doc)]
 use crate::{
     ApprovalRow, BatchStore, Catalogue, EffectClaim, Maintenance, MemoryStore, RunRow, SpillPart,
-    Store,
+    Store, VaultStore,
 };
 
 #[doc(hidden)]
@@ -91,6 +92,8 @@ pub mod records;
 #[doc(hidden)]
 pub mod run;
 #[doc(hidden)]
+pub mod sealed;
+#[doc(hidden)]
 pub mod spill;
 #[doc(hidden)]
 pub mod switch;
@@ -98,6 +101,8 @@ pub mod switch;
 pub mod thread;
 #[doc(hidden)]
 pub mod two_processes;
+#[doc(hidden)]
+pub mod vault;
 #[doc(hidden)]
 pub mod workspaces;
 
@@ -226,12 +231,16 @@ fn runtime(builder: &mut Builder) -> Runtime {
 /// Adds the conformance suite to a test program. The module [`suite`](crate::suite) describes the tests.
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
-/// store implements: `BatchStore`, `Catalogue`, `Maintenance`.
+/// store implements: `BatchStore`, `Catalogue`, `Maintenance`, `VaultStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
     (@ Catalogue $opener:expr) => { $crate::conformance! { @ catalogue [__suite_catalogue] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
+    (@ VaultStore $opener:expr) => {
+        $crate::conformance! { @ sealed [__suite_sealed] $opener }
+        $crate::conformance! { @ vault [__suite_vault __suite_vaults] $opener }
+    };
     (@ $module:ident [$($list:ident)+] $opener:expr) => {
         mod $module {
             #[allow(unused_imports, reason = "the opener may name what is around the macro")]

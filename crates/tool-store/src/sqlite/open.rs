@@ -202,7 +202,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/`, in order.
-const MIGRATIONS: [(i64, &str, &str); 7] = [
+const MIGRATIONS: [(i64, &str, &str); 8] = [
     (
         1,
         "state",
@@ -237,6 +237,11 @@ const MIGRATIONS: [(i64, &str, &str); 7] = [
         7,
         "paging",
         include_str!("../../migrations/sqlite/0007_paging.sql"),
+    ),
+    (
+        10,
+        "secrets",
+        include_str!("../../migrations/sqlite/0010_secrets.sql"),
     ),
 ];
 

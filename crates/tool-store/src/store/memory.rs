@@ -13,10 +13,16 @@ mod ledger;
 mod maintenance;
 #[cfg(feature = "host")]
 mod run;
+#[cfg(feature = "host")]
+mod sealed;
+#[cfg(feature = "host")]
+mod secret;
 mod spill;
 #[cfg(feature = "host")]
 mod switch;
 mod thread;
+#[cfg(feature = "host")]
+mod variable;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +59,12 @@ struct Tables {
     runs: run::Runs,
     spills: spill::Spills,
     catalogue: catalogue::Entries,
+    #[cfg(feature = "host")]
+    seal_keys: sealed::Keys,
+    #[cfg(feature = "host")]
+    secrets: secret::Secrets,
+    #[cfg(feature = "host")]
+    variables: variable::Variables,
 }
 
 impl MemoryStore {
