@@ -1,0 +1,333 @@
+//! Sealed values in SQLite files: no file contains a secret, and values that were altered in the file do not open.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use secrecy::{ExposeSecret as _, SecretString};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
+use tempfile::TempDir;
+use tool_store::seal::{NewValue, NewVariableRequest, SealKey, SealKeys, Vault, VaultError};
+use tool_store::{
+    SqliteStore, ThreadId, VariableField, VariableScope, VariableType, Workspace, digest, env,
+};
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.db");
+    (folder, file)
+}
+
+async fn vault(file: &Path) -> Vault {
+    let store = SqliteStore::open(file).await.unwrap();
+    let keys = SealKeys::new("k1", SealKey::new(&[1; 32])).unwrap();
+    Vault::open(store, keys).await.unwrap()
+}
+
+/// Changes the file without the store's knowledge.
+async fn tamper(file: &Path, sql: String) {
+    let mut connection = SqliteConnectOptions::new()
+        .filename(file)
+        .connect()
+        .await
+        .unwrap();
+    sqlx::raw_sql(AssertSqlSafe(sql))
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+}
+
+/// The bytes of all files of a folder.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    files
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect()
+}
+
+/// A text as it is, in hex, and the parts of its base64 that are the same whatever is before and after it.
+fn spellings(text: &str) -> Vec<Vec<u8>> {
+    let mut all = vec![text.as_bytes().to_vec()];
+    let hex = digest::hex(text.as_bytes());
+    all.push(hex.to_uppercase().into_bytes());
+    all.push(hex.into_bytes());
+    for skipped in 0..3 {
+        let rest = &text.as_bytes()[skipped..];
+        let whole = &rest[..rest.len() / 3 * 3];
+        all.push(STANDARD_NO_PAD.encode(whole).into_bytes());
+    }
+    all
+}
+
+/// The files that contain a spelling of a text.
+fn found(folder: &Path, text: &str) -> Vec<PathBuf> {
+    let spellings = spellings(text);
+    let is_in = |bytes: &[u8]| {
+        spellings
+            .iter()
+            .any(|spelling| bytes.windows(spelling.len()).any(|part| part == spelling))
+    };
+    let files = files(folder).into_iter();
+    files
+        .filter(|(_, bytes)| is_in(bytes))
+        .map(|(path, _)| path)
+        .collect()
+}
+
+/// Writes a value through every path that seals, and returns the values.
+async fn fill(vault: &Vault) -> Vec<String> {
+    let acme = Workspace::new("acme");
+    let thread = ThreadId::new("acme", "main").unwrap();
+    let mut values = Vec::new();
+    let mut sentinel = |path: &str| {
+        let value = format!("sentinel-of-{path}-4711");
+        values.push(value.clone());
+        SecretString::from(value)
+    };
+    let secret = |value: SecretString| async move {
+        vault
+            .set_secret(&Workspace::new("acme"), "a", &value, "olga")
+            .await
+            .unwrap();
+    };
+    secret(sentinel("first-secret")).await;
+    secret(sentinel("second-secret")).await;
+    vault
+        .set_secret(&acme, "gone", &sentinel("removed-secret"), "olga")
+        .await
+        .unwrap();
+    vault
+        .rename_secret(&acme, "gone", "renamed", "olga")
+        .await
+        .unwrap();
+    vault.remove_secret(&acme, "renamed").await.unwrap();
+    for scope in [
+        VariableScope::workspace("acme"),
+        VariableScope::user("acme", "u").unwrap(),
+        VariableScope::prompt("acme", "p").unwrap(),
+        VariableScope::agent("acme", "a").unwrap(),
+        VariableScope::thread(&thread),
+    ] {
+        let of = |kind: &str| format!("{kind}-{}", scope.level());
+        let rows = vec![
+            NewValue::declared("A", VariableType::Secret, sentinel(&of("declared"))),
+            NewValue::undeclared("B", sentinel(&of("undeclared"))),
+        ];
+        vault.set_variables(&scope, rows, "olga").await.unwrap();
+    }
+    let id = vault
+        .request_variables(NewVariableRequest {
+            thread: thread.clone(),
+            agent: "sales".to_owned(),
+            target: VariableScope::agent("acme", "sales").unwrap(),
+            required: vec![
+                VariableField::new("T", VariableType::Secret),
+                VariableField::new("U", VariableType::Secret),
+            ],
+        })
+        .await
+        .unwrap();
+    for name in ["T", "U"] {
+        let value = sentinel(&format!("request-{name}"));
+        let answer = vault.answer_variables(&thread, &id, [(name.to_owned(), value)], "ann");
+        answer.await.unwrap();
+    }
+    values
+}
+
+// S4-13: the bytes of the database, its write-ahead log and its index lack every secret, plain, in hex and in base64.
+#[tokio::test]
+async fn no_file_of_the_database_contains_a_secret() {
+    let (folder, file) = folder();
+    let first = vault(&file).await;
+    let mut values = fill(&first).await;
+    let shared = VariableScope::workspace("acme");
+    let clear = "text-in-clear-4711";
+    let row = NewValue::declared("REGION", VariableType::Text, clear);
+    first
+        .set_variables(&shared, vec![row], "olga")
+        .await
+        .unwrap();
+    // Rotation opens and seals every value.
+    let keys = SealKeys::new("k2", SealKey::new(&[2; 32])).unwrap();
+    let keys = keys.and("k1", SealKey::new(&[1; 32])).unwrap();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let second = Vault::open(store.clone(), keys).await.unwrap();
+    assert_eq!(second.rotate(4).await.unwrap().resealed, 13);
+    values.extend(["\u{1}", "\u{2}"].map(|byte| byte.repeat(32)));
+    assert_eq!(values.len(), 17);
+    for value in &values {
+        assert_eq!(
+            found(folder.path(), value),
+            Vec::<PathBuf>::new(),
+            "{value:?}"
+        );
+    }
+    // The search finds what is there: in the log now, and in the file after the store was closed.
+    assert_eq!(found(folder.path(), clear), [file.with_extension("db-wal")]);
+    drop(first);
+    store.close().await;
+    tamper(&file, "PRAGMA wal_checkpoint(TRUNCATE)".to_owned()).await;
+    assert_eq!(found(folder.path(), clear), [file]);
+    for value in &values {
+        assert_eq!(
+            found(folder.path(), value),
+            Vec::<PathBuf>::new(),
+            "{value:?}"
+        );
+    }
+}
+
+#[test]
+fn the_search_finds_each_spelling() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "sentinel-of-the-search";
+    for before in ["", "a", "ab", "abc"] {
+        let around = format!("{before}{text}-behind");
+        for spelling in [
+            around.clone(),
+            digest::hex(around.as_bytes()),
+            digest::hex(around.as_bytes()).to_uppercase(),
+            STANDARD_NO_PAD.encode(&around),
+        ] {
+            fs::write(folder.path().join("file"), format!("…{spelling}…")).unwrap();
+            assert_eq!(found(folder.path(), text).len(), 1, "{spelling}");
+        }
+    }
+}
+
+fn damaged<T>(answer: Result<T, VaultError>) {
+    // A flipped bit in the header or in the id of the key is refused before the value is opened.
+    let is_refused = matches!(
+        answer,
+        Err(VaultError::Damaged { .. } | VaultError::MissingKey { .. } | VaultError::Store(_))
+    );
+    assert!(
+        is_refused,
+        "an altered value opened, or a different error occurred"
+    );
+}
+
+async fn open(vault: &Vault, workspace: &str, name: &str) -> Result<(), VaultError> {
+    let opened = vault
+        .open_secrets(&Workspace::new(workspace), [name])
+        .await?;
+    assert_eq!(opened[name].expose_secret(), format!("value of {name}"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn rows_that_were_swapped_or_copied_in_the_file_do_not_open() {
+    let (_folder, file) = folder();
+    let vault = vault(&file).await;
+    let acme = Workspace::new("acme");
+    for name in ["a", "b"] {
+        let value = SecretString::from(format!("value of {name}"));
+        vault.set_secret(&acme, name, &value, "olga").await.unwrap();
+    }
+    let copy = "INSERT INTO secret (workspace, name, id, sealed, seal_key, set_by, at)";
+    tamper(
+        &file,
+        format!(
+            "{copy} SELECT 'umbrella', name, id, sealed, seal_key, set_by, at FROM secret WHERE workspace = 'acme';
+             {copy} SELECT workspace, 'c', 'new', sealed, seal_key, set_by, at FROM secret WHERE workspace = 'acme' AND name = 'a';"
+        ),
+    )
+    .await;
+    for name in ["a", "b"] {
+        open(&vault, "acme", name).await.unwrap();
+        damaged(open(&vault, "umbrella", name).await);
+    }
+    damaged(open(&vault, "acme", "c").await);
+    let swap = "UPDATE secret SET sealed = (SELECT s.sealed FROM secret s WHERE s.workspace = 'acme' AND s.name <> secret.name AND s.name <> 'c')
+                WHERE workspace = 'acme' AND name <> 'c'";
+    // The subquery reads the rows as they were only if they are read first.
+    let swap = format!(
+        "CREATE TEMP TABLE before AS SELECT * FROM secret; {}",
+        swap.replace("FROM secret s", "FROM before s")
+    );
+    tamper(&file, swap).await;
+    for name in ["a", "b"] {
+        damaged(open(&vault, "acme", name).await);
+    }
+    // Swapped with their ids and without their names, they open under each other's names: names are not part of the place. The operator who may change
+    // the file could rename them as well.
+    let scope = [
+        VariableScope::agent("acme", "x").unwrap(),
+        VariableScope::agent("acme", "y").unwrap(),
+    ];
+    let row = vec![NewValue::undeclared("V", "value of V")];
+    vault.set_variables(&scope[0], row, "olga").await.unwrap();
+    vault.open_variables(&scope, ["V"]).await.unwrap();
+    tamper(&file, "UPDATE variable SET owner = 'y'".to_owned()).await;
+    damaged(vault.open_variables(&scope, ["V"]).await);
+    tamper(
+        &file,
+        "UPDATE variable SET owner = 'x', level = 'user'".to_owned(),
+    )
+    .await;
+    damaged(
+        vault
+            .open_variables(&[VariableScope::user("acme", "x").unwrap()], ["V"])
+            .await,
+    );
+    tamper(&file, "UPDATE variable SET level = 'agent'".to_owned()).await;
+    vault.open_variables(&scope, ["V"]).await.unwrap();
+}
+
+#[tokio::test]
+async fn values_with_a_flipped_bit_in_the_file_do_not_open() {
+    let (_folder, file) = folder();
+    let vault = vault(&file).await;
+    let value = SecretString::from("value of a");
+    vault
+        .set_secret(&Workspace::new("acme"), "a", &value, "olga")
+        .await
+        .unwrap();
+    let scope = [VariableScope::workspace("acme")];
+    let row = vec![NewValue::undeclared("V", "value of V")];
+    vault.set_variables(&scope[0], row, "olga").await.unwrap();
+    let mut connection = SqliteConnectOptions::new()
+        .filename(&file)
+        .connect()
+        .await
+        .unwrap();
+    for table in ["secret", "variable"] {
+        let query = AssertSqlSafe(format!("SELECT sealed FROM {table}"));
+        let row = sqlx::query(query).fetch_one(&mut connection).await.unwrap();
+        let good: Vec<u8> = row.get(0);
+        let mut put = async |bytes: Vec<u8>| {
+            let query = AssertSqlSafe(format!("UPDATE {table} SET sealed = ?"));
+            let query = sqlx::query(query).bind(bytes);
+            query.execute(&mut connection).await.unwrap();
+        };
+        for _ in 0..100 {
+            let random = env::distinct().unwrap();
+            let at = usize::from(u16::from_le_bytes([random[0], random[1]]));
+            let mut flipped = good.clone();
+            flipped[at / 8 % good.len()] ^= 1 << (at % 8);
+            put(flipped).await;
+            if table == "secret" {
+                damaged(open(&vault, "acme", "a").await);
+            } else {
+                damaged(vault.open_variables(&scope, ["V"]).await);
+            }
+        }
+        put(good).await;
+    }
+    connection.close().await.unwrap();
+    open(&vault, "acme", "a").await.unwrap();
+    let opened = vault.open_variables(&scope, ["V"]).await.unwrap();
+    assert_eq!(opened[0].value.expose_secret(), "value of V");
+}
