@@ -38,6 +38,8 @@ mod scope;
 mod secrets;
 mod services;
 mod slug;
+#[cfg(feature = "seal")]
+mod stored;
 mod trace;
 pub mod variables;
 

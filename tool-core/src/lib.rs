@@ -175,6 +175,8 @@ pub use tool::{
     Approval, DefinitionParts, DynamicTool, Origin, SchemaCheck, SecretKind, SecretNeed, Tool,
     ToolDef, VariableKind, VariableNeed,
 };
+#[cfg(feature = "seal")]
+pub use tool::{SecretSetBy, SecretStatus};
 #[doc(inline)]
 #[doc(alias(
     "function calling",

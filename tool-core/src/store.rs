@@ -5,3 +5,7 @@
 
 #[doc(inline)]
 pub use tool_store::store::*;
+
+#[cfg(feature = "seal")]
+#[doc(inline)]
+pub use tool_store::seal;

@@ -25,6 +25,8 @@ mod parts;
 mod read;
 mod results;
 mod start;
+#[cfg(feature = "seal")]
+mod stored;
 
 pub(crate) use crate::need::fault_of;
 pub use crate::need::{
@@ -41,6 +43,8 @@ pub(crate) use results::result_faults;
 #[doc(hidden)]
 pub use start::{DecodeError, Entry, NotBegun, Pass, Ticket, start};
 pub(crate) use start::{misread, run};
+#[cfg(feature = "seal")]
+pub use stored::{SecretSetBy, SecretStatus};
 
 /// A tool, as the struct of its typed arguments. `#[tool]` implements it.
 #[diagnostic::on_unimplemented(

@@ -43,7 +43,7 @@ impl From<std::time::Instant> for Deadline {
 /// Builds a [`ToolContext`]. Everything is optional.
 #[derive(Default)]
 #[must_use]
-pub struct ToolContextBuilder(Host, Option<SharedRedactor>);
+pub struct ToolContextBuilder(pub(super) Host, Option<SharedRedactor>);
 
 impl ToolContextBuilder {
     /// Sets the agent that makes the calls.

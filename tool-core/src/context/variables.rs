@@ -68,7 +68,7 @@ impl Value {
     }
 
     /// Returns the value with the kind of its declaration: secret if either is secret.
-    fn declared(&self, kind: VariableKind) -> Self {
+    pub(super) fn declared(&self, kind: VariableKind) -> Self {
         match (self, kind) {
             (Self::Text(text), VariableKind::Secret) => {
                 Self::Secret(SecretString::from(text.clone()))

@@ -51,3 +51,4 @@ mod support;
 mod switches;
 mod turns;
 mod typed;
+mod vault;
