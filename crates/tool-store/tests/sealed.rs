@@ -17,7 +17,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use tempfile::TempDir;
 use tool_store::seal::{NewValue, NewVariableRequest, SealKey, SealKeys, Vault, VaultError};
 use tool_store::{
-    SqliteStore, ThreadId, VariableField, VariableScope, VariableType, Workspace, digest, env,
+    Erased, Erasure, Maintenance, MemoryStore, SqliteStore, ThreadId, VariableField, VariableScope,
+    VariableType, VaultStore, Workspace, digest, env,
 };
 
 fn folder() -> (TempDir, PathBuf) {
@@ -207,6 +208,83 @@ fn the_search_finds_each_spelling() {
     }
 }
 
+async fn erases(store: impl VaultStore + Maintenance + Clone) {
+    let keys = SealKeys::new("k1", SealKey::new(&[1; 32])).unwrap();
+    let vault = Vault::open(store.clone(), keys).await.unwrap();
+    let [main, side] = ["main", "side"].map(|name| ThreadId::new("acme", name).unwrap());
+    let acme = Workspace::new("acme");
+    let scopes = [
+        VariableScope::thread(&main),
+        VariableScope::thread(&side),
+        VariableScope::thread(&ThreadId::new("umbrella", "main").unwrap()),
+        VariableScope::user("acme", "main").unwrap(),
+        VariableScope::user("umbrella", "main").unwrap(),
+        VariableScope::workspace("acme"),
+    ];
+    for scope in &scopes {
+        let rows = vec![
+            NewValue::undeclared("V", "value"),
+            NewValue::declared("W", VariableType::Text, "value"),
+        ];
+        vault.set_variables(scope, rows, "olga").await.unwrap();
+    }
+    for thread in [&main, &side] {
+        let request = NewVariableRequest {
+            thread: thread.clone(),
+            agent: "sales".to_owned(),
+            target: VariableScope::thread(&side),
+            required: vec![VariableField::new("T", VariableType::Secret)],
+        };
+        vault.request_variables(request).await.unwrap();
+    }
+    let left = async || -> Vec<usize> {
+        let mut left = Vec::new();
+        for scope in &scopes {
+            left.push(
+                store
+                    .variables(std::slice::from_ref(scope))
+                    .await
+                    .unwrap()
+                    .len(),
+            );
+        }
+        left.extend([
+            store.requests(&main).await.unwrap().len(),
+            store.requests(&side).await.unwrap().len(),
+        ]);
+        left
+    };
+    let erased = store.erase_contents(Erasure::Thread(&main)).await.unwrap();
+    assert_eq!(
+        erased,
+        Erased {
+            variables: 2,
+            ..Erased::default()
+        }
+    );
+    assert_eq!(left().await, [0, 2, 2, 2, 2, 2, 0, 1]);
+    let user = Erasure::Principal {
+        workspace: &acme,
+        principal: "main",
+    };
+    let erased = store.erase_contents(user).await.unwrap();
+    assert_eq!(
+        erased,
+        Erased {
+            variables: 2,
+            ..Erased::default()
+        }
+    );
+    assert_eq!(left().await, [0, 2, 2, 0, 2, 2, 0, 1]);
+}
+
+// B10: the erasure of a thread or a user covers its variables.
+#[tokio::test]
+async fn erasure_removes_variables() {
+    erases(MemoryStore::default()).await;
+    erases(SqliteStore::in_memory().await.unwrap()).await;
+}
+
 fn damaged<T>(answer: Result<T, VaultError>) {
     // A flipped bit in the header or in the id of the key is refused before the value is opened.
     let is_refused = matches!(
@@ -261,8 +339,6 @@ async fn rows_that_were_swapped_or_copied_in_the_file_do_not_open() {
     for name in ["a", "b"] {
         damaged(open(&vault, "acme", name).await);
     }
-    // Swapped with their ids and without their names, they open under each other's names: names are not part of the place. The operator who may change
-    // the file could rename them as well.
     let scope = [
         VariableScope::agent("acme", "x").unwrap(),
         VariableScope::agent("acme", "y").unwrap(),

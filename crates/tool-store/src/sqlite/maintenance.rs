@@ -7,7 +7,7 @@ use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sqlx::{QueryBuilder, Row as _, Sqlite};
 
-use super::{Fault, SqliteStore, audit, step, switch};
+use super::{Fault, SqliteStore, audit, step, switch, variable, variable_request};
 
 /// Clears the results of the effects that an erasure covers.
 pub(super) fn effects(of: Erasure<'_>) -> QueryBuilder<Sqlite> {
@@ -140,6 +140,11 @@ async fn removed(
 impl SqliteStore {
     async fn erase_rows(&self, of: Erasure<'_>) -> Result<Erased, Fault> {
         let (effects, approvals) = (effects(of), approvals(of));
+        let variables = of.variables().map(|owner| variable::removal(&owner));
+        let requests = match of {
+            Erasure::Thread(thread) => Some(variable_request::removal(thread)),
+            Erasure::Principal { .. } => None,
+        };
         let (messages, audit, spills) = match of {
             Erasure::Thread(thread) => {
                 let messages =
@@ -159,7 +164,14 @@ impl SqliteStore {
         };
         let erased = self.change(|db| {
             Box::pin(async move {
+                if let Some(requests) = requests {
+                    rows(&mut *db, requests).await?;
+                }
                 Ok(Erased {
+                    variables: match variables {
+                        Some(variables) => rows(&mut *db, variables).await?,
+                        None => 0,
+                    },
                     effects: rows(&mut *db, effects).await?,
                     approvals: rows(&mut *db, approvals).await?,
                     messages: removed(&mut *db, messages).await?,

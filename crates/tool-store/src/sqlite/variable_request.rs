@@ -10,7 +10,7 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Sqlite};
 
 use super::columns::Columns;
-use super::{Fault, SqliteStore, narrow_to_scope, step, variable};
+use super::{Fault, SqliteStore, narrow, narrow_to_scope, step, variable};
 
 macro_rules! select {
     () => {
@@ -92,6 +92,14 @@ async fn answer(
     };
     done.bind(workspace.as_str()).bind(&id).execute(db).await?;
     Ok(missing)
+}
+
+/// Removes the requests of a thread.
+pub(super) fn removal(thread: &ThreadId) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new("DELETE FROM variable_request WHERE TRUE");
+    narrow(&mut query, "workspace", Some(thread.workspace().as_str()));
+    narrow(&mut query, "conversation", Some(thread.conversation()));
+    query
 }
 
 impl VariableRequestStore for SqliteStore {

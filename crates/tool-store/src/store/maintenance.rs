@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{StoreFuture, ThreadId, Timestamp, Workspace};
+use super::{StoreFuture, ThreadId, Timestamp, VariableScope, Workspace};
 
 /// Selects the rows whose contents are erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct Erased {
     pub audit: u64,
     /// Spilled outputs that were removed.
     pub spills: u64,
+    /// Variables of the thread or the user that were removed.
+    pub variables: u64,
 }
 
 /// How long rows are kept; `None` keeps them forever. The default keeps everything except spilled outputs, which are removed when they expire.
@@ -113,6 +115,19 @@ impl Purged {
     }
 }
 
+impl Erasure<'_> {
+    /// The owner of the variables that are removed; `None` if the user has no name.
+    pub fn variables(&self) -> Option<VariableScope> {
+        match self {
+            Self::Thread(thread) => Some(VariableScope::thread(thread)),
+            Self::Principal {
+                workspace,
+                principal,
+            } => VariableScope::user(*workspace, *principal).ok(),
+        }
+    }
+}
+
 impl Retention {
     /// The time before which rows of an age are removed; `None` if they are kept.
     pub fn since(age: Option<Duration>, now: Timestamp) -> Option<Timestamp> {
@@ -142,6 +157,8 @@ pub trait Maintenance: Send + Sync + 'static {
     /// Erases contents, in one transaction. Messages, audit rows and spilled outputs are removed. The results of effects, and the arguments,
     /// reasons and edits of approvals, are blanked, while keys, states and times stay, so that no effect happens twice. An open approval
     /// is withdrawn. Afterwards, no file of the store contains the erased data.
+    ///
+    /// A store of variables also removes the variables of the thread, with its requests for variables, or those of the user.
     ///
     /// A thread's audit rows and spilled outputs belong to its users, so only [`Erasure::Principal`] removes them.
     fn erase_contents<'a>(&'a self, of: Erasure<'a>) -> StoreFuture<'a, Erased>;

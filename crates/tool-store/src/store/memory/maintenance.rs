@@ -44,8 +44,13 @@ impl Tables {
             .collect();
         let approvals = approvals.iter().filter(|id| self.approvals.blank(id));
         erased.approvals = count(approvals.count());
+        let owner = of.variables();
+        erased.variables = owner.map_or(0, |owner| self.variables.remove_all(&owner));
         match of {
-            Erasure::Thread(thread) => erased.messages = self.threads.erase(thread),
+            Erasure::Thread(thread) => {
+                erased.messages = self.threads.erase(thread);
+                self.variables.remove_requests(thread);
+            }
             Erasure::Principal {
                 workspace,
                 principal,

@@ -31,6 +31,11 @@ impl Variables {
         }
     }
 
+    /// Removes the requests of a thread.
+    pub(super) fn remove_requests(&mut self, thread: &ThreadId) {
+        self.requests.retain(|_, request| request.thread != *thread);
+    }
+
     /// Removes all variables of an owner, and returns their number.
     pub(super) fn remove_all(&mut self, scope: &VariableScope) -> u64 {
         let before = self.rows.len();
