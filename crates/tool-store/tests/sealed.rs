@@ -285,7 +285,7 @@ async fn erasure_removes_variables() {
     erases(SqliteStore::in_memory().await.unwrap()).await;
 }
 
-fn damaged<T>(answer: Result<T, VaultError>) {
+fn assert_damaged<T>(answer: &Result<T, VaultError>) {
     // A flipped bit in the header or in the id of the key is refused before the value is opened.
     let is_refused = matches!(
         answer,
@@ -325,9 +325,9 @@ async fn rows_that_were_swapped_or_copied_in_the_file_do_not_open() {
     .await;
     for name in ["a", "b"] {
         open(&vault, "acme", name).await.unwrap();
-        damaged(open(&vault, "umbrella", name).await);
+        assert_damaged(&open(&vault, "umbrella", name).await);
     }
-    damaged(open(&vault, "acme", "c").await);
+    assert_damaged(&open(&vault, "acme", "c").await);
     let swap = "UPDATE secret SET sealed = (SELECT s.sealed FROM secret s WHERE s.workspace = 'acme' AND s.name <> secret.name AND s.name <> 'c')
                 WHERE workspace = 'acme' AND name <> 'c'";
     // The subquery reads the rows as they were only if they are read first.
@@ -337,7 +337,7 @@ async fn rows_that_were_swapped_or_copied_in_the_file_do_not_open() {
     );
     tamper(&file, swap).await;
     for name in ["a", "b"] {
-        damaged(open(&vault, "acme", name).await);
+        assert_damaged(&open(&vault, "acme", name).await);
     }
     let scope = [
         VariableScope::agent("acme", "x").unwrap(),
@@ -347,14 +347,14 @@ async fn rows_that_were_swapped_or_copied_in_the_file_do_not_open() {
     vault.set_variables(&scope[0], row, "olga").await.unwrap();
     vault.open_variables(&scope, ["V"]).await.unwrap();
     tamper(&file, "UPDATE variable SET owner = 'y'".to_owned()).await;
-    damaged(vault.open_variables(&scope, ["V"]).await);
+    assert_damaged(&vault.open_variables(&scope, ["V"]).await);
     tamper(
         &file,
         "UPDATE variable SET owner = 'x', level = 'user'".to_owned(),
     )
     .await;
-    damaged(
-        vault
+    assert_damaged(
+        &vault
             .open_variables(&[VariableScope::user("acme", "x").unwrap()], ["V"])
             .await,
     );
@@ -395,9 +395,9 @@ async fn values_with_a_flipped_bit_in_the_file_do_not_open() {
             flipped[at / 8 % good.len()] ^= 1 << (at % 8);
             put(flipped).await;
             if table == "secret" {
-                damaged(open(&vault, "acme", "a").await);
+                assert_damaged(&open(&vault, "acme", "a").await);
             } else {
-                damaged(vault.open_variables(&scope, ["V"]).await);
+                assert_damaged(&vault.open_variables(&scope, ["V"]).await);
             }
         }
         put(good).await;
