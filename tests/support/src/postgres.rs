@@ -165,6 +165,14 @@ fn copied(programs: &Path, to: &Path) -> io::Result<PathBuf> {
         copy(&libraries, to)?;
     }
     copy(installed.as_os_str(), &to.join(name))?;
+    // The server removes the folder when it ends.
+    if !run(Command::new("chown")
+        .arg("-R")
+        .arg(format!("{NOBODY}:{NOBODY}"))
+        .arg(to))?
+    {
+        return Err(io::Error::other("its copy cannot be given to `nobody`"));
+    }
     let installed = installed.file_name().ok_or_else(missing)?;
     Ok(to.join(name).join(installed).join("bin"))
 }
