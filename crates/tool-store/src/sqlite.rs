@@ -4,6 +4,7 @@ mod approval;
 mod audit;
 mod catalogue;
 mod columns;
+mod enablement;
 mod failure;
 #[cfg(test)]
 mod faults;

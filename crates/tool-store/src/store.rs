@@ -9,6 +9,7 @@ mod audit;
 mod catalogue;
 #[cfg(feature = "host")]
 mod claim;
+mod enablement;
 mod identity;
 #[cfg(feature = "host")]
 mod journal;
@@ -47,9 +48,16 @@ pub use approval::{
 };
 #[cfg(feature = "host")]
 pub use audit::{AuditFilter, AuditNote, AuditRow, AuditSink};
-pub use catalogue::{Catalogue, CatalogueChanges, CatalogueEntry};
+pub use catalogue::{
+    Catalogue, CatalogueChanges, CatalogueEntry, RemovedTool, RenamedTool, SyncReport,
+};
 #[cfg(feature = "host")]
 pub use claim::EffectClaim;
+pub use enablement::{
+    CatalogueDiff, ChangedInstances, EnablementFacts, EnablementFilter, EnablementRow,
+    EnablementSource, EnablementStore, InstanceId, RowChange, SkillChange, SkillPin, SkillVersion,
+};
+pub(crate) use enablement::{SYNC, check_operator};
 #[doc(hidden)]
 pub use identity::EarlierCall;
 pub use identity::{CallId, CallKey, CallPlace, Scope, ThreadId, Workspace};

@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, Catalogue, Maintenance, VaultStore]
+//!     [BatchStore, Catalogue, EnablementStore, Maintenance, VaultStore]
 //! );
 //! # }
 //! ```
@@ -29,6 +29,7 @@
 //! | [`Maintenance`] | optional | `maintenance` |
 //! | [`BatchStore`], and the method `journal` of the required traits | optional | `journal` |
 //! | [`Catalogue`] | optional | `catalogue` |
+//! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | those of [`VaultStore`] | optional | `sealed`, `vault` |
 //!
 //! The optional traits of a store are named in the brackets at the end; without brackets, only the required ones are tested. A clone must be the same
@@ -65,8 +66,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::StoreError;
 #[cfg(doc)]
 use crate::{
-    ApprovalRow, BatchStore, Catalogue, EffectClaim, Maintenance, MemoryStore, RunRow, SpillPart,
-    Store, VaultStore,
+    ApprovalRow, BatchStore, Catalogue, EffectClaim, EnablementStore, Maintenance, MemoryStore,
+    RunRow, SpillPart, Store, VaultStore,
 };
 
 #[doc(hidden)]
@@ -75,6 +76,8 @@ pub mod approval;
 pub mod audit;
 #[doc(hidden)]
 pub mod catalogue;
+#[doc(hidden)]
+pub mod enablement;
 #[doc(hidden)]
 pub mod identity;
 #[doc(hidden)]
@@ -231,11 +234,12 @@ fn runtime(builder: &mut Builder) -> Runtime {
 /// Adds the conformance suite to a test program. The module [`suite`](crate::suite) describes the tests.
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
-/// store implements: `BatchStore`, `Catalogue`, `Maintenance`, `VaultStore`.
+/// store implements: `BatchStore`, `Catalogue`, `EnablementStore`, `Maintenance`, `VaultStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
     (@ Catalogue $opener:expr) => { $crate::conformance! { @ catalogue [__suite_catalogue] $opener } };
+    (@ EnablementStore $opener:expr) => { $crate::conformance! { @ enablement [__suite_enablement __suite_enablement_places] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
     (@ VaultStore $opener:expr) => {
         $crate::conformance! { @ sealed [__suite_sealed] $opener }

@@ -6,10 +6,10 @@ use crate::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreError, Stor
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use super::columns::Columns;
-use super::{Fault, SqliteStore, step};
+use super::{Fault, SqliteStore, enablement, step};
 
-const ALL: &str =
-    "SELECT name, title, description, category, contract, effect FROM catalogue ORDER BY name";
+const ALL: &str = "SELECT name, title, description, category, contract, effect, secrets, aliases, is_meta, is_global, is_harness, synced_at \
+     FROM catalogue ORDER BY name";
 
 fn read(row: &SqliteRow) -> Result<CatalogueEntry, StoreError> {
     let columns = Columns::new(row, "catalogue", "name");
@@ -20,53 +20,58 @@ fn read(row: &SqliteRow) -> Result<CatalogueEntry, StoreError> {
         category: columns.get("category")?,
         contract: columns.get("contract")?,
         effect: columns.number("effect")?,
+        secrets: columns.json("secrets")?,
+        aliases: columns.json("aliases")?,
+        is_meta: columns.get("is_meta")?,
+        is_global: columns.get("is_global")?,
+        is_harness: columns.get("is_harness")?,
+        synced_at: columns.time("synced_at")?,
     })
 }
 
-async fn sync(
+/// Reads all entries by name.
+pub(super) async fn all(
     db: &mut SqliteConnection,
-    entries: Vec<CatalogueEntry>,
-) -> Result<CatalogueChanges, Fault> {
-    let rows = sqlx::query(ALL).fetch_all(&mut *db).await?;
-    let mut before = BTreeMap::new();
-    for row in &rows {
-        let entry = read(row)?;
-        before.insert(entry.name.clone(), entry);
-    }
-    let mut changes = CatalogueChanges::default();
-    for entry in entries {
-        match before.remove(&entry.name) {
-            Some(old) if old == entry => continue,
-            Some(_) => changes.changed += 1,
-            None => changes.added += 1,
-        }
-        sqlx::query(
-                "INSERT INTO catalogue (name, title, description, category, contract, effect) VALUES (?, ?, ?, ?, ?, ?)
-                 ON CONFLICT (name) DO UPDATE SET title = excluded.title, description = excluded.description,
-                 category = excluded.category, contract = excluded.contract, effect = excluded.effect",
-            )
-            .bind(&entry.name)
-            .bind(&entry.title)
-            .bind(&entry.description)
-            .bind(&entry.category)
-            .bind(&entry.contract)
-            .bind(i64::from(entry.effect))
-            .execute(&mut *db)
-            .await?;
-    }
-    for name in before.keys() {
-        sqlx::query("DELETE FROM catalogue WHERE name = ?")
-            .bind(name)
-            .execute(&mut *db)
-            .await?;
-        changes.removed += 1;
-    }
-    Ok(changes)
+) -> Result<BTreeMap<String, CatalogueEntry>, Fault> {
+    let rows = sqlx::query(ALL).fetch_all(db).await?;
+    let entries = rows.iter().map(read);
+    let named = entries.map(|entry| entry.map(|entry| (entry.name.clone(), entry)));
+    Ok(named.collect::<Result<_, _>>()?)
+}
+
+/// Writes an entry in place of the one with the same name.
+pub(super) async fn put(db: &mut SqliteConnection, entry: &CatalogueEntry) -> Result<(), Fault> {
+    sqlx::query(
+        "INSERT INTO catalogue (name, title, description, category, contract, effect, secrets, aliases, is_meta, is_global, is_harness, \
+         synced_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET title = excluded.title, description = excluded.description,
+         category = excluded.category, contract = excluded.contract, effect = excluded.effect, secrets = excluded.secrets,
+         aliases = excluded.aliases, is_meta = excluded.is_meta, is_global = excluded.is_global, is_harness = excluded.is_harness,
+         synced_at = excluded.synced_at",
+    )
+    .bind(&entry.name)
+    .bind(&entry.title)
+    .bind(&entry.description)
+    .bind(&entry.category)
+    .bind(&entry.contract)
+    .bind(i64::from(entry.effect))
+    .bind(enablement::json(&entry.secrets))
+    .bind(enablement::json(&entry.aliases))
+    .bind(entry.is_meta)
+    .bind(entry.is_global)
+    .bind(entry.is_harness)
+    .bind(entry.synced_at.as_millis())
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 impl Catalogue for SqliteStore {
     fn sync(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, CatalogueChanges> {
-        step(self.change(|db| Box::pin(sync(db, entries))))
+        step(async move {
+            let report = self.change(|db| Box::pin(enablement::reconcile(db, entries)));
+            Ok(report.await?.counts())
+        })
     }
 
     fn entries(&self) -> StoreFuture<'_, Vec<CatalogueEntry>> {

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use crate::store::{CallId, StoreError, Timestamp};
+use serde::de::DeserializeOwned;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Row as _, Sqlite, Type};
 
@@ -70,6 +71,12 @@ impl<'r> Columns<'r> {
         let number: i64 = self.get(column)?;
         T::try_from(number)
             .map_err(|_| self.corrupt(column, format_args!("{number} is out of range")))
+    }
+
+    /// Reads the JSON in a column.
+    pub(super) fn json<T: DeserializeOwned>(self, column: &str) -> Result<T, StoreError> {
+        let text: &str = self.get(column)?;
+        serde_json::from_str(text).map_err(|error| self.corrupt(column, error))
     }
 
     /// The identity of a call, in the columns `workspace`, `key` and `place`.

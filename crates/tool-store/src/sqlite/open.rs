@@ -202,7 +202,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/`, in order.
-const MIGRATIONS: [(i64, &str, &str); 8] = [
+const MIGRATIONS: [(i64, &str, &str); 9] = [
     (
         1,
         "state",
@@ -239,9 +239,14 @@ const MIGRATIONS: [(i64, &str, &str); 8] = [
         include_str!("../../migrations/sqlite/0007_paging.sql"),
     ),
     (
-        10,
+        8,
+        "enablement",
+        include_str!("../../migrations/sqlite/0008_enablement.sql"),
+    ),
+    (
+        9,
         "secrets",
-        include_str!("../../migrations/sqlite/0010_secrets.sql"),
+        include_str!("../../migrations/sqlite/0009_secrets.sql"),
     ),
 ];
 

@@ -4,12 +4,12 @@
 
 use crate::store::{
     ApprovalFilter, ApprovalKind, ApprovalStatus, AuditFilter, AuditRow, AuditSink as _, CallId,
-    CallKey, EffectFilter, EffectState, Erasure, RunCursor, RunFilter, RunId, Scope, SwitchFilter,
-    SwitchKey, SwitchKind, ThreadId, Timestamp, Workspace,
+    CallKey, EffectFilter, EffectState, EnablementFilter, Erasure, InstanceId, RunCursor,
+    RunFilter, RunId, Scope, SwitchFilter, SwitchKey, SwitchKind, ThreadId, Timestamp, Workspace,
 };
 use sqlx::{AssertSqlSafe, QueryBuilder, Row as _};
 
-use super::{SqliteStore, approval, audit, ledger, maintenance, run, switch};
+use super::{SqliteStore, approval, audit, enablement, ledger, maintenance, run, switch};
 
 /// The query plan of a statement.
 async fn plan(store: &SqliteStore, sql: &str) -> String {
@@ -507,4 +507,36 @@ async fn every_connection_is_set_up() {
             assert_eq!(found, value, "{pragma}");
         }
     }
+}
+
+#[tokio::test]
+async fn queries_of_enablement_have_their_indexes() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let own = Workspace::new("x");
+    let after = Some((InstanceId::new("x", "x"), "x".to_owned()));
+    for (scope, instance) in [
+        (Scope::All, None),
+        (Scope::Workspace(&own), None),
+        (Scope::Workspace(&own), Some("x".to_owned())),
+    ] {
+        let filter = EnablementFilter {
+            instance,
+            after: after.clone(),
+            ..EnablementFilter::default()
+        };
+        is_narrowed(&store, enablement::listing(scope, &filter).sql().as_str()).await;
+    }
+    is_narrowed(&store, enablement::ROWS).await;
+    is_narrowed(&store, enablement::OF_TOOL).await;
+    is_narrowed(&store, enablement::CHANGED).await;
+    for sql in [enablement::REQUIRED_BY, enablement::CONCERNED] {
+        let plan = plan(&store, sql).await;
+        let scans = plan.split("; ").filter(|step| step.contains("SCAN"));
+        // A list that a subquery returns is scanned; no table is.
+        let tables = scans.filter(|step| !step.contains("SUBQUERY") && !step.contains("CONSTANT"));
+        assert_eq!(tables.count(), 0, "{sql}: {plan}");
+    }
+    // The cascade from a removed tool finds its rows without a scan.
+    let cascade = "SELECT rowid FROM enablement WHERE entry = ?";
+    is_narrowed(&store, cascade).await;
 }

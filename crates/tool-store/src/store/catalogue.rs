@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::StoreFuture;
+use super::{EnablementRow, StoreFuture, Timestamp};
 
 /// A tool in the catalogue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CatalogueEntry {
     /// The name of the tool.
     pub name: String,
@@ -19,17 +20,113 @@ pub struct CatalogueEntry {
     pub contract: String,
     /// The bits of the tool's `tool_core::Effect`.
     pub effect: u8,
+    /// The keys of the secrets that the tool declares, sorted. Their values are never in a catalogue.
+    pub secrets: Vec<String>,
+    /// Earlier names of the tool, under which rows may still name it.
+    pub aliases: Vec<String>,
+    /// Whether the tool is only listed, and the host builds it for each turn.
+    pub is_meta: bool,
+    /// Whether the tool is enabled for every instance.
+    pub is_global: bool,
+    /// Whether the tool is a harness tool, which needs no enablement row.
+    pub is_harness: bool,
+    /// When a program last synced the entry.
+    pub synced_at: Timestamp,
+}
+
+impl CatalogueEntry {
+    /// Creates the entry of a tool; all other fields have their defaults.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether two entries differ at most in the time of their sync.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let at = self.synced_at;
+        *self
+            == Self {
+                synced_at: at,
+                ..other.clone()
+            }
+    }
 }
 
 /// The number of entries that a sync has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogueChanges {
-    /// Tools that were added.
+    /// Tools that were added. A renamed tool is not counted.
     pub added: u64,
-    /// Tools whose entry has changed.
+    /// Tools whose entry has changed. A renamed tool is counted here.
     pub changed: u64,
-    /// Tools that were removed.
+    /// Tools that were removed. A renamed tool is not counted.
     pub removed: u64,
+}
+
+/// The changes that a sync has made to a catalogue and to enablement rows. Names are sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SyncReport {
+    /// Tools that were added.
+    pub added: Vec<String>,
+    /// Tools whose entry has changed, without renamed ones.
+    pub changed: Vec<String>,
+    /// Tools that were removed, with the enablement rows that were removed with them.
+    pub removed: Vec<RemovedTool>,
+    /// Tools that have a different name now, with the enablement rows that were moved to this name.
+    pub renamed: Vec<RenamedTool>,
+}
+
+impl SyncReport {
+    /// The number of changed entries.
+    pub fn counts(&self) -> CatalogueChanges {
+        let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
+        CatalogueChanges {
+            added: count(self.added.len()),
+            changed: count(self.changed.len() + self.renamed.len()),
+            removed: count(self.removed.len()),
+        }
+    }
+}
+
+/// A tool that a sync has removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RemovedTool {
+    /// The name of the tool.
+    pub name: String,
+    /// The enablement rows of all instances that were removed with the tool, ordered by instance.
+    pub rows: Vec<EnablementRow>,
+}
+
+impl RemovedTool {
+    /// Creates the report of a tool that was removed.
+    pub fn new(name: impl Into<String>, rows: Vec<EnablementRow>) -> Self {
+        let name = name.into();
+        Self { name, rows }
+    }
+}
+
+/// A tool that a sync has renamed, because the new entry has the old name as an alias.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RenamedTool {
+    /// The name before.
+    pub from: String,
+    /// The name now.
+    pub to: String,
+    /// The enablement rows that named the tool by its old name, as they were before, ordered by instance.
+    pub rows: Vec<EnablementRow>,
+}
+
+impl RenamedTool {
+    /// Creates the report of a tool that was renamed.
+    pub fn new(from: impl Into<String>, to: impl Into<String>, rows: Vec<EnablementRow>) -> Self {
+        let (from, to) = (from.into(), to.into());
+        Self { from, to, rows }
+    }
 }
 
 /// A store of the catalogue.
@@ -40,9 +137,8 @@ pub struct CatalogueChanges {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {
 /// let store = MemoryStore::default();
-/// let entry = CatalogueEntry {
-///     name: "look".into(), title: None, description: "Looks.".into(), category: "general".into(), contract: "9f".into(), effect: 1,
-/// };
+/// let mut entry = CatalogueEntry::new("look");
+/// entry.description = "Looks.".to_owned();
 /// assert_eq!(store.sync(vec![entry.clone()]).await?.added, 1);
 /// assert_eq!(store.sync(vec![entry]).await?, CatalogueChanges::default());
 /// assert_eq!(store.sync(Vec::new()).await?.removed, 1);
@@ -50,7 +146,8 @@ pub struct CatalogueChanges {
 /// # }
 /// ```
 pub trait Catalogue: Send + Sync + 'static {
-    /// Replaces the catalogue by `entries`, in one transaction.
+    /// Replaces the catalogue by `entries`, in one transaction. A store of enablement does here what
+    /// [`EnablementStore::reconcile`](super::EnablementStore::reconcile) does, without the names.
     fn sync(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, CatalogueChanges>;
 
     /// Returns all entries, ordered by name.

@@ -5,6 +5,7 @@ mod approval;
 #[cfg(feature = "host")]
 mod audit;
 mod catalogue;
+mod enablement;
 #[cfg(feature = "host")]
 mod journal;
 #[cfg(feature = "host")]
@@ -59,6 +60,7 @@ struct Tables {
     runs: run::Runs,
     spills: spill::Spills,
     catalogue: catalogue::Entries,
+    enablement: enablement::Enablement,
     #[cfg(feature = "host")]
     seal_keys: sealed::Keys,
     #[cfg(feature = "host")]
@@ -89,7 +91,6 @@ impl fmt::Debug for MemoryStore {
 }
 
 /// The limit of a filter, as a number of rows.
-#[cfg(feature = "host")]
 fn limited(limit: Option<u32>) -> usize {
     limit.map_or(usize::MAX, |limit| {
         usize::try_from(limit).unwrap_or(usize::MAX)

@@ -6,12 +6,12 @@ use super::tests;
 
 fn entry(name: &str, contract: &str) -> CatalogueEntry {
     CatalogueEntry {
-        name: name.to_owned(),
         title: (name == "look").then(|| "Look".to_owned()),
         description: format!("Does {name}."),
         category: "general".to_owned(),
         contract: contract.to_owned(),
         effect: 3,
+        ..CatalogueEntry::new(name)
     }
 }
 

@@ -6,31 +6,39 @@ use super::MemoryStore;
 use crate::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreFuture};
 
 #[derive(Default)]
-pub(super) struct Entries(BTreeMap<String, CatalogueEntry>);
+pub(super) struct Entries {
+    pub(super) all: BTreeMap<String, CatalogueEntry>,
+    /// The tool of each alias.
+    aliases: BTreeMap<String, String>,
+}
 
 impl Entries {
-    fn sync(&mut self, entries: Vec<CatalogueEntry>) -> CatalogueChanges {
-        let mut changes = CatalogueChanges::default();
-        let mut before = std::mem::take(&mut self.0);
-        for entry in entries {
-            match before.remove(&entry.name) {
-                Some(old) if old == entry => {}
-                Some(_) => changes.changed += 1,
-                None => changes.added += 1,
+    pub(super) fn put(&mut self, entries: BTreeMap<String, CatalogueEntry>) {
+        self.aliases.clear();
+        for entry in entries.values() {
+            for alias in &entry.aliases {
+                let tool = || entry.name.clone();
+                self.aliases.entry(alias.clone()).or_insert_with(tool);
             }
-            self.0.insert(entry.name.clone(), entry);
         }
-        changes.removed = super::count(before.len());
-        changes
+        self.all = entries;
+    }
+
+    /// Returns the name of the tool that a name or an alias stands for.
+    pub(super) fn resolve<'a>(&'a self, name: &'a str) -> &'a str {
+        if self.all.contains_key(name) {
+            return name;
+        }
+        self.aliases.get(name).map_or(name, String::as_str)
     }
 }
 
 impl Catalogue for MemoryStore {
     fn sync(&self, entries: Vec<CatalogueEntry>) -> StoreFuture<'_, CatalogueChanges> {
-        self.step(|tables| Ok(tables.catalogue.sync(entries)))
+        self.step(|tables| Ok(tables.reconcile(entries).counts()))
     }
 
     fn entries(&self) -> StoreFuture<'_, Vec<CatalogueEntry>> {
-        self.step(|tables| Ok(tables.catalogue.0.values().cloned().collect()))
+        self.step(|tables| Ok(tables.catalogue.all.values().cloned().collect()))
     }
 }
