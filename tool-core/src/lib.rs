@@ -58,7 +58,7 @@
 //! | write requests of a provider and read its replies | the crate `tool-wire`, [`Dialect`] | [hosts](guides::hosts) |
 //! | run the loop around a model | [`turn::Turns`] | [hosts](guides::hosts) |
 //! | approve, limit, audit, never repeat an effect | [`Gate`], [`Approvals`], [`limits`], [`Audit`], [`store`] | [hosts](guides::hosts) |
-//! | restrict the tools of a tenant, user or agent | [`Rules`], [`policy`], [`Switches`] | [operators](guides::operators) |
+//! | restrict the tools of a tenant, user or agent | [`Rules`], [`policy`], [`Switches`], [`InstanceRules`] | [operators](guides::operators) |
 //! | offer thousands of tools | [`search`] | [hosts](guides::hosts) |
 //! | make tools at run time from JSON Schema | [`DynamicTool`], [`schema::dynamic`] | |
 //! | keep secrets out of texts and logs | [`redact`] | [threat model](guides::threat_model) |
@@ -197,6 +197,6 @@ pub use tool_schema::dialect::{Dialect, Dialects, Hints};
 #[doc(inline)]
 pub use tool_schema::{Issue, Repair, RepairNote, StrictSchema};
 pub use toolset::{Available, ListedTool, Overridden, Toolset, ToolsetDelta, ToolsetError};
-#[cfg(feature = "host")]
-pub use visibility::Switches;
 pub use visibility::{AgentTool, Disables, Enablement, Explanation, Layer, Rules, Runtime};
+#[cfg(feature = "host")]
+pub use visibility::{InstanceRules, Switches};

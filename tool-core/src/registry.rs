@@ -1,7 +1,7 @@
 //! The registry of tools: linked and explicit tools, sorted, each name once.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,6 +53,8 @@ pub(crate) struct Shelf {
     compiled: Mutex<Option<Arc<Compiled>>>,
     /// Tools that were left out before the registry was built.
     pub(crate) pruned: Vec<Pruned>,
+    /// The own names of tools that are enabled for every instance.
+    pub(crate) globals: BTreeSet<String>,
     /// The definitions of all tools, see [`Shelf::listing`].
     listings: [Listing; Dialect::COUNT],
 }
@@ -123,6 +125,7 @@ impl Shelf {
             facts: OnceLock::new(),
             compiled: Mutex::default(),
             pruned: Vec::new(),
+            globals: BTreeSet::new(),
             listings: Default::default(),
         }
     }
@@ -218,9 +221,17 @@ pub struct RegistryBuilder {
     env: Vec<(String, String)>,
     secrets: Vec<(String, String)>,
     pruned: Vec<Pruned>,
+    globals: BTreeSet<String>,
 }
 
 impl RegistryBuilder {
+    /// Enables a tool for every instance: a store of enablement gives each instance a row of the source `global`, which no operator can
+    /// remove. [`build`](Self::build) fails if there is no such tool.
+    pub fn global(mut self, tool: impl Into<String>) -> Self {
+        self.globals.insert(tool.into());
+        self
+    }
+
     /// Leaves a tool out, with a warning, if an environment variable is not set when the registry is built. Use this for tools that read the variable
     /// themselves. A tool that you can change should declare a secret or a variable instead.
     pub fn required_env(mut self, tool: impl Into<String>, variable: impl Into<String>) -> Self {
@@ -271,6 +282,17 @@ impl RegistryBuilder {
         }
         let mut sorted = Shelf::of(self.tools);
         sorted.pruned = self.pruned;
+        for name in &self.globals {
+            let is_there = sorted.tools.iter().any(|def| def.name() == name)
+                || sorted.pruned.iter().any(|pruned| pruned.tool == *name);
+            if !is_there {
+                self.faults.push(Fault::Tool {
+                    name: name.clone(),
+                    text: "it is to be enabled for every instance, but the registry has no such tool: give `global` the name of a tool".to_owned(),
+                });
+            }
+        }
+        sorted.globals = self.globals;
         for pair in sorted.tools.windows(2) {
             if pair[0].wire_name() == pair[1].wire_name() {
                 self.faults.push(Fault::Duplicate {

@@ -2,7 +2,11 @@
 
 mod current;
 mod enablement;
+#[cfg(feature = "host")]
+mod instance;
 mod layer;
+#[cfg(feature = "host")]
+mod polled;
 mod rules;
 mod standing;
 #[cfg(feature = "host")]
@@ -10,7 +14,11 @@ pub(crate) mod switches;
 mod view;
 
 pub use current::Disables;
+#[cfg(feature = "host")]
+pub(crate) use current::Live;
 pub use enablement::{AgentTool, Enablement, Runtime};
+#[cfg(feature = "host")]
+pub use instance::InstanceRules;
 pub(crate) use layer::State;
 pub use layer::{Explanation, Layer};
 pub use rules::Rules;

@@ -1,6 +1,7 @@
 //! Start of a program: builds the registry and brings a catalogue up to date.
 
-use crate::store::{Catalogue, CatalogueEntry, StoreError};
+use crate::store::{Catalogue, CatalogueEntry, EnablementStore, StoreError, SyncReport, Timestamp};
+use crate::tool::ToolDef;
 
 use super::{Registry, RegistryBuilder, RegistryError};
 
@@ -20,7 +21,7 @@ impl RegistryBuilder {
     /// Builds the registry and brings a catalogue up to date with it, in this order: collect linked and added tools, remove tools whose
     /// environment variables are missing, check the tools, sync the catalogue. No tool is served before every step is done; `tracing` logs each stage.
     ///
-    /// Harness tools, and tools that exist only as configuration, are not entries of a catalogue.
+    /// Tools that exist only as configuration, such as those that call agents, are not entries of a catalogue.
     ///
     /// ```
     /// use tool_core::prelude::*;
@@ -41,23 +42,8 @@ impl RegistryBuilder {
     /// # }
     /// ```
     pub async fn boot(self, catalogue: &dyn Catalogue) -> Result<Registry, BootError> {
-        tracing::info!(stage = "scan", linked = super::link::defs().count(), "boot");
-        tracing::info!(stage = "import", tools = self.tools.len(), "boot");
-        let registry = self.build()?;
-        tracing::info!(stage = "prune", left_out = registry.0.pruned.len(), "boot");
-        let entries: Vec<CatalogueEntry> = registry
-            .tools()
-            .iter()
-            .filter(|def| !def.is_harness())
-            .map(|def| CatalogueEntry {
-                name: def.name().to_owned(),
-                title: def.title().map(std::borrow::Cow::into_owned),
-                description: def.description().to_owned(),
-                category: def.category().to_owned(),
-                contract: def.contract().to_string(),
-                effect: def.effect().bits(),
-            })
-            .collect();
+        let registry = self.collect()?;
+        let entries = registry.entries();
         let count = entries.len();
         let changes = catalogue.sync(entries).await?;
         tracing::info!(
@@ -70,4 +56,105 @@ impl RegistryBuilder {
         );
         Ok(registry)
     }
+
+    /// Does the same as [`boot`](Self::boot) with a store of enablement, and returns a report of the names that the sync has added, changed,
+    /// removed and renamed, and of the enablement rows that were removed with a tool or moved to its new name. Removed rows are also
+    /// logged as a warning, because nobody sees the tool any more until it is enabled again.
+    ///
+    /// ```
+    /// use tool_core::prelude::*;
+    /// use tool_core::store::{EnablementStore, InstanceId, MemoryStore, Timestamp};
+    ///
+    /// /// Reads the mail.
+    /// #[tool(read_only)]
+    /// async fn read_mail() -> &'static str {
+    ///     "No mail."
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let store = MemoryStore::default();
+    /// let (_, report) = Registry::builder().tool::<read_mail>().boot_reported(&store).await?;
+    /// assert_eq!(report.added, ["read_mail"]);
+    ///
+    /// let support = InstanceId::new("acme", "support");
+    /// store.enable(&support, "read_mail", "olga", Timestamp::now()).await?;
+    /// let (_, report) = Registry::builder().boot_reported(&store).await?;
+    /// assert_eq!(report.removed[0].name, "read_mail");
+    /// assert_eq!(report.removed[0].rows[0].instance, support);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn boot_reported(
+        self,
+        store: &dyn EnablementStore,
+    ) -> Result<(Registry, SyncReport), BootError> {
+        let registry = self.collect()?;
+        let entries = registry.entries();
+        let count = entries.len();
+        let report = store.reconcile(entries).await?;
+        for removed in report.removed.iter().filter(|tool| !tool.rows.is_empty()) {
+            tracing::warn!(
+                tool = removed.name,
+                rows = removed.rows.len(),
+                "the tool is not in the program any more, and its enablement rows were removed: if it was renamed, give the new tool the old name as an alias and enable it again"
+            );
+        }
+        for renamed in &report.renamed {
+            tracing::info!(
+                from = renamed.from,
+                to = renamed.to,
+                rows = renamed.rows.len(),
+                "a tool was renamed"
+            );
+        }
+        let changes = report.counts();
+        tracing::info!(
+            stage = "sync",
+            tools = count,
+            added = changes.added,
+            changed = changes.changed,
+            removed = changes.removed,
+            "boot"
+        );
+        Ok((registry, report))
+    }
+
+    /// Builds the registry and logs each stage.
+    fn collect(self) -> Result<Registry, RegistryError> {
+        tracing::info!(stage = "scan", linked = super::link::defs().count(), "boot");
+        tracing::info!(stage = "import", tools = self.tools.len(), "boot");
+        let registry = self.build()?;
+        tracing::info!(stage = "prune", left_out = registry.0.pruned.len(), "boot");
+        Ok(registry)
+    }
+}
+
+impl Registry {
+    /// The catalogue's entries of all tools.
+    fn entries(&self) -> Vec<CatalogueEntry> {
+        let now = Timestamp::now();
+        let entries = self.tools().iter().map(|def| {
+            let mut entry = entry(def);
+            entry.is_global = self.0.globals.contains(def.name());
+            entry.synced_at = now;
+            entry
+        });
+        entries.collect()
+    }
+}
+
+fn entry(def: &ToolDef) -> CatalogueEntry {
+    let mut entry = CatalogueEntry::new(def.name());
+    entry.title = def.title().map(std::borrow::Cow::into_owned);
+    def.description().clone_into(&mut entry.description);
+    def.category().clone_into(&mut entry.category);
+    entry.contract = def.contract().to_string();
+    entry.effect = def.effect().bits();
+    let secrets = def.secrets().iter();
+    entry.secrets = secrets.map(|need| need.key.clone().into_owned()).collect();
+    entry.secrets.sort_unstable();
+    entry.is_meta = def.is_meta();
+    entry.is_harness = def.is_harness();
+    entry
 }

@@ -13,8 +13,6 @@ use crate::error::ToolError;
 use crate::run;
 use crate::tool::Tool;
 use crate::toolset::Toolset;
-#[cfg(feature = "host")]
-use crate::visibility::Switches;
 
 impl Toolset {
     /// Runs a call to its end. Every failure is in the result.
@@ -107,16 +105,12 @@ impl Toolset {
         &self,
         call: S,
     ) -> impl Stream<Item = ToolEvent> + Send + use<S> {
-        let all: Vec<Switches> = self.switches().cloned().collect();
-        if all.is_empty() {
+        if !self.has_switches() {
             return Either::Left(call);
         }
-        let first = async move {
-            for switches in all {
-                switches.freshen().await;
-            }
-        };
-        // A stream does nothing until it is polled, and `call` is polled only after the switches were read.
+        let tools = self.clone();
+        let first = async move { tools.freshen().await };
+        // A stream does nothing until it is polled, and `call` is polled only after the stored state was read.
         Either::Right(Box::pin(first.map(move |()| call).flatten_stream()))
     }
 }

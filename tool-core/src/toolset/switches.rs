@@ -9,7 +9,7 @@ use super::Toolset;
 #[cfg(feature = "host")]
 use crate::error::{ErrorKind, ToolError};
 #[cfg(feature = "host")]
-use crate::visibility::Switches;
+use crate::visibility::{Live, Switches};
 
 #[cfg(not(feature = "host"))]
 impl Toolset {
@@ -30,16 +30,19 @@ impl Toolset {
             .filter_map(|live| live.switches.as_ref().map(|view| &view.shared))
     }
 
+    /// Whether the turn's rules have stored state that is polled.
     #[inline]
     pub(crate) fn has_switches(&self) -> bool {
-        self.switches().next().is_some()
+        let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
+        live.iter().any(Live::is_polled)
     }
 
-    /// Rereads stored switches that were read too long ago. The future is boxed, so that a call without switches does not reserve memory for it.
+    /// Rereads stored state that was read too long ago. The future is boxed, so that a call without such state does not reserve memory for it.
     pub(crate) fn freshen(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            for switches in self.switches() {
-                switches.freshen().await;
+            let live = self.view.as_ref().map_or(&[][..], |view| &view.live);
+            for live in live {
+                live.freshen().await;
             }
         })
     }
@@ -47,10 +50,12 @@ impl Toolset {
     /// Rereads the stored switches after a call was recorded. If that fails, a call that has a row in the ledger must not
     /// run.
     pub(crate) async fn reread_switches(&self, is_claimed: bool) -> Result<(), ToolError> {
+        if !is_claimed {
+            self.freshen().await;
+            return Ok(());
+        }
         for switches in self.switches() {
-            if !is_claimed {
-                switches.freshen().await;
-            } else if let Err(error) = Box::pin(switches.refresh()).await {
+            if let Err(error) = Box::pin(switches.refresh()).await {
                 let text = "the call was not made, because the host could not check whether it is still allowed";
                 return Err(ToolError::of(ErrorKind::Unavailable, text)
                     .operator(format!("the stored switches cannot be read: {error}")));

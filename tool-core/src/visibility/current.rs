@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "host")]
+use super::instance::InstanceView;
 use super::layer::Layer;
 use super::rules::Subject;
 #[cfg(feature = "host")]
@@ -111,6 +113,8 @@ pub(crate) struct Live {
     disables: Option<DisablesView>,
     #[cfg(feature = "host")]
     pub(crate) switches: Option<SwitchesView>,
+    #[cfg(feature = "host")]
+    pub(crate) instance: Option<InstanceView>,
     tenant: String,
     principal: String,
     agent: Option<String>,
@@ -121,6 +125,7 @@ impl Live {
         policy: Option<PolicyView>,
         disables: Option<DisablesView>,
         #[cfg(feature = "host")] switches: Option<SwitchesView>,
+        #[cfg(feature = "host")] instance: Option<InstanceView>,
         subject: &Subject<'_>,
     ) -> Self {
         Self {
@@ -128,9 +133,28 @@ impl Live {
             disables,
             #[cfg(feature = "host")]
             switches,
+            #[cfg(feature = "host")]
+            instance,
             tenant: subject.tenant.to_owned(),
             principal: subject.principal.to_owned(),
             agent: subject.agent.map(str::to_owned),
+        }
+    }
+
+    /// Whether the rules have stored state that is polled.
+    #[cfg(feature = "host")]
+    pub(crate) fn is_polled(&self) -> bool {
+        self.switches.is_some() || self.instance.is_some()
+    }
+
+    /// Rereads stored state that was read too long ago.
+    #[cfg(feature = "host")]
+    pub(crate) async fn freshen(&self) {
+        if let Some(view) = &self.switches {
+            view.shared.freshen().await;
+        }
+        if let Some(view) = &self.instance {
+            view.freshen().await;
         }
     }
 
@@ -145,6 +169,12 @@ impl Live {
         #[cfg(feature = "host")]
         if let Some(view) = &self.switches
             && let Some(layer) = view.hides(def, &self.tenant)
+        {
+            return Some(layer);
+        }
+        #[cfg(feature = "host")]
+        if let Some(view) = &self.instance
+            && let Some(layer) = view.hides(def)
         {
             return Some(layer);
         }

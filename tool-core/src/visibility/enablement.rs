@@ -14,10 +14,11 @@ use crate::error::ToolError;
 use crate::registry::RegistryError;
 use crate::tool::{DynamicTool, ToolDef};
 
-/// The rows of an instance that enable tools. A tool is enabled if a manual or a skill row names it; rows of other sources are ignored.
+/// The rows of an instance that enable tools. A tool is enabled if a row of the source `manual`, `skill` or
+/// `global` names it; rows of other sources are ignored.
 /// The row `agent:<slug>` enables the tool that calls that agent.
 ///
-/// This type stores nothing: `Switches::enablement` builds it from stored rows.
+/// This type stores nothing: `InstanceRules::rules` and `Switches::enablement` build it from stored rows.
 ///
 /// ```
 /// use tool_core::Enablement;
@@ -60,7 +61,7 @@ impl Enablement {
     /// Adds a row from a store.
     pub fn row(mut self, tool: impl Into<String>, source: &str, enabled: bool) -> Self {
         self.any = true;
-        if matches!(source, "manual" | "skill") {
+        if matches!(source, "manual" | "skill" | "global") {
             let rows = if enabled { &mut self.on } else { &mut self.off };
             rows.insert(tool.into());
         }

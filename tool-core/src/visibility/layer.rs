@@ -13,7 +13,7 @@ pub enum Layer {
     Engine,
     /// The tool is a harness tool, and its category does not belong to this kind of turn.
     Harness,
-    /// No manual or skill row enables the tool.
+    /// No row enables the tool.
     Enablement,
     /// The tool is switched off for this instance.
     Disabled,
@@ -43,7 +43,7 @@ pub enum Layer {
     Policy,
     /// The tool's kill switch is on.
     Killed,
-    /// The tool is not read-only, and the stored switches could not be read for more than a second.
+    /// The tool is not read-only, and the stored switches or enablement rows could not be read for more than a second.
     Unread,
     /// One of the agent's own tools has the same name and replaces it.
     Overridden,
@@ -156,7 +156,7 @@ impl Layer {
             Self::Killed => ("killed", "its kill switch is on: revive it"),
             Self::Unread => (
                 "unread",
-                "it is not read-only, and the stored switches could not be read for a second: check the store",
+                "it is not read-only, and the stored switches or enablement rows could not be read for a second: check the store",
             ),
             Self::Overridden => (
                 "overridden",

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::current::{Disables, DisablesView, Live, PolicyView};
 use super::enablement::{AgentTool, Enablement, Runtime};
 #[cfg(feature = "host")]
+use super::instance::InstanceView;
+#[cfg(feature = "host")]
 use super::switches::{Switches, SwitchesView};
 use crate::context::ToolContext;
 use crate::policy::SharedPolicy;
@@ -51,6 +53,8 @@ pub struct Rules {
     pub(super) disables: Option<DisablesView>,
     #[cfg(feature = "host")]
     pub(super) switches: Option<SwitchesView>,
+    #[cfg(feature = "host")]
+    pub(super) instance: Option<InstanceView>,
 }
 
 impl Default for Rules {
@@ -73,6 +77,8 @@ impl Default for Rules {
             disables: None,
             #[cfg(feature = "host")]
             switches: None,
+            #[cfg(feature = "host")]
+            instance: None,
         }
     }
 }
@@ -117,6 +123,11 @@ impl Rules {
     /// [`Enablement::default_open`].
     pub fn enablement(mut self, rows: impl Into<Arc<Enablement>>) -> Self {
         self.enablement = Some(rows.into());
+        #[cfg(feature = "host")]
+        {
+            // The stored rows of an instance do not apply any more.
+            self.instance = None;
+        }
         self
     }
 
@@ -211,6 +222,13 @@ impl Rules {
         self
     }
 
+    /// Sets the stored rows that these rules came from, so that a running turn applies their changes.
+    #[cfg(feature = "host")]
+    pub(super) fn instance(mut self, view: InstanceView) -> Self {
+        self.instance = Some(view);
+        self
+    }
+
     /// Whether the lists allow a tool of this name.
     pub fn shows(&self, name: &str) -> bool {
         self.access(name).allowed
@@ -282,7 +300,7 @@ impl Rules {
             .as_ref()
             .map_or_else(Vec::new, |parent| parent.live(cx));
         #[cfg(feature = "host")]
-        let is_switched = self.switches.is_some();
+        let is_switched = self.switches.is_some() || self.instance.is_some();
         #[cfg(not(feature = "host"))]
         let is_switched = false;
         if self.policy.is_some() || self.disables.is_some() || is_switched {
@@ -292,6 +310,8 @@ impl Rules {
                 self.disables.clone(),
                 #[cfg(feature = "host")]
                 self.switches.clone(),
+                #[cfg(feature = "host")]
+                self.instance.clone(),
                 &subject,
             ));
         }

@@ -2,30 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
-use futures::future::{Either, select};
+use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use super::enablement::Enablement;
 use super::layer::Layer;
-use crate::env;
+use super::polled::{self, Polled, Poller};
 use crate::store::shield::shielded;
 use crate::store::{StoreError, Switch, SwitchKey, SwitchKind, SwitchStore, Timestamp, Workspace};
 use crate::sync::{Edition, Versioned};
 use crate::tool::ToolDef;
-
-/// The pause between two reads of the store.
-const POLL: Duration = Duration::from_millis(250);
-/// A call reads the store before it is judged if the last read is older than this.
-const FRESH: Duration = Duration::from_millis(500);
-/// A call of a tool that is not read-only is refused if the last read is older than this.
-const STALE: Duration = Duration::from_secs(1);
-/// Timeout of a read.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Kill switches, disables and enablement rows in a [`SwitchStore`], for all processes of a host. Clones are cheap.
 ///
@@ -70,18 +58,7 @@ struct Inner {
     known: Versioned<Known>,
     /// Notified with every change of `known`.
     changed: watch::Sender<()>,
-    /// When the last successful read began, and when the last read failed.
-    reads: Mutex<Reads>,
-    /// Held while the store is read, so that waiting callers share one read.
-    reading: tokio::sync::Mutex<()>,
-    /// Whether a background task reads the store.
-    is_polled: AtomicBool,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Reads {
-    good: Option<Instant>,
-    failed: Option<Instant>,
+    poller: Poller,
 }
 
 /// Switches that are on, by workspace (`None` for all workspaces) and tool.
@@ -131,12 +108,10 @@ impl Switches {
             store,
             known: Versioned::default(),
             changed: watch::Sender::new(()),
-            reads: Mutex::default(),
-            reading: tokio::sync::Mutex::new(()),
-            is_polled: AtomicBool::new(false),
+            poller: Poller::default(),
         }));
         switches.refresh().await?;
-        switches.poll();
+        polled::poll(&switches.0);
         Ok(switches)
     }
 
@@ -184,7 +159,8 @@ impl Switches {
         self.set(key, on, by, reason).await
     }
 
-    /// Adds an enablement row of a source (`manual` or `skill`) for one workspace or, with `None`, for all. Returns whether this changed
+    /// Adds an enablement row of a source (`manual` or `skill`) for one workspace or, with `None`, for all. Such rows are a host's own list of
+    /// names; rows that follow the catalogue and skills are those of [`InstanceRules`](crate::InstanceRules). Returns whether this changed
     /// the row.
     pub async fn enable(
         &self,
@@ -254,55 +230,12 @@ impl Switches {
 
     /// Reads the current switches from the store.
     pub async fn refresh(&self) -> Result<(), StoreError> {
-        self.read_since(env::monotonic()).await
+        polled::refresh(&*self.0).await
     }
 
-    /// Waits for a successful read that began at `since` or later.
-    async fn read_since(&self, since: Instant) -> Result<(), StoreError> {
-        let inner = &self.0;
-        let read = async {
-            let _reading = inner.reading.lock().await;
-            if inner.reads().good.is_some_and(|good| good >= since) {
-                return Ok(());
-            }
-            let began = env::monotonic();
-            let version = shielded(|| inner.store.version()).await?;
-            if inner.reads().good.is_none() || inner.known.read().version != version {
-                // The rows are read after the version. A change between the two is read again next time, because the known version is older.
-                let rows = shielded(|| inner.store.in_force()).await?;
-                inner.put(version, rows);
-            }
-            inner.read_began(began);
-            Ok(())
-        };
-        let done = match tokio::time::timeout(PATIENCE, read).await {
-            Ok(done) => done,
-            Err(_) => Err(StoreError::Unavailable(
-                format!(
-                    "the switches could not be read within {} s",
-                    PATIENCE.as_secs()
-                )
-                .into(),
-            )),
-        };
-        if let Err(error) = &done {
-            inner.read_failed(error);
-        }
-        done
-    }
-
-    /// Reads the store if the last read is too old to judge a call. If the read fails, the last known switches apply.
+    /// Reads the store if the last read is too old to judge a call.
     pub(crate) async fn freshen(&self) {
-        let (now, reads) = (env::monotonic(), self.0.reads());
-        let is_within = |at: Option<Instant>, span| {
-            at.is_some_and(|at| now.saturating_duration_since(at) < span)
-        };
-        self.poll();
-        // While the store fails, it is read only as often as it is polled, not once per call.
-        if !is_within(reads.good, FRESH) && !is_within(reads.failed, POLL) {
-            // A failure is logged by the read.
-            let _ = self.read_since(now).await;
-        }
+        polled::freshen(&self.0).await;
     }
 
     /// Waits until a kill switch applies to a tool in a workspace.
@@ -319,53 +252,6 @@ impl Switches {
             }
         }
     }
-
-    /// Starts the task that polls the store if there is a runtime and no such task yet. It ends when the last clone is dropped.
-    fn poll(&self) {
-        /// Clears `is_polled` when the task ends, so that a different runtime can start a new one.
-        struct Unpolled(Weak<Inner>);
-        impl Drop for Unpolled {
-            fn drop(&mut self) {
-                if let Some(inner) = self.0.upgrade() {
-                    inner.is_polled.store(false, Ordering::Relaxed);
-                }
-            }
-        }
-        if self.0.is_polled.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let weak = Arc::downgrade(&self.0);
-        let unpolled = Unpolled(weak.clone());
-        env::spawn(async move {
-            let _unpolled = unpolled;
-            loop {
-                let Some(inner) = weak.upgrade() else { break };
-                let (store, version) = (Arc::clone(&inner.store), inner.known.read().version);
-                drop(inner);
-                let early = wake(&*store, version).await;
-                let Some(inner) = weak.upgrade() else { break };
-                // A failure is logged by the read.
-                if Self(inner).refresh().await.is_err() && early {
-                    // A store that reports changes and cannot be read is not read more often than any other.
-                    tokio::time::sleep(POLL).await;
-                }
-            }
-        });
-    }
-}
-
-/// Waits until the store is to be read again: at the latest after [`POLL`], and earlier if it reports a change. Returns whether it did.
-async fn wake(store: &dyn SwitchStore, version: u64) -> bool {
-    let pause = tokio::time::sleep(POLL);
-    match select(pin!(pause), shielded(|| store.changed(version))).await {
-        Either::Left(_) => false,
-        Either::Right((Ok(()), _)) => true,
-        // The store cannot report changes.
-        Either::Right((Err(_), pause)) => {
-            pause.await;
-            false
-        }
-    }
 }
 
 fn key(kind: SwitchKind, tool: String, source: &str, workspace: Option<&Workspace>) -> SwitchKey {
@@ -377,11 +263,32 @@ fn key(kind: SwitchKind, tool: String, source: &str, workspace: Option<&Workspac
     }
 }
 
-impl Inner {
-    fn reads(&self) -> Reads {
-        *self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+impl Polled for Inner {
+    const WHAT: &'static str = "switches";
+
+    fn poller(&self) -> &Poller {
+        &self.poller
     }
 
+    fn read(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let version = shielded(|| self.store.version()).await?;
+            if self.poller.is_new() || self.known.read().version != version {
+                // The rows are read after the version. A change between the two is read again next time, because the known version is older.
+                let rows = shielded(|| self.store.in_force()).await?;
+                self.put(version, rows);
+            }
+            Ok(())
+        })
+    }
+
+    fn changed(&self) -> BoxFuture<'static, Result<(), StoreError>> {
+        let (store, version) = (Arc::clone(&self.store), self.known.read().version);
+        Box::pin(async move { shielded(|| store.changed(version)).await })
+    }
+}
+
+impl Inner {
     fn put(&self, version: u64, rows: Vec<Switch>) {
         let mut known = Known {
             version,
@@ -397,28 +304,6 @@ impl Inner {
         }
         self.known.write().put(known);
         self.changed.send_replace(());
-    }
-
-    fn read_began(&self, began: Instant) {
-        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-        let failed = reads.failed.take();
-        reads.good = Some(began);
-        drop(reads);
-        if failed.is_some() {
-            tracing::info!("the stored switches can be read again");
-        }
-    }
-
-    fn read_failed(&self, error: &StoreError) {
-        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-        let failed = reads.failed.replace(env::monotonic());
-        drop(reads);
-        if failed.is_none() {
-            tracing::error!(
-                %error,
-                "the stored switches cannot be read: the last known ones apply, and calls of tools that are not read-only are refused"
-            );
-        }
     }
 }
 
@@ -462,8 +347,6 @@ impl SwitchesView {
         if def.hints().read_only {
             return None;
         }
-        let good = inner.reads().good;
-        let is_stale = good.is_none_or(|good| env::elapsed(good) > STALE);
-        is_stale.then_some(Layer::Unread)
+        inner.poller.is_stale().then_some(Layer::Unread)
     }
 }

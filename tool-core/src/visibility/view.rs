@@ -15,7 +15,7 @@ use crate::registry::Shelf;
 use crate::tool::ToolDef;
 
 /// Category of the tools that start sub-agents.
-const SPAWNS: &str = "agent";
+pub(super) const SPAWNS: &str = "agent";
 
 /// The visibility of each tool in a turn: the code of the first layer that hides it, or zero if it is visible. The registry's tools come
 /// first, then the agent tools.

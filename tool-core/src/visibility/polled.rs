@@ -1,0 +1,187 @@
+//! State in a store that each process polls: the age of the last read, and the task that reads.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use futures::future::{BoxFuture, Either, select};
+
+use crate::env;
+use crate::store::StoreError;
+
+/// The pause between two reads of the store.
+const POLL: Duration = Duration::from_millis(250);
+/// A call reads the store before it is judged if the last read is older than this.
+const FRESH: Duration = Duration::from_millis(500);
+/// A call of a tool that is not read-only is refused if the last read is older than this.
+const STALE: Duration = Duration::from_secs(1);
+/// Timeout of a read.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// State of a process that follows a store.
+pub(super) trait Polled: Send + Sync + Sized + 'static {
+    /// The state in logs and errors, such as `switches`.
+    const WHAT: &'static str;
+
+    fn poller(&self) -> &Poller;
+
+    /// Reads the changes since the last read.
+    fn read(&self) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Completes when the store reports that the state has changed. The default implementation is for stores that report nothing.
+    fn changed(&self) -> BoxFuture<'static, Result<(), StoreError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// Reads the store now.
+pub(super) async fn refresh<T: Polled>(state: &T) -> Result<(), StoreError> {
+    read_since(state, env::monotonic()).await
+}
+
+/// Waits for a successful read that began at `since` or later.
+async fn read_since<T: Polled>(state: &T, since: Instant) -> Result<(), StoreError> {
+    let poller = state.poller();
+    let read = async {
+        let _reading = poller.reading.lock().await;
+        if poller.reads().good.is_some_and(|good| good >= since) {
+            return Ok(());
+        }
+        let began = env::monotonic();
+        state.read().await?;
+        poller.read_began(began, T::WHAT);
+        Ok(())
+    };
+    let done = match tokio::time::timeout(PATIENCE, read).await {
+        Ok(done) => done,
+        Err(_) => Err(StoreError::Unavailable(
+            format!(
+                "the {} could not be read within {} s",
+                T::WHAT,
+                PATIENCE.as_secs()
+            )
+            .into(),
+        )),
+    };
+    if let Err(error) = &done {
+        poller.read_failed(error, T::WHAT);
+    }
+    done
+}
+
+/// Reads the store if the last read is too old to judge a call. If the read fails, the last known state applies.
+pub(super) async fn freshen<T: Polled>(state: &Arc<T>) {
+    let (now, reads) = (env::monotonic(), state.poller().reads());
+    let is_within =
+        |at: Option<Instant>, span| at.is_some_and(|at| now.saturating_duration_since(at) < span);
+    poll(state);
+    // While the store fails, it is read only as often as it is polled, not once per call.
+    if !is_within(reads.good, FRESH) && !is_within(reads.failed, POLL) {
+        // A failure is logged by the read.
+        let _ = read_since(&**state, now).await;
+    }
+}
+
+/// Starts the task that polls the store if there is a runtime and no such task yet. It ends when the state is dropped.
+pub(super) fn poll<T: Polled>(state: &Arc<T>) {
+    /// Clears `is_polled` when the task ends, so that a different runtime can start a new one.
+    struct Unpolled<T: Polled>(Weak<T>);
+    impl<T: Polled> Drop for Unpolled<T> {
+        fn drop(&mut self) {
+            if let Some(state) = self.0.upgrade() {
+                state.poller().is_polled.store(false, Ordering::Relaxed);
+            }
+        }
+    }
+    if state.poller().is_polled.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let weak = Arc::downgrade(state);
+    let unpolled = Unpolled(weak.clone());
+    env::spawn(async move {
+        let _unpolled = unpolled;
+        loop {
+            let Some(state) = weak.upgrade() else { break };
+            let changed = state.changed();
+            drop(state);
+            let is_early = wake(changed).await;
+            let Some(state) = weak.upgrade() else { break };
+            // A failure is logged by the read.
+            if refresh(&*state).await.is_err() && is_early {
+                // A store that reports changes and cannot be read is not read more often than any other.
+                tokio::time::sleep(POLL).await;
+            }
+        }
+    });
+}
+
+/// Waits until the store is to be read again: at the latest after [`POLL`], and earlier if it reports a change. Returns whether it did.
+async fn wake(changed: BoxFuture<'static, Result<(), StoreError>>) -> bool {
+    let pause = tokio::time::sleep(POLL);
+    match select(pin!(pause), changed).await {
+        Either::Left(_) => false,
+        Either::Right((Ok(()), _)) => true,
+        // The store cannot report changes.
+        Either::Right((Err(_), pause)) => {
+            pause.await;
+            false
+        }
+    }
+}
+
+/// The age of what a process knows of a store.
+#[derive(Default)]
+pub(super) struct Poller {
+    /// When the last successful read began, and when the last read failed.
+    reads: Mutex<Reads>,
+    /// Held while the store is read, so that waiting callers share one read.
+    reading: tokio::sync::Mutex<()>,
+    /// Whether a background task reads the store.
+    is_polled: AtomicBool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Reads {
+    good: Option<Instant>,
+    failed: Option<Instant>,
+}
+
+impl Poller {
+    fn reads(&self) -> Reads {
+        *self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the store was never read.
+    pub(super) fn is_new(&self) -> bool {
+        self.reads().good.is_none()
+    }
+
+    /// Whether the last read is too old for a call of a tool that is not read-only.
+    pub(super) fn is_stale(&self) -> bool {
+        let good = self.reads().good;
+        good.is_none_or(|good| env::elapsed(good) > STALE)
+    }
+
+    fn read_began(&self, began: Instant, what: &str) {
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = reads.failed.take();
+        reads.good = Some(began);
+        drop(reads);
+        if failed.is_some() {
+            tracing::info!("the stored {what} can be read again");
+        }
+    }
+
+    fn read_failed(&self, error: &StoreError, what: &str) {
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = reads.failed.replace(env::monotonic());
+        drop(reads);
+        if failed.is_none() {
+            tracing::error!(
+                %error,
+                "the stored {what} cannot be read: the last known ones apply, and calls of tools that are not read-only are refused"
+            );
+        }
+    }
+}
