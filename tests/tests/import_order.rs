@@ -28,7 +28,7 @@ const ORDER: &[&[&str]] = &[
     &["gate"],
     &["toolset"],
     &["run"],
-    &["private", "turn"],
+    &["private", "turn", "skill"],
     &["testing", "prelude", "guides"],
 ];
 

@@ -12,6 +12,7 @@
 
 mod audit_file;
 mod audit_lost;
+mod instances;
 mod plan;
 mod resumed;
 mod steps;
