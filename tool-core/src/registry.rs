@@ -1,7 +1,7 @@
 //! The registry of tools: linked and explicit tools, sorted, each name once.
 
 use std::borrow::Borrow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,6 +55,8 @@ pub(crate) struct Shelf {
     pub(crate) pruned: Vec<Pruned>,
     /// The own names of tools that are enabled for every instance.
     pub(crate) globals: BTreeSet<String>,
+    /// Earlier names of tools, each with the own name of the tool.
+    pub(crate) renamed: BTreeMap<String, String>,
     /// The definitions of all tools, see [`Shelf::listing`].
     listings: [Listing; Dialect::COUNT],
 }
@@ -126,6 +128,7 @@ impl Shelf {
             compiled: Mutex::default(),
             pruned: Vec::new(),
             globals: BTreeSet::new(),
+            renamed: BTreeMap::new(),
             listings: Default::default(),
         }
     }
@@ -162,6 +165,12 @@ impl Shelf {
             Some(compiled) if compiled.is_of(policy) => Arc::clone(compiled),
             _ => Arc::clone(slot.insert(Compiled::of(policy, &self.tools))),
         }
+    }
+
+    /// Whether a tool has this own name, or was left out.
+    fn knows(&self, name: &str) -> bool {
+        let has_tool = self.tools.iter().any(|def| def.name() == name);
+        has_tool || self.pruned.iter().any(|pruned| pruned.tool == name)
     }
 
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
@@ -222,9 +231,19 @@ pub struct RegistryBuilder {
     secrets: Vec<(String, String)>,
     pruned: Vec<Pruned>,
     globals: BTreeSet<String>,
+    renamed: Vec<(String, String)>,
 }
 
 impl RegistryBuilder {
+    /// Says that a tool had a different name before. A store of enablement moves the rows of the old name to the tool when the program boots,
+    /// and skills that require the old name require the tool. Policies, approvals and calls do not know the old name.
+    ///
+    /// [`build`](Self::build) fails if there is no tool `to`, if a tool has the name `from`, or if `from` was given to two tools.
+    pub fn renamed(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
+        self.renamed.push((from.into(), to.into()));
+        self
+    }
+
     /// Enables a tool for every instance: a store of enablement gives each instance a row of the source `global`, which no operator can
     /// remove. [`build`](Self::build) fails if there is no such tool.
     pub fn global(mut self, tool: impl Into<String>) -> Self {
@@ -283,14 +302,33 @@ impl RegistryBuilder {
         let mut sorted = Shelf::of(self.tools);
         sorted.pruned = self.pruned;
         for name in &self.globals {
-            let is_there = sorted.tools.iter().any(|def| def.name() == name)
-                || sorted.pruned.iter().any(|pruned| pruned.tool == *name);
-            if !is_there {
+            if !sorted.knows(name) {
                 self.faults.push(Fault::Tool {
                     name: name.clone(),
                     text: "it is to be enabled for every instance, but the registry has no such tool: give `global` the name of a tool".to_owned(),
                 });
             }
+        }
+        for (from, to) in self.renamed {
+            let has_name = |def: &&ToolDef| def.name() == from;
+            let text = if let Some(def) = sorted.tools.iter().find(has_name) {
+                format!(
+                    "`{from}` is to be the earlier name of `{to}`, but {} has this name: remove the tool or the call of `renamed`",
+                    def.origin_text()
+                )
+            } else if !sorted.knows(&to) {
+                format!(
+                    "`{from}` is to be its earlier name, but the registry has no such tool: give `renamed` the old name, then the new one"
+                )
+            } else {
+                match sorted.renamed.insert(from.clone(), to.clone()) {
+                    Some(other) if other != to => format!(
+                        "`{from}` is to be the earlier name of `{to}` and of `{other}`: remove one of the calls of `renamed`"
+                    ),
+                    _ => continue,
+                }
+            };
+            self.faults.push(Fault::Tool { name: to, text });
         }
         sorted.globals = self.globals;
         for pair in sorted.tools.windows(2) {

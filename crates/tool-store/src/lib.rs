@@ -46,7 +46,8 @@
 //! | [`SecretStore`], [`VariableStore`], [`VariableRequestStore`] | sealed secrets, variables, and requests for variables |
 //! | [`SealStore`] | the ids of the keys, and access to sealed values for rotation |
 //!
-//! [`Catalogue`] lists the tools of the program, and [`EnablementStore`] has the rows that enable them for instances. [`Maintenance`] covers erasure and retention over all of them. A [`Journal`] writes to several of them in one transaction.
+//! [`Catalogue`] lists the tools of the program, and [`EnablementStore`] has the rows that enable them for instances. [`Maintenance`] covers
+//! erasure and retention of the other tables. A [`Journal`] writes to several of them in one transaction.
 //!
 //! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data, and `SqliteStore` and `PostgresStore` for all other
 //! hosts. To write a store of your own, implement the traits and run the tests of the module `suite` on it.

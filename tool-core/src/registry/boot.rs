@@ -97,7 +97,7 @@ impl RegistryBuilder {
             tracing::warn!(
                 tool = removed.name,
                 rows = removed.rows.len(),
-                "the tool is not in the program any more, and its enablement rows were removed: if it was renamed, give the new tool the old name as an alias and enable it again"
+                "the tool is not in the program any more, and its enablement rows were removed: if it was renamed, enable the new tool again, and next time state the rename with `RegistryBuilder::renamed`"
             );
         }
         for renamed in &report.renamed {
@@ -137,6 +137,8 @@ impl Registry {
         let entries = self.tools().iter().map(|def| {
             let mut entry = entry(def);
             entry.is_global = self.0.globals.contains(def.name());
+            let renamed = self.0.renamed.iter().filter(|(_, to)| *to == def.name());
+            entry.aliases = renamed.map(|(from, _)| from.clone()).collect();
             entry.synced_at = now;
             entry
         });

@@ -361,6 +361,96 @@ async fn rows_are_read_once_until_they_change() {
     }
 }
 
+// S1-38: a disabled tool is not constructed, whether it is listed, called, or disabled while a turn runs.
+#[tokio::test]
+async fn disabled_tool_is_not_constructed() {
+    let made = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&made);
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let tool = DynamicTool::factory(
+        "made",
+        "Is made for a call.",
+        schema,
+        move |_: &ToolContext| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, ToolError>(|_: serde_json::Value| async { Ok::<_, ToolError>("done") })
+        },
+    );
+    let store = MemoryStore::default();
+    let registry = Registry::builder()
+        .dynamic(tool)
+        .boot(&store)
+        .await
+        .unwrap();
+    let instances = InstanceRules::open(store).await.unwrap();
+    let off = turn(&registry, &instances).await;
+    assert!(!off.definitions(Dialect::OpenAi).contains("made"));
+    assert_eq!(
+        kind(&call(&off, "made").await),
+        Some(ErrorKind::UnknownTool)
+    );
+    assert_eq!(made.load(Ordering::SeqCst), 0);
+    instances.enable(&own(), "made", "olga").await.unwrap();
+    let on = turn(&registry, &instances).await;
+    assert!(on.definitions(Dialect::OpenAi).contains("made"));
+    assert_eq!(made.load(Ordering::SeqCst), 0);
+    assert_eq!(call(&on, "made").await.model_text(), "done");
+    assert_eq!(made.load(Ordering::SeqCst), 1);
+    instances.disable(&own(), "made", "olga").await.unwrap();
+    assert!(call(&on, "made").await.is_error());
+    assert_eq!(made.load(Ordering::SeqCst), 1);
+}
+
+// S1-43: a stated rename moves the rows when the program boots, and the report lists it.
+#[tokio::test]
+async fn stated_rename_moves_rows_at_boot() {
+    let store = MemoryStore::default();
+    Registry::builder()
+        .tool::<write_note>()
+        .boot(&store)
+        .await
+        .unwrap();
+    store
+        .enable(&own(), "write_note", "olga", Timestamp::now())
+        .await
+        .unwrap();
+    let after = || Registry::builder().tool::<look>();
+    let (registry, report) = after()
+        .renamed("write_note", "look")
+        .boot_reported(&store)
+        .await
+        .unwrap();
+    assert_eq!((report.added.len(), report.removed.len()), (0, 0));
+    let renamed = &report.renamed[0];
+    assert_eq!(
+        (
+            renamed.from.as_str(),
+            renamed.to.as_str(),
+            renamed.rows.len()
+        ),
+        ("write_note", "look", 1)
+    );
+    let instances = InstanceRules::open(store).await.unwrap();
+    assert!(turn(&registry, &instances).await.names().eq(["look"]));
+    for (builder, expected) in [
+        (
+            after().renamed("old", "lok"),
+            "the registry has no such tool",
+        ),
+        (after().renamed("look", "look"), "has this name"),
+        (builder().renamed("write_note", "look"), "has this name"),
+        (
+            builder()
+                .renamed("old", "look")
+                .renamed("old", "write_note"),
+            "`write_note` and of `look`",
+        ),
+    ] {
+        let error = builder.build().unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 #[test]
 fn global_tool_that_does_not_exist_is_an_error() {
     let error = builder().global("lok").build().unwrap_err();
