@@ -6,7 +6,13 @@ use tool_store::{MemoryStore, SqliteStore, conformance};
 conformance!(
     memory,
     Opener::new(async || MemoryStore::default(), async |store| store.clone()).cases(128),
-    [BatchStore, Catalogue, EnablementStore, Maintenance, VaultStore]
+    [
+        BatchStore,
+        Catalogue,
+        EnablementStore,
+        Maintenance,
+        VaultStore
+    ]
 );
 
 conformance!(
@@ -18,7 +24,13 @@ conformance!(
             .expect("a file"),
     )
     .cases(24),
-    [BatchStore, Catalogue, EnablementStore, Maintenance, VaultStore]
+    [
+        BatchStore,
+        Catalogue,
+        EnablementStore,
+        Maintenance,
+        VaultStore
+    ]
 );
 
 conformance!(
@@ -27,5 +39,11 @@ conformance!(
         async || SqliteStore::in_memory().await.expect("a database"),
         async |store| store.clone(),
     ),
-    [BatchStore, Catalogue, EnablementStore, Maintenance, VaultStore]
+    [
+        BatchStore,
+        Catalogue,
+        EnablementStore,
+        Maintenance,
+        VaultStore
+    ]
 );

@@ -255,5 +255,11 @@ CREATE TABLE tool_store.catalogue (
     description text   NOT NULL,
     category    text   NOT NULL,
     contract    text   NOT NULL,
-    effect      bigint NOT NULL
+    effect      bigint NOT NULL,
+    secrets     text   NOT NULL, -- JSON: the keys of the secrets that the tool declares
+    aliases     text   NOT NULL, -- JSON: earlier names of the tool
+    is_meta     boolean NOT NULL,
+    is_global   boolean NOT NULL,
+    is_harness  boolean NOT NULL,
+    synced_at   bigint NOT NULL
 );

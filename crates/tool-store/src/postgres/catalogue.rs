@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::store::{Catalogue, CatalogueChanges, CatalogueEntry, StoreError, StoreFuture};
+use crate::store::{
+    Catalogue, CatalogueChanges, CatalogueDiff, CatalogueEntry, StoreError, StoreFuture,
+};
 use sqlx::postgres::PgRow;
 
 use super::change::{Change, change, fetch};
 use super::columns::Columns;
 use super::{Fault, PostgresStore, step};
 
-const ALL: &str = "SELECT name, title, description, category, contract, effect FROM tool_store.catalogue ORDER BY name";
+const ALL: &str = "SELECT name, title, description, category, contract, effect, secrets, aliases, is_meta, is_global, is_harness, synced_at \
+     FROM tool_store.catalogue ORDER BY name";
 
 fn read(row: &PgRow) -> Result<CatalogueEntry, StoreError> {
     let columns = Columns::new(row, "catalogue", "name");
@@ -20,7 +23,18 @@ fn read(row: &PgRow) -> Result<CatalogueEntry, StoreError> {
         category: columns.get("category")?,
         contract: columns.get("contract")?,
         effect: columns.number("effect")?,
+        secrets: columns.json("secrets")?,
+        aliases: columns.json("aliases")?,
+        is_meta: columns.get("is_meta")?,
+        is_global: columns.get("is_global")?,
+        is_harness: columns.get("is_harness")?,
+        synced_at: columns.time("synced_at")?,
     })
+}
+
+/// Writes a list of texts as JSON, which cannot fail.
+fn json(list: &[String]) -> String {
+    serde_json::to_string(list).unwrap_or_default()
 }
 
 async fn sync(db: &mut Change<'_>, entries: &[CatalogueEntry]) -> Result<CatalogueChanges, Fault> {
@@ -34,17 +48,22 @@ async fn sync(db: &mut Change<'_>, entries: &[CatalogueEntry]) -> Result<Catalog
         let entry = read(row)?;
         before.insert(entry.name.clone(), entry);
     }
-    let mut changes = CatalogueChanges::default();
-    for entry in entries {
-        match before.remove(&entry.name) {
-            Some(old) if old == *entry => continue,
-            Some(_) => changes.changed += 1,
-            None => changes.added += 1,
+    let after: BTreeMap<_, _> = entries
+        .iter()
+        .map(|entry| (entry.name.clone(), entry.clone()))
+        .collect();
+    let diff = CatalogueDiff::of(&before, &after);
+    for entry in after.values() {
+        if before.get(&entry.name) == Some(entry) {
+            continue;
         }
         db.query(
-                "INSERT INTO tool_store.catalogue (name, title, description, category, contract, effect) VALUES ($1, $2, $3, $4, $5, $6)
+                "INSERT INTO tool_store.catalogue (name, title, description, category, contract, effect, secrets, aliases, is_meta, is_global,
+                 is_harness, synced_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
                  ON CONFLICT (name) DO UPDATE SET title = excluded.title, description = excluded.description,
-                 category = excluded.category, contract = excluded.contract, effect = excluded.effect",
+                 category = excluded.category, contract = excluded.contract, effect = excluded.effect, secrets = excluded.secrets,
+                 aliases = excluded.aliases, is_meta = excluded.is_meta, is_global = excluded.is_global, is_harness = excluded.is_harness,
+                 synced_at = excluded.synced_at",
             )
             .bind(&entry.name)
             .bind(&entry.title)
@@ -52,17 +71,28 @@ async fn sync(db: &mut Change<'_>, entries: &[CatalogueEntry]) -> Result<Catalog
             .bind(&entry.category)
             .bind(&entry.contract)
             .bind(i64::from(entry.effect))
+            .bind(json(&entry.secrets))
+            .bind(json(&entry.aliases))
+            .bind(entry.is_meta)
+            .bind(entry.is_global)
+            .bind(entry.is_harness)
+            .bind(entry.synced_at.as_millis())
             .execute(&mut **db)
             .await?;
     }
-    for name in before.keys() {
+    let renamed = diff.renamed.iter().map(|(from, _)| from);
+    for name in diff.removed.iter().chain(renamed) {
         db.query("DELETE FROM tool_store.catalogue WHERE name = $1")
             .bind(name)
             .execute(&mut **db)
             .await?;
-        changes.removed += 1;
     }
-    Ok(changes)
+    let count = |names: usize| u64::try_from(names).unwrap_or(u64::MAX);
+    Ok(CatalogueChanges {
+        added: count(diff.added.len()),
+        changed: count(diff.changed.len() + diff.renamed.len()),
+        removed: count(diff.removed.len()),
+    })
 }
 
 impl Catalogue for PostgresStore {

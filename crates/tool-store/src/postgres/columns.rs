@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use crate::store::{CallId, StoreError, Timestamp};
+use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
 use sqlx::{Decode, Postgres, Row as _, Type};
 
@@ -60,6 +61,12 @@ impl<'r> Columns<'r> {
     pub(super) fn maybe_time(self, column: &str) -> Result<Option<Timestamp>, StoreError> {
         let millis: Option<i64> = self.maybe(column)?;
         Ok(millis.map(Timestamp::from_millis))
+    }
+
+    /// Reads the JSON in a column.
+    pub(super) fn json<T: DeserializeOwned>(self, column: &str) -> Result<T, StoreError> {
+        let text: &str = self.get(column)?;
+        serde_json::from_str(text).map_err(|error| self.corrupt(column, error))
     }
 
     /// Reads the word in a column as an enum value.
