@@ -1,7 +1,7 @@
 //! The table of dialects, and sets of them.
 //!
-//! A *dialect* is the form of JSON Schema in which a provider or client reads a tool's definition. Tools are offered in every [`Dialect`]. A
-//! [`Target`] is a place that may read a schema text: every dialect is one, and some targets are only checked.
+//! A *dialect* is the form of JSON Schema in which a provider or client reads a tool's definition. A tool is offered in every [`Dialect`], or in
+//! those that `providers(…)` selects. A [`Target`] is a place that may read a schema text: every dialect is one, and some targets are only checked.
 
 /// Generates the types of this module from the rows of the table.
 ///

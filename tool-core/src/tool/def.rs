@@ -407,7 +407,8 @@ impl ToolDef {
         }
     }
 
-    /// Whether the tool is part of the harness: always present, and never switched off.
+    /// Whether the tool is part of the *harness*, the tools with which the host itself controls a conversation. The kind of turn
+    /// ([`Runtime`](crate::Runtime)) decides whether such a tool is available. Enablement rows do not affect it.
     pub fn is_harness(&self) -> bool {
         match self.own() {
             Own::Static(def) => def.harness,

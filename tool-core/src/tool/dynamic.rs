@@ -415,7 +415,7 @@ impl DynamicTool {
         self
     }
 
-    /// Makes the tool part of the harness.
+    /// Makes the tool part of the harness: see [`ToolDef::is_harness`](crate::ToolDef::is_harness).
     pub fn harness(mut self) -> Self {
         self.def.harness = true;
         self
