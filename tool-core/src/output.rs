@@ -79,8 +79,8 @@ pub(crate) fn own_view<T: Any>(output: &T) -> Option<ModelOutput> {
 /// [`Image`], [`Audio`], [`File`], [`Part`], [`ModelOutput`], and every type that derives `StrictSchema` and `Serialize`.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
-    label = "not something a tool can return",
-    note = "return `Result<{Self}, ToolError>`: `T` can be any type that implements `Serialize`",
+    label = "a tool cannot return this type",
+    note = "return `Result<T, ToolError>`, where `T` implements `Serialize`",
     note = "or derive `StrictSchema` and `Serialize` for `{Self}`"
 )]
 pub trait IntoOutput {

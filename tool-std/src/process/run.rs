@@ -192,24 +192,23 @@ impl Output {
     fn result(self, end: Ended, took: Duration) -> CommandResult {
         let (ended, note) = if self.is_too_much() {
             let note = format!(
-                "wrote more than {} bytes and was killed with all processes that it started, write less or write to a file",
+                "The command wrote more than {} bytes and was killed with all processes that it started. Write less, or write to a file.",
                 self.keep.limit
             );
             (Ending::TooMuchOutput, Some(note))
         } else if let Cause::Deadline(after) = end.because {
             let note = format!(
-                "timed out after {} s and was killed with all processes that it started",
+                "The command timed out after {} s and was killed with all processes that it started.",
                 after.as_secs_f64()
             );
             (Ending::TimedOut, Some(note))
         } else if end.out_of_memory {
-            let note =
-                "exceeded its memory limit, and the system killed it or one of its processes";
+            let note = "The command exceeded its memory limit, and the system killed the command or one of its processes.";
             (Ending::OutOfMemory, Some(note.into()))
         } else if let Exit::Signal(signal) = end.exit {
             (
                 Ending::Killed,
-                Some(format!("was killed by signal {signal}")),
+                Some(format!("The command was killed by signal {signal}.")),
             )
         } else {
             (Ending::Exited, None)

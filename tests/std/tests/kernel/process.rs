@@ -73,7 +73,7 @@ pub(crate) async fn memory_of_all_processes_together_is_limited_case() -> Ran {
     assert_eq!(output["ended"], "out_of_memory", "{output}");
     assert_eq!(
         output["note"],
-        "exceeded its memory limit, and the system killed it or one of its processes"
+        "The command exceeded its memory limit, and the system killed the command or one of its processes."
     );
     Ok(())
 }

@@ -57,7 +57,7 @@ async fn timeout_is_reported_with_its_duration() {
     assert_eq!(output["exit_code"], 124);
     assert_eq!(
         output["note"],
-        "timed out after 1 s and was killed with all processes that it started"
+        "The command timed out after 1 s and was killed with all processes that it started."
     );
     assert!(output["duration_ms"].as_u64().unwrap() >= 1000, "{output}");
 }
@@ -73,7 +73,7 @@ async fn limits_are_set_by_call_and_by_host() {
         output["note"]
             .as_str()
             .unwrap()
-            .starts_with("timed out after 0.7 s"),
+            .starts_with("The command timed out after 0.7 s"),
         "{output}"
     );
     let place = Place::new(commands().keep(Keep {
@@ -103,7 +103,7 @@ async fn a_flood_is_killed_at_the_limit() {
         output["note"]
             .as_str()
             .unwrap()
-            .starts_with("wrote more than 5000000 bytes and was killed"),
+            .starts_with("The command wrote more than 5000000 bytes and was killed"),
         "{output}"
     );
     assert!(output["stdout"].as_str().unwrap().len() < 40_000);
@@ -136,7 +136,7 @@ async fn both_output_streams_share_one_limit() {
         out["note"]
             .as_str()
             .unwrap()
-            .starts_with("wrote more than 1000000 bytes and was killed"),
+            .starts_with("The command wrote more than 1000000 bytes and was killed"),
         "{out}"
     );
     assert!(
