@@ -74,12 +74,15 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
         assert_eq!(second.tools(), first.tools(), "{provider}");
         assert_eq!(list(&second), list(&first), "{provider}");
         // The second request contains every message of the first request, unchanged and at the same place.
-        let request = |text: &str| {
+        let messages_of = |text: &str| {
             text[text.find(r#""system":"#).unwrap()..]
                 .trim_end_matches("]}")
                 .to_owned()
         };
-        assert!(request(&two).starts_with(&request(&one)), "{provider}");
+        assert!(
+            messages_of(&two).starts_with(&messages_of(&one)),
+            "{provider}"
+        );
         assert!(second.withdrawn().eq(["send_mail"]));
 
         // The change reaches the model by the provider's own means, and the call is refused in any case.

@@ -5,16 +5,15 @@ use super::build::*;
 use super::issues;
 use crate::schema::{Format, Kind, Tagging};
 
-fn issues(schema: Node, text: &str) -> Vec<(String, String, String)> {
-    let issues = issues(schema, text);
-    issues
+fn issue_texts(schema: Node, text: &str) -> Vec<(String, String, String)> {
+    issues(schema, text)
         .into_iter()
         .map(|issue| (issue.pointer, issue.expected, issue.found))
         .collect()
 }
 
 fn one(schema: Node, text: &str) -> (String, String, String) {
-    let mut issues = issues(schema, text);
+    let mut issues = issue_texts(schema, text);
     assert_eq!(issues.len(), 1, "{issues:?}");
     issues.remove(0)
 }
@@ -40,7 +39,7 @@ fn all_issues_are_reported_at_once() {
         field("limit", optional(limit)),
         field("filter", optional(filter)),
     ]);
-    let issues = issues(
+    let issues = issue_texts(
         schema,
         r#"{"limt":3,"limit":51,"filter":{"lang":"rast","tags":["a",5,null],"min_stars":"many"}}"#,
     );
@@ -252,7 +251,7 @@ fn closest_union_variant_is_reported() {
         "/size"
     );
     assert_eq!(as_strs(&one(schema, r#"{"name":1,"size":2}"#)).0, "/name");
-    assert_eq!(issues(schema, r#"{"x":"1","y":"2"}"#).len(), 2);
+    assert_eq!(issue_texts(schema, r#"{"x":"1","y":"2"}"#).len(), 2);
 }
 
 // S4-61: the issue of malformed JSON has line, column and byte.
