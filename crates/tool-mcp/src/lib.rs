@@ -40,14 +40,21 @@ pub mod server;
 pub use client::{McpClient, McpTools, mcp_tools};
 pub use rmcp;
 #[cfg(feature = "http")]
-pub use server::{Auth, AuthError, HttpOptions, TokenVerifier, shutdown_signal};
+pub use server::{Auth, HttpOptions};
 #[cfg(any(feature = "stdio", feature = "http"))]
 pub use server::{
-    Caller, Composed, McpServer, McpServerBuilder, NoHandler, Principal, StateKey, StateKeyError,
-    Tools, Waiting,
+    Caller, Composed, McpServer, McpServerBuilder, NoHandler, StateKey, StateKeyError, Tools,
+    Waiting,
 };
+#[cfg(any(feature = "stdio", feature = "http"))]
+#[doc(inline)]
+pub use tool_http::Principal;
+#[cfg(feature = "http")]
+#[doc(inline)]
+pub use tool_http::{AuthError, TokenVerifier, shutdown_signal};
 #[cfg(feature = "jwt")]
-pub use server::{
+#[doc(inline)]
+pub use tool_http::{
     FetchedJwks, HttpJwks, JwksError, JwksFetcher, JwtAlgorithm, JwtConfigError, JwtVerifier,
     JwtVerifierBuilder,
 };

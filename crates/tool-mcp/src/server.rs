@@ -31,14 +31,9 @@ mod verbatim;
 
 pub use ask::{StateKey, StateKeyError, Waiting};
 pub use builder::McpServerBuilder;
-pub use caller::{Caller, Principal};
+pub use caller::Caller;
 #[cfg(feature = "http")]
-pub use http::{Auth, AuthError, HttpOptions, TokenVerifier, shutdown_signal};
-#[cfg(feature = "jwt")]
-pub use http::{
-    FetchedJwks, HttpJwks, JwksError, JwksFetcher, JwtAlgorithm, JwtConfigError, JwtVerifier,
-    JwtVerifierBuilder,
-};
+pub use http::{Auth, HttpOptions};
 pub use nothing::NoHandler;
 #[cfg(feature = "stdio")]
 pub use stdio::ServeError;

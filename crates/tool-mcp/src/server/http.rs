@@ -15,31 +15,20 @@ use rmcp::transport::streamable_http_server::session::local::{LocalSessionManage
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tool_core::CancellationToken;
+use tool_http::{HostGuard, shutdown_signal};
 
 use super::Composed;
 
 mod answer;
 mod auth;
-mod connections;
 mod cors;
-mod guard;
-#[cfg(feature = "jwt")]
-mod jwt;
 mod request;
 mod resume;
 mod sessions;
-mod signal;
 
-pub use auth::{Auth, AuthError, TokenVerifier};
-use guard::Guard;
-#[cfg(feature = "jwt")]
-pub use jwt::{
-    FetchedJwks, HttpJwks, JwksError, JwksFetcher, JwtAlgorithm, JwtConfigError, JwtVerifier,
-    JwtVerifierBuilder,
-};
+pub use auth::Auth;
 use resume::Sessions;
 use sessions::Owners;
-pub use signal::shutdown_signal;
 
 /// Options of the HTTP server.
 ///
@@ -57,7 +46,7 @@ pub use signal::shutdown_signal;
 #[must_use]
 pub struct HttpOptions {
     path: String,
-    guard: Guard,
+    guard: HostGuard,
     auth: Option<Auth>,
     longest: usize,
     patience: Duration,
@@ -71,7 +60,7 @@ impl Default for HttpOptions {
     fn default() -> Self {
         Self {
             path: "/mcp".to_owned(),
-            guard: Guard::default(),
+            guard: HostGuard::default(),
             auth: None,
             longest: 4 * 1024 * 1024,
             patience: Duration::from_secs(30),
@@ -206,7 +195,7 @@ impl<H: ServerHandler> Composed<H> {
         let draining = Arc::new(AtomicBool::new(false));
         let routes = self.routes(options, streams.clone(), Arc::clone(&draining));
         let stopped = CancellationToken::new();
-        let serving = connections::serve(listener, routes, header_timeout, stopped.clone());
+        let serving = tool_http::serve(listener, routes, header_timeout, stopped.clone());
         let core = Arc::clone(&self.core);
         let end = async move {
             stop.await;

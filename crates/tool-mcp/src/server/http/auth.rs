@@ -5,38 +5,15 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
-use futures::future::BoxFuture;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use serde_json::json;
+use tool_http::{AuthError, Principal, TokenVerifier, bearer};
 
 use super::answer::Refusal;
-use crate::server::Principal;
 
 /// The path of the protected resource metadata (RFC 9728).
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
-
-/// Verifies access tokens, for example by their signature or by introspection at the issuer.
-pub trait TokenVerifier: Send + Sync + 'static {
-    /// Returns the principal of a token, with its scopes and audience. Fails if the token is malformed, expired,
-    /// or not from a trusted issuer. The caller checks the audience afterwards, from [`Principal::audience`].
-    fn verify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal, AuthError>>;
-}
-
-/// The reason why an access token is rejected.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AuthError {
-    /// The token is malformed, expired, revoked, or from an untrusted issuer.
-    #[error("the access token is not valid")]
-    InvalidToken,
-    /// Like [`InvalidToken`](Self::InvalidToken), with a reason for the client: it becomes the `error_description` of the challenge.
-    #[error("the access token is not valid: {0}")]
-    Rejected(&'static str),
-    /// The token cannot be verified at the moment.
-    #[error("the access token cannot be verified now")]
-    Unavailable,
-}
 
 /// Authorization of the HTTP endpoint: its resource address, the issuers of its tokens, and the verifier.
 ///
@@ -151,7 +128,8 @@ impl Auth {
             Ok(principal) => principal,
             Err(AuthError::InvalidToken) => return Err(invalid(None)),
             Err(AuthError::Rejected(reason)) => return Err(invalid(Some(reason))),
-            Err(AuthError::Unavailable) => {
+            // `Unavailable`, and reasons of later versions.
+            Err(_) => {
                 let refusal = Refusal::new(
                     StatusCode::SERVICE_UNAVAILABLE,
                     "access tokens cannot be verified now, try again later",
@@ -233,14 +211,6 @@ impl Auth {
 fn quotable(text: &str) -> String {
     let allowed = |c: &char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
     text.chars().filter(allowed).collect()
-}
-
-/// Returns the token of a `Bearer …` header.
-fn bearer(value: &str) -> Option<&str> {
-    let (scheme, token) = value.split_once(' ')?;
-    let token = token.trim();
-    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty() && !token.contains(' '))
-        .then_some(token)
 }
 
 impl fmt::Debug for Auth {

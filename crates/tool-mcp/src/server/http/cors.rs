@@ -6,17 +6,16 @@ use std::time::Duration;
 use futures::future::Either;
 use http::header::{HeaderName, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, Request};
+use tool_http::HostGuard;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 use tower_layer::Layer;
 use tower_service::Service;
-
-use super::guard::Guard;
 
 /// Time for which a browser may cache the response to a preflight request; browsers limit this to two hours.
 const KEPT: Duration = Duration::from_hours(2);
 
 /// Adds CORS headers for the origins that the guard trusts. A preflight request carries no token and is answered here.
-pub(super) fn layer(guard: &Guard) -> Pages {
+pub(super) fn layer(guard: &HostGuard) -> Pages {
     let guard = guard.clone();
     let trusted = move |origin: &HeaderValue, _: &http::request::Parts| {
         origin.to_str().is_ok_and(|origin| guard.trusts(origin))

@@ -12,10 +12,10 @@ use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use rmcp::ServerHandler;
 
 use tokio_util::task::task_tracker::TaskTrackerToken;
+use tool_http::Principal;
 
 use super::Endpoint;
 use super::answer::{Refusal, finish};
-use crate::server::Principal;
 use crate::server::message::{Incoming, RawArguments, read};
 use crate::server::verbatim::Rendered;
 
@@ -27,7 +27,10 @@ type Read = (Request<Full<Bytes>>, Option<TaskTrackerToken>);
 
 impl<H: ServerHandler> Endpoint<H> {
     pub(super) async fn answer(&self, mut request: Request) -> Result<Response, Refusal> {
-        self.options.guard.check(&request)?;
+        self.options
+            .guard
+            .check(&request)
+            .map_err(|refused| Refusal::new(refused.status(), refused.to_string()))?;
         if let Some(auth) = &self.options.auth {
             let principal = auth.principal(request.headers()).await?;
             request.extensions_mut().insert(principal);

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use jsonwebtoken::DecodingKey;
 use tokio::sync::watch;
-use tool_core::env;
+use tool_store::env;
 
+use super::JwtAlgorithm;
 use super::fetch::{FetchedJwks, JwksError, JwksFetcher};
 use super::keys::{self, Key, MOST_KEYS};
-use super::{AuthError, JwtAlgorithm};
+use crate::AuthError;
 
 /// Shortest time between two fetches while there are keys. Anybody can send tokens with unknown keys, and each of them could otherwise cause a
 /// request to the issuer.

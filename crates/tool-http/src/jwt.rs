@@ -9,8 +9,7 @@ use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Header, Validation, decode, decode_header};
 use serde_json::value::RawValue;
 
-use super::{AuthError, TokenVerifier};
-use crate::server::Principal;
+use crate::{AuthError, Principal, TokenVerifier};
 
 mod algorithm;
 mod cache;
@@ -66,8 +65,8 @@ pub enum JwtConfigError {
 /// - its signature verifies with the key that its `kid` names. A token without `kid` is accepted only if exactly one key
 ///   of the issuer fits. `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
 /// - `iss` is exactly the issuer, `exp` is in the future, `nbf` (if present) is not in the future, and `sub` is a non-empty text;
-/// - [`Auth`](super::Auth) finds its own resource in `aud` (a text or a list) and the scopes that it requires in `scope`, or in `scp` if there
-///   is no `scope` (a text of words, or a list).
+/// - the server finds its own resource in `aud` (a text or a list) and the scopes that it requires in `scope`, or in `scp` if there
+///   is no `scope` (a text of words, or a list). `tool_mcp::Auth` and `tool_server::JwtCallers` check this.
 ///
 /// `sub` becomes [`Principal::subject`], the scopes [`Principal::scopes`]. A refused token is answered with the status 401 and the reason in
 /// `WWW-Authenticate`.
@@ -87,19 +86,15 @@ pub enum JwtConfigError {
 /// ```
 /// use std::time::Duration;
 ///
-/// use tool_mcp::{Auth, HttpJwks, HttpOptions, JwtAlgorithm, JwtVerifier};
+/// use tool_http::{HttpJwks, JwtAlgorithm, JwtVerifier};
 ///
-/// # fn main() -> Result<(), tool_mcp::JwtConfigError> {
+/// # fn main() -> Result<(), tool_http::JwtConfigError> {
 /// let keys = HttpJwks::new("https://login.example.com/.well-known/jwks.json")?;
 /// let verifier = JwtVerifier::builder("https://login.example.com", keys)
 ///     .algorithms([JwtAlgorithm::Rs256])
 ///     .leeway(Duration::from_secs(30))
 ///     .build()?;
-/// let auth = Auth::new("https://mcp.example.com/mcp", verifier)
-///     .issuer("https://login.example.com")
-///     .scope("tools:call");
-/// let options = HttpOptions::new().host("mcp.example.com").auth(auth);
-/// # let _ = options;
+/// # let _ = verifier;
 /// # Ok(())
 /// # }
 /// ```

@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// ```
 /// use futures::FutureExt as _;
 /// use futures::future::BoxFuture;
-/// use tool_mcp::{FetchedJwks, JwksError, JwksFetcher};
+/// use tool_http::{FetchedJwks, JwksError, JwksFetcher};
 ///
 /// /// Keys that the operator has written into a file.
 /// struct JwksFile(std::path::PathBuf);

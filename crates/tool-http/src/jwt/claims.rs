@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::server::{AuthError, Principal};
+use crate::{AuthError, Principal};
 
 /// The registered claims. Deserializing fails if a claim occurs twice.
 #[derive(Deserialize)]
@@ -63,7 +63,7 @@ impl<'a> Claims<'a> {
         if self.registered.iss.as_deref() != Some(issuer) {
             return Err(AuthError::Rejected("the token is from a different issuer"));
         }
-        let now = seconds(tool_core::store::Timestamp::now().as_millis());
+        let now = seconds(tool_store::Timestamp::now().as_millis());
         let leeway = leeway.as_secs_f64();
         let Some(expires) = self.registered.exp else {
             return Err(AuthError::Rejected("the token has no `exp`"));

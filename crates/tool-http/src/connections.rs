@@ -23,15 +23,33 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
-use tool_core::CancellationToken;
+use tokio_util::sync::CancellationToken;
 
 /// Pause in accepting connections after the system ran out of resources for them.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Shortest and longest interval between two checks for idle connections.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(5));
 
-/// Serves until `stopped`, and then finishes the requests that are being answered.
-pub(super) async fn serve(
+/// Serves HTTP/1 until `stopped` is cancelled, and then finishes the requests that are being answered.
+///
+/// A connection that does not send a complete request head within `header_timeout` is closed, and so is one that is idle for as long
+/// between two requests.
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use axum::Router;
+/// use tokio::net::TcpListener;
+/// use tokio_util::sync::CancellationToken;
+///
+/// # async fn serve(routes: Router) -> std::io::Result<()> {
+/// let listener = TcpListener::bind("127.0.0.1:8081").await?;
+/// let stopped = CancellationToken::new();
+/// tool_http::serve(listener, routes, Duration::from_secs(30), stopped).await;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn serve(
     listener: TcpListener,
     routes: Router,
     header_timeout: Duration,

@@ -1,35 +1,71 @@
 //! Checks of the `Host` and `Origin` headers, against DNS rebinding and requests from untrusted web pages.
 
-use axum::extract::Request;
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
-use http::{StatusCode, Uri};
+use http::{Request, StatusCode, Uri};
 
-use super::answer::Refusal;
-
-/// The allowed hosts and origins.
+/// Refuses requests for unknown hosts and from untrusted web pages. Loopback hosts and origins are always allowed, and so are requests
+/// without `Origin`, which do not come from a browser.
+///
+/// ```
+/// use tool_http::{HostGuard, HostRefusal};
+///
+/// let mut guard = HostGuard::default();
+/// guard.host("admin.example.com");
+/// let request = |host: &str| http::Request::builder().header("host", host).body(()).unwrap();
+/// assert_eq!(guard.check(&request("admin.example.com:443")), Ok(()));
+/// assert_eq!(guard.check(&request("localhost:8081")), Ok(()));
+/// assert_eq!(guard.check(&request("evil.example")), Err(HostRefusal::Host));
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(super) struct Guard {
+pub struct HostGuard {
     hosts: Vec<String>,
     /// Scheme and authority of each allowed origin.
     origins: Vec<String>,
 }
 
+/// The reason why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostRefusal {
+    /// The header `Host` is missing, malformed, or there are several.
+    #[error("the header `Host` is missing or malformed")]
+    NoHost,
+    /// The host is not allowed.
+    #[error("the host is not one of this server's")]
+    Host,
+    /// The origin is not allowed.
+    #[error("the origin is not one that this server trusts")]
+    Origin,
+}
+
+impl HostRefusal {
+    /// The status of the response.
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::NoHost => StatusCode::BAD_REQUEST,
+            Self::Host | Self::Origin => StatusCode::FORBIDDEN,
+        }
+    }
+}
+
 /// Host names of the loopback interface.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-impl Guard {
-    pub(super) fn host(&mut self, host: &str) {
+impl HostGuard {
+    /// Allows a host: a name with any port, or a name with a port.
+    pub fn host(&mut self, host: &str) {
         self.hosts.push(host.to_ascii_lowercase());
     }
 
-    pub(super) fn origin(&mut self, origin: &str) {
+    /// Allows an origin, such as `https://app.example.com`.
+    pub fn origin(&mut self, origin: &str) {
         self.origins
             .push(plain(origin.trim_end_matches('/')).to_ascii_lowercase());
     }
 
     /// Refuses a request for an unknown host or from a web page of an untrusted origin.
-    pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
+    pub fn check<B>(&self, request: &Request<B>) -> Result<(), HostRefusal> {
         let mut hosts = request.headers().get_all(HOST).iter();
         let host = match (hosts.next(), hosts.next(), request.uri().authority()) {
             (Some(host), None, _) => host
@@ -41,23 +77,14 @@ impl Guard {
             _ => None,
         };
         let Some(host) = host else {
-            return Err(Refusal::new(
-                StatusCode::BAD_REQUEST,
-                "the header `Host` is missing or malformed",
-            ));
+            return Err(HostRefusal::NoHost);
         };
         if !self.lets_in(&host) {
-            return Err(Refusal::new(
-                StatusCode::FORBIDDEN,
-                "the host is not one of this server's",
-            ));
+            return Err(HostRefusal::Host);
         }
         for origin in request.headers().get_all(ORIGIN) {
             if !origin.to_str().is_ok_and(|origin| self.trusts(origin)) {
-                return Err(Refusal::new(
-                    StatusCode::FORBIDDEN,
-                    "the origin is not one that this server trusts",
-                ));
+                return Err(HostRefusal::Origin);
             }
         }
         Ok(())
@@ -73,7 +100,8 @@ impl Guard {
             || self.hosts.iter().any(|known| is(known))
     }
 
-    pub(super) fn trusts(&self, origin: &str) -> bool {
+    /// Whether an origin is allowed.
+    pub fn trusts(&self, origin: &str) -> bool {
         let origin = origin.to_ascii_lowercase();
         if self.origins.iter().any(|known| *known == plain(&origin)) {
             return true;
@@ -100,18 +128,18 @@ fn plain(origin: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn status(guard: &Guard, host: &str, origin: Option<&str>) -> Option<StatusCode> {
+    fn status(guard: &HostGuard, host: &str, origin: Option<&str>) -> Option<StatusCode> {
         let mut request = Request::builder().uri("/mcp").header(HOST, host);
         if let Some(origin) = origin {
             request = request.header(ORIGIN, origin);
         }
         let refused = guard.check(&request.body(()).unwrap()).err()?;
-        Some(axum::response::IntoResponse::into_response(refused).status())
+        Some(refused.status())
     }
 
     #[test]
     fn only_local_hosts_are_allowed_by_default() {
-        let guard = Guard::default();
+        let guard = HostGuard::default();
         for host in [
             "localhost",
             "localhost:8080",
@@ -153,7 +181,7 @@ mod tests {
 
     #[test]
     fn configured_hosts_and_origins_are_allowed() {
-        let mut guard = Guard::default();
+        let mut guard = HostGuard::default();
         guard.host("mcp.example.com");
         guard.host("other.example.com:8443");
         guard.origin("https://App.example.com:443/");

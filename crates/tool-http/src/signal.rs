@@ -5,15 +5,17 @@
 /// If the handler of one signal cannot be installed, it waits for the others, and forever if none can be.
 ///
 /// ```no_run
-/// # async fn serve(server: tool_mcp::McpServer) -> std::io::Result<()> {
-/// use tool_mcp::{HttpOptions, shutdown_signal};
+/// # async fn serve(routes: axum::Router) -> std::io::Result<()> {
+/// use std::time::Duration;
 ///
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+/// let stopped = tokio_util::sync::CancellationToken::new();
 /// let stop = async {
-///     shutdown_signal().await;
-///     println!("no more calls are taken");
+///     tool_http::shutdown_signal().await;
+///     stopped.cancel();
 /// };
-/// server.serve_http_until(listener, HttpOptions::new(), stop).await
+/// tokio::join!(tool_http::serve(listener, routes, Duration::from_secs(30), stopped.clone()), stop);
+/// # Ok(())
 /// # }
 /// ```
 pub async fn shutdown_signal() {

@@ -1,0 +1,35 @@
+//! Verification of access tokens.
+
+use futures::future::BoxFuture;
+
+use crate::Principal;
+
+/// Verifies access tokens, for example by their signature or by introspection at the issuer.
+pub trait TokenVerifier: Send + Sync + 'static {
+    /// Returns the principal of a token, with its scopes and audience. Fails if the token is malformed, expired,
+    /// or not from a trusted issuer. The caller checks the audience afterwards, from [`Principal::audience`].
+    fn verify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal, AuthError>>;
+}
+
+/// The reason why an access token is rejected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthError {
+    /// The token is malformed, expired, revoked, or from an untrusted issuer.
+    #[error("the access token is not valid")]
+    InvalidToken,
+    /// Like [`InvalidToken`](Self::InvalidToken), with a reason for the client: it becomes the `error_description` of the challenge.
+    #[error("the access token is not valid: {0}")]
+    Rejected(&'static str),
+    /// The token cannot be verified at the moment.
+    #[error("the access token cannot be verified now")]
+    Unavailable,
+}
+
+/// Returns the token of the value of an `Authorization` header, `Bearer …`; `None` for any other value.
+pub fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty() && !token.contains(' '))
+        .then_some(token)
+}
