@@ -47,7 +47,8 @@
 //! | [`SealStore`] | the ids of the keys, and access to sealed values for rotation |
 //!
 //! [`Catalogue`] lists the tools of the program, and [`EnablementStore`] has the rows that enable them for instances. [`Maintenance`] covers
-//! erasure and retention of the other tables. A [`Journal`] writes to several of them in one transaction.
+//! erasure and retention of the other tables, and [`ChangeStore`] changes of operators with their audit rows. A [`Journal`] writes to several
+//! of them in one transaction.
 //!
 //! [`MemoryStore`] implements all of them for tests and for hosts that may lose their data, and `SqliteStore` and `PostgresStore` for all other
 //! hosts. To write a store of your own, implement the traits and run the tests of the module `suite` on it.

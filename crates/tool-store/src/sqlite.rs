@@ -3,6 +3,7 @@
 mod approval;
 mod audit;
 mod catalogue;
+mod change;
 mod columns;
 mod enablement;
 mod failure;

@@ -8,6 +8,8 @@ mod approval;
 mod audit;
 mod catalogue;
 #[cfg(feature = "host")]
+mod change;
+#[cfg(feature = "host")]
 mod claim;
 mod enablement;
 mod identity;
@@ -51,6 +53,8 @@ pub use audit::{AuditFilter, AuditNote, AuditRow, AuditSink};
 pub use catalogue::{
     Catalogue, CatalogueChanges, CatalogueEntry, RemovedTool, RenamedTool, SyncReport,
 };
+#[cfg(feature = "host")]
+pub use change::{Applied, Change, ChangeRequest, ChangeStore, Changed, Expected, RequestKey};
 #[cfg(feature = "host")]
 pub use claim::EffectClaim;
 pub use enablement::{
@@ -103,6 +107,9 @@ pub enum StoreError {
     /// A stored row forbids the change. Nothing was changed, except for changes that the method's documentation names.
     #[error("conflict: {0}")]
     Conflict(String),
+    /// The stored row is not the one that the caller has read. Nothing was changed.
+    #[error("stale: {0}")]
+    Stale(String),
     /// The row does not exist.
     #[error("missing: {0}")]
     Missing(String),

@@ -13,7 +13,7 @@
 //! tool_store::conformance!(
 //!     memory,
 //!     Opener::new(async || MemoryStore::default(), async |store| store.clone()),
-//!     [BatchStore, Catalogue, EnablementStore, Maintenance, VaultStore]
+//!     [BatchStore, Catalogue, ChangeStore, EnablementStore, Maintenance, VaultStore]
 //! );
 //! # }
 //! ```
@@ -29,6 +29,7 @@
 //! | [`Maintenance`] | optional | `maintenance` |
 //! | [`BatchStore`], and the method `journal` of the required traits | optional | `journal` |
 //! | [`Catalogue`] | optional | `catalogue` |
+//! | [`ChangeStore`] | optional | `change` |
 //! | [`EnablementStore`], with [`Catalogue`] | optional | `enablement` |
 //! | those of [`VaultStore`] | optional | `sealed`, `vault` |
 //!
@@ -66,7 +67,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::StoreError;
 #[cfg(doc)]
 use crate::{
-    ApprovalRow, BatchStore, Catalogue, EffectClaim, EnablementStore, Maintenance, MemoryStore,
+    ApprovalRow, BatchStore, Catalogue, ChangeStore, EffectClaim, EnablementStore, Maintenance, MemoryStore,
     RunRow, SpillPart, Store, VaultStore,
 };
 
@@ -78,6 +79,7 @@ pub mod audit;
 pub mod catalogue;
 #[doc(hidden)]
 pub mod enablement;
+pub mod change;
 #[doc(hidden)]
 pub mod identity;
 #[doc(hidden)]
@@ -234,12 +236,13 @@ fn runtime(builder: &mut Builder) -> Runtime {
 /// Adds the conformance suite to a test program. The module [`suite`](crate::suite) describes the tests.
 ///
 /// The arguments are the name of the module of the tests, an [`Opener`](crate::suite::Opener), and in brackets the optional traits that the
-/// store implements: `BatchStore`, `Catalogue`, `EnablementStore`, `Maintenance`, `VaultStore`.
+/// store implements: `BatchStore`, `Catalogue`, `ChangeStore`, `EnablementStore`, `Maintenance`, `VaultStore`.
 #[macro_export]
 macro_rules! conformance {
     (@ BatchStore $opener:expr) => { $crate::conformance! { @ journal [__suite_journal] $opener } };
     (@ Catalogue $opener:expr) => { $crate::conformance! { @ catalogue [__suite_catalogue] $opener } };
     (@ EnablementStore $opener:expr) => { $crate::conformance! { @ enablement [__suite_enablement __suite_enablement_places] $opener } };
+    (@ ChangeStore $opener:expr) => { $crate::conformance! { @ change [__suite_change] $opener } };
     (@ Maintenance $opener:expr) => { $crate::conformance! { @ maintenance [__suite_maintenance] $opener } };
     (@ VaultStore $opener:expr) => {
         $crate::conformance! { @ sealed [__suite_sealed] $opener }

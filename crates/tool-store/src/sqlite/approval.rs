@@ -126,7 +126,7 @@ fn answer(columns: Columns<'_>) -> Result<Option<ApprovalAnswer>, StoreError> {
     }))
 }
 
-async fn find(
+pub(super) async fn find(
     db: &mut SqliteConnection,
     workspace: &Workspace,
     id: &str,
@@ -144,12 +144,12 @@ async fn find(
 }
 
 /// Stores the changed columns of a row.
-async fn save(db: &mut SqliteConnection, row: &ApprovalRow) -> Result<(), Fault> {
+pub(super) async fn save(db: &mut SqliteConnection, row: &ApprovalRow) -> Result<(), Fault> {
     let answer = row.answer.as_ref();
     let (verdict, edited) = answer.map(|answer| answer.verdict.columns()).unzip();
     sqlx::query(
         "UPDATE approval SET status = ?, assignee = ?, verdict = ?, edited = ?, approver = ?, answer_reason = ?, answered = ?
-         WHERE id = ? AND status = 'pending'",
+         WHERE id = ? AND status IN ('pending', 'approved')",
     )
     .bind(row.status.as_str())
     .bind(&row.assignee)

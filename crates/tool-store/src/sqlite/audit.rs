@@ -61,6 +61,12 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Sq
         // The condition of the partial index on outcomes.
         query.push(" AND outcome <> 'ok'");
     }
+    if filter.failed {
+        // The condition of the partial index on failures.
+        query.push(
+            " AND outcome IS NOT NULL AND outcome NOT IN ('ok', 'pending', 'unavailable', 'interrupted')",
+        );
+    }
     let after = filter.after.as_ref();
     let after = after.map(|(at, key)| (*at, ["", key.workspace().as_str(), key.as_str()]));
     let order = ["started", "workspace", "key"];

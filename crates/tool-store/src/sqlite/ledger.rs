@@ -225,7 +225,7 @@ async fn claim(
 }
 
 /// Applies `step` to the claim of a key. A refusal is part of the output, because the step may have changed the row nevertheless.
-async fn step_claim<R>(
+pub(super) async fn step_claim<R>(
     db: &mut SqliteConnection,
     key: &CallKey,
     step: impl FnOnce(&mut EffectClaim) -> Result<R, StoreError>,

@@ -202,7 +202,7 @@ pub(super) async fn connect(
 }
 
 /// The files of `migrations/`, in order.
-const MIGRATIONS: [(i64, &str, &str); 9] = [
+const MIGRATIONS: [(i64, &str, &str); 10] = [
     (
         1,
         "state",
@@ -247,6 +247,11 @@ const MIGRATIONS: [(i64, &str, &str); 9] = [
         9,
         "secrets",
         include_str!("../../migrations/sqlite/0009_secrets.sql"),
+    ),
+    (
+        10,
+        "requests",
+        include_str!("../../migrations/sqlite/0010_requests.sql"),
     ),
 ];
 

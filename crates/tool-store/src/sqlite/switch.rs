@@ -117,7 +117,28 @@ fn all(rows: &[SqliteRow]) -> Result<Vec<Switch>, Fault> {
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-async fn set(db: &mut SqliteConnection, switch: Switch) -> Result<bool, Fault> {
+/// The switch of a key.
+pub(super) async fn find(
+    db: &mut SqliteConnection,
+    key: &SwitchKey,
+) -> Result<Option<Switch>, Fault> {
+    let (reach, workspace) = place(key);
+    let row = sqlx::query(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM switch WHERE reach = ? AND workspace = ? AND kind = ? AND tool = ? AND source = ?"
+    ))
+    .bind(reach)
+    .bind(workspace)
+    .bind(key.kind.as_str())
+    .bind(&key.tool)
+    .bind(&key.source)
+    .fetch_optional(db)
+    .await?;
+    Ok(row.as_ref().map(read).transpose()?)
+}
+
+pub(super) async fn set(db: &mut SqliteConnection, switch: Switch) -> Result<bool, Fault> {
     let (reach, workspace) = place(&switch.key);
     let before: Option<bool> = sqlx::query_scalar(
             "SELECT is_on FROM switch WHERE reach = ? AND workspace = ? AND kind = ? AND tool = ? AND source = ?",

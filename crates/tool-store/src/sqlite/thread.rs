@@ -85,6 +85,27 @@ pub(super) async fn append(db: &mut SqliteConnection, message: &NewMessage) -> R
     Ok(seq.cast_unsigned())
 }
 
+impl SqliteStore {
+    /// The messages of a thread after a sequence number. A negative limit reads all of them.
+    async fn messages(
+        &self,
+        thread: &ThreadId,
+        after: u64,
+        limit: i64,
+    ) -> Result<Vec<Message>, Fault> {
+        // No sequence number is larger than `i64::MAX`.
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let rows = sqlx::query(
+            "SELECT workspace, conversation, seq, role, call_message, call_position, turn, content, at
+             FROM message WHERE workspace = ? AND conversation = ? AND seq > ? ORDER BY seq LIMIT ?",
+        );
+        let rows = rows.bind(thread.workspace().as_str());
+        let rows = rows.bind(thread.conversation()).bind(after).bind(limit);
+        let rows = rows.fetch_all(&self.readers).await?;
+        Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+    }
+}
+
 impl ThreadStore for SqliteStore {
     fn journal(&self) -> Option<Journal> {
         Some(self.as_journal())
@@ -104,18 +125,16 @@ impl ThreadStore for SqliteStore {
         thread: &'a ThreadId,
         after: Option<u64>,
     ) -> StoreFuture<'a, Vec<Message>> {
-        step(async move {
-            // No sequence number is larger than `i64::MAX`.
-            let after = i64::try_from(after.unwrap_or(0)).unwrap_or(i64::MAX);
-            let rows = sqlx::query(
-                "SELECT workspace, conversation, seq, role, call_message, call_position, turn, content, at
-                 FROM message WHERE workspace = ? AND conversation = ? AND seq > ? ORDER BY seq",
-            );
-            let rows = rows.bind(thread.workspace().as_str());
-            let rows = rows.bind(thread.conversation()).bind(after);
-            let rows = rows.fetch_all(&self.readers).await?;
-            Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
-        })
+        step(self.messages(thread, after.unwrap_or(0), -1))
+    }
+
+    fn read_page<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: u64,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<Message>> {
+        step(self.messages(thread, after, i64::from(limit)))
     }
 
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64> {

@@ -138,6 +138,11 @@ impl AuditRow {
             .is_some_and(|outcome| !Self::OPEN.contains(&outcome))
     }
 
+    /// Whether the call has failed: its outcome is final and not `ok`.
+    pub fn is_failed(&self) -> bool {
+        self.is_final() && self.outcome.as_deref() != Some("ok")
+    }
+
     /// The row's position in the order of exports: `started`, then key.
     pub fn place(&self) -> (Timestamp, super::CallKey) {
         (self.started, self.identity.key())
@@ -157,6 +162,9 @@ pub struct AuditFilter {
     pub thread: Option<String>,
     /// Calls with this outcome: `ok`, or a word of `tool_core::ErrorKind::as_str`.
     pub outcome: Option<String>,
+    /// Only calls that have failed: their outcome is final and not `ok`.
+    #[serde(default)]
+    pub failed: bool,
     /// Calls with this decision of the policy.
     pub decision: Option<String>,
     /// Calls that arrived at this time or later.
@@ -182,6 +190,7 @@ impl AuditFilter {
             && is(&self.call, Some(&row.call))
             && is(&self.thread, row.thread.as_ref())
             && is(&self.outcome, row.outcome.as_ref())
+            && (!self.failed || row.is_failed())
             && is(&self.decision, row.decision.as_ref())
             && self.since.is_none_or(|since| row.started >= since)
             && self.until.is_none_or(|until| row.started < until)

@@ -7,6 +7,8 @@ mod audit;
 mod catalogue;
 mod enablement;
 #[cfg(feature = "host")]
+mod change;
+#[cfg(feature = "host")]
 mod journal;
 #[cfg(feature = "host")]
 mod ledger;
@@ -55,6 +57,8 @@ struct Tables {
     audit: audit::Audit,
     #[cfg(feature = "host")]
     switches: switch::Switches,
+    #[cfg(feature = "host")]
+    requests: change::Requests,
     threads: thread::Threads,
     #[cfg(feature = "host")]
     runs: run::Runs,

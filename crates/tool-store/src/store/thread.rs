@@ -165,6 +165,21 @@ pub trait ThreadStore: Send + Sync + 'static {
         after: Option<u64>,
     ) -> StoreFuture<'a, Vec<Message>>;
 
+    /// Returns at most `limit` messages of a thread, in order, after a sequence number; 0 for the beginning. The default implementation reads
+    /// all messages after the number.
+    fn read_page<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: u64,
+        limit: u32,
+    ) -> StoreFuture<'a, Vec<Message>> {
+        Box::pin(async move {
+            let mut messages = self.read(thread, Some(after)).await?;
+            messages.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            Ok(messages)
+        })
+    }
+
     /// Removes the messages of a thread, and returns their number. Their sequence numbers are never reused, so that a new call never gets the
     /// identity of a call in an erased message.
     fn erase<'a>(&'a self, thread: &'a ThreadId) -> StoreFuture<'a, u64>;

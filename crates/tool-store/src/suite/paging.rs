@@ -101,6 +101,24 @@ tests! {
         }
     }
 
+    // B10: the failed calls of a workspace are read page by page: open calls and successful calls are left out.
+    #[test]
+    async fn pages_of_failed_calls_have_final_outcomes(store: impl AuditSink) {
+        let outcomes = [Some("ok"), Some("failed"), Some("pending"), None, Some("timed_out"), Some("interrupted"), Some("denied")];
+        let rows = outcomes.iter().zip(0..).map(|(outcome, n)| AuditRow {
+            started: at(100 + n),
+            outcome: outcome.map(str::to_owned),
+            ..audit(&format!("{n}"))
+        });
+        store.write(rows.collect()).await.unwrap();
+        let mut page = AuditFilter { failed: true, newest_first: true, limit: Some(2), ..AuditFilter::default() };
+        let rows = store.export(Scope::Workspace(&acme()), &page).await.unwrap();
+        assert_eq!(rows.iter().map(key_of).collect::<Vec<_>>(), ["6", "4"]);
+        page.after = rows.last().map(AuditRow::place);
+        let rows = store.export(Scope::Workspace(&acme()), &page).await.unwrap();
+        assert_eq!(rows.iter().map(key_of).collect::<Vec<_>>(), ["1"]);
+    }
+
     // B10: pending approvals are read newest first.
     #[test]
     async fn pages_of_approvals_are_newest_first(store: impl ApprovalStore) {

@@ -68,7 +68,7 @@ impl Approvals {
     }
 
     /// Applies a step that can fail to a row, and returns the changed row.
-    fn settle(
+    pub(super) fn settle(
         &mut self,
         workspace: &Workspace,
         id: &str,

@@ -69,7 +69,7 @@ impl Ledger {
     }
 
     /// Applies a step to the claim of a key.
-    fn change<R>(
+    pub(super) fn change<R>(
         &mut self,
         key: &CallKey,
         step: impl FnOnce(&mut EffectClaim) -> Result<R, StoreError>,

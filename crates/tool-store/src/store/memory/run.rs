@@ -45,7 +45,11 @@ impl Runs {
     }
 
     /// Applies a step to a row. Returns the result of the step, and the row after it.
-    fn step<R>(&mut self, id: &RunId, step: impl FnOnce(&mut RunRow) -> R) -> Option<(R, RunRow)> {
+    pub(super) fn step<R>(
+        &mut self,
+        id: &RunId,
+        step: impl FnOnce(&mut RunRow) -> R,
+    ) -> Option<(R, RunRow)> {
         let mut row = self.rows.get(id)?.clone();
         let done = step(&mut row);
         self.save(row.clone());

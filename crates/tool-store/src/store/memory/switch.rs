@@ -16,7 +16,11 @@ pub(super) struct Switches {
 }
 
 impl Switches {
-    fn set(&mut self, switch: Switch) -> Result<bool, StoreError> {
+    pub(super) fn get(&self, key: &SwitchKey) -> Option<&Switch> {
+        self.rows.get(key)
+    }
+
+    pub(super) fn set(&mut self, switch: Switch) -> Result<bool, StoreError> {
         switch.check()?;
         self.version += 1;
         let on = switch.on;

@@ -1,0 +1,17 @@
+-- Responses to requests with an idempotency key (`ChangeStore::apply`): a repetition of the request gets the first response.
+CREATE TABLE request (
+    workspace   TEXT    NOT NULL,
+    caller      TEXT    NOT NULL,
+    key         TEXT    NOT NULL,
+    fingerprint TEXT    NOT NULL,
+    response    TEXT    NOT NULL,
+    expires     INTEGER NOT NULL,
+    PRIMARY KEY (workspace, caller, key)
+) STRICT, WITHOUT ROWID;
+
+-- Each request with a key removes some expired ones.
+CREATE INDEX request_by_expiry ON request (expires);
+
+-- `AuditSink::export` of failed calls (`AuditFilter::failed`).
+CREATE INDEX audit_by_failure ON audit (workspace, started, key)
+    WHERE outcome IS NOT NULL AND outcome NOT IN ('ok', 'pending', 'unavailable', 'interrupted');

@@ -1,0 +1,166 @@
+//! Changes of operators in SQLite.
+
+use crate::store::{
+    Applied, ApprovalRow, Change, ChangeRequest, ChangeStore, Changed, RequestKey, RunRow,
+    StoreError, StoreFuture, Workspace,
+};
+use sqlx::sqlite::SqliteConnection;
+
+use super::columns::Columns;
+use super::{Fault, SqliteStore, approval, audit, ledger, run, step, switch};
+
+/// A refusal is part of the output, because the step may have changed a row nevertheless: an answer that comes too late.
+type Answer<T> = Result<Result<T, StoreError>, Fault>;
+
+/// The number of expired keys that a request with a key removes.
+const SWEPT: i64 = 100;
+
+/// The response that is stored under a key.
+async fn find_request(
+    db: &mut SqliteConnection,
+    workspace: &Workspace,
+    key: &RequestKey,
+) -> Result<Option<(String, String)>, Fault> {
+    let row = sqlx::query(
+        "SELECT key, fingerprint, response FROM request
+         WHERE workspace = ? AND caller = ? AND key = ? AND expires > ?",
+    )
+    .bind(workspace.as_str())
+    .bind(&key.caller)
+    .bind(&key.key)
+    .bind(key.at.as_millis())
+    .fetch_optional(db)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let columns = Columns::new(&row, "request", "key");
+    Ok(Some((
+        columns.get("fingerprint")?,
+        columns.get("response")?,
+    )))
+}
+
+/// Stores a response, and removes some of the expired ones.
+async fn save_request(
+    db: &mut SqliteConnection,
+    workspace: &Workspace,
+    key: &RequestKey,
+    response: &str,
+) -> Result<(), Fault> {
+    sqlx::query(
+        "DELETE FROM request WHERE (workspace, caller, key) IN
+         (SELECT workspace, caller, key FROM request WHERE expires <= ? ORDER BY expires LIMIT ?)",
+    )
+    .bind(key.at.as_millis())
+    .bind(SWEPT)
+    .execute(&mut *db)
+    .await?;
+    sqlx::query(
+        "INSERT INTO request (workspace, caller, key, fingerprint, response, expires) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (workspace, caller, key) DO UPDATE
+         SET fingerprint = excluded.fingerprint, response = excluded.response, expires = excluded.expires",
+    )
+    .bind(workspace.as_str())
+    .bind(&key.caller)
+    .bind(&key.key)
+    .bind(&key.fingerprint)
+    .bind(response)
+    .bind(key.expires.as_millis())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn change(
+    db: &mut SqliteConnection,
+    workspace: &Workspace,
+    change: Change,
+) -> Answer<Changed> {
+    Ok(match change {
+        Change::Answer { ref id, .. }
+        | Change::Assign { ref id, .. }
+        | Change::Revoke { ref id } => {
+            let before = approval::find(&mut *db, workspace, id).await?;
+            let Some(before) = before else {
+                return Ok(Err(ApprovalRow::missing(id)));
+            };
+            let mut row = before.clone();
+            let done = row.change(change);
+            if row != before {
+                approval::save(db, &row).await?;
+            }
+            done.map(|()| Changed::Approval(Box::new(row)))
+        }
+        Change::StopRun { id, stop } => {
+            let mut refused = None;
+            let stopped = run::change_row(db, &id, |row| {
+                let stopped = row.request_stop(stop);
+                stopped.unwrap_or_else(|error| {
+                    refused = Some(error);
+                    false
+                })
+            });
+            match (stopped.await?, refused) {
+                (None, _) => Err(RunRow::missing(&id)),
+                (Some(_), Some(refused)) => Err(refused),
+                (Some((_, row)), None) => Ok(Changed::Run(Box::new(row))),
+            }
+        }
+        Change::Resolve {
+            key,
+            resolution,
+            operator,
+            at,
+        } => {
+            let settled =
+                ledger::step_claim(db, &key, |claim| claim.resolve(resolution, &operator, at));
+            settled
+                .await?
+                .map(|((), row)| Changed::Effect(Box::new(row)))
+        }
+        Change::SetSwitch { switch, expected } => {
+            let stored = switch::find(&mut *db, &switch.key).await?;
+            match expected.check(stored.as_ref()) {
+                Err(stale) => Err(stale),
+                Ok(()) => {
+                    let flipped = switch::set(db, switch.clone()).await?;
+                    Ok(Changed::Switch { switch, flipped })
+                }
+            }
+        }
+        Change::Note => Ok(Changed::Noted),
+    })
+}
+
+async fn apply(db: &mut SqliteConnection, request: ChangeRequest) -> Answer<Applied> {
+    let workspace = request.workspace().clone();
+    let ChangeRequest {
+        change: wanted,
+        audit: mut row,
+        key,
+    } = request;
+    if let Some(key) = &key
+        && let Some((fingerprint, response)) = find_request(&mut *db, &workspace, key).await?
+    {
+        return Ok(key.repeated(&fingerprint, response));
+    }
+    let changed = match change(&mut *db, &workspace, wanted).await? {
+        Ok(changed) => changed,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    changed.complete(&mut row);
+    audit::save(&mut *db, &row).await?;
+    if let Some(key) = &key {
+        save_request(db, &workspace, key, &(key.respond)(&changed)).await?;
+    }
+    Ok(Ok(Applied::Changed(changed)))
+}
+
+impl ChangeStore for SqliteStore {
+    fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied> {
+        step(async move {
+            request.check()?;
+            let applied = self.change(|db| Box::pin(apply(db, request)));
+            Ok(applied.await??)
+        })
+    }
+}

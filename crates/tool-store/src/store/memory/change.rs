@@ -1,0 +1,104 @@
+//! In-memory changes of operators.
+
+use std::collections::BTreeMap;
+
+use super::{MemoryStore, Tables};
+use crate::store::{
+    Applied, ApprovalRow, Change, ChangeRequest, ChangeStore, Changed, RequestKey, RunRow,
+    StoreError, StoreFuture, Timestamp, Workspace,
+};
+
+/// The responses to requests with an idempotency key, by workspace, user and key.
+#[derive(Default)]
+pub(super) struct Requests(BTreeMap<(Workspace, String, String), Request>);
+
+struct Request {
+    fingerprint: String,
+    response: String,
+    expires: Timestamp,
+}
+
+impl Requests {
+    fn find(&self, workspace: &Workspace, key: &RequestKey) -> Option<Result<Applied, StoreError>> {
+        let place = (workspace.clone(), key.caller.clone(), key.key.clone());
+        let known = self.0.get(&place).filter(|known| known.expires > key.at)?;
+        Some(key.repeated(&known.fingerprint, known.response.clone()))
+    }
+
+    fn insert(&mut self, workspace: &Workspace, key: RequestKey, response: String) {
+        self.0.retain(|_, request| request.expires > key.at);
+        let request = Request {
+            fingerprint: key.fingerprint,
+            response,
+            expires: key.expires,
+        };
+        self.0
+            .insert((workspace.clone(), key.caller, key.key), request);
+    }
+}
+
+impl Tables {
+    fn apply(&mut self, request: ChangeRequest) -> Result<Applied, StoreError> {
+        request.check()?;
+        let workspace = request.workspace().clone();
+        let ChangeRequest {
+            change,
+            mut audit,
+            key,
+        } = request;
+        if let Some(key) = &key
+            && let Some(repeated) = self.requests.find(&workspace, key)
+        {
+            return repeated;
+        }
+        let changed = self.change(&workspace, change)?;
+        changed.complete(&mut audit);
+        self.audit.write(audit);
+        if let Some(key) = key {
+            let response = (key.respond)(&changed);
+            self.requests.insert(&workspace, key, response);
+        }
+        Ok(Applied::Changed(changed))
+    }
+
+    fn change(&mut self, workspace: &Workspace, change: Change) -> Result<Changed, StoreError> {
+        match change {
+            Change::Answer { ref id, .. }
+            | Change::Assign { ref id, .. }
+            | Change::Revoke { ref id } => {
+                let id = id.clone();
+                let row: ApprovalRow = self
+                    .approvals
+                    .settle(workspace, &id, |row| row.change(change))?;
+                Ok(Changed::Approval(Box::new(row)))
+            }
+            Change::StopRun { id, stop } => {
+                let stopped = self.runs.step(&id, |row| row.request_stop(stop));
+                let (stopped, row) = stopped.ok_or_else(|| RunRow::missing(&id))?;
+                stopped?;
+                Ok(Changed::Run(Box::new(row)))
+            }
+            Change::Resolve {
+                key,
+                resolution,
+                operator,
+                at,
+            } => self.ledger.change(&key, |claim| {
+                claim.resolve(resolution, &operator, at)?;
+                Ok(Changed::Effect(Box::new(claim.row.clone())))
+            }),
+            Change::SetSwitch { switch, expected } => {
+                expected.check(self.switches.get(&switch.key))?;
+                let flipped = self.switches.set(switch.clone())?;
+                Ok(Changed::Switch { switch, flipped })
+            }
+            Change::Note => Ok(Changed::Noted),
+        }
+    }
+}
+
+impl ChangeStore for MemoryStore {
+    fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied> {
+        self.step(|tables| tables.apply(request))
+    }
+}
