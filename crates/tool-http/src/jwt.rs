@@ -66,7 +66,7 @@ pub enum JwtConfigError {
 ///   of the issuer fits. `jku`, `jwk`, `x5u` and `x5c` of a token are never used, and a token with `crit` is refused;
 /// - `iss` is exactly the issuer, `exp` is in the future, `nbf` (if present) is not in the future, and `sub` is a non-empty text;
 /// - the server finds its own resource in `aud` (a text or a list) and the scopes that it requires in `scope`, or in `scp` if there
-///   is no `scope` (a text of words, or a list). `tool_mcp::Auth` and `tool_server::JwtCallers` check this.
+///   is no `scope` (a text of words, or a list). `tool_mcp::Auth` and `tool_server::VerifiedTokens` check this.
 ///
 /// `sub` becomes [`Principal::subject`], the scopes [`Principal::scopes`]. A refused token is answered with the status 401 and the reason in
 /// `WWW-Authenticate`.

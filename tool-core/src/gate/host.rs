@@ -324,7 +324,7 @@ impl Gate {
         let Some(ledger) = self.ledger() else {
             return Err(ToolError::unavailable("the effect ledger"));
         };
-        let resolution = stored_resolution(resolution)?;
+        let resolution = Self::stored_resolution(resolution)?;
         if !self.0.audit.is_off() {
             let row = ledger.store.get(key).await.map_err(ToolError::shown)?;
             let row = row.ok_or_else(|| ToolError::shown(EffectClaim::missing(key)))?;
@@ -362,7 +362,7 @@ impl Gate {
         let Some(ledger) = self.ledger() else {
             return Err(ToolError::unavailable("the effect ledger"));
         };
-        let resolution = stored_resolution(resolution)?;
+        let resolution = Self::stored_resolution(resolution)?;
         let row = ledger.store.get(key).await.map_err(ToolError::shown)?;
         let row = row.ok_or_else(|| ToolError::shown(EffectClaim::missing(key)))?;
         self.audit_settled("effect.force", &row, &resolution, operator, Some(reason))
@@ -373,6 +373,16 @@ impl Gate {
             .force(key, resolution, operator, Timestamp::now())
             .await;
         forced.map_err(ToolError::shown)
+    }
+
+    /// The form in which the effect ledger stores a resolution: [`resolve`](Gate::resolve) and [`force`](Gate::force) convert it, and so must
+    /// an operator's program that writes to a ledger without a gate. Fails if the output is not JSON.
+    pub fn stored_resolution(resolution: Resolution) -> Result<Resolution, ToolError> {
+        Ok(match resolution {
+            Resolution::Succeeded(output) => Resolution::Succeeded(stored::succeeded(&output)?),
+            Resolution::Failed(text) => Resolution::Failed(stored::failed(&text)),
+            Resolution::Rerun => Resolution::Rerun,
+        })
     }
 
     /// Writes the audit row of an operator who settles an effect.
@@ -555,15 +565,6 @@ fn journal(ledger: Option<&Ledger>, audit: &Audit) -> Option<Journal> {
         (Some(ledger), Some(audit)) => ledger.filter(|ledger| audit.as_ref() == Some(ledger)),
         (journal, None) | (None, journal) => journal.flatten(),
     }
-}
-
-/// Converts an operator's resolution to the stored text that a replay returns.
-fn stored_resolution(resolution: Resolution) -> Result<Resolution, ToolError> {
-    Ok(match resolution {
-        Resolution::Succeeded(output) => Resolution::Succeeded(stored::succeeded(&output)?),
-        Resolution::Failed(text) => Resolution::Failed(stored::failed(&text)),
-        Resolution::Rerun => Resolution::Rerun,
-    })
 }
 
 /// Clears `is_swept` when the sweeper task ends, so that a different runtime can start a new one.

@@ -60,7 +60,9 @@ impl Approvals {
         let verdict = match reply {
             Reply::Approve => Verdict::Approve,
             Reply::Deny => Verdict::Deny,
-            Reply::Edit(arguments) => Verdict::Edit(edited(tools, &row.request, &arguments)?),
+            Reply::Edit(arguments) => {
+                Verdict::Edit(tools.edited_arguments(&row.request, &arguments)?)
+            }
         };
         let answer = ApprovalAnswer {
             verdict,
@@ -85,22 +87,28 @@ impl Approvals {
     }
 }
 
-/// Validates arguments that an approver has edited, like a model's arguments but without repair.
-fn edited(
-    tools: &Toolset,
-    request: &ApprovalRequest,
-    arguments: &str,
-) -> Result<String, ApprovalError> {
-    let invalid = |issues: Vec<Issue>| ApprovalError::Edit(ToolError::invalid_arguments(issues));
-    if request.kind == ApprovalKind::Plan {
-        return plan_text(arguments);
+impl Toolset {
+    /// Validates arguments that an approver has edited, like a model's arguments but without repair, and returns the text that
+    /// [`Verdict::Edit`] stores. [`Approvals::answer`] and [`Approvals::answer_id`] call it.
+    ///
+    /// Fails with [`ApprovalError::Edit`] if the arguments do not fit, and if no tool has the name and the contract of the request.
+    pub fn edited_arguments(
+        &self,
+        request: &ApprovalRequest,
+        arguments: &str,
+    ) -> Result<String, ApprovalError> {
+        let invalid =
+            |issues: Vec<Issue>| ApprovalError::Edit(ToolError::invalid_arguments(issues));
+        if request.kind == ApprovalKind::Plan {
+            return plan_text(arguments);
+        }
+        let found = self
+            .find_approved(&request.tool, &request.contract)
+            .ok_or_else(|| ApprovalError::Edit(self.unknown(&request.tool)))?;
+        let admitted = found
+            .tool()
+            .admit(arguments, Repair::Off)
+            .map_err(invalid)?;
+        crate::args::canonical(&admitted.text).ok_or(ApprovalError::Invalid)
     }
-    let found = tools
-        .find_approved(&request.tool, &request.contract)
-        .ok_or_else(|| ApprovalError::Edit(tools.unknown(&request.tool)))?;
-    let admitted = found
-        .tool()
-        .admit(arguments, Repair::Off)
-        .map_err(invalid)?;
-    crate::args::canonical(&admitted.text).ok_or(ApprovalError::Invalid)
 }

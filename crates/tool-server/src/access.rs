@@ -1,0 +1,100 @@
+//! Roles of callers, and the role that each route requires.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The role of a caller in its workspace.
+///
+/// | role | may |
+/// |---|---|
+/// | `viewer` | read |
+/// | `approver` | read, and answer, assign and revoke approvals |
+/// | `operator` | everything of an approver, cancel runs, settle effects and set switches |
+/// | `author` | read, and change tools |
+/// | `admin` | everything |
+///
+/// ```
+/// use tool_server::Role;
+///
+/// assert!(Role::Operator.includes(Role::Approver));
+/// assert!(!Role::Author.includes(Role::Approver)); // an author does not approve calls of his own tools
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Role {
+    /// Reads.
+    Viewer,
+    /// Answers approvals.
+    Approver,
+    /// Controls running hosts.
+    Operator,
+    /// Changes tools.
+    Author,
+    /// Does everything in a workspace.
+    Admin,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 5] = [
+        Self::Viewer,
+        Self::Approver,
+        Self::Operator,
+        Self::Author,
+        Self::Admin,
+    ];
+
+    /// The role as a word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Approver => "approver",
+            Self::Operator => "operator",
+            Self::Author => "author",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// The role of a word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == word)
+    }
+
+    /// Whether a caller with this role may use a route that requires `needed`.
+    pub fn includes(self, needed: Self) -> bool {
+        self == needed
+            || match self {
+                Self::Admin => true,
+                Self::Operator => matches!(needed, Self::Viewer | Self::Approver),
+                Self::Approver | Self::Author => needed == Self::Viewer,
+                Self::Viewer => false,
+            }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a route requires of its caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub(crate) role: Role,
+    /// Whether the resource belongs to the whole host and not to a workspace.
+    pub(crate) host: bool,
+}
+
+impl Access {
+    pub(crate) const fn role(role: Role) -> Self {
+        Self { role, host: false }
+    }
+
+    /// A resource of the whole host.
+    pub(crate) const fn host(role: Role) -> Self {
+        Self { role, host: true }
+    }
+}

@@ -1,0 +1,247 @@
+//! Authentication of callers.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+use tool_core::store::{StoreError, Workspace};
+use tool_http::{AuthError, TokenVerifier};
+
+use crate::access::Role;
+
+/// An authenticated caller of the admin API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Caller {
+    /// The user's name, which audit rows and answers contain.
+    pub subject: String,
+    /// The workspace in which the caller acts.
+    pub workspace: Workspace,
+    /// The role of the caller.
+    pub role: Role,
+    /// Whether the caller is an operator of the host: such a caller may choose the workspace of each request (header `Tool-Workspace`), read and
+    /// replace the policy, and set switches for every workspace, as far as the role permits.
+    pub host: bool,
+}
+
+impl Caller {
+    /// A caller with a role in a workspace.
+    pub fn new(subject: impl Into<String>, workspace: impl Into<Workspace>, role: Role) -> Self {
+        Self {
+            subject: subject.into(),
+            workspace: workspace.into(),
+            role,
+            host: false,
+        }
+    }
+
+    /// Makes the caller an operator of the host.
+    #[must_use]
+    pub fn of_host(mut self) -> Self {
+        self.host = true;
+        self
+    }
+}
+
+/// Authenticates callers by their access token (`Authorization: Bearer …`).
+pub trait Authenticator: Send + Sync + 'static {
+    /// Returns the caller of a token. Fails with [`AuthError::InvalidToken`] if the token belongs to nobody that this value knows; the next
+    /// authenticator of the server is asked then.
+    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, AuthError>>;
+}
+
+/// The hash under which a token is stored: `sha256:` and 64 hex digits. Tokens must be random and long, because the hash is fast.
+///
+/// ```
+/// assert!(tool_server::token_hash("a long random text").starts_with("sha256:"));
+/// ```
+pub fn token_hash(token: &str) -> String {
+    format!("sha256:{}", hex::encode(Sha256::digest(token.as_bytes())))
+}
+
+/// Why a list of tokens cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokensError {
+    /// The text is not a list of tokens.
+    #[error(
+        "the list of tokens cannot be read: {0}; write `[{{\"hash\": \"sha256:…\", \"subject\": \"olga\", \"workspace\": \"acme\", \"role\": \"operator\"}}]`"
+    )]
+    Malformed(#[from] serde_json::Error),
+    /// A hash is not the hash of a token.
+    #[error(
+        "`{0}` is not the hash of a token, write `sha256:` and the 64 hex digits of the token's SHA-256"
+    )]
+    Hash(String),
+    /// A caller has no name.
+    #[error("the token `{0}` has no `subject`, write the name of its user")]
+    Subject(String),
+    /// Two callers have the same token.
+    #[error("the token `{0}` is listed twice, give each user a token of its own")]
+    Twice(String),
+}
+
+/// Tokens that an operator has listed. Only their hashes are stored.
+///
+/// ```
+/// use tool_server::{Caller, Role, StaticTokens, token_hash};
+///
+/// let token = "5f1d0c…"; // random, shown to its user once
+/// let tokens = StaticTokens::default()
+///     .add(token_hash(token), Caller::new("olga", "acme", Role::Operator))?;
+/// # let _ = tokens;
+/// # Ok::<(), tool_server::TokensError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct StaticTokens(HashMap<String, Caller>);
+
+/// A token in a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listed {
+    hash: String,
+    subject: String,
+    #[serde(default)]
+    workspace: String,
+    role: Role,
+    #[serde(default)]
+    host: bool,
+}
+
+impl StaticTokens {
+    /// Adds the [hash](token_hash) of a token, and its caller.
+    pub fn add(mut self, hash: impl Into<String>, caller: Caller) -> Result<Self, TokensError> {
+        let hash = hash.into();
+        let digits = hash.strip_prefix("sha256:").unwrap_or_default();
+        if digits.len() != 64 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(TokensError::Hash(hash));
+        }
+        if caller.subject.trim().is_empty() {
+            return Err(TokensError::Subject(hash));
+        }
+        let hash = hash.to_ascii_lowercase();
+        if self.0.insert(hash.clone(), caller).is_some() {
+            return Err(TokensError::Twice(hash));
+        }
+        Ok(self)
+    }
+
+    /// Reads a JSON list of objects with the keys `hash`, `subject`, `workspace` (the only workspace by default), `role` and `host` (false by
+    /// default).
+    pub fn from_json(text: &str) -> Result<Self, TokensError> {
+        let listed: Vec<Listed> = serde_json::from_str(text)?;
+        let none = Self::default();
+        listed.into_iter().try_fold(none, |all, token| {
+            let mut caller = Caller::new(token.subject, token.workspace.as_str(), token.role);
+            caller.host = token.host;
+            all.add(token.hash, caller)
+        })
+    }
+}
+
+impl Authenticator for StaticTokens {
+    /// The token is hashed before it is compared, so the time of the comparison says nothing about a stored hash.
+    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, AuthError>> {
+        let caller = self.0.get(&token_hash(token)).cloned();
+        futures::future::ready(caller.ok_or(AuthError::InvalidToken)).boxed()
+    }
+}
+
+impl fmt::Debug for StaticTokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StaticTokens")
+            .field("callers", &self.0.values())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Callers with the access tokens of an issuer, such as JSON Web Tokens of an OpenID Connect provider (`tool_http::JwtVerifier`, feature `jwt`).
+///
+/// - The audience of the token must contain the address of this server.
+/// - The workspace is that of the principal (`JwtVerifierBuilder::workspace_claim`), or [`default_workspace`](Self::default_workspace).
+/// - The role is the one scope `tools:viewer`, `tools:approver`, `tools:operator`, `tools:author` or `tools:admin` of the token. If a token has
+///   several of them, the role is the first one that includes all others; a token without such a role is refused.
+/// - The scope `tools:host` makes the caller an operator of the host.
+#[derive(Clone)]
+pub struct VerifiedTokens {
+    resource: String,
+    verifier: Arc<dyn TokenVerifier>,
+    workspace: Option<Workspace>,
+}
+
+impl VerifiedTokens {
+    /// Creates the callers of a verifier. `resource` is the address of this server as clients know it.
+    pub fn new(resource: impl Into<String>, verifier: impl TokenVerifier) -> Self {
+        Self {
+            resource: resource.into(),
+            verifier: Arc::new(verifier),
+            workspace: None,
+        }
+    }
+
+    /// Sets the workspace of principals without one.
+    #[must_use]
+    pub fn default_workspace(mut self, workspace: impl Into<Workspace>) -> Self {
+        self.workspace = Some(workspace.into());
+        self
+    }
+}
+
+impl Authenticator for VerifiedTokens {
+    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, AuthError>> {
+        async move {
+            let principal = self.verifier.verify(token).await?;
+            let own = self.resource.trim_end_matches('/');
+            let mut audience = principal.audience.iter();
+            if !audience.any(|one| one.trim_end_matches('/') == own) {
+                return Err(AuthError::Rejected("the token is for a different resource"));
+            }
+            let scopes = principal.scopes.iter();
+            let scopes: Vec<&str> = scopes
+                .filter_map(|scope| scope.strip_prefix("tools:"))
+                .collect();
+            let roles: Vec<Role> = scopes
+                .iter()
+                .filter_map(|word| Role::from_word(word))
+                .collect();
+            let role = roles
+                .iter()
+                .find(|role| roles.iter().all(|other| role.includes(*other)));
+            let Some(role) = role else {
+                return Err(AuthError::Rejected(
+                    "the token has no scope of one role, such as `tools:viewer`",
+                ));
+            };
+            let workspace = match &principal.workspace {
+                Some(workspace) => Workspace::new(workspace.as_str()),
+                None => self
+                    .workspace
+                    .clone()
+                    .ok_or(AuthError::Rejected("the token does not name a workspace"))?,
+            };
+            let mut caller = Caller::new(principal.subject, workspace, *role);
+            caller.host = scopes.contains(&"host");
+            Ok(caller)
+        }
+        .boxed()
+    }
+}
+
+impl fmt::Debug for VerifiedTokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifiedTokens")
+            .field("resource", &self.resource)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A new random token: 64 hex digits.
+pub(crate) fn random_token() -> Result<String, StoreError> {
+    let mut bytes = [0; 32];
+    tool_core::env::random(&mut bytes).map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+    Ok(hex::encode(bytes))
+}

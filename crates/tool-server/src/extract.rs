@@ -1,0 +1,257 @@
+//! Extractors that answer with problem details.
+
+use axum::body::to_bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query as AxumQuery, Request};
+use http::header::{CONTENT_TYPE, IF_MATCH};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName};
+use serde::de::DeserializeOwned;
+use serde_path_to_error::Segment;
+
+use crate::auth::Caller;
+use crate::problem::{Kind, Problem};
+use crate::state::Shared;
+
+/// The header with the idempotency key of a request.
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Maximum length of an idempotency key.
+const LONGEST_KEY: usize = 200;
+
+impl FromRequestParts<Shared> for Caller {
+    type Rejection = Problem;
+
+    /// The caller that the middleware of the server has authenticated.
+    async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Self, Problem> {
+        let caller = parts.extensions.get::<Self>().cloned();
+        caller.ok_or_else(|| Problem::new(Kind::Unauthorized, "send an access token"))
+    }
+}
+
+/// The parameters of the query.
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self, Problem> {
+        match AxumQuery::<T>::from_request_parts(parts, state).await {
+            Ok(AxumQuery(query)) => Ok(Self(query)),
+            Err(rejection) => Err(Problem::new(Kind::BadRequest, rejection.body_text())),
+        }
+    }
+}
+
+/// The variables of the path. A text that no id can have gets the same answer as an unknown id.
+pub(crate) struct Id<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Id<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Shared) -> Result<Self, Problem> {
+        match Path::<T>::from_request_parts(parts, state).await {
+            Ok(Path(id)) => Ok(Self(id)),
+            Err(_) => Err(Problem::new(
+                Kind::NotFound,
+                "the path names nothing that can exist, check the values in it",
+            )),
+        }
+    }
+}
+
+/// A JSON body.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &Shared) -> Result<Self, Problem> {
+        if !is_json(request.headers()) {
+            return Err(Problem::new(
+                Kind::UnsupportedMediaType,
+                "send the body as JSON with the header `Content-Type: application/json`",
+            ));
+        }
+        let reading = to_bytes(request.into_body(), state.max_body);
+        let Ok(read) = tokio::time::timeout(state.timeout, reading).await else {
+            return Err(Problem::new(
+                Kind::Timeout,
+                "the body did not arrive in time, send it again",
+            ));
+        };
+        let body = read.map_err(|error| {
+            // `to_bytes` fails for a body that is too long, and for a connection that broke, which gets no answer.
+            tracing::debug!(%error, "the body of a request could not be read");
+            Problem::new(
+                Kind::TooLarge,
+                format!("the body is longer than {} bytes", state.max_body),
+            )
+        })?;
+        parse(&body).map(Self)
+    }
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let value: T = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let pointer = pointer(error.path());
+        let error = error.into_inner();
+        if error.is_data() {
+            Problem::input(pointer, without_place(&error))
+        } else {
+            Problem::new(Kind::BadRequest, format!("the body is not JSON: {error}"))
+        }
+    })?;
+    reader.end().map_err(|error| {
+        Problem::new(Kind::BadRequest, format!("the body is not JSON: {error}"))
+    })?;
+    Ok(value)
+}
+
+/// The text of an error without the line and column, which the pointer replaces.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}
+
+/// The JSON pointer of a path.
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    let mut pointer = String::new();
+    for segment in path {
+        let part = match segment {
+            Segment::Seq { index } => index.to_string(),
+            Segment::Map { key } => key.replace('~', "~0").replace('/', "~1"),
+            Segment::Enum { .. } | Segment::Unknown => continue,
+        };
+        pointer.push('/');
+        pointer.push_str(&part);
+    }
+    pointer
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| {
+        let essence = kind.split_once(';').map_or(kind, |(essence, _)| essence);
+        essence.trim().eq_ignore_ascii_case("application/json")
+    })
+}
+
+/// The entity tags of the header `If-Match`.
+pub(crate) struct IfMatch(Option<String>);
+
+impl FromRequestParts<Shared> for IfMatch {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Self, Problem> {
+        let mut tags = Vec::new();
+        for value in parts.headers.get_all(IF_MATCH) {
+            let value = value.to_str().map_err(|_| {
+                Problem::new(
+                    Kind::BadRequest,
+                    "the header `If-Match` is malformed, send the `ETag` of the resource",
+                )
+            })?;
+            tags.push(value.to_owned());
+        }
+        Ok(Self((!tags.is_empty()).then(|| tags.join(","))))
+    }
+}
+
+impl IfMatch {
+    /// Whether the header was sent and is not `*`, so that the resource must be the one that the client has read.
+    pub(crate) fn is_given(&self) -> bool {
+        self.0.as_deref().is_some_and(|tags| tags.trim() != "*")
+    }
+
+    /// Fails if the header is missing.
+    pub(crate) fn required(&self) -> Result<(), Problem> {
+        if self.0.is_some() {
+            return Ok(());
+        }
+        Err(Problem::new(
+            Kind::PreconditionRequired,
+            "send the `ETag` of the resource that you have read in the header `If-Match`",
+        ))
+    }
+
+    /// Fails if the header was sent and does not contain this tag.
+    pub(crate) fn check(&self, current: &str) -> Result<(), Problem> {
+        let Some(tags) = &self.0 else { return Ok(()) };
+        if tags
+            .split(',')
+            .map(str::trim)
+            .any(|tag| tag == "*" || tag == current)
+        {
+            return Ok(());
+        }
+        Err(Problem::new(
+            Kind::PreconditionFailed,
+            "the resource has changed since it was read, read it again and repeat the change",
+        ))
+    }
+}
+
+/// The header `Idempotency-Key`.
+pub(crate) struct Idempotency(pub(crate) Option<String>);
+
+impl FromRequestParts<Shared> for Idempotency {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Self, Problem> {
+        let mut values = parts.headers.get_all(IDEMPOTENCY_KEY).iter();
+        let key = match (values.next(), values.next()) {
+            (None, _) => return Ok(Self(None)),
+            (Some(value), None) => value.to_str().ok(),
+            _ => None,
+        };
+        // The draft of the header has a quoted string; most clients send the text without quotes.
+        let key = key.map(|key| key.trim().trim_matches('"'));
+        match key.filter(|key| !key.is_empty() && key.len() <= LONGEST_KEY) {
+            Some(key) => Ok(Self(Some(key.to_owned()))),
+            None => Err(Problem::new(
+                Kind::BadRequest,
+                format!(
+                    "the header `Idempotency-Key` is malformed, send one key of 1 to {LONGEST_KEY} visible ASCII characters"
+                ),
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Outer {
+        #[serde(rename = "a/b")]
+        #[allow(dead_code, reason = "only its errors are read")]
+        inner: Vec<u8>,
+    }
+
+    #[test]
+    fn error_names_the_value_by_a_json_pointer() {
+        let problem = parse::<Outer>(br#"{"a/b": [1, "x"]}"#).unwrap_err();
+        let text = serde_json::to_string(&problem).unwrap();
+        assert!(text.contains(r#""pointer":"/a~1b/1""#), "{text}");
+        assert!(!text.contains("line 1"), "{text}");
+        let problem = parse::<Outer>(b"{").unwrap_err();
+        assert!(serde_json::to_string(&problem).unwrap().contains("400"));
+        let problem = parse::<Outer>(br#"{"a/b": []} x"#).unwrap_err();
+        assert!(serde_json::to_string(&problem).unwrap().contains("400"));
+    }
+
+    #[test]
+    fn tags_are_compared_one_by_one() {
+        let tags = IfMatch(Some("\"a\", \"b\"".to_owned()));
+        assert!(tags.check("\"b\"").is_ok() && tags.check("\"c\"").is_err());
+        assert!(IfMatch(Some("*".to_owned())).check("\"c\"").is_ok());
+        assert!(IfMatch(None).check("\"c\"").is_ok() && IfMatch(None).required().is_err());
+    }
+}

@@ -1,0 +1,58 @@
+//! The admin API of a tool host over HTTP, as axum routes that a host mounts or serves.
+//!
+//! Operators read the catalogue and the audit, answer approvals, cancel runs, settle effects with an unknown outcome, set kill switches, and
+//! read and replace the policy. The API works on the stores of the host, so it may run in a different process than the calls of tools; only
+//! the policy belongs to the process of the server.
+//!
+//! ```no_run
+//! use tool_core::store::MemoryStore;
+//! use tool_server::AdminServer;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Use the store of the host, such as `SqliteStore`.
+//! let server = AdminServer::builder(MemoryStore::default()).build()?;
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8081").await?;
+//! server.serve_until(listener, tool_http::shutdown_signal()).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Callers
+//!
+//! Every request needs an access token. [`StaticTokens`] contains the hashes of tokens that an operator has listed, [`VerifiedTokens`] accepts
+//! tokens of an issuer such as JSON Web Tokens, and [`Authenticator`] is the trait for others. Without any of them, the server creates a random
+//! token and prints it to standard error. A caller has a [`Role`] in one workspace, and a row of another workspace is answered exactly like one
+//! that does not exist.
+//!
+//! # Requests
+//!
+//! - `/openapi.json` is the OpenAPI 3.1 document, which [`openapi_json`] returns as well.
+//! - Lists have pages: `limit` (1 to 100, 100 by default) and `cursor`, which is the `next` of the previous page.
+//! - Errors are problem details (RFC 9457); `errors` contains JSON pointers to wrong values of the body.
+//! - A change is stored in one transaction with an audit row, which names the caller. With the header `Idempotency-Key`, a repetition within 24
+//!   hours gets the first response and changes nothing. Refused requests are not remembered.
+//! - `PUT` requests take the `ETag` of a resource in the header `If-Match`, and fail with the status 412 if the resource has changed. The policy
+//!   requires the header.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod access;
+mod auth;
+mod change;
+mod extract;
+mod openapi;
+mod page;
+mod problem;
+mod resources;
+mod server;
+mod state;
+mod time;
+
+pub use access::Role;
+pub use auth::{Authenticator, Caller, StaticTokens, TokensError, VerifiedTokens, token_hash};
+pub use server::{AdminServer, AdminServerBuilder, openapi_json};
+pub use state::AdminStore;
+#[doc(no_inline)]
+pub use tool_http::AuthError;

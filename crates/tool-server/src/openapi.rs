@@ -1,0 +1,216 @@
+//! The OpenAPI document: its frame, and the parts that every operation has.
+
+use serde_json::json;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, Paths};
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{
+    ComponentsBuilder, ContactBuilder, ContentBuilder, InfoBuilder, LicenseBuilder, ObjectBuilder,
+    OpenApi, OpenApiBuilder, PathItem, Ref, RefOr, Required, Response, ResponseBuilder, Schema,
+    ServerBuilder, Type,
+};
+
+use crate::access::Access;
+use crate::problem::{InputError, Kind, MEDIA_TYPE, Problem};
+
+/// The header with which an operator of the host chooses the workspace of a request.
+pub(crate) const WORKSPACE: &str = "tool-workspace";
+
+/// The name of the security scheme.
+const BEARER: &str = "bearer";
+
+/// The resources, in the order of the document.
+const TAGS: [(&str, &str); 8] = [
+    ("approvals", "Calls and plans that wait for a person"),
+    (
+        "audit",
+        "One row for each call and for each change of an operator",
+    ),
+    ("catalogue", "The tools of the program"),
+    (
+        "effects",
+        "Calls that change something, and those whose outcome is unknown",
+    ),
+    (
+        "policy",
+        "The rules of the host that allow and deny calls, and ask for approvals",
+    ),
+    ("runs", "Executions of the loop around the model"),
+    ("switches", "Kill switches and disables of tools"),
+    ("threads", "The messages of conversations"),
+];
+
+/// The document without operations.
+pub(crate) fn frame() -> OpenApi {
+    let info = InfoBuilder::new()
+        .title("Admin API of a tool host")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(
+            "Every operation acts in one workspace: the caller's own, or, for operators of the host, the one of the header `Tool-Workspace`. \
+             `x-required-role` names the role that an operation requires, and `x-host` the operations that require an operator of the host.",
+        ))
+        .contact(Some(ContactBuilder::new().name(Some("The operators of the host")).build()))
+        .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build()))
+        .build();
+    let components = ComponentsBuilder::new()
+        .schema_from::<Problem>()
+        .schema_from::<InputError>()
+        .security_scheme(
+            BEARER,
+            SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)),
+        )
+        .build();
+    let tags = TAGS.map(|(name, about)| {
+        TagBuilder::new()
+            .name(name)
+            .description(Some(about))
+            .build()
+    });
+    OpenApiBuilder::new()
+        .info(info)
+        .servers(Some([ServerBuilder::new()
+            .url("/")
+            .description(Some("This server"))
+            .build()]))
+        .components(Some(components))
+        .security(Some([SecurityRequirement::new(
+            BEARER,
+            Vec::<String>::new(),
+        )]))
+        .tags(Some(tags))
+        .build()
+}
+
+/// Adds to each operation what all operations have: the role, the header of the workspace, and the responses to requests that are refused.
+pub(crate) fn complete(paths: &mut Paths, access: Access) {
+    for (path, item) in &mut paths.paths {
+        let has_id = path.contains('{');
+        for operation in operations(item) {
+            let body = operation.request_body.is_some();
+            let has = |name: &str| {
+                let parameters = operation.parameters.iter().flatten();
+                parameters.filter_map(parameter).any(|one| one.name == name)
+            };
+            let (guarded, changes) = (has("If-Match"), has("Idempotency-Key"));
+            let mut kinds = vec![
+                Kind::BadRequest,
+                Kind::Unauthorized,
+                Kind::Forbidden,
+                Kind::Internal,
+                Kind::Unavailable,
+            ];
+            if has_id || access.host {
+                kinds.push(Kind::NotFound);
+            }
+            if body {
+                kinds.extend([
+                    Kind::Timeout,
+                    Kind::TooLarge,
+                    Kind::UnsupportedMediaType,
+                    Kind::InvalidInput,
+                ]);
+            }
+            if body || changes {
+                kinds.push(Kind::Conflict);
+            }
+            if guarded {
+                kinds.extend([Kind::PreconditionFailed, Kind::PreconditionRequired]);
+            }
+            for kind in kinds {
+                let (status, _, title) = kind.parts();
+                let responses = &mut operation.responses.responses;
+                let status = status.as_str().to_owned();
+                responses
+                    .entry(status)
+                    .or_insert_with(|| RefOr::T(problem(kind, title)));
+            }
+            let parameters = operation.parameters.get_or_insert_default();
+            parameters.push(RefOr::T(workspace()));
+            let extensions = ExtensionsBuilder::new()
+                .add("x-required-role", json!(access.role.as_str()))
+                .add("x-host", json!(access.host))
+                .build();
+            operation
+                .extensions
+                .get_or_insert_default()
+                .merge(extensions);
+        }
+    }
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    let PathItem {
+        get,
+        put,
+        post,
+        delete,
+        patch,
+        ..
+    } = item;
+    [get, put, post, delete, patch].into_iter().flatten()
+}
+
+fn parameter(parameter: &RefOr<Parameter>) -> Option<&Parameter> {
+    match parameter {
+        RefOr::T(parameter) => Some(parameter),
+        RefOr::Ref(_) => None,
+    }
+}
+
+fn problem(kind: Kind, title: &str) -> Response {
+    let schema = Ref::from_schema_name("Problem");
+    let response = ResponseBuilder::new().description(title).content(
+        MEDIA_TYPE,
+        ContentBuilder::new().schema(Some(schema)).build(),
+    );
+    let header = |name: &'static str, about: &str| {
+        let schema = ObjectBuilder::new().schema_type(Type::String).build();
+        let header = HeaderBuilder::new()
+            .schema(Some(Schema::Object(schema)))
+            .description(Some(about))
+            .build();
+        (name, header)
+    };
+    let response = match kind {
+        Kind::Unauthorized => {
+            let (name, header) = header(
+                "WWW-Authenticate",
+                "The scheme of the access token: `Bearer`",
+            );
+            response.header(name, header)
+        }
+        Kind::Unavailable => {
+            let (name, header) =
+                header("Retry-After", "Seconds after which the request may succeed");
+            response.header(name, header)
+        }
+        _ => response,
+    };
+    response.build()
+}
+
+fn workspace() -> Parameter {
+    ParameterBuilder::new()
+        .name("Tool-Workspace")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "The workspace of the request; the caller's own by default. Only operators of the host may name a different one.",
+        ))
+        .schema(Some(Schema::Object(
+            ObjectBuilder::new().schema_type(Type::String).build(),
+        )))
+        .build()
+}
+
+/// The schema of a text that is one of these words.
+pub(crate) fn one_of(words: impl IntoIterator<Item = &'static str>) -> Schema {
+    Schema::Object(
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .enum_values(Some(words))
+            .build(),
+    )
+}

@@ -1,0 +1,110 @@
+//! Pages of lists: limits and opaque cursors.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::problem::{Kind, Problem};
+
+/// The number of items on a page without `limit`, and the maximum of `limit`.
+pub(crate) const MOST: u32 = 100;
+
+/// A page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Page<T> {
+    /// The items of the page.
+    pub(crate) items: Vec<T>,
+    /// The `cursor` of the next page; null on the last page.
+    pub(crate) next: Option<String>,
+}
+
+/// The `limit` and the `cursor` of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Paging<P> {
+    limit: u32,
+    /// The place of the last item of the previous page.
+    pub(crate) after: Option<P>,
+}
+
+impl<P: Serialize + DeserializeOwned> Paging<P> {
+    pub(crate) fn new(limit: Option<u32>, cursor: Option<&str>) -> Result<Self, Problem> {
+        let limit = limit.unwrap_or(MOST);
+        if !(1..=MOST).contains(&limit) {
+            return Err(Problem::new(
+                Kind::BadRequest,
+                format!("`limit` is {limit}, write a number from 1 to {MOST}"),
+            ));
+        }
+        let after = cursor.map(read).transpose()?;
+        Ok(Self { limit, after })
+    }
+
+    /// The number of rows to read: one more than the page has, which shows whether there is a next page.
+    pub(crate) fn rows(&self) -> u32 {
+        self.limit + 1
+    }
+
+    /// The page of these rows, of which there may be one too many.
+    pub(crate) fn page<R, T>(
+        &self,
+        mut rows: Vec<R>,
+        place: impl Fn(&R) -> P,
+        item: impl Fn(R) -> T,
+    ) -> Page<T> {
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let next = rows.last().filter(|_| more).map(|last| write(&place(last)));
+        Page {
+            items: rows.into_iter().map(item).collect(),
+            next,
+        }
+    }
+}
+
+fn write(place: &impl Serialize) -> String {
+    // The places of this crate are numbers and texts, which serialize always.
+    BASE64.encode(serde_json::to_vec(place).unwrap_or_default())
+}
+
+fn read<P: DeserializeOwned>(cursor: &str) -> Result<P, Problem> {
+    let bytes = BASE64.decode(cursor).ok();
+    let place = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    place.ok_or_else(|| {
+        Problem::new(
+            Kind::BadRequest,
+            "`cursor` is not the `next` of a page of this list, leave it out to read the first page",
+        )
+    })
+}
+
+/// The place of a row by its time and its id.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct AtId(pub(crate) i64, pub(crate) String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursor_of_a_page_is_read_back() {
+        let paging = Paging::<AtId>::new(Some(2), None).unwrap();
+        let page = paging.page(vec![1, 2, 3], |row| AtId(*row, "é".to_owned()), |row| row);
+        assert_eq!(page.items, [1, 2]);
+        let next = Paging::<AtId>::new(None, page.next.as_deref()).unwrap();
+        let AtId(at, id) = next.after.unwrap();
+        assert_eq!((at, id.as_str()), (2, "é"));
+        let last = paging.page(vec![1, 2], |row| AtId(*row, String::new()), |row| row);
+        assert_eq!(last.next, None);
+    }
+
+    #[test]
+    fn limits_and_cursors_that_cannot_be_used_are_refused() {
+        assert!(Paging::<AtId>::new(Some(0), None).is_err());
+        assert!(Paging::<AtId>::new(Some(101), None).is_err());
+        assert!(Paging::<AtId>::new(None, Some("%%")).is_err());
+        assert!(Paging::<AtId>::new(None, Some("e30")).is_err());
+    }
+}

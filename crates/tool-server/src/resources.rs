@@ -1,0 +1,85 @@
+//! The resources of the API, one file each. A new resource is one file and one line in [`all`].
+
+use axum::extract::Request;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use crate::access::Access;
+use crate::auth::Caller;
+use crate::openapi;
+use crate::problem::{Kind, Problem};
+use crate::state::Shared;
+
+mod approvals;
+mod audit;
+mod catalogue;
+mod effects;
+mod policy;
+mod runs;
+mod switches;
+mod threads;
+
+/// The routes of a resource.
+type Routes = OpenApiRouter<Shared>;
+
+/// The routes of every resource, and their document.
+pub(crate) fn all() -> Routes {
+    let resources: [fn(Routes) -> Routes; 8] = [
+        approvals::routes,
+        audit::routes,
+        catalogue::routes,
+        effects::routes,
+        policy::routes,
+        runs::routes,
+        switches::routes,
+        threads::routes,
+    ];
+    let frame = OpenApiRouter::with_openapi(openapi::frame());
+    resources.into_iter().fold(frame, |all, add| add(all))
+}
+
+/// The same routes, which only callers with this access may use.
+fn needs(access: Access, routes: UtoipaMethodRouter<Shared>) -> UtoipaMethodRouter<Shared> {
+    let (schemas, mut paths, methods) = routes;
+    openapi::complete(&mut paths, access);
+    let check = move |request: Request, next: Next| async move {
+        match allowed(access, request.extensions().get::<Caller>()) {
+            Ok(()) => next.run(request).await,
+            Err(problem) => problem.into_response(),
+        }
+    };
+    let methods = methods.route_layer(middleware::from_fn(check));
+    (schemas, paths, methods)
+}
+
+fn allowed(access: Access, caller: Option<&Caller>) -> Result<(), Problem> {
+    let Some(caller) = caller else {
+        return Err(Problem::new(Kind::Unauthorized, "send an access token"));
+    };
+    if !caller.role.includes(access.role) {
+        return Err(Problem::new(
+            Kind::Forbidden,
+            format!(
+                "this requires the role `{}`, and the caller has the role `{}`",
+                access.role, caller.role
+            ),
+        ));
+    }
+    if access.host && !caller.host {
+        return Err(Problem::new(
+            Kind::Forbidden,
+            "this concerns every workspace, so it requires an operator of the host",
+        ));
+    }
+    Ok(())
+}
+
+/// A JSON text of a record as a part of a response; null if the text is empty or not JSON.
+fn raw(text: &str) -> Box<serde_json::value::RawValue> {
+    serde_json::value::RawValue::from_string(text.to_owned())
+        .unwrap_or_else(|_| serde_json::value::RawValue::NULL.to_owned())
+}
+
+/// What a handler returns.
+type Answer = Result<Response, Problem>;

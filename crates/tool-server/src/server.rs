@@ -1,0 +1,279 @@
+//! The admin API as a server: its settings, authentication of every request, and the listener.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use tokio::net::TcpListener;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+use tool_core::Registry;
+use tool_core::policy::SharedPolicy;
+use tool_core::store::{StoreError, Workspace};
+use tool_http::HostGuard;
+
+use crate::access::Role;
+use crate::auth::{Authenticator, Caller, StaticTokens, random_token, token_hash};
+use crate::openapi::WORKSPACE;
+use crate::problem::{Kind, Problem};
+use crate::resources;
+use crate::state::{AdminStore, Inner, Shared};
+
+/// How long a client may take to send the head of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The admin API of a host. Clones are cheap and share one state.
+///
+/// ```
+/// use tool_core::store::MemoryStore;
+/// use tool_server::{AdminServer, Caller, Role, StaticTokens, token_hash};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let tokens = StaticTokens::default()
+///     .add(token_hash("a long random text"), Caller::new("olga", "acme", Role::Operator))?;
+/// let server = AdminServer::builder(MemoryStore::default()).authenticator(tokens).build()?;
+/// let routes = axum::Router::new().nest("/admin", server.routes());
+/// # let _: axum::Router = routes;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct AdminServer {
+    inner: Shared,
+    token: Option<Arc<str>>,
+}
+
+/// The settings of an [`AdminServer`].
+#[must_use]
+pub struct AdminServerBuilder {
+    store: Arc<dyn AdminStore>,
+    policy: Option<SharedPolicy>,
+    registry: Option<Registry>,
+    authenticators: Vec<Arc<dyn Authenticator>>,
+    guard: HostGuard,
+    workspace: Workspace,
+    max_body: usize,
+    timeout: Duration,
+}
+
+impl AdminServerBuilder {
+    /// Adds the policy of the host, which the API then shows and replaces.
+    pub fn policy(mut self, policy: &SharedPolicy) -> Self {
+        self.policy = Some(policy.clone());
+        self
+    }
+
+    /// Adds the tools of the host: the API then validates edited arguments of approvals and reports on the policy.
+    pub fn registry(mut self, registry: &Registry) -> Self {
+        self.registry = Some(registry.clone());
+        self
+    }
+
+    /// Adds callers. If several authenticators are added, they are asked in this order.
+    ///
+    /// Without any, the server creates a random token of an operator of the host with the role [`Role::Admin`], and prints it to standard
+    /// error.
+    pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
+        self.authenticators.push(Arc::new(authenticator));
+        self
+    }
+
+    /// Sets the workspace of the random token; [`Workspace::single`] by default.
+    pub fn workspace(mut self, workspace: impl Into<Workspace>) -> Self {
+        self.workspace = workspace.into();
+        self
+    }
+
+    /// Allows requests for a host: a name with any port, or a name with a port. Loopback names are always allowed.
+    pub fn host(mut self, host: &str) -> Self {
+        self.guard.host(host);
+        self
+    }
+
+    /// Allows requests from web pages of an origin, such as `https://console.example.com`. Loopback origins are always allowed, and so are
+    /// requests without `Origin`, which do not come from a browser.
+    pub fn origin(mut self, origin: &str) -> Self {
+        self.guard.origin(origin);
+        self
+    }
+
+    /// Sets the maximum length of a request body in bytes; 1 MiB by default.
+    pub fn max_body(mut self, bytes: usize) -> Self {
+        self.max_body = bytes;
+        self
+    }
+
+    /// Sets how long a request may take; 30 seconds by default. The body of an export may take longer.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Builds the server. Fails if no authenticator was added and the system gives no random bytes.
+    pub fn build(mut self) -> Result<AdminServer, StoreError> {
+        let mut token = None;
+        if self.authenticators.is_empty() {
+            let random = random_token()?;
+            let caller = Caller::new("admin", self.workspace, Role::Admin).of_host();
+            let tokens = StaticTokens::default().add(token_hash(&random), caller);
+            let tokens = tokens.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+            self.authenticators.push(Arc::new(tokens));
+            eprintln!(
+                "The admin API has no configured callers. This token is valid until the process ends:\n{random}"
+            );
+            token = Some(random.into());
+        }
+        let inner = Arc::new(Inner {
+            store: self.store,
+            policy: self.policy,
+            replacing: Mutex::new(()),
+            registry: self.registry,
+            authenticators: self.authenticators,
+            guard: self.guard,
+            max_body: self.max_body,
+            timeout: self.timeout,
+        });
+        Ok(AdminServer { inner, token })
+    }
+}
+
+impl AdminServer {
+    /// Starts a server on a store, such as `SqliteStore`.
+    pub fn builder(store: impl AdminStore) -> AdminServerBuilder {
+        Self::shared(Arc::new(store))
+    }
+
+    /// Starts a server on a store that is shared with other owners.
+    pub fn shared(store: Arc<dyn AdminStore>) -> AdminServerBuilder {
+        AdminServerBuilder {
+            store,
+            policy: None,
+            registry: None,
+            authenticators: Vec::new(),
+            guard: HostGuard::default(),
+            workspace: Workspace::single(),
+            max_body: 1024 * 1024,
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// The random token, if no authenticator was configured.
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
+    /// The routes, for a host with its own HTTP server: `/v1/…`, and the OpenAPI document at `/openapi.json`.
+    ///
+    /// Every request is authenticated, also for paths that do not exist.
+    pub fn routes(&self) -> Router {
+        let (routes, _) = resources::all().split_for_parts();
+        let document: Arc<str> = openapi_json().into();
+        let document = move || {
+            let document = Arc::clone(&document);
+            async move { ([(CONTENT_TYPE, "application/json")], document.to_string()) }
+        };
+        let enter = middleware::from_fn_with_state(Arc::clone(&self.inner), enter);
+        routes
+            .route("/openapi.json", get(document))
+            .method_not_allowed_fallback(async || {
+                Problem::new(
+                    Kind::MethodNotAllowed,
+                    "the header `Allow` names the methods of this resource",
+                )
+            })
+            .fallback(async || {
+                Problem::new(
+                    Kind::NotFound,
+                    "there is no such path, `/openapi.json` describes those that exist",
+                )
+            })
+            .layer(enter)
+            .with_state(Arc::clone(&self.inner))
+    }
+
+    /// Serves HTTP until `stop` completes, and then finishes the requests that are being answered.
+    pub async fn serve_until(
+        &self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send,
+    ) -> io::Result<()> {
+        let stopped = CancellationToken::new();
+        let serving = tool_http::serve(listener, self.routes(), HEADER_TIMEOUT, stopped.clone());
+        let end = async {
+            stop.await;
+            stopped.cancel();
+        };
+        tokio::join!(serving, end);
+        Ok(())
+    }
+}
+
+/// The OpenAPI 3.1 document of the API as JSON. It depends only on the version of this crate.
+///
+/// ```
+/// assert!(tool_server::openapi_json().contains("\"openapi\":\"3.1.0\""));
+/// ```
+pub fn openapi_json() -> String {
+    let document = resources::all().into_openapi();
+    // The document consists of texts and numbers, which serialize always.
+    serde_json::to_string(&document).unwrap_or_default()
+}
+
+/// Checks every request before its route: the host, the caller and the workspace. Limits the time of the route.
+async fn enter(State(admin): State<Shared>, mut request: Request, next: Next) -> Response {
+    if let Err(refused) = admin.guard.check(&request) {
+        let kind = match refused {
+            tool_http::HostRefusal::NoHost => Kind::BadRequest,
+            _ => Kind::Forbidden,
+        };
+        return Problem::new(kind, refused.to_string()).into_response();
+    }
+    let route = async {
+        let caller = admin.caller(request.headers()).await?;
+        let caller = in_workspace(caller, request.headers())?;
+        request.extensions_mut().insert(caller);
+        Ok(next.run(request).await)
+    };
+    match tokio::time::timeout(admin.timeout, route).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(problem)) => Problem::into_response(problem),
+        Err(_) => Problem::new(
+            Kind::Unavailable,
+            "the request took too long, repeat it; a change may have been made, so read the resource first or repeat the change with its `Idempotency-Key`",
+        )
+        .into_response(),
+    }
+}
+
+/// The caller in the workspace that the request names.
+fn in_workspace(mut caller: Caller, headers: &HeaderMap) -> Result<Caller, Problem> {
+    let mut values = headers.get_all(WORKSPACE).iter();
+    let workspace = match (values.next(), values.next()) {
+        (None, _) => return Ok(caller),
+        (Some(value), None) => std::str::from_utf8(value.as_bytes()).ok(),
+        _ => None,
+    };
+    let Some(workspace) = workspace else {
+        return Err(Problem::new(
+            Kind::BadRequest,
+            "the header `Tool-Workspace` is malformed, send the name of one workspace",
+        ));
+    };
+    if workspace != caller.workspace.as_str() {
+        if !caller.host {
+            return Err(Problem::new(
+                Kind::Forbidden,
+                "only operators of the host may choose the workspace, remove the header `Tool-Workspace`",
+            ));
+        }
+        caller.workspace = Workspace::new(workspace);
+    }
+    Ok(caller)
+}

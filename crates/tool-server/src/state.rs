@@ -1,0 +1,70 @@
+//! The shared state of the handlers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use tokio::sync::Mutex;
+use tool_core::Registry;
+use tool_core::policy::SharedPolicy;
+use tool_core::store::{Catalogue, ChangeStore, Store};
+use tool_http::{AuthError, HostGuard, bearer};
+
+use crate::auth::{Authenticator, Caller};
+use crate::problem::{Kind, Problem};
+
+/// The stores that the admin API needs, in one object. `SqliteStore` and `MemoryStore` implement it.
+pub trait AdminStore: Store + Catalogue + ChangeStore {}
+
+impl<T: Store + Catalogue + ChangeStore> AdminStore for T {}
+
+/// The state of the handlers.
+pub(crate) struct Inner {
+    pub(crate) store: Arc<dyn AdminStore>,
+    pub(crate) policy: Option<SharedPolicy>,
+    /// Held while the policy is compared with `If-Match` and replaced.
+    pub(crate) replacing: Mutex<()>,
+    pub(crate) registry: Option<Registry>,
+    pub(crate) authenticators: Vec<Arc<dyn Authenticator>>,
+    pub(crate) guard: HostGuard,
+    pub(crate) max_body: usize,
+    pub(crate) timeout: Duration,
+}
+
+/// The state of the handlers, shared by all requests.
+pub(crate) type Shared = Arc<Inner>;
+
+impl Inner {
+    /// The caller of a request.
+    pub(crate) async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        let unauthorized = |detail: &str| Problem::new(Kind::Unauthorized, detail);
+        let mut values = headers.get_all(AUTHORIZATION).iter();
+        let token = match (values.next(), values.next()) {
+            (Some(value), None) => value.to_str().ok().and_then(bearer),
+            _ => None,
+        };
+        let token = token.ok_or_else(|| {
+            unauthorized("send one access token in the header `Authorization: Bearer TOKEN`")
+        })?;
+        let mut reason = None;
+        for authenticator in &self.authenticators {
+            match authenticator.authenticate(token).await {
+                Ok(caller) => return Ok(caller),
+                Err(AuthError::InvalidToken) => {}
+                Err(AuthError::Rejected(why)) => reason = reason.or(Some(why)),
+                // `Unavailable`, and reasons of later versions.
+                Err(_) => {
+                    return Err(Problem::new(
+                        Kind::Unavailable,
+                        "access tokens cannot be verified now, try again later",
+                    ));
+                }
+            }
+        }
+        Err(match reason {
+            Some(why) => unauthorized(&format!("the access token is not valid: {why}")),
+            None => unauthorized("the access token is not valid"),
+        })
+    }
+}

@@ -1,0 +1,13 @@
+//! A running admin server, its HTTP client, and records of a workspace.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test fails by panicking"
+)]
+
+mod records;
+mod site;
+
+pub use records::{Sample, seed};
+pub use site::{Answer, Site, document, operations, tokens};

@@ -1,0 +1,146 @@
+//! Records of a workspace: at least one row in every table that the API reads.
+
+use std::time::Duration;
+
+use tool_core::store::*;
+
+/// The names of the records of a workspace. Each contains the name of the workspace.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The workspace.
+    pub workspace: String,
+    /// The id of a pending approval.
+    pub approval: String,
+    /// The key of an ambiguous effect.
+    pub effect: String,
+    /// A conversation with messages and a running run of the number 1.
+    pub conversation: String,
+    /// The tool of every record, which has a disable.
+    pub tool: String,
+    /// The user of every record.
+    pub principal: String,
+    /// The decision of every audit row.
+    pub decision: String,
+}
+
+/// Stores the records of a workspace.
+pub async fn seed(store: &(impl Store + Clone), workspace: &str) -> Sample {
+    let name = |what: &str| format!("{what}-of-{workspace}");
+    let (conversation, tool, principal) = (name("main"), name("send"), name("ann"));
+    let thread = ThreadId::new(workspace, conversation.as_str()).unwrap();
+    let now = Timestamp::now();
+    let later = now.plus(Duration::from_hours(1));
+    for n in 0..3 {
+        store
+            .open(request(
+                workspace,
+                &format!("{}-{n}", name("approval")),
+                now,
+            ))
+            .await
+            .unwrap();
+    }
+    let identity = CallId::in_thread(&thread, 2, 0);
+    let intent = Intent {
+        identity: identity.clone(),
+        earlier: None,
+        call: name("call"),
+        thread: Some(conversation.clone()),
+        agent: None,
+        tool: tool.clone(),
+        contract: name("contract"),
+        principal: principal.clone(),
+        arguments_hash: name("hash"),
+        owner: name("owner"),
+        at: now,
+        lease_until: now.plus(Duration::from_millis(1)),
+    };
+    store.begin(intent, None).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    store
+        .sweep(
+            Scope::Workspace(&Workspace::new(workspace)),
+            Timestamp::now(),
+        )
+        .await
+        .unwrap();
+    let new = NewRun {
+        thread: thread.clone(),
+        principal: Some(principal.clone()),
+        agent: None,
+        owner: name("driver"),
+        at: now,
+        lease_until: later,
+    };
+    store.begin_run(new).await.unwrap();
+    for (number, outcome) in ["ok", "failed", "pending"].into_iter().enumerate() {
+        let identity = CallId::in_thread(&thread, 9, u32::try_from(number).unwrap());
+        let row = AuditRow {
+            principal: Some(principal.clone()),
+            decision: Some(name("decision")),
+            outcome: Some(outcome.to_owned()),
+            arguments: format!(r#"{{"to":"{}"}}"#, name("bob")),
+            ..AuditRow::new(identity, name("call"), tool.as_str(), now)
+        };
+        store.write(vec![row]).await.unwrap();
+    }
+    for n in 0..3 {
+        let message = NewMessage {
+            thread: thread.clone(),
+            role: Role::User,
+            answers: None,
+            follows: None,
+            content: format!("\"{} {n}\"", name("hello")),
+            at: now,
+        };
+        store.append(message).await.unwrap();
+    }
+    let key = SwitchKey {
+        workspace: Some(workspace.into()),
+        kind: SwitchKind::Disable,
+        tool: tool.clone(),
+        source: String::new(),
+    };
+    let switch = Switch {
+        key,
+        on: true,
+        by: name("olga"),
+        reason: Some(name("spam")),
+        at: now,
+    };
+    store.set(switch).await.unwrap();
+    Sample {
+        workspace: workspace.to_owned(),
+        approval: format!("{}-0", name("approval")),
+        effect: identity.key().as_str().to_owned(),
+        conversation,
+        tool,
+        principal,
+        decision: name("decision"),
+    }
+}
+
+fn request(workspace: &str, id: &str, now: Timestamp) -> ApprovalRequest {
+    let name = |what: &str| format!("{what}-of-{workspace}");
+    let thread = ThreadId::new(workspace, name("main")).unwrap();
+    ApprovalRequest {
+        id: id.to_owned(),
+        kind: ApprovalKind::Call,
+        identity: CallId::in_thread(&thread, 4, 0),
+        thread: Some(name("main")),
+        call: name("call"),
+        tool: name("send"),
+        principal: name("ann"),
+        agent: None,
+        contract: name("contract"),
+        arguments: format!(r#"{{"to":"{}"}}"#, name("bob")),
+        policy: "v1".to_owned(),
+        decision: name("decision"),
+        four_eyes: true,
+        reason: Some(name("reason")),
+        nonce: format!("{id}-nonce"),
+        created: now,
+        expires: now.plus(Duration::from_hours(1)),
+        parent: None,
+    }
+}

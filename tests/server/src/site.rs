@@ -1,0 +1,160 @@
+//! A server on a loopback port, and its client.
+
+use std::net::SocketAddr;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Method};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tool_server::{AdminServer, AdminServerBuilder, Caller, Role, StaticTokens, token_hash};
+use tool_store::SqliteStore;
+
+/// The roles, as the words of tokens.
+const ROLES: [Role; 5] = Role::ALL;
+
+/// The tokens `ROLE-of-WORKSPACE` of the workspaces, and `host` of an operator of the host in the first one.
+pub fn tokens(workspaces: &[&str]) -> StaticTokens {
+    let mut tokens = StaticTokens::default();
+    for workspace in workspaces {
+        for role in ROLES {
+            let token = format!("{role}-of-{workspace}");
+            let caller = Caller::new(token.as_str(), *workspace, role);
+            tokens = tokens.add(token_hash(&token), caller).unwrap();
+        }
+    }
+    let host = Caller::new("host", workspaces[0], Role::Admin).of_host();
+    tokens.add(token_hash("host"), host).unwrap()
+}
+
+/// A server on a SQLite file.
+pub struct Site {
+    /// The address of the server.
+    pub address: SocketAddr,
+    /// The store of the server.
+    pub store: SqliteStore,
+    client: Client,
+    _folder: TempDir,
+    server: JoinHandle<()>,
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub text: String,
+}
+
+impl Answer {
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// A header as text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+impl Site {
+    /// Starts a server with the tokens of `acme` and `globex`.
+    pub async fn start() -> Self {
+        Self::with(|server| server.authenticator(tokens(&["acme", "globex"]))).await
+    }
+
+    /// Starts a server with these settings.
+    pub async fn with(settings: impl FnOnce(AdminServerBuilder) -> AdminServerBuilder) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path().join("state.db"))
+            .await
+            .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = settings(AdminServer::builder(store.clone()))
+            .build()
+            .unwrap();
+        let server = tokio::spawn(async move {
+            let _ = server.serve_until(listener, std::future::pending()).await;
+        });
+        Self {
+            address,
+            store,
+            client: Client::builder().no_proxy().build().unwrap(),
+            _folder: folder,
+            server,
+        }
+    }
+
+    /// Sends a request: its method and path, the token, headers, and a JSON body.
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        token: Option<&str>,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Answer {
+        let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).unwrap();
+        let mut request = self
+            .client
+            .request(method, format!("http://{}{path}", self.address));
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        for (name, value) in headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
+            request = request.header(name, HeaderValue::from_str(value).unwrap());
+        }
+        if let Some(body) = body {
+            request = request
+                .header("content-type", "application/json")
+                .body(body.to_string());
+        }
+        let response = request.send().await.unwrap();
+        Answer {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            text: response.text().await.unwrap(),
+        }
+    }
+
+    /// Sends `GET` and returns the JSON of a response with the status 200.
+    pub async fn get(&self, path: &str, token: &str) -> Value {
+        let answer = self.send("get", path, Some(token), &[], None).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text);
+        answer.json()
+    }
+
+    /// Sends a request with a JSON body.
+    pub async fn ask(&self, method: &str, path: &str, token: &str, body: &Value) -> Answer {
+        self.send(method, path, Some(token), &[], Some(body)).await
+    }
+}
+
+/// The OpenAPI document.
+pub fn document() -> Value {
+    serde_json::from_str(&tool_server::openapi_json()).unwrap()
+}
+
+/// Each operation of the document: its method, its path and its object.
+pub fn operations(document: &Value) -> Vec<(String, String, Value)> {
+    let mut all = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            all.push((method.clone(), path.clone(), operation.clone()));
+        }
+    }
+    all
+}

@@ -1,0 +1,160 @@
+//! Authentication, roles, hosts and origins.
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use server_tests::{Site, document, operations, seed};
+use tool_http::{AuthError, Principal, TokenVerifier};
+use tool_server::{Role, VerifiedTokens};
+
+use crate::samples::path;
+
+// Every route, and every path that does not exist, requires an access token.
+#[tokio::test]
+async fn every_route_requires_a_token() {
+    let site = Site::start().await;
+    let acme = seed(&site.store, "acme").await;
+    let mut paths = vec![
+        ("get".to_owned(), "/openapi.json".to_owned()),
+        ("get".to_owned(), "/nowhere".to_owned()),
+        ("patch".to_owned(), "/v1/approvals".to_owned()),
+    ];
+    for (method, template, operation) in operations(&document()) {
+        paths.push((method, path(&template, &operation, &acme)));
+    }
+    for (method, path) in paths {
+        for token in [None, Some("wrong"), Some("two words")] {
+            let answer = site.send(&method, &path, token, &[], None).await;
+            assert_eq!(answer.status, 401, "{method} {path}");
+            assert_eq!(
+                answer.header("content-type"),
+                Some("application/problem+json")
+            );
+            assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+        }
+    }
+}
+
+// Each route refuses callers whose role does not include the one that its operation names.
+#[tokio::test]
+async fn every_route_requires_its_role() {
+    let site = Site::start().await;
+    let acme = seed(&site.store, "acme").await;
+    for (method, template, operation) in operations(&document()) {
+        let needed = Role::from_word(operation["x-required-role"].as_str().unwrap()).unwrap();
+        let host = operation["x-host"] == true;
+        let path = path(&template, &operation, &acme);
+        for role in Role::ALL {
+            let token = format!("{role}-of-acme");
+            // Without a body and conditions, a request that is allowed fails later or only reads.
+            let answer = site
+                .send(
+                    &method,
+                    &path,
+                    Some(&token),
+                    &[("if-match", "\"none\"")],
+                    None,
+                )
+                .await;
+            let refused = host || !role.includes(needed);
+            assert_eq!(
+                answer.status == 403,
+                refused,
+                "{role}: {method} {path}: {answer:?}"
+            );
+        }
+    }
+}
+
+// Requests for foreign hosts and from untrusted web pages are refused before the token is read.
+#[tokio::test]
+async fn foreign_hosts_and_origins_are_refused() {
+    let site = Site::start().await;
+    for header in [("host", "evil.example"), ("origin", "https://evil.example")] {
+        let answer = site
+            .send("get", "/v1/tools", Some("host"), &[header], None)
+            .await;
+        assert_eq!(answer.status, 403, "{header:?}");
+        assert_eq!(answer.json()["type"], "urn:tool-server:forbidden");
+    }
+    let own = [("origin", "http://localhost:5173")];
+    assert_eq!(
+        site.send("get", "/v1/tools", Some("host"), &own, None)
+            .await
+            .status,
+        200
+    );
+}
+
+// Without configured callers, the server requires a random token of an operator of the host.
+#[tokio::test]
+async fn server_without_callers_requires_a_random_token() {
+    let store = tool_core::store::MemoryStore::default();
+    let servers = [(); 2].map(|()| {
+        tool_server::AdminServer::builder(store.clone())
+            .build()
+            .unwrap()
+    });
+    let [one, other] = servers.each_ref().map(|server| server.token().unwrap());
+    assert!(one.len() == 64 && one != other);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1/policy", listener.local_addr().unwrap());
+    let server = servers[0].clone();
+    let task =
+        tokio::spawn(async move { server.serve_until(listener, std::future::pending()).await });
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for (token, status) in [(one, 404), (other, 401)] {
+        let answer = client
+            .get(&url)
+            .header("authorization", format!("Bearer {token}"));
+        // The server has no policy, which an operator of the host may know.
+        assert_eq!(answer.send().await.unwrap().status(), status);
+    }
+    task.abort();
+}
+
+/// Verifies tokens whose words are the scopes.
+struct Scopes;
+
+impl TokenVerifier for Scopes {
+    fn verify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Principal, AuthError>> {
+        let mut principal = Principal::new("ann")
+            .scopes(token.split('+'))
+            .audience(["https://admin.example.com"])
+            .workspace("acme");
+        if token.contains("elsewhere") {
+            principal = principal.audience(["https://other.example.com"]);
+        }
+        let answer = match token {
+            "unavailable" => Err(AuthError::Unavailable),
+            _ => Ok(principal),
+        };
+        futures::future::ready(answer).boxed()
+    }
+}
+
+// Tokens of an issuer have one role in their scopes, and are for this server.
+#[tokio::test]
+async fn verified_tokens_have_a_role_and_an_audience() {
+    let site = Site::with(|server| {
+        server
+            .authenticator(server_tests::tokens(&["acme"]))
+            .authenticator(VerifiedTokens::new("https://admin.example.com/", Scopes))
+    })
+    .await;
+    let acme = seed(&site.store, "acme").await;
+    let read = format!("/v1/approvals/{}", acme.approval);
+    for (token, path, status) in [
+        ("tools:viewer", read.as_str(), 200),
+        ("tools:operator+tools:approver", &read, 200),
+        ("tools:viewer+elsewhere", &read, 401),
+        ("tools:author+tools:approver", &read, 401),
+        ("openid", &read, 401),
+        ("unavailable", &read, 503),
+        ("tools:viewer", "/v1/policy", 403),
+        ("tools:viewer+tools:host", "/v1/policy", 404),
+        ("viewer-of-acme", &read, 200),
+    ] {
+        let answer = site.send("get", path, Some(token), &[], None).await;
+        assert_eq!(answer.status, status, "{token} {path}: {}", answer.text);
+    }
+}

@@ -1,0 +1,11 @@
+//! The admin API over HTTP on a loopback port.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod access;
+mod bodies;
+mod changes;
+mod lists;
+mod policy;
+mod samples;
+mod workspaces;

@@ -1,0 +1,170 @@
+//! The policy of the process.
+
+use serde_json::{Value, json};
+use server_tests::{Site, tokens};
+use tool_core::policy::{Policy, PolicyRequest, PolicyVerdict, Rule, SharedPolicy};
+use tool_core::prelude::*;
+use tool_core::{Registry, Tool};
+
+const HOST: &str = "host";
+
+/// Removes a file.
+#[tool(destructive)]
+fn remove_file(
+    /// The path.
+    path: String,
+) -> String {
+    path
+}
+
+async fn start() -> (Site, SharedPolicy) {
+    let policy = Policy::builder()
+        .rule(Rule::ask("mails").tools(["send_*"]))
+        .share()
+        .unwrap();
+    let registry = Registry::builder().tool::<remove_file>().build().unwrap();
+    let site = Site::with(|server| {
+        server
+            .policy(&policy)
+            .registry(&registry)
+            .authenticator(tokens(&["acme"]))
+    })
+    .await;
+    (site, policy)
+}
+
+fn denied() -> Value {
+    json!({ "default": "allow", "rules": [{ "name": "keep", "verdict": "deny", "tools": ["remove_*"], "reason": "kept" }] })
+}
+
+fn verdict(policy: &SharedPolicy) -> (PolicyVerdict, String) {
+    let decision = policy.decide(&PolicyRequest {
+        tool: &<remove_file as Tool>::DEF,
+        tenant: "acme",
+        principal: "ann",
+        agent: None,
+        arguments: "{}",
+    });
+    (decision.verdict, decision.id.to_string())
+}
+
+// A policy is replaced only by an operator who has read the one in force, with an audit row.
+#[tokio::test]
+async fn policy_is_replaced_by_who_has_read_it() {
+    let (site, policy) = start().await;
+    let read = site.send("get", "/v1/policy", Some(HOST), &[], None).await;
+    assert_eq!(read.json()["rules"][0]["name"], "mails");
+    let tag = read.header("etag").unwrap();
+    let new = denied();
+    let put = |tag: Option<&str>, body: &Value| {
+        let headers: Vec<(&str, String)> = tag
+            .map(|tag| ("if-match", tag.to_owned()))
+            .into_iter()
+            .collect();
+        let body = body.clone();
+        let site = &site;
+        async move {
+            let headers: Vec<(&str, &str)> = headers
+                .iter()
+                .map(|(name, value)| (*name, value.as_str()))
+                .collect();
+            site.send("put", "/v1/policy", Some(HOST), &headers, Some(&body))
+                .await
+        }
+    };
+    assert_eq!(put(None, &new).await.status, 428);
+    let faulty =
+        json!({ "rules": [{ "name": "a", "verdict": "deny" }, { "name": "a", "verdict": "ask" }] });
+    assert_eq!(put(Some(tag), &faulty).await.status, 422);
+    let unknown = json!({ "rules": [{ "name": "a", "verdict": "deny", "tool": ["x"] }] });
+    let refused = put(Some(tag), &unknown).await;
+    assert_eq!(refused.status, 422, "{}", refused.text);
+    assert_eq!(verdict(&policy).0, PolicyVerdict::Allow);
+    let done = put(Some(tag), &new).await;
+    assert_eq!(done.status, 200, "{}", done.text);
+    assert_eq!(done.json()["version"], policy.current().version());
+    assert_eq!(verdict(&policy).0, PolicyVerdict::Deny);
+    assert_eq!(put(Some(tag), &new).await.status, 412);
+    let audit = site.get("/v1/audit", "viewer-of-acme").await;
+    assert_eq!(audit["items"].as_array().unwrap().len(), 1);
+    assert_eq!(audit["items"][0]["notes"][0]["action"], "policy.replace");
+    assert_eq!(
+        audit["items"][0]["notes"][0]["details"]["to"],
+        policy.current().version()
+    );
+}
+
+// The report names destructive tools without an approval and rules without a tool.
+#[tokio::test]
+async fn report_names_gaps_of_the_policy() {
+    let (site, _) = start().await;
+    let report = site.get("/v1/policy/report", HOST).await;
+    assert_eq!(report["idle"], json!(["mails"]));
+    assert_eq!(report["unreached"], json!(["remove_file"]));
+}
+
+// A shadow policy decides nothing, and its differences are counted.
+#[tokio::test]
+async fn shadow_policy_is_compared_and_ended() {
+    let (site, policy) = start().await;
+    let path = "/v1/policy/shadow";
+    assert_eq!(
+        site.send("get", path, Some(HOST), &[], None).await.status,
+        404
+    );
+    assert_eq!(site.ask("put", path, HOST, &denied()).await.status, 200);
+    assert_eq!(verdict(&policy).0, PolicyVerdict::Allow);
+    let report = site.get(path, HOST).await;
+    assert_eq!(
+        (&report["judged"], &report["differed"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(report["differences"][0]["would"]["rule"], "keep");
+    let ended = site.send("delete", path, Some(HOST), &[], None).await;
+    assert_eq!(ended.json()["differed"], 1);
+    assert_eq!(
+        site.send("delete", path, Some(HOST), &[], None)
+            .await
+            .status,
+        404
+    );
+    assert!(policy.shadow_report().is_none());
+}
+
+// A decision is explained to the workspace whose call it was about.
+#[tokio::test]
+async fn decision_is_explained_to_its_workspace() {
+    use tool_core::store::{AuditRow, AuditSink, CallId, Timestamp};
+
+    let (site, policy) = start().await;
+    policy.replace(
+        tool_core::policy::PolicyFile::from_json(&denied().to_string())
+            .unwrap()
+            .build()
+            .unwrap(),
+    );
+    let (_, id) = verdict(&policy);
+    let row = AuditRow {
+        decision: Some(id.clone()),
+        ..AuditRow::new(
+            CallId::alone("acme").unwrap(),
+            "c",
+            "remove_file",
+            Timestamp::now(),
+        )
+    };
+    site.store.write(vec![row]).await.unwrap();
+    let path = format!("/v1/policy/decisions/{id}");
+    let text = site.get(&path, "viewer-of-acme").await;
+    assert!(
+        text["explanation"].as_str().unwrap().contains("keep"),
+        "{text}"
+    );
+    let other = [("tool-workspace", "globex")];
+    assert_eq!(
+        site.send("get", &path, Some(HOST), &other, None)
+            .await
+            .status,
+        404
+    );
+}
