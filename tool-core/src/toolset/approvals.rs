@@ -91,7 +91,8 @@ impl Toolset {
     /// Validates arguments that an approver has edited, like a model's arguments but without repair, and returns the text that
     /// [`Verdict::Edit`] stores. [`Approvals::answer`] and [`Approvals::answer_id`] call it.
     ///
-    /// Fails with [`ApprovalError::Edit`] if the arguments do not fit, and if no tool has the name and the contract of the request.
+    /// Fails with [`ApprovalError::Edit`] if the arguments do not fit, and if no tool has the name of the
+    /// request. A tool whose contract has changed since the request validates the arguments as well; the call then needs a new approval.
     pub fn edited_arguments(
         &self,
         request: &ApprovalRequest,

@@ -1,9 +1,14 @@
 //! Changes: answers, assignments, settlements, cancellations and switches, with their audit rows.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use server_tests::{Sample, Site, seed};
 use tool_core::prelude::*;
-use tool_core::store::EffectLedger;
+use tool_core::store::{
+    ApprovalKind, ApprovalRequest, ApprovalStore, CallId, CallKey, EffectLedger, Resolution,
+    ThreadId, Timestamp,
+};
 use tool_core::{Registry, Switches};
 
 const VIEWER: &str = "viewer-of-acme";
@@ -85,51 +90,38 @@ async fn edited_arguments_must_fit_the_tool() {
     let registry = Registry::builder().tool::<send_mail>().build().unwrap();
     let tokens = server_tests::tokens(&["acme"]);
     let site = Site::with(|server| server.registry(&registry).authenticator(tokens)).await;
-    let mut row = None;
-    for contract in ["old", &*registry.get("send_mail").unwrap().contract()] {
-        let acme = seed(&tool_core::store::MemoryStore::default(), "acme").await;
-        let page = tool_core::store::ApprovalStore::list(
-            &site.store,
-            tool_core::store::Scope::All,
-            &tool_core::store::ApprovalFilter::default(),
-        );
-        assert!(page.await.unwrap().len() < 3);
-        let now = tool_core::store::Timestamp::now();
-        let thread = tool_core::store::ThreadId::new("acme", "main").unwrap();
-        let request = tool_core::store::ApprovalRequest {
-            id: format!("edit-{contract}"),
-            kind: tool_core::store::ApprovalKind::Call,
-            identity: tool_core::store::CallId::in_thread(&thread, 1, 0),
-            thread: None,
-            call: "call_0".to_owned(),
-            tool: "send_mail".to_owned(),
-            principal: acme.principal,
-            agent: None,
-            contract: contract.to_owned(),
-            arguments: r#"{"to":"bob"}"#.to_owned(),
-            policy: String::new(),
-            decision: String::new(),
-            four_eyes: false,
-            reason: None,
-            nonce: "n".to_owned(),
-            created: now,
-            expires: now.plus(std::time::Duration::from_mins(5)),
-            parent: None,
-        };
-        row = Some(request.id.clone());
-        tool_core::store::ApprovalStore::open(&site.store, request)
-            .await
-            .unwrap();
-    }
+    let now = Timestamp::now();
+    let thread = ThreadId::new("acme", "main").unwrap();
+    let own = registry.get("send_mail").unwrap().contract();
+    let request = ApprovalRequest {
+        id: "edit".to_owned(),
+        kind: ApprovalKind::Call,
+        identity: CallId::in_thread(&thread, 1, 0),
+        thread: None,
+        call: "call_0".to_owned(),
+        tool: "send_mail".to_owned(),
+        principal: "ann".to_owned(),
+        agent: None,
+        contract: own.to_string(),
+        arguments: r#"{"to":"bob"}"#.to_owned(),
+        policy: String::new(),
+        decision: String::new(),
+        four_eyes: false,
+        reason: None,
+        nonce: "n".to_owned(),
+        created: now,
+        expires: now.plus(Duration::from_mins(5)),
+        parent: None,
+    };
+    ApprovalStore::open(&site.store, request).await.unwrap();
     let path = |id: &str| format!("/v1/approvals/{id}/answer");
     let edit = |arguments: Value| json!({ "verdict": "edit", "arguments": arguments });
-    let id = row.unwrap();
+    let id = "edit";
     for (path, body) in [
-        (path(&id), edit(json!({ "to": 7 }))),
-        (path(&id), edit(json!({}))),
-        (path(&id), json!({ "verdict": "edit" })),
-        (path(&id), json!({ "verdict": "deny", "arguments": {} })),
-        (path("edit-old"), edit(json!({ "to": "eve" }))),
+        (path(id), edit(json!({ "to": 7 }))),
+        (path(id), edit(json!({}))),
+        (path(id), json!({ "verdict": "edit" })),
+        (path(id), json!({ "verdict": "deny", "arguments": {} })),
     ] {
         let answer = site.ask("post", &path, "approver-of-acme", &body).await;
         assert_eq!(answer.status, 422, "{body}: {}", answer.text);
@@ -142,7 +134,7 @@ async fn edited_arguments_must_fit_the_tool() {
     let answer = site
         .ask(
             "post",
-            &path(&id),
+            &path(id),
             "approver-of-acme",
             &edit(json!({ "to": "eve" })),
         )
@@ -270,15 +262,12 @@ async fn settled_effect_is_stored_like_one_of_the_gate() {
     let body = json!({ "finding": "succeeded", "output": { "sent": 1 } });
     let answer = site.ask("post", &path, OPERATOR, &body).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
-    let key = tool_core::store::CallKey::new("acme", acme.effect.as_str());
+    let key = CallKey::new("acme", acme.effect.as_str());
     let row = EffectLedger::get(&site.store, &key).await.unwrap().unwrap();
     let output = r#"{"sent":1}"#.to_owned();
-    let resolution = tool_core::store::Resolution::Succeeded(output);
+    let resolution = Resolution::Succeeded(output);
     let expected = tool_core::Gate::stored_resolution(resolution).unwrap();
-    assert_eq!(
-        tool_core::store::Resolution::Succeeded(row.result.unwrap()),
-        expected
-    );
+    assert_eq!(Resolution::Succeeded(row.result.unwrap()), expected);
     assert_eq!(row.resolved_by.as_deref(), Some(OPERATOR));
 }
 
