@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use tool_core::Dialect;
 
 #[cfg(feature = "cargo")]
@@ -289,18 +289,28 @@ pub(crate) struct Budget {
 /// A call that needs an approval is refused, unless `--approve-by-client` is given and the client can ask its user.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 the client or Ctrl-C ended the server, 1 the session failed, 2 the address cannot be served."
+    after_help = "Exit codes: 0 the client or Ctrl-C ended the server, 1 the session failed, 2 the address cannot be served.",
+    group = ArgGroup::new("listening").args(["http", "admin"]).multiple(true)
 )]
 pub(crate) struct Serve {
     /// Serves HTTP at this address, such as `127.0.0.1:8080`, under `/mcp`.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) http: Option<String>,
     /// Accepts requests for this host, in addition to those for this machine.
-    #[arg(long = "host", value_name = "NAME", requires = "http")]
+    #[arg(long = "host", value_name = "NAME", requires = "listening")]
     pub(crate) hosts: Vec<String>,
     /// Accepts requests of web pages of this origin, in addition to those of this machine.
-    #[arg(long = "origin", value_name = "ORIGIN", requires = "http")]
+    #[arg(long = "origin", value_name = "ORIGIN", requires = "listening")]
     pub(crate) origins: Vec<String>,
+    /// Stores approvals, effects, audit rows and switches in this SQLite file, such as `sqlite:state.db`.
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
+    /// Serves the admin API of the store at this address, such as `127.0.0.1:8081`. Without `--admin-tokens`, it prints a random token.
+    #[arg(long, value_name = "ADDRESS", requires = "store")]
+    pub(crate) admin: Option<String>,
+    /// The file with the callers of the admin API: a JSON list of the hashes of their tokens, with `subject`, `workspace` and `role`.
+    #[arg(long, value_name = "PATH", requires = "admin")]
+    pub(crate) admin_tokens: Option<PathBuf>,
     /// Asks the client's user about each call that needs an approval. Use it only for clients with a person in front of them, because a
     /// client program could answer in the person's place. Without it, and for clients that cannot ask, such calls are refused.
     #[arg(long)]

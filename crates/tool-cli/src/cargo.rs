@@ -60,7 +60,12 @@ fn built(arguments: &[OsString]) -> Option<std::path::PathBuf> {
     let mut cargo = CargoArgs::from_arg_matches(&matches).ok()?;
     cargo.offline = true;
     let workspace = workspace::read(&cargo).ok()?;
-    let built = [&["cargo"][..], &["cargo", "serve"], &["cargo", "tokens"]];
+    let built = [
+        &["cargo"][..],
+        &["cargo", "serve"],
+        &["cargo", "admin"],
+        &["cargo", "tokens"],
+    ];
     let mut built = built.into_iter();
     built.find_map(|features| harness::built(&workspace, features))
 }
@@ -77,6 +82,7 @@ fn needs_no_tools(command: &Command) -> bool {
 fn features(command: &Command) -> &'static [&'static str] {
     match command {
         Command::Budget(_) => &["cargo", "tokens"],
+        Command::Serve(words) if words.store.is_some() => &["cargo", "admin"],
         Command::Serve(_) => &["cargo", "serve"],
         _ => &["cargo"],
     }

@@ -65,7 +65,12 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
 }
 
 /// The error for a command that this program was built without.
-#[cfg(not(all(feature = "tokens", feature = "serve", feature = "import")))]
+#[cfg(not(all(
+    feature = "tokens",
+    feature = "serve",
+    feature = "import",
+    feature = "admin"
+)))]
 fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {
     Failure::usage(format!(
         "this program was built without the feature `{feature}` of tool-cli, which `{command}` needs"

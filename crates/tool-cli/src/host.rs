@@ -181,6 +181,12 @@ impl Cli {
         Ok(Gate::builder().approvals(approvals).ledger(store).build())
     }
 
+    /// The gate that the host has set.
+    #[cfg(feature = "admin")]
+    pub(crate) fn own_gate(&self) -> Option<&Gate> {
+        self.gate.as_ref()
+    }
+
     #[cfg(feature = "serve")]
     pub(crate) fn preparation(&self) -> Option<Arc<Prepare>> {
         self.context.clone()
@@ -209,6 +215,13 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
+    /// The same tools, which respect these switches.
+    #[cfg(feature = "admin")]
+    pub(crate) fn switched(mut self, switches: &tool_core::Switches) -> Self {
+        self.rules = self.rules.switches(switches);
+        self
+    }
+
     /// The tools of a caller, behind the gate.
     pub(crate) fn toolset(&self, cx: &ToolContext) -> Toolset {
         let tools = self.registry.toolset(cx, &self.rules).through(&self.gate);

@@ -7,9 +7,9 @@ use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn,
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    ComponentsBuilder, ContactBuilder, ContentBuilder, InfoBuilder, LicenseBuilder, ObjectBuilder,
-    OpenApi, OpenApiBuilder, PathItem, Ref, RefOr, Required, Response, ResponseBuilder, Schema,
-    ServerBuilder, Type,
+    ArrayBuilder, ComponentsBuilder, ContactBuilder, ContentBuilder, InfoBuilder, LicenseBuilder,
+    ObjectBuilder, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr, Required, Response,
+    ResponseBuilder, Schema, ServerBuilder, Type,
 };
 
 use crate::access::Access;
@@ -81,6 +81,22 @@ pub(crate) fn frame() -> OpenApi {
         )]))
         .tags(Some(tags))
         .build()
+}
+
+/// Refers to the items of pages by their name. utoipa repeats the schema of a generic type's parameter.
+pub(crate) fn refer_to_items(document: &mut OpenApi) {
+    let Some(components) = &mut document.components else {
+        return;
+    };
+    for (name, schema) in &mut components.schemas {
+        let Some(item) = name.strip_prefix("Page_") else {
+            continue;
+        };
+        if let RefOr::T(Schema::Object(page)) = schema {
+            let items = ArrayBuilder::new().items(Ref::from_schema_name(item));
+            page.properties.insert("items".to_owned(), items.into());
+        }
+    }
 }
 
 /// Adds to each operation what all operations have: the role, the header of the workspace, and the responses to requests that are refused.

@@ -21,7 +21,7 @@ use tool_http::HostGuard;
 
 use crate::access::Role;
 use crate::auth::{Authenticator, Caller, StaticTokens, random_token, token_hash};
-use crate::openapi::WORKSPACE;
+use crate::openapi::{self, WORKSPACE};
 use crate::problem::{Kind, Problem};
 use crate::resources;
 use crate::state::{AdminStore, Inner, Shared};
@@ -221,7 +221,8 @@ impl AdminServer {
 /// assert!(tool_server::openapi_json().contains("\"openapi\":\"3.1.0\""));
 /// ```
 pub fn openapi_json() -> String {
-    let document = resources::all().into_openapi();
+    let mut document = resources::all().into_openapi();
+    openapi::refer_to_items(&mut document);
     // The document consists of texts and numbers, which serialize always.
     serde_json::to_string(&document).unwrap_or_default()
 }

@@ -2,6 +2,8 @@
 import createClient from "openapi-fetch";
 import type { components, paths } from "./schema.js";
 
+declare const process: { argv: string[] };
+
 type Approval = components["schemas"]["Approval"];
 
 const [url, token, id] = process.argv.slice(2);

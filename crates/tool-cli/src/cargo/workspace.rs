@@ -11,7 +11,13 @@ use crate::outcome::Failure;
 const CORE: &str = "tool-core";
 
 /// Crates of this project that contain no tools.
-const OURS: [&str; 4] = ["tool-core-macros", "tool-core", "tool-cli", "tool-mcp"];
+const OURS: [&str; 5] = [
+    "tool-core-macros",
+    "tool-core",
+    "tool-cli",
+    "tool-mcp",
+    "tool-server",
+];
 
 /// The relevant metadata of a workspace.
 #[derive(Debug)]

@@ -1,10 +1,13 @@
 //! The `serve` command: serves the tools over MCP (Model Context Protocol).
 
+#[cfg(feature = "admin")]
+mod admin;
+
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tool_core::redact::SharedRedactor;
-use tool_core::{Repair, ToolContextBuilder};
+use tool_core::{CancellationToken, Repair, ToolContextBuilder};
 use tool_mcp::{Caller, HttpOptions, McpServer, Tools, shutdown_signal};
 
 use super::supply::Supplied;
@@ -25,8 +28,27 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         prepare: cli.preparation(),
         printed: cli.mask_panics().clone(),
     };
-    let gate = cli.gate_of()?;
+    #[cfg(feature = "admin")]
+    let state = match &words.store {
+        Some(url) => Some(admin::State::open(url, &registry).await?),
+        None => None,
+    };
+    #[cfg(feature = "admin")]
+    let gate = match &state {
+        Some(state) => state.gate(cli)?,
+        None => cli.gate_of()?,
+    };
+    #[cfg(not(feature = "admin"))]
+    let gate = {
+        without_store(words)?;
+        cli.gate_of()?
+    };
     let offer = cli.offer(&registry, &gate);
+    #[cfg(feature = "admin")]
+    let offer = match &state {
+        Some(state) => state.switched(offer),
+        None => offer,
+    };
     let mut server = McpServer::builder(Tools::each(move |cx| offer.toolset(cx)))
         .name(cli.program())
         .version(env!("CARGO_PKG_VERSION"))
@@ -39,6 +61,46 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
         server = server.repair(Repair::Off);
     }
     let server = server.build();
+    #[cfg(feature = "admin")]
+    let admin = match &state {
+        Some(state) => state.admin(words, &registry, screen).await?,
+        None => None,
+    };
+    let stopped = CancellationToken::new();
+    let serving = async {
+        let served = serve(&server, words, &count, screen).await;
+        stopped.cancel();
+        served
+    };
+    #[cfg(feature = "admin")]
+    if let Some(admin) = admin {
+        let stop = stopped.cancelled();
+        let (served, administered) = tokio::join!(serving, admin.serve(stop));
+        return administered.and(served);
+    }
+    serving.await
+}
+
+/// Refuses the options that need the feature `admin`.
+#[cfg(not(feature = "admin"))]
+fn without_store(words: &Serve) -> Result<(), Failure> {
+    if words.store.is_none() {
+        return Ok(());
+    }
+    Err(super::missing(
+        "serve --store",
+        "admin",
+        "run `cargo tool serve --store URL`, which builds it",
+    ))
+}
+
+/// Serves until the client or a signal ends the server.
+async fn serve(
+    server: &McpServer,
+    words: &Serve,
+    count: &str,
+    screen: Screen,
+) -> Result<Exit, Failure> {
     let Some(address) = &words.http else {
         // The protocol uses standard output, so this message is written to standard error.
         screen.note(paint(

@@ -31,7 +31,7 @@ pub(super) fn routes(all: Routes) -> Routes {
 
 /// The record of a call, or of a change of an operator.
 #[derive(Serialize, ToSchema)]
-struct Row {
+struct AuditRecord {
     /// The key of the call's identity.
     id: String,
     /// When the call arrived.
@@ -70,18 +70,18 @@ struct Row {
     output_bytes: Option<u64>,
     attempt: u32,
     duration_us: Option<u64>,
-    notes: Vec<Note>,
+    notes: Vec<AuditNoteRecord>,
 }
 
 /// An action in the course of a call, or the change of an operator.
 #[derive(Serialize, ToSchema)]
-struct Note {
+struct AuditNoteRecord {
     action: String,
     #[schema(value_type = serde_json::Value)]
     details: Box<RawValue>,
 }
 
-impl From<AuditRow> for Row {
+impl From<AuditRow> for AuditRecord {
     fn from(row: AuditRow) -> Self {
         Self {
             id: row.identity.key().as_str().to_owned(),
@@ -90,7 +90,7 @@ impl From<AuditRow> for Row {
             notes: row
                 .notes
                 .iter()
-                .map(|note| Note {
+                .map(|note| AuditNoteRecord {
                     action: note.action.clone(),
                     details: raw(&note.details),
                 })
@@ -181,7 +181,7 @@ impl Filter {
 
 /// Lists audit rows, newest first.
 #[utoipa::path(get, path = "/v1/audit", tag = "audit", params(Filter),
-    responses((status = 200, description = "A page of audit rows", body = Page<Row>)))]
+    responses((status = 200, description = "A page of audit rows", body = Page<AuditRecord>)))]
 async fn list_audit(
     State(admin): State<Shared>,
     caller: Caller,
@@ -201,7 +201,7 @@ async fn list_audit(
         let (at, key) = row.place();
         AtId(at.as_millis(), key.as_str().to_owned())
     };
-    let page = paging.page(rows, place, Row::from);
+    let page = paging.page(rows, place, AuditRecord::from);
     Ok(answer(json(&page)))
 }
 
@@ -227,7 +227,7 @@ impl Rest {
         self.filter.after = Some(last.place());
         let mut lines = String::new();
         for row in rows {
-            lines.push_str(&json(&Row::from(row)));
+            lines.push_str(&json(&AuditRecord::from(row)));
             lines.push('\n');
         }
         Ok(Some((lines.into(), self)))
