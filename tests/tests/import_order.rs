@@ -41,8 +41,10 @@ const OTHERS: &[&str] = &[
     "tool-std",
     "crates/tool-isolate",
     "crates/tool-store",
+    "crates/tool-http",
     "crates/tool-wire",
     "crates/tool-mcp",
+    "crates/tool-server",
     "crates/tool-cli",
     "crates/tool-code",
 ];
