@@ -67,8 +67,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::StoreError;
 #[cfg(doc)]
 use crate::{
-    ApprovalRow, BatchStore, Catalogue, ChangeStore, EffectClaim, EnablementStore, Maintenance, MemoryStore,
-    RunRow, SpillPart, Store, VaultStore,
+    ApprovalRow, BatchStore, Catalogue, ChangeStore, EffectClaim, EnablementStore, Maintenance,
+    MemoryStore, RunRow, SpillPart, Store, VaultStore,
 };
 
 #[doc(hidden)]
@@ -77,9 +77,9 @@ pub mod approval;
 pub mod audit;
 #[doc(hidden)]
 pub mod catalogue;
+pub mod change;
 #[doc(hidden)]
 pub mod enablement;
-pub mod change;
 #[doc(hidden)]
 pub mod identity;
 #[doc(hidden)]

@@ -5,9 +5,9 @@ mod approval;
 #[cfg(feature = "host")]
 mod audit;
 mod catalogue;
-mod enablement;
 #[cfg(feature = "host")]
 mod change;
+mod enablement;
 #[cfg(feature = "host")]
 mod journal;
 #[cfg(feature = "host")]
