@@ -77,6 +77,7 @@ pub mod approval;
 pub mod audit;
 #[doc(hidden)]
 pub mod catalogue;
+#[doc(hidden)]
 pub mod change;
 #[doc(hidden)]
 pub mod enablement;

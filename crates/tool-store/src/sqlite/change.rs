@@ -119,12 +119,11 @@ async fn change(
         }
         Change::SetSwitch { switch, expected } => {
             let stored = switch::find(&mut *db, &switch.key).await?;
-            match expected.check(stored.as_ref()) {
-                Err(stale) => Err(stale),
-                Ok(()) => {
-                    let flipped = switch::set(db, switch.clone()).await?;
-                    Ok(Changed::Switch { switch, flipped })
-                }
+            if let Err(stale) = expected.check(stored.as_ref()) {
+                Err(stale)
+            } else {
+                let flipped = switch::set(db, switch.clone()).await?;
+                Ok(Changed::Switch { switch, flipped })
             }
         }
         Change::Note => Ok(Changed::Noted),

@@ -38,7 +38,7 @@ impl Requests {
 }
 
 impl Tables {
-    fn apply(&mut self, request: ChangeRequest) -> Result<Applied, StoreError> {
+    fn apply_request(&mut self, request: ChangeRequest) -> Result<Applied, StoreError> {
         request.check()?;
         let workspace = request.workspace().clone();
         let ChangeRequest {
@@ -99,6 +99,6 @@ impl Tables {
 
 impl ChangeStore for MemoryStore {
     fn apply(&self, request: ChangeRequest) -> StoreFuture<'_, Applied> {
-        self.step(|tables| tables.apply(request))
+        self.step(|tables| tables.apply_request(request))
     }
 }
