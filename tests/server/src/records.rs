@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use tool_core::store::*;
+use tool_core::store::{
+    ApprovalKind, ApprovalRequest, AuditRow, CallId, Intent, NewMessage, NewRun, Role, Scope,
+    Store, Switch, SwitchKey, SwitchKind, ThreadId, Timestamp, Workspace,
+};
 
 /// The names of the records of a workspace. Each contains the name of the workspace.
 #[derive(Clone, Debug)]

@@ -57,9 +57,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON.
+    /// The body as JSON; a text that is not JSON becomes a string.
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+        let json = serde_json::from_str(&self.text);
+        json.unwrap_or_else(|_| Value::String(self.text.clone()))
     }
 
     /// A header as text.

@@ -68,15 +68,15 @@ pub(super) async fn run(cli: &Cli, words: &Serve, screen: Screen) -> Result<Exit
     };
     let stopped = CancellationToken::new();
     let serving = async {
-        let served = serve(&server, words, &count, screen).await;
+        let ended = serve(&server, words, &count, screen).await;
         stopped.cancel();
-        served
+        ended
     };
     #[cfg(feature = "admin")]
     if let Some(admin) = admin {
         let stop = stopped.cancelled();
-        let (served, administered) = tokio::join!(serving, admin.serve(stop));
-        return administered.and(served);
+        let (ended, admin) = tokio::join!(serving, admin.serve(stop));
+        return admin.and(ended);
     }
     serving.await
 }
