@@ -43,7 +43,7 @@ impl RegistryBuilder {
     /// ```
     pub async fn boot(self, catalogue: &dyn Catalogue) -> Result<Registry, BootError> {
         let registry = self.collect()?;
-        let entries = registry.entries();
+        let entries = registry.catalogue_entries();
         let count = entries.len();
         let changes = catalogue.sync(entries).await?;
         tracing::info!(
@@ -90,7 +90,7 @@ impl RegistryBuilder {
         store: &dyn EnablementStore,
     ) -> Result<(Registry, SyncReport), BootError> {
         let registry = self.collect()?;
-        let entries = registry.entries();
+        let entries = registry.catalogue_entries();
         let count = entries.len();
         let report = store.reconcile(entries).await?;
         for removed in report.removed.iter().filter(|tool| !tool.rows.is_empty()) {
@@ -131,8 +131,8 @@ impl RegistryBuilder {
 }
 
 impl Registry {
-    /// The catalogue's entries of all tools.
-    fn entries(&self) -> Vec<CatalogueEntry> {
+    /// Returns the entries of all tools for a [`Catalogue`], for programs that bring the catalogue up to date themselves. The time of the sync is now.
+    pub fn catalogue_entries(&self) -> Vec<CatalogueEntry> {
         let now = Timestamp::now();
         let entries = self.tools().iter().map(|def| {
             let mut entry = entry(def);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use tokio::net::TcpListener;
-use tool_core::store::{Catalogue as _, CatalogueEntry};
+use tool_core::store::Catalogue as _;
 use tool_core::{Approvals, Audit, Gate, KeyRing, Registry, Switches};
 use tool_server::{AdminServer, StaticTokens};
 use tool_store::SqliteStore;
@@ -40,16 +40,8 @@ impl State {
         }
         let store = SqliteStore::open(url).await;
         let store = store.map_err(|error| Failure::usage(error.to_string()))?;
-        let tools = registry.tools().iter().filter(|def| !def.is_harness());
-        let entries = tools.map(|def| CatalogueEntry {
-            name: def.name().to_owned(),
-            title: def.title().map(std::borrow::Cow::into_owned),
-            description: def.description().to_owned(),
-            category: def.category().to_owned(),
-            contract: def.contract().to_string(),
-            effect: def.effect().bits(),
-        });
-        store.sync(entries.collect()).await.map_err(failed)?;
+        let entries = registry.catalogue_entries();
+        store.sync(entries).await.map_err(failed)?;
         let switches = Switches::open(store.clone()).await.map_err(failed)?;
         Ok(Self { store, switches })
     }
