@@ -34,7 +34,7 @@ pub(crate) enum Color {
 
 /// Lists, calls, checks, locks and serves tools.
 ///
-/// Exit codes: 0 success, 1 a tool or a check failed, 2 wrong use, 3 the call was not allowed, 130 interrupted.
+/// Exit codes: 0 success; 1 a tool or a check failed; 2 wrong use; 3 the call was not allowed; 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "tool", version, max_term_width = 100)]
 pub(crate) struct Words {
@@ -125,8 +125,8 @@ pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
 #[command(
     disable_help_subcommand = true,
     subcommand_value_name = "NAME",
-    after_help = "Exit codes: 0 success, 1 the tool failed, 2 the arguments do not fit or there is no such tool, \
-3 hidden, denied or not approved, 130 interrupted."
+    after_help = "Exit codes: 0 success; 1 the tool failed; 2 the arguments do not fit or the tool does not exist; \
+3 hidden, denied or not approved; 130 interrupted."
 )]
 pub(crate) struct Call {
     #[command(flatten)]
@@ -222,12 +222,12 @@ pub(crate) struct Supply {
 /// Checks whether each provider accepts each tool as it is sent, and reports exceeded limits and missing or long texts.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 no error (with `--strict` no warning either), 1 otherwise, 2 there is no such tool."
+    after_help = "Exit codes: 0 no errors (with `--strict` no warnings either); 1 otherwise; 2 the tool does not exist."
 )]
 pub(crate) struct Check {
     /// The tools to check. By default all tools, and also one request with all of them.
     pub(crate) names: Vec<String>,
-    /// Fails if there are warnings, too.
+    /// Fails also if there are warnings.
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -236,7 +236,7 @@ pub(crate) struct Check {
 ///
 /// `diff` compares the tools with this file.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 written, 2 the file cannot be written.")]
+#[command(after_help = "Exit codes: 0 written; 2 the file cannot be written.")]
 pub(crate) struct Lock {
     /// The file. By default `tools.lock` at the root of the workspace (`cargo tool`) or in the current folder (other programs).
     #[arg(long, value_name = "PATH")]
@@ -250,7 +250,7 @@ pub(crate) struct Lock {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 nothing changed (with `--breaking`: nothing that breaks callers; with `--approvals`: nothing that \
-breaks callers or voids approvals), 1 something changed, 2 the file does not exist or cannot be read."
+breaks callers or voids approvals); 1 something changed; 2 the file does not exist or cannot be read."
 )]
 pub(crate) struct Diff {
     /// The file. By default `tools.lock` at the root of the workspace (`cargo tool`) or in the current folder (other programs).
@@ -269,17 +269,19 @@ pub(crate) struct Diff {
 /// The tokenizer o200k of OpenAI's models counts the definitions byte for byte as a request contains them. Other providers do not publish
 /// a tokenizer, so their figures are estimates. Text that a provider adds to the definitions is not known and not counted.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 within the limits, 1 above one, 2 there is no such tool.")]
+#[command(
+    after_help = "Exit codes: 0 within the limits; 1 a limit is exceeded; 2 the tool does not exist."
+)]
 pub(crate) struct Budget {
     /// The tools to count. By default all tools.
     pub(crate) names: Vec<String>,
     /// Counts only for this provider.
     #[arg(long, short, value_parser = dialects())]
     pub(crate) dialect: Option<Dialect>,
-    /// The maximum number of tokens of one definition, for each provider that is counted.
+    /// The maximum number of tokens of one definition, for each counted provider.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) limit: Option<usize>,
-    /// The maximum number of tokens of all definitions together, for each provider that is counted.
+    /// The maximum number of tokens of all definitions together, for each counted provider.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) total_limit: Option<usize>,
 }
@@ -289,7 +291,7 @@ pub(crate) struct Budget {
 /// A call that needs an approval is refused, unless `--approve-by-client` is given and the client can ask its user.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 the client or Ctrl-C ended the server, 1 the session failed, 2 the address cannot be served.",
+    after_help = "Exit codes: 0 the client or Ctrl-C ended the server; 1 the session failed; 2 the address cannot be served.",
     group = ArgGroup::new("listening").args(["http", "admin"]).multiple(true)
 )]
 pub(crate) struct Serve {
@@ -311,8 +313,8 @@ pub(crate) struct Serve {
     /// The file with the callers of the admin API: a JSON list of the hashes of their tokens, with `subject`, `workspace` and `role`.
     #[arg(long, value_name = "PATH", requires = "admin")]
     pub(crate) admin_tokens: Option<PathBuf>,
-    /// Asks the client's user about each call that needs an approval. Use it only for clients with a person in front of them, because a
-    /// client program could answer in the person's place. Without it, and for clients that cannot ask, such calls are refused.
+    /// Asks the client's user about each call that needs an approval. Use this option only for clients that a person operates, because a
+    /// client program could answer in the person's place. Without this option, and for clients that cannot ask, such calls are refused.
     #[arg(long)]
     pub(crate) approve_by_client: bool,
     /// Accepts only arguments that fit the schema, without repair.
@@ -324,11 +326,11 @@ pub(crate) struct Serve {
 
 /// Writes typed Rust tools from definitions in JSON.
 ///
-/// The definitions are the tools of a request to a provider, the answer of an MCP server to `tools/list`, or a JSON Schema of arguments.
+/// The definitions are the tools of a request to a provider, the response of an MCP server to `tools/list`, or a JSON Schema of arguments.
 /// Each definition becomes a fn with its own types. You write the body.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 all definitions are typed, 1 some cannot be typed and are left out, 2 the file has no definition."
+    after_help = "Exit codes: 0 all definitions are typed; 1 some cannot be typed and are left out; 2 the file has no definition."
 )]
 pub(crate) struct Import {
     /// The file with the definitions, or `-` for standard input.
@@ -352,7 +354,7 @@ pub(crate) struct Import {
 #[derive(Debug, Args)]
 #[command(
     after_help = "One of --tool-path and --tool-git is required until the crates are published.
-Exit codes: 0 created, 2 the folder exists, the name is invalid, or the source of `tool-core` is missing."
+Exit codes: 0 created; 2 the folder exists, the name is invalid, or the source of `tool-core` is missing."
 )]
 pub(crate) struct New {
     /// The folder to create.
@@ -376,7 +378,7 @@ pub(crate) struct New {
 /// that it built last. For that, zsh needs cargo's own completions; elvish and PowerShell complete only `cargo-tool …`.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell for which the script is.
+    /// The shell of the script.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

@@ -119,12 +119,14 @@ fn run(
     let workspace = workspace::read(cargo)?;
     for name in &workspace.programs {
         screen.note(format_args!(
-            "`{name}` is only a program, so its tools are not here: call `tool_cli::main()` in it, then `cargo run -p {name} -- list`"
+            "`{name}` is only a program, so its tools cannot be linked: call `tool_cli::main()` in its `main`, then run `cargo run -p {name} -- list`"
         ));
     }
     if workspace.libraries.is_empty() {
-        return Err(Failure::usage("no library here depends on `tool-core`")
-            .hint("`cargo tool new NAME` makes one"));
+        return Err(
+            Failure::usage("no library of the workspace depends on `tool-core`")
+                .hint("`cargo tool new NAME` creates a library with a tool"),
+        );
     }
     let program = harness::build(&workspace, cargo, features, screen)?;
     start(
@@ -151,6 +153,6 @@ fn start(command: &mut std::process::Command) -> Result<ExitCode, Failure> {
 fn cannot(error: &std::io::Error) -> Failure {
     Failure::of(
         Exit::Failed,
-        format!("the harness cannot be started: {error}"),
+        format!("the generated program cannot be started: {error}"),
     )
 }

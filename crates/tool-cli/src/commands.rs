@@ -41,7 +41,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         Command::Budget(_) => Err(missing(
             "budget",
             "tokens",
-            "run `cargo tool budget`, which builds it",
+            "run `cargo tool budget`, which builds the program with this feature",
         )),
         #[cfg(feature = "serve")]
         Command::Serve(words) => serve::run(cli, &words, screen).await,
@@ -49,7 +49,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         Command::Serve(_) => Err(missing(
             "serve",
             "serve",
-            "run `cargo tool serve`, which builds it",
+            "run `cargo tool serve`, which builds the program with this feature",
         )),
         #[cfg(feature = "import")]
         Command::Import(words) => import::run(&words, screen).await,
@@ -57,7 +57,7 @@ pub(crate) async fn run(cli: &Cli, command: Command, screen: Screen) -> Result<E
         Command::Import(_) => Err(missing(
             "import",
             "import",
-            "run `cargo tool import`, which has it",
+            "run `cargo tool import`, which has this feature",
         )),
         Command::New(words) => new::run(&words, screen),
         Command::Completions(words) => completions::run(cli, &words),
@@ -76,17 +76,17 @@ fn missing(command: &str, feature: &str, otherwise: &str) -> Failure {
         "this program was built without the feature `{feature}` of tool-cli, which `{command}` needs"
     ))
     .hint(format!(
-        "write `features = [\"{feature}\"]` at tool-cli in the program's Cargo.toml, or {otherwise}"
+        "write `features = [\"{feature}\"]` in the entry of tool-cli in the program's Cargo.toml, or {otherwise}"
     ))
 }
 
-/// Returns the tools that the host's own context is offered.
+/// Returns the toolset for the host's own context.
 pub(crate) fn offered(cli: &Cli, registry: &Registry) -> Result<Toolset, Failure> {
     let cx = cli.prepare(ToolContext::builder()).build();
     Ok(cli.offer(registry, &cli.gate_of()?).toolset(&cx))
 }
 
-/// Returns every tool, and every tool that the host makes from them.
+/// Returns every tool of the registry, and every tool of the toolset, including tools that the host builds.
 pub(crate) fn declaring<'r>(
     registry: &'r Registry,
     offered: &'r Toolset,
@@ -95,7 +95,7 @@ pub(crate) fn declaring<'r>(
     registry.tools().iter().chain(made)
 }
 
-/// Finds a tool by name, made tools included. The error suggests similar names.
+/// Finds a tool by name, including tools that the host builds. The error suggests similar names.
 pub(crate) async fn find_offered<'r>(
     cli: &Cli,
     registry: &'r Registry,

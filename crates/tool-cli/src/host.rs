@@ -54,13 +54,13 @@ impl Cli {
         Self::default()
     }
 
-    /// Sets the program's name in the help; its file name by default.
+    /// Sets the program's name in the help. The default is its file name.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Sets the tools; every linked tool by default.
+    /// Sets the tools. The default is every linked tool.
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = Some(registry);
         self
@@ -73,7 +73,7 @@ impl Cli {
     }
 
     /// Sets the gate that every call passes. A gate without approvals refuses calls that need
-    /// one. The default gate keeps approvals in memory and asks for them in the terminal.
+    /// an approval. The default gate keeps approvals in memory and asks for them in the terminal.
     pub fn gate(mut self, gate: Gate) -> Self {
         self.gate = Some(gate);
         self
@@ -89,7 +89,7 @@ impl Cli {
     }
 
     /// Changes the tools that `list`, `schema`, `call` and `serve` offer, after the rules. Use it for [`Toolset::searched`],
-    /// and for tools that are made from others. Both the given and the returned toolset pass the gate.
+    /// and to add tools that call other tools. Calls of both the given and the returned toolset pass the gate.
     pub fn shape(
         mut self,
         shape: impl Fn(Toolset, &ToolContext) -> Toolset + Send + Sync + 'static,
@@ -136,7 +136,7 @@ impl Cli {
         })
     }
 
-    /// A command as it is typed, program name included.
+    /// Returns a command as it is typed, with the program's name.
     pub(crate) fn line(&self, words: &str) -> String {
         format!("{} {words}", self.program())
     }
@@ -150,7 +150,7 @@ impl Cli {
                 let registry = linked.map_err(|error| Failure::usage(error.to_string()))?;
                 if registry.is_empty() {
                     return Err(
-                        Failure::usage("the libraries of the workspace have no tool")
+                        Failure::usage("the libraries of the workspace have no tools")
                             .hint("put `#[tool]` on a fn of a library that depends on `tool-core`"),
                     );
                 }
@@ -160,7 +160,7 @@ impl Cli {
         }
     }
 
-    /// Returns the tools that callers are offered.
+    /// Returns the parts from which the toolset of each caller is built.
     pub(crate) fn offer(&self, registry: &Registry, gate: &Gate) -> Offer {
         Offer {
             registry: registry.clone(),
@@ -192,7 +192,7 @@ impl Cli {
         self.context.clone()
     }
 
-    /// Masks secrets in the output of panics from now on. Returns the redactor to which the secrets must be added.
+    /// Masks secrets in the output of panics from now on. Returns the redactor to which the caller must add the secrets.
     pub(crate) fn mask_panics(&self) -> &SharedRedactor {
         install_panic_hook(&self.printed);
         &self.printed
@@ -206,7 +206,7 @@ impl Cli {
     }
 }
 
-/// The tools that callers are offered.
+/// The parts from which the toolset of each caller is built.
 pub(crate) struct Offer {
     registry: Registry,
     rules: Rules,
@@ -222,7 +222,7 @@ impl Offer {
         self
     }
 
-    /// The tools of a caller, behind the gate.
+    /// Returns the toolset of a caller, behind the gate.
     pub(crate) fn toolset(&self, cx: &ToolContext) -> Toolset {
         let tools = self.registry.toolset(cx, &self.rules).through(&self.gate);
         match &self.shape {

@@ -14,10 +14,10 @@ use crate::screen::Screen;
 impl Cli {
     /// Runs the command in the arguments of the process, on its own runtime.
     ///
-    /// Before a tool runs (`call` and `serve`), it installs a panic hook that masks the secrets of the
+    /// Before a tool runs (`call` and `serve`), this method installs a panic hook that masks the secrets of the
     /// call ([`install_panic_hook`](tool_core::redact::install_panic_hook)). The hook replaces the previous one.
     ///
-    /// It may be called within a runtime; [`run_async`](Self::run_async) avoids starting a second one.
+    /// The method may be called within a runtime. [`run_async`](Self::run_async) does not start a second runtime.
     pub fn run(self) -> ExitCode {
         commands::completions::answer(&self);
         let arguments: Vec<OsString> = std::env::args_os().collect();

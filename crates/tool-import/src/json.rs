@@ -18,7 +18,7 @@ pub enum Json {
     Text(String),
     /// An array of values.
     List(Vec<Json>),
-    /// An object: keys and values in order, duplicates included.
+    /// An object: keys and values in order, with duplicate keys.
     Record(Vec<(String, Json)>),
     /// Any JSON text. Parsing never creates this variant; it is only written.
     Raw(String),
@@ -127,7 +127,7 @@ impl Json {
     }
 }
 
-/// Formats a text as a JSON string, quotes included.
+/// Formats a text as a JSON string, with its quotes.
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

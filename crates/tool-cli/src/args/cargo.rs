@@ -1,12 +1,12 @@
-//! The arguments of `cargo tool`: the arguments of every command line, and the choice of the workspace's libraries to build.
+//! Command-line arguments of `cargo tool`: the arguments of every command, and the selection of the libraries to build.
 
 use clap::{Args, Parser};
 
 use super::Words;
 
-/// Lists, calls, checks, locks and serves the tools of a workspace's libraries.
+/// Lists, calls, checks, locks and serves the tools of the libraries of a workspace.
 ///
-/// Exit codes: 0 success, 1 a tool or a check failed, or the libraries cannot be built, 2 wrong use, 3 the call was not allowed, 130
+/// Exit codes: 0 success; 1 a tool or a check failed, or the libraries cannot be built; 2 wrong use; 3 the call was not allowed; 130
 /// interrupted.
 #[derive(Debug, Parser)]
 #[command(
@@ -22,7 +22,7 @@ pub(crate) struct CargoWords {
     pub(crate) words: Words,
 }
 
-/// The libraries to use, and how they are built. Write these options before the name of a tool.
+/// Selects and builds the libraries. Write these options before the name of a tool.
 #[derive(Debug, Args)]
 pub(crate) struct CargoArgs {
     /// Uses only the tools of these packages.
@@ -40,7 +40,7 @@ pub(crate) struct CargoArgs {
     /// Builds the libraries with optimizations.
     #[arg(long, global = true, help_heading = "Workspace")]
     pub(crate) release: bool,
-    /// Builds the libraries without the network.
+    /// Builds the libraries without network access.
     #[arg(long, global = true, help_heading = "Workspace")]
     pub(crate) offline: bool,
 }

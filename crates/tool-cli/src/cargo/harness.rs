@@ -16,7 +16,7 @@ use crate::screen::Screen;
 /// The file with the path of the program that was built last.
 const BUILT: &str = "program";
 
-/// The program's name. It differs for each workspace, choice of libraries and features, because several may be built into one folder.
+/// The program's name. It is different for each workspace, selection of libraries and set of features, because several programs may be built into one folder.
 fn name(workspace: &Workspace, features: &[&str]) -> String {
     let mut hasher = DefaultHasher::new();
     (&workspace.root, &workspace.libraries, features).hash(&mut hasher);
@@ -93,7 +93,7 @@ pub(super) fn build(
             Exit::Failed,
             "the libraries of the workspace cannot be built or linked together",
         )
-        .hint("read cargo's errors above first; `-p NAME` takes one package only")
+        .hint("read cargo's errors above first; `-p NAME` links one package only")
     };
     match program {
         Some(program) if status.success() => {

@@ -57,8 +57,8 @@ pub(super) fn read(cargo: &CargoArgs) -> Result<Workspace, Failure> {
             }
             error => error.to_string(),
         };
-        Failure::usage(format!("there is no workspace here: {text}"))
-            .hint("change to one, name it with `--manifest-path`, or make a crate of tools with `cargo tool new NAME`")
+        Failure::usage(format!("the current folder does not belong to a workspace: {text}"))
+            .hint("change to the folder of a workspace, write `--manifest-path PATH`, or create a crate of tools with `cargo tool new NAME`")
     })?;
     let members = metadata.workspace_packages();
     for wanted in &cargo.packages {
@@ -69,7 +69,7 @@ pub(super) fn read(cargo: &CargoArgs) -> Result<Workspace, Failure> {
             let names: Vec<&str> = members.iter().map(|package| &**package.name).collect();
             return Err(
                 Failure::usage(format!("the workspace has no package `{wanted}`"))
-                    .hint(format!("it has {}", names.join(", "))),
+                    .hint(format!("its packages are {}", names.join(", "))),
             );
         }
     }

@@ -141,7 +141,7 @@ fn show(report: &Report<'_>, screen: Screen) -> Result<(), Failure> {
     screen.note(paint(
         DIM,
         format_args!(
-            "tokens of {TOKENIZER} over the bytes of a request; ~ is an estimate, no tokenizer is published for it"
+            "tokens of {TOKENIZER} for the bytes of a request; `~` marks an estimate, because the provider publishes no tokenizer"
         ),
     ));
     for count in &report.total {

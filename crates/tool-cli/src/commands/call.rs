@@ -114,7 +114,7 @@ async fn make(
             std::future::pending::<()>().await;
         }
         token.cancel();
-        // The first Ctrl-C cancels the call and waits for its end; a second one exits without waiting.
+        // The first Ctrl-C cancels the call and waits for its end; the second exits without waiting.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

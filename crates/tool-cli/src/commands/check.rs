@@ -17,11 +17,11 @@ use crate::table::Table;
 
 /// Maximum length of a description that every client shows, in characters.
 const DESCRIPTION: usize = 1024;
-/// Maximum length of a name that no client cuts, in bytes.
+/// Maximum length of a name that every client shows, in bytes.
 const NAME_LENGTH: usize = 50;
 /// Number of optional fields above which Anthropic may refuse a request.
 const OPTIONALS: usize = 10;
-/// Number of unions above which few are left for the other tools of a request.
+/// Number of unions above which a tool leaves few unions for the other tools of a request.
 const UNIONS: usize = 8;
 
 #[derive(Serialize)]

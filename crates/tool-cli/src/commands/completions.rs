@@ -35,14 +35,17 @@ pub(super) fn run(cli: &Cli, words: &Completions) -> Result<Exit, Failure> {
         Shell::PowerShell => &Powershell,
         Shell::Zsh => &Zsh,
         other => {
-            return Err(
-                Failure::usage(format!("there are no completions for `{other}`"))
-                    .hint("name bash, elvish, fish, powershell or zsh"),
-            );
+            return Err(Failure::usage(format!(
+                "completions for the shell `{other}` are not supported"
+            ))
+            .hint("write bash, elvish, fish, powershell or zsh"));
         }
     };
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::usage(format!("this program has no path: {error}")))?;
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::usage(format!(
+            "the path of this program cannot be determined: {error}"
+        ))
+    })?;
     let bin = file_name(cli);
     let identifier: String = bin
         .chars()

@@ -72,7 +72,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
     }
     let complete = cli.prepare(complete).build();
     let shown = cli.offer(&registry, &cli.gate_of()?).toolset(&cx);
-    // Tools that the host makes from others are listed last.
+    // Tools that the host builds are listed last.
     let made = shown
         .names()
         .filter(|name| registry.get(name).is_none())
@@ -99,7 +99,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
     if rows.is_empty() {
         return Err(Failure::usage(match &words.filter {
             Some(part) => format!("no tool has `{part}` in its name, category or tags"),
-            None => "there is no tool".to_owned(),
+            None => "the program has no tools".to_owned(),
         })
         .hint(format!(
             "`{}` without a filter shows every tool",
@@ -123,7 +123,7 @@ pub(super) fn run(cli: &Cli, words: &List, screen: Screen) -> Result<Exit, Failu
                 ),
             ),
         };
-        // If every line had a word here, the few tools that ask would be hard to find.
+        // Most cells are empty, so that the few tools that need an approval are easy to find.
         let approval = match row.approval {
             "always" => "always",
             "when" => "sometimes",
@@ -186,7 +186,7 @@ impl<'a> Need<'a> {
     }
 }
 
-/// The approval policy of a tool, as a word.
+/// Returns the approval policy of a tool as a word.
 pub(super) fn approval(approval: Approval) -> &'static str {
     match approval {
         Approval::Never => "never",
@@ -196,7 +196,7 @@ pub(super) fn approval(approval: Approval) -> &'static str {
     }
 }
 
-/// The effects of a tool, as words.
+/// Returns the effects of a tool as words.
 pub(super) fn effects(effect: Effect) -> Vec<String> {
     if effect.is_none() {
         return Vec::new();

@@ -74,9 +74,9 @@ impl Sources {
         }
         let Some(checkout) = &words.tool_path else {
             return Err(Failure::usage(
-                "`tool-core` is in no registry yet, so a crate that names its version cannot be built",
+                "`tool-core` is not published in a registry yet, so a crate cannot depend on a version of it",
             )
-            .hint("say where it is: `--tool-path FOLDER` for a checkout, or `--tool-git URL`"));
+            .hint("write `--tool-path FOLDER` for a checkout, or `--tool-git URL`"));
         };
         let place = |name: &str| -> Result<String, Failure> {
             let folder = checkout.join(name);

@@ -25,7 +25,7 @@ pub(super) async fn run(cli: &Cli, words: &Schema, screen: Screen) -> Result<Exi
                 told.join("; ")
             );
             return Err(Failure::usage(text)
-                .hint("name one tool; in a program, select those of a turn with `Rules`"));
+                .hint("name one tool; in a program, select the tools of a turn with `Rules`"));
         }
         let left: Vec<_> = tools.left_out(words.dialect).collect();
         if !left.is_empty() {

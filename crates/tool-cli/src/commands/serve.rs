@@ -105,7 +105,7 @@ async fn serve(
         // The protocol uses standard output, so this message is written to standard error.
         screen.note(paint(
             DIM,
-            format_args!("{count} over standard input and output, one message a line"),
+            format_args!("{count} over standard input and output, one message per line"),
         ));
         return match server.stdio().await {
             Ok(()) => Ok(Exit::Ok),
@@ -142,7 +142,7 @@ async fn serve(
     Ok(Exit::Ok)
 }
 
-/// Makes the context of each call.
+/// Creates the context of each call.
 struct Callers {
     supplied: Supplied,
     supply: Supply,

@@ -129,7 +129,7 @@ impl Supplied {
             let length = given.map_or(0, |(_, value)| value.expose_secret().trim().len());
             if (1..Redactor::SHORTEST).contains(&length) {
                 let text = format!(
-                    "secret `{}` has {} and needs at least {}: a shorter one cannot be redacted, it would match other text",
+                    "secret `{}` has {} and needs at least {}: a shorter secret cannot be redacted, because it would match unrelated text",
                     need.key,
                     count(length, "byte"),
                     Redactor::SHORTEST
@@ -179,10 +179,10 @@ fn is_declared<'a>(
         .max_by(|(one, _), (other, _)| one.total_cmp(other));
     let hint = match near {
         Some((_, known)) => format!("did you mean `{known}`?"),
-        None if declared.is_empty() => format!("the tools have no {what}"),
-        None => format!("the tools have `{}`", declared.join("`, `")),
+        None if declared.is_empty() => format!("the tools declare no {what}"),
+        None => format!("the tools declare `{}`", declared.join("`, `")),
     };
-    Err(Failure::usage(format!("no tool has the {what} `{name}`")).hint(hint))
+    Err(Failure::usage(format!("no tool declares the {what} `{name}`")).hint(hint))
 }
 
 /// Reads `KEY=env:VARIABLE` or `KEY=file:PATH`.
@@ -194,9 +194,9 @@ fn secret(said: &str) -> Result<(String, SecretString), Failure> {
     let value = if let Some(variable) = source.strip_prefix("env:") {
         env::var(variable).map_err(|_| {
             Failure::usage(format!(
-                "secret `{key}`: the environment has no `{variable}`"
+                "secret `{key}`: the environment variable `{variable}` is not set"
             ))
-            .hint("export it before the call")
+            .hint("export the variable before the call")
         })?
     } else if let Some(path) = source.strip_prefix("file:") {
         let text = fs::read_to_string(path).map_err(|error| {

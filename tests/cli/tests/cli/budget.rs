@@ -50,7 +50,11 @@ fn budget_counts_o200k_tokens_of_the_sent_bytes() {
         "{}",
         people.out
     );
-    assert!(people.err.contains("~ is an estimate"), "{}", people.err);
+    assert!(
+        people.err.contains("`~` marks an estimate"),
+        "{}",
+        people.err
+    );
 }
 
 // M12: a tool list that exceeds the token limit makes the command exit with an error code.

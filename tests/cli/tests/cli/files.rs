@@ -28,13 +28,13 @@ fn file_with_a_secret_is_reported_as_left_out() {
     let ran = gallery_with_key(&["call", "keep_key"], KEY).succeeds();
     assert_eq!(
         ran.out,
-        "[text/plain, k.txt: left out because it holds a secret]\n"
+        "[text/plain, k.txt: left out because it contains a secret]\n"
     );
     assert!(!ran.err.contains("--format json"), "{ran:?}");
     let ran = gallery_with_key(&["call", "keep_key_in_parts"], KEY).succeeds();
     assert!(
         ran.out
-            .contains("[text/plain, k.txt: left out because it holds a secret]"),
+            .contains("[text/plain, k.txt: left out because it contains a secret]"),
         "{ran:?}"
     );
     assert!(
@@ -164,7 +164,7 @@ fn unsaved_output_is_reported() {
     let ran = gallery(&["call", "link_file", "--save", into]).succeeds();
     assert!(ran.err.contains("https://example.com/a.png"), "{ran:?}");
     let ran = gallery_with_key(&["call", "keep_key", "--save", into], KEY).succeeds();
-    assert!(ran.err.contains("holds a secret"), "{ran:?}");
+    assert!(ran.err.contains("contains a secret"), "{ran:?}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let ran = gallery(&["call", "ask_first", "--approve", "--save", into]).succeeds();
     assert!(ran.err.contains("no file"), "{ran:?}");

@@ -168,8 +168,8 @@ fn package_without_a_library_reports_what_to_do() {
         2,
         &[
             "`shop` is only a program",
-            "call `tool_cli::main()` in it, then `cargo run -p shop -- list`",
-            "no library here depends on `tool-core`",
+            "call `tool_cli::main()` in its `main`, then run `cargo run -p shop -- list`",
+            "no library of the workspace depends on `tool-core`",
             "cargo tool new NAME",
         ],
     );
@@ -182,7 +182,7 @@ fn wrong_folders_and_names_are_reported() {
     cargo_tool(at, &["list"]).fails(
         2,
         &[
-            "there is no workspace here",
+            "the current folder does not belong to a workspace",
             "--manifest-path",
             "cargo tool new NAME",
         ],
@@ -193,7 +193,11 @@ fn wrong_folders_and_names_are_reported() {
     // G7: `new` refuses to generate a crate that cannot be built.
     cargo_tool(at, &["new", "unsaid"]).fails(
         2,
-        &["in no registry yet", "--tool-path FOLDER", "--tool-git URL"],
+        &[
+            "not published in a registry yet",
+            "--tool-path FOLDER",
+            "--tool-git URL",
+        ],
     );
     assert!(!at.join("unsaid").exists());
     let address = "https://git.example.org/tool-core";
@@ -210,7 +214,7 @@ fn wrong_folders_and_names_are_reported() {
     new(at, "there").fails(2, &["there"]);
     new(at, "pack").succeeds();
     cargo_tool(&at.join("pack"), &["list", "-p", "pick"])
-        .fails(2, &["no package `pick`", "it has pack"]);
+        .fails(2, &["no package `pick`", "its packages are pack"]);
     // Arguments are validated before anything is built.
     cargo_tool(&at.join("pack"), &["budget", "--limit", "few"]).fails(2, &["few"]);
 }
@@ -226,7 +230,7 @@ fn compile_error_is_printed_and_sets_the_exit_code() {
     fs::write(&lib, "pub fn nothing() {}\n").unwrap();
     cargo_tool(&folder.path().join("broken"), &["list"]).fails(
         2,
-        &["the libraries of the workspace have no tool", "#[tool]"],
+        &["the libraries of the workspace have no tools", "#[tool]"],
     );
 }
 

@@ -73,7 +73,7 @@ pub(super) fn for_variables(
     Ok(true)
 }
 
-/// Asks whether a call may run; `None` without an answer.
+/// Asks whether a call may run. Returns `None` if there is no answer.
 pub(super) fn approval(
     ticket: &Ticket,
     how: &How,
@@ -96,7 +96,7 @@ pub(super) fn approval(
     ));
     screen.note(arguments);
     if let Some(reason) = &ticket.reason {
-        screen.note(format_args!("{} {reason}", paint(WARN, "why it is asked:")));
+        screen.note(format_args!("{} {reason}", paint(WARN, "reason:")));
     }
     let term = Term::stderr();
     loop {

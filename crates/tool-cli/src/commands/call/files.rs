@@ -76,7 +76,7 @@ impl<'a> Record<'a> {
             Body::Bytes(base64) => format!("[{media_type}{name}, {}]", size(decoded_size(base64))),
             Body::Address(address) => format!("[{media_type}{name}, {address}]"),
             Body::LeftOut => {
-                format!("[{media_type}{name}: left out because it holds a secret]")
+                format!("[{media_type}{name}: left out because it contains a secret]")
             }
         }
     }
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn file_that_holds_a_secret_is_left_out_in_each_form() {
-        let line = r#""[text/plain, k.txt: left out because it holds a secret]""#;
+        let line = r#""[text/plain, k.txt: left out because it contains a secret]""#;
         for text in [
             format!(r#"{{"mediaType":"text/plain","filename":"k.txt","url":"{HOLDS_SECRET}"}}"#),
             format!(

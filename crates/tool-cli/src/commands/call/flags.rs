@@ -17,7 +17,7 @@ use crate::outcome::Failure;
 /// Maximum depth of records that are split into flags; deeper values are written as JSON.
 const DEEPEST: usize = 4;
 
-/// Prefix of the clap ids of a tool's flags, so that they differ from the ids of options.
+/// Prefix of the clap ids of a tool's flags, so that they are different from the ids of options.
 const OWN: &str = "argument ";
 
 /// Prefix of the clap ids of flags for empty lists.
@@ -375,9 +375,8 @@ fn arguments(flags: &[Flag], matches: &ArgMatches) -> Result<Option<String>, Fai
                 "`--{}` and `--{}` set the same value",
                 above.long, flag.long
             );
-            return Err(
-                Failure::usage(text).hint("give the record as JSON, or its entries one by one")
-            );
+            return Err(Failure::usage(text)
+                .hint("write the record as JSON, or a flag for each of its entries"));
         }
         if flag.is_record {
             whole.push(flag);

@@ -34,7 +34,7 @@ impl Asker for Terminal {
     }
 }
 
-/// Asks for each field; `None` if the user did not complete the form.
+/// Asks for each field. Returns `None` if the user did not complete the form.
 fn ask(screen: Screen, question: &Question) -> io::Result<Option<Json>> {
     let schema = Json::read(&question.schema)?;
     screen.note(paint(BOLD, &question.message));

@@ -24,10 +24,10 @@ const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 pub(super) fn prepare(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| {
         Failure::usage(format!(
-            "`--save {}`: the folder cannot be made: {error}",
+            "`--save {}`: the folder cannot be created: {error}",
             folder.display()
         ))
-        .hint("name a folder; it is made where it does not exist")
+        .hint("name a folder, which is created if it does not exist")
     })
 }
 
@@ -78,7 +78,7 @@ pub(super) fn save(result: &CallResult, folder: &Path) -> Vec<Saved> {
                     "it was returned as the address {}",
                     hidden::escape(&address)
                 )),
-                Content::LeftOut => Some("it is left out because it holds a secret".to_owned()),
+                Content::LeftOut => Some("it is left out because it contains a secret".to_owned()),
                 Content::Broken => Some("its data is not base64".to_owned()),
             };
             saved
@@ -89,7 +89,7 @@ pub(super) fn save(result: &CallResult, folder: &Path) -> Vec<Saved> {
 /// Prints the paths of the files.
 pub(super) fn tell(all: &[Saved], screen: Screen) {
     if all.is_empty() {
-        screen.note(paint(DIM, "the result has no file to save"));
+        screen.note(paint(DIM, "the result has no files"));
     }
     for saved in all {
         let problem = saved.problem.as_deref();
@@ -144,7 +144,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<(PathBuf, u32)> 
     }
     Err(io::Error::new(
         io::ErrorKind::AlreadyExists,
-        format!("the folder has {MOST_OF_ONE_NAME} files of this name"),
+        format!("the folder has {MOST_OF_ONE_NAME} files with this name"),
     ))
 }
 

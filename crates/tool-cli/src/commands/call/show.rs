@@ -147,7 +147,7 @@ fn failure(cli: &Cli, def: &ToolDef, error: &ToolError, exit: Exit) -> Failure {
         });
         let text = format!("the arguments do not fit:{}", lines.collect::<String>());
         let hint = format!(
-            "`{} {} --help` shows what it takes",
+            "`{} {} --help` shows the arguments",
             cli.line("call"),
             def.wire_name()
         );
