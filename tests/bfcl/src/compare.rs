@@ -1,4 +1,4 @@
-//! The comparison of the dispatcher with the `jsonschema` crate, on gold calls and their variants.
+//! Comparison of the dispatcher with the `jsonschema` crate, for gold calls (the recorded correct calls) and their variants.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ use crate::spoil::{Kind, Spoiler};
 pub struct Findings {
     /// The number of calls in the sample.
     pub lines: usize,
-    /// The number of calls whose function is a tool.
+    /// The number of calls of functions that are tools.
     pub typed_lines: usize,
     /// The distinct definitions.
     pub definitions: Vec<Definition>,
     /// The number of gold calls that the dispatcher accepts.
     pub gold_accepted: usize,
-    /// Gold calls that both judges refuse, because they have a key that the closed schema does not have.
+    /// Gold calls that both judges refuse, because their arguments have a key that the closed schema does not have.
     pub gold_refused: Vec<String>,
     /// Spoiled calls by kind, in the order of [`Kind::ALL`].
     pub kinds: BTreeMap<usize, Tally>,
@@ -34,7 +34,7 @@ pub struct Findings {
 /// The numbers of calls of one kind.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Calls that were sent.
+    /// Calls that were sent to both judges.
     pub sent: usize,
     /// Calls that `jsonschema` refused.
     pub refused: usize,
@@ -42,7 +42,7 @@ pub struct Tally {
     pub accepted: usize,
     /// Calls that were not compared, because they have a whole number beyond 64 bits.
     pub excluded: usize,
-    /// Calls that the two judges judged differently.
+    /// Calls with different verdicts of the two judges.
     pub misses: usize,
 }
 
@@ -97,7 +97,7 @@ struct Judge<'a> {
     published: Oracle,
 }
 
-/// The dispatcher's outcome of a call.
+/// The outcome of a call in the dispatcher.
 enum Outcome {
     Refused,
     /// Accepted, with the arguments that reached the body.
@@ -178,7 +178,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The difference between the dispatcher's outcome of a call and the verdict of `jsonschema`, if any.
+    /// Returns the difference between the dispatcher's outcome of a call and the verdict of `jsonschema`, if they differ.
     fn differs(&self, text: &str, outcome: &Outcome, verdict: Verdict) -> Option<String> {
         if self.published.judge(text) != Answer::Says(verdict) {
             return Some(format!("published schema: not {verdict:?}"));
@@ -192,7 +192,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The difference between the arguments that arrived and those that were sent, with defaults filled in.
+    /// Returns the difference between the arguments that arrived and the sent arguments, with defaults filled in.
     fn otherwise(&self, text: &str, arrived: &Value) -> Option<String> {
         let text = if text.is_empty() { "{}" } else { text };
         let mut sent: Value = match serde_json::from_str(text) {
@@ -207,7 +207,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Writes the stated defaults where a key is absent.
+/// Adds the default of each absent key.
 fn fill(value: &mut Value, properties: &[Property]) {
     let Value::Object(entries) = value else {
         return;
@@ -256,7 +256,7 @@ pub fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The numbers of definitions and of lines that each rule forbids.
+/// The number of definitions and of lines that each rule refuses.
 pub fn by_rule(definitions: &[Definition]) -> BTreeMap<&'static str, (usize, usize)> {
     let mut rules: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for definition in definitions {

@@ -16,9 +16,9 @@ pub enum Verdict {
 /// The answer of the `jsonschema` judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A verdict to compare with.
+    /// The verdict, to be compared with the dispatcher's.
     Says(Verdict),
-    /// No verdict: a whole number beyond 64 bits, which JSON Schema admits and `i64` does not.
+    /// There is no verdict, because the call has a whole number beyond 64 bits, which JSON Schema allows and `i64` cannot hold.
     BeyondWords,
 }
 
@@ -38,7 +38,7 @@ impl Oracle {
         Self::as_it_is(schema)
     }
 
-    /// Uses a schema without closing it.
+    /// Uses a schema unchanged, without closing its objects.
     pub fn as_it_is(schema: Value) -> Result<Self, String> {
         let validator = jsonschema::options()
             .should_validate_formats(true)
@@ -50,13 +50,13 @@ impl Oracle {
     /// Judges the text of a call's arguments.
     pub fn judge(&self, text: &str) -> Answer {
         let refused = Answer::Says(Verdict::Refused);
-        // Some providers send an empty text for a call without arguments; the dispatcher reads it as `{}`, and so does this judge.
+        // Some providers send an empty text for a call without arguments. The dispatcher and this judge read it as `{}`.
         let text = if text.trim_ascii().is_empty() {
             "{}"
         } else {
             text
         };
-        // `jsonschema` sees a parsed value, which has lost duplicate keys, so these are found in the text.
+        // `jsonschema` gets a parsed value, which has lost duplicate keys, so duplicate keys are found in the text.
         match serde_json::from_str::<Json>(text) {
             Ok(json) if !json.tells_twice() => {}
             _ => return refused,
@@ -118,7 +118,7 @@ fn remove_nulls(value: &mut Value, schema: &Value) {
     }
 }
 
-/// Whether there is a whole number that `i64` cannot hold where the schema requires an integer.
+/// Whether a value for which the schema requires an integer is a whole number that `i64` cannot hold.
 fn beyond_words(value: &Value, schema: &Value) -> bool {
     match value {
         Value::Object(entries) => entries
@@ -128,7 +128,7 @@ fn beyond_words(value: &Value, schema: &Value) -> bool {
             .iter()
             .any(|item| beyond_words(item, &schema["items"])),
         Value::Number(number) => {
-            const BEYOND: f64 = 9_223_372_036_854_775_808.0; // 2^63, the first that is too large
+            const BEYOND: f64 = 9_223_372_036_854_775_808.0; // 2^63, the first number that is too large
             schema["type"] == "integer"
                 && number.as_i64().is_none()
                 && number

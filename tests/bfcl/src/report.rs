@@ -5,11 +5,11 @@ use std::fmt;
 use crate::compare::{Findings, Miss, by_rule};
 use crate::spoil::Kind;
 
-/// How many misses of each kind are shown.
+/// Maximum number of misses of each kind in the report.
 const SHOWN: usize = 5;
 
 impl Findings {
-    /// The share of lines whose function is a tool, in per cent.
+    /// The percentage of lines whose function is a tool.
     pub fn typed_percent(&self) -> f64 {
         percent(self.typed_lines, self.lines)
     }

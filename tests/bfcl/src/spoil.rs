@@ -1,7 +1,7 @@
 //! Spoiled variants of a call: mistakes that models make, and inputs that break parsers.
 //!
-//! A kind only describes the change of the text. The judges decide whether the result is still a valid call; several kinds
-//! are harmless on purpose.
+//! A kind only describes the change of the text. The judges decide whether the result is still a valid call. Several kinds
+//! intentionally change nothing that matters.
 
 mod kinds;
 mod sites;
@@ -24,7 +24,7 @@ pub struct Variant {
     pub text: String,
 }
 
-/// Chooses the variants: the same ones in every run, and every kind about as often as the others, as far as it applies.
+/// Chooses the variants: the same variants in every run, and every kind about equally often, as far as the kinds apply.
 #[derive(Debug)]
 pub struct Spoiler {
     used: [usize; Kind::ALL.len()],
@@ -39,7 +39,7 @@ impl Default for Spoiler {
 }
 
 impl Spoiler {
-    /// Five variants of different kinds. `line` is the seed of all random choices.
+    /// Returns five variants of different kinds. `line` is the seed of all random choices.
     pub fn variants(&mut self, line: usize, gold: &Json, properties: &[Property]) -> Vec<Variant> {
         let mut dice = Dice::new(line);
         let mut order: Vec<usize> = (0..Kind::ALL.len()).collect();
@@ -76,7 +76,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// One of several items, if there is one.
+    /// Picks one of the items. Returns `None` if the list is empty.
     fn one_of<'t, T>(&mut self, several: &'t [T]) -> Option<&'t T> {
         let length = several.len() as u64;
         let at = self.roll().checked_rem(length)?;

@@ -17,7 +17,7 @@ use tool_core::store::{AuditFilter, AuditSink, EffectLedger, EffectState, Scope}
 use tool_core::{Audit, Effect, Gate};
 use tool_store::SqliteStore;
 
-/// How many bodies have begun and how many have returned.
+/// The number of bodies that have begun, and the number that have returned.
 #[derive(Clone, Default)]
 struct Bodies {
     begun: Arc<AtomicUsize>,
@@ -25,7 +25,7 @@ struct Bodies {
 }
 tool_core::host_value!(Bodies, Effect::WRITE);
 
-/// Sends in three steps.
+/// Sends a message in three steps.
 #[tool]
 async fn send_in_steps(bodies: &Bodies) -> u32 {
     bodies.begun.fetch_add(1, Ordering::SeqCst);
@@ -36,7 +36,7 @@ async fn send_in_steps(bodies: &Bodies) -> u32 {
     3
 }
 
-// B3: after a call is dropped between any two polls, a body that never began is not ambiguous, and one that returned has succeeded
+// B3: after a call is dropped between any two polls, a body that never began is not ambiguous, and a body that returned has succeeded
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_call_is_ambiguous_only_while_its_body_runs() {
     let folder = tempfile::tempdir().unwrap();

@@ -26,7 +26,7 @@ use tool_core::turn::{Model, ModelMessage, ModelRequest, Outcome, Turns};
 use tool_core::{Approvals, Audit, Effect, Gate, KeyRing, Reply};
 use tool_store::SqliteStore;
 
-/// A file with the tables of version 0.1 and the rows of these statements.
+/// Creates a file with the tables of version 0.1 and the rows of these statements.
 async fn old_file(sql: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.db");
@@ -69,7 +69,7 @@ fn message(
     )
 }
 
-/// A message of the model with calls of `send`, by their ids.
+/// Returns a message of the model with calls of `send`, by their ids.
 fn called(thread: &str, seq: u64, turn: &str, ids: &[&str]) -> String {
     let calls: Vec<String> = ids
         .iter()
@@ -93,7 +93,7 @@ fn audited(id: &str, thread: &str, workspace: Option<&str>) -> String {
     )
 }
 
-/// The old effect of a call in `acme`, with this hash of its arguments.
+/// Returns the old effect of a call in `acme`, with this hash of its arguments.
 fn effect(turn: &str, call: &str, state: &str, arguments_hash: &str) -> String {
     let key = CallKey::earlier("acme", turn, call);
     let ended = matches!(state, "succeeded" | "failed" | "ambiguous");
@@ -195,7 +195,7 @@ async fn old_results_are_paired_with_their_calls() {
         result("main", 3, "run.1", "call_0#2"),
         result("main", 4, "run.1", "call_0"),
         result("main", 5, "run.1", "call_1"),
-        // The next message repeats the ids of the one before.
+        // The next message repeats the ids of the previous message.
         called("main", 6, "run.2", &["call_0"]),
         result("main", 7, "run.2", "call_0"),
         // Other hosts may have stored any content.
@@ -307,7 +307,7 @@ async fn old_threads_get_their_workspace_or_none() {
     assert_eq!(owners, ["", "", "acme", "acme", "acme", "globex"]);
 }
 
-// A2: where the whole file knows one workspace, threads without calls belong to it; with none, they belong to the workspace without a name.
+// A2: if the whole file has one workspace, threads without calls belong to it. If the file has no workspace, they belong to the workspace without a name.
 #[tokio::test]
 async fn a_thread_without_calls_belongs_to_the_only_workspace() {
     for (rows, owner) in [
@@ -339,7 +339,7 @@ fn intent(position: u32, call: &str) -> Intent {
     }
 }
 
-// A1, M6: effects that a version before 0.2 began are not begun again.
+// A1, M6: effects that a version before 0.2 began do not begin again.
 #[tokio::test]
 async fn old_effects_are_found() {
     let states = ["running", "ambiguous", "succeeded", "failed"];
@@ -455,7 +455,7 @@ async fn child() {
     }
 }
 
-// M6: an old file is migrated once, however often and by however many processes it is opened.
+// M6: an old file is migrated once, even if several processes open it several times.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_old_file_is_migrated_once() {
     let old = OldApproval {
@@ -503,7 +503,7 @@ async fn an_old_file_is_migrated_once() {
     }
 }
 
-// Migrating a large file takes seconds, not minutes.
+// The migration of a large file takes seconds, not minutes.
 #[tokio::test]
 async fn a_large_file_is_migrated_in_time() {
     let mut sql = String::from("BEGIN;");
@@ -641,7 +641,7 @@ async fn stored_by_a_gate() -> (String, String) {
     (intent.contract, intent.arguments_hash)
 }
 
-/// A thread with one open call, as version 0.1 left it.
+/// Creates a thread with one open call, as version 0.1 stored it.
 fn open_call() -> String {
     let said = message("main", 1, "", "user", None, r#""Send it.""#);
     said + &called("main", 2, "run.1", &["call_0"])
@@ -694,7 +694,7 @@ async fn an_old_approval_lets_its_call_run_once() {
                 "{outcome:?}"
             );
             assert_eq!(host.times(), 1, "{status} {token_first}");
-            // The token is used, and gives the stored result.
+            // The token is used, and returns the stored result.
             let result = host.tools.resume(&ticket.token, &host.cx).await;
             assert!(result.is_replayed() && !result.is_error(), "{result:?}");
             assert_eq!(host.times(), 1, "{status} {token_first}");
@@ -711,7 +711,7 @@ async fn an_old_approval_lets_its_call_run_once() {
     }
 }
 
-// A1, M6: an effect that a version before 0.2 left without an end is not repeated, and an operator's rerun runs it once.
+// A1, M6: an effect without a stored end of a version before 0.2 is not repeated, and an operator's rerun runs it once.
 #[tokio::test]
 async fn an_old_effect_is_not_repeated() {
     let (contract, hash) = stored_by_a_gate().await;

@@ -1,4 +1,4 @@
-//! The plan of the generated code: one tool for each definition that can be typed, however many lines use it.
+//! The plan of the generated code: one tool for each definition that can be typed, even if several lines use the definition.
 
 use crate::names::{self, Names};
 use crate::sample::{Function, Line};
@@ -11,9 +11,9 @@ pub struct Definition {
     pub function: Function,
     /// The part of the leaderboard in which it occurs first.
     pub category: String,
-    /// The lines (counted from zero) whose call is of this function.
+    /// The lines (counted from zero) that call this function.
     pub lines: Vec<usize>,
-    /// The tool, or the reasons why there is none.
+    /// The tool, or the reasons why the definition cannot be typed.
     pub tool: Result<Tool, Vec<Fault>>,
 }
 

@@ -4,12 +4,12 @@ use serde::Deserialize;
 
 use crate::json::Json;
 
-/// A line of the sample: one call that answers a real question.
+/// A line of the sample: one call that answers a user's question.
 #[derive(Debug, Deserialize)]
 pub struct Line {
     /// The id of the line.
     pub id: String,
-    /// The part of the leaderboard that it comes from.
+    /// The part of the leaderboard that contains the line.
     pub category: String,
     /// The definition of the called function.
     pub function: Function,

@@ -74,7 +74,7 @@ impl Reader {
         });
     }
 
-    /// The shape of a node. `None` if a fault was recorded.
+    /// Returns the shape of a node, or `None` if a fault was recorded.
     fn shape(&mut self, node: &Json, path: &str) -> Option<Shape> {
         if let Json::Record(entries) = node {
             for (key, _) in entries {
@@ -209,7 +209,7 @@ impl Reader {
         }
         let shape = self.shape(node, &path)?;
         let need = if required.contains(&key) {
-            // A default at a required key has no effect, because the call must have the key.
+            // A default of a required key has no effect, because the call must have the key.
             Need::Required
         } else {
             self.optional += 1;
@@ -229,7 +229,7 @@ impl Reader {
     }
 }
 
-/// Whether a default is valid for its own schema. Many in the sample are not (`null`, `"false"`), and those are left out.
+/// Whether a default is valid for its own schema. Many defaults in the sample are invalid (`null`, `"false"`) and are left out.
 fn admits(shape: &Shape, value: &Json) -> bool {
     match (shape, value) {
         (Shape::Text { format: None }, Json::Text(_))

@@ -9,7 +9,7 @@ use super::spell::{escape, escaped, other_type, spaced, swap_case, values};
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $kind:ident),+ $(,)?) => {
-        /// How a call is spoiled.
+        /// The kind of change that spoils a call.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Kind { $($(#[doc = $doc])+ $kind),+ }
 
@@ -32,15 +32,15 @@ kinds! {
     OptionalDropped,
     /// unknown key added
     UnknownKey,
-    /// unknown key added inside
+    /// unknown key added to an inner record
     UnknownKeyInside,
-    /// key in other case
+    /// key in different case
     KeyCase,
-    /// key told twice
+    /// key written twice
     KeyTwice,
-    /// key told twice, once escaped
+    /// key written twice, once escaped
     KeyTwiceEscaped,
-    /// value of another type
+    /// value of a different type
     OtherType,
     /// null at a required key
     NullRequired,
@@ -60,15 +60,15 @@ kinds! {
     BeyondWords,
     /// large floating number
     LargeNumber,
-    /// number beyond floats (1e400)
+    /// number beyond the range of floats (1e400)
     BeyondFloats,
-    /// number that JSON cannot spell
+    /// number that JSON cannot represent
     BadNumber,
-    /// whole number where a fraction may be
+    /// whole number for a fraction
     WholeForNumber,
     /// text outside the enum
     OutsideEnum,
-    /// enum value in other case
+    /// enum value in different case
     EnumCase,
     /// enum value as a record
     EnumRecord,
@@ -90,9 +90,9 @@ kinds! {
     EmptyList,
     /// empty text
     EmptyText,
-    /// text of another format
+    /// text of a different format
     BadFormat,
-    /// list for a record inside
+    /// list for an inner record
     ListForRecord,
     /// list of values as the arguments
     ListForArguments,
@@ -100,7 +100,7 @@ kinds! {
     TextForArguments,
     /// null for the arguments
     NullForArguments,
-    /// no text at all
+    /// empty text for the arguments
     NoText,
     /// empty record
     EmptyRecord,
@@ -114,9 +114,9 @@ kinds! {
     HalfPair,
     /// raw line break in a text
     RawLineBreak,
-    /// cut short
+    /// text cut off
     CutShort,
-    /// text behind the end
+    /// text after the end
     BehindEnd,
     /// comma before the end
     TrailingComma,

@@ -6,13 +6,13 @@ use bfcl_gen::shape::{Need, Property, Shape};
 /// One step of a path into a value.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// Into the value of a record's key.
+    /// Step to the value of a record's key.
     Key(String),
-    /// Into an item of a list.
+    /// Step to an item of a list.
     Item(usize),
 }
 
-/// A place in the arguments, or one where an optional key could be added.
+/// A place in the arguments, or a place where an optional key could be added.
 #[derive(Clone, Debug)]
 pub(super) struct Site<'a> {
     pub(super) path: Vec<Step>,
@@ -23,7 +23,7 @@ pub(super) struct Site<'a> {
     pub(super) present: bool,
 }
 
-/// All sites below the root, in the order of the definition.
+/// Returns all sites below the root, in the order of the definition.
 pub(super) fn sites<'a>(arguments: &Json, properties: &'a [Property]) -> Vec<Site<'a>> {
     let mut found = Vec::new();
     record(arguments, properties, &mut Vec::new(), &mut found);
@@ -72,7 +72,7 @@ fn below<'a>(value: &Json, shape: &'a Shape, path: &mut Vec<Step>, found: &mut V
     }
 }
 
-/// The value at a path.
+/// Returns the value at a path.
 pub(super) fn at<'j>(root: &'j mut Json, path: &[Step]) -> Option<&'j mut Json> {
     path.iter()
         .try_fold(root, |value, step| match (value, step) {
@@ -85,7 +85,7 @@ pub(super) fn at<'j>(root: &'j mut Json, path: &[Step]) -> Option<&'j mut Json> 
         })
 }
 
-/// The record that contains a site, and the site's key in it. `None` for items of lists.
+/// Returns the record that contains a site, and the site's key in this record. Returns `None` for items of lists.
 pub(super) fn around<'j, 'p>(
     root: &'j mut Json,
     path: &'p [Step],

@@ -6,7 +6,7 @@ use bfcl_gen::json::{Json, quoted};
 
 use super::Dice;
 
-/// A value of another type. A whole number is also a `number`, which the judges know.
+/// Returns a value of a different type. The judges know that a whole number is also a `number`.
 pub(super) fn other_type(value: &Json, dice: &mut Dice) -> Option<Json> {
     let others: Vec<Json> = [
         Json::Flag(true),
@@ -22,7 +22,7 @@ pub(super) fn other_type(value: &Json, dice: &mut Dice) -> Option<Json> {
     dice.one_of(&others).cloned()
 }
 
-/// The values of a record without their keys: serde would read a struct from such a list.
+/// Returns the values of a record without their keys, because serde would read a struct from such a list.
 pub(super) fn values(value: &Json) -> Option<Json> {
     match value {
         Json::Record(entries) => Some(Json::List(
@@ -45,7 +45,7 @@ pub(super) fn swap_case(text: &str) -> String {
         .collect()
 }
 
-/// A JSON string with an escape for every letter.
+/// Writes a JSON string with an escape for every letter.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::from("\"");
     for unit in text.encode_utf16() {
@@ -55,7 +55,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// A JSON value with an escape for every letter of its texts and keys.
+/// Writes a JSON value with an escape for every letter of its texts and keys.
 pub(super) fn escaped(value: &Json) -> String {
     match value {
         Json::Text(text) => escape(text),
@@ -74,7 +74,7 @@ pub(super) fn escaped(value: &Json) -> String {
     }
 }
 
-/// A JSON value with white space wherever it is allowed.
+/// Writes a JSON value with white space at every place where it is allowed.
 pub(super) fn spaced(value: &Json) -> String {
     match value {
         Json::List(items) => {

@@ -16,7 +16,7 @@ const TARGETS: [(Dialect, Target); 5] = [
     (Dialect::JsonSchema, Target::JsonSchema),
 ];
 
-/// Accepted by every provider, but not reliable: Anthropic does not guarantee the case of enum values.
+/// A rule for schemas that every provider accepts: Anthropic does not guarantee the case of enum values.
 const NOT_REFUSED: [&str; 1] = ["enum-case-only"];
 
 #[test]

@@ -10,7 +10,7 @@ use tool_core::store::*;
 
 use crate::host::{self, Planned, World};
 
-/// The files of a host at a moment when no process uses them.
+/// The files of a host while no process uses them.
 pub(crate) struct Snapshot {
     effects: Vec<(String, u32)>,
     reads: Vec<String>,
@@ -69,7 +69,7 @@ impl Snapshot {
         })
     }
 
-    /// The place of a planned call in the thread.
+    /// Returns the identity of a planned call, by its place in the thread.
     fn place(&self, planned: &Planned) -> CallPlace {
         let mut said = self.messages.iter().filter(|m| m.role == Role::Assistant);
         CallPlace {
@@ -83,7 +83,7 @@ impl Snapshot {
         row.is_some_and(|row| states.contains(&row.state))
     }
 
-    /// Asserts the invariants of every moment.
+    /// Asserts the invariants that hold at every point.
     pub(crate) fn holds(&self) {
         use EffectState::{Ambiguous, Running, Succeeded};
         for (key, amount) in &self.effects {
@@ -102,7 +102,7 @@ impl Snapshot {
                 self.was_allowed(row, *amount);
             }
         }
-        // No effect is claimed that did not happen.
+        // The ledger records no effect that did not happen.
         for (key, row) in &self.rows {
             if row.state == Succeeded {
                 assert_eq!(self.happened(key), 1, "{row:?}");
@@ -111,7 +111,7 @@ impl Snapshot {
         for row in self.audit.values() {
             let is_word = row.notes.iter().any(|note| note.action == "effect.resolve");
             if row.outcome.as_deref() == Some("ok") && row.tool != "look" && !is_word {
-                // A later attempt has a row of its own, and the effect the key of the call.
+                // A later attempt has its own row, and the effect has the key of the call.
                 let key = key_of(&row.identity.attempt(1));
                 assert_eq!(self.happened(&key), 1, "{row:?}");
             }
@@ -131,7 +131,7 @@ impl Snapshot {
         }
     }
 
-    /// Asserts that an approval of this call was given and used, and that the approved arguments ran.
+    /// Asserts that an approval of this call was given and used, and that the call ran with the approved arguments.
     fn was_allowed(&self, row: &EffectRow, amount: u32) {
         let intent = &row.intent;
         let mut own = self.approvals.iter().filter(|approval| {
@@ -174,7 +174,7 @@ impl Snapshot {
         }
     }
 
-    /// Asserts that no record of `before` is lost, changed or repeated.
+    /// Asserts that every record of `before` still exists once and unchanged.
     pub(crate) fn follows(&self, before: &Self) {
         assert!(self.effects.starts_with(&before.effects));
         assert!(self.messages.starts_with(&before.messages));
@@ -256,7 +256,7 @@ impl Snapshot {
     }
 }
 
-/// The key of an identity, as text.
+/// Returns the key of an identity as text.
 fn key_of(identity: &CallId) -> String {
     identity.key().as_str().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Several processes that submit one approval token, at once and one after the other.
+//! Several processes that submit one approval token, at the same time and one after the other.
 
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::store::Deadly;
 
 const JOB: &str = "TOOL_STORE_TEST_TOKENS";
 
-/// How often two processes submit the same token at once.
+/// The number of rounds in which two processes submit the same token at the same time.
 const ROUNDS: u32 = 60;
 
 fn wire(id: &str, amount: u32) -> ToolCall {
@@ -75,7 +75,7 @@ impl Start {
     }
 }
 
-/// The child process: submits the tokens that it reads, line by line, and prints the results.
+/// The child process. It reads one token per line, submits it, and prints the result.
 #[tokio::test]
 #[ignore = "other tests start it as a child process"]
 async fn submits() {
@@ -101,7 +101,7 @@ async fn submits() {
     }
 }
 
-/// The parent's handle on a submitting child.
+/// The parent's handle on a child that submits tokens.
 struct Submitter {
     child: Child,
     input: ChildStdin,
@@ -152,7 +152,7 @@ impl Submitter {
     }
 }
 
-// M5: when two processes submit one approved call at once, by its token or by its identity, one runs it.
+// M5: if two processes submit one approved call at the same time, by its token or by its identity, exactly one runs it.
 #[tokio::test]
 async fn one_approval_submitted_by_two_processes_runs_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -164,7 +164,7 @@ async fn one_approval_submitted_by_two_processes_runs_once() {
         let ticket = start.ask(folder, round.into(), round).await;
         start.approve(&ticket).await;
         for (at, process) in processes.iter_mut().enumerate() {
-            // In every third round, one of them dispatches the call again instead.
+            // In every third round, one process dispatches the call again instead of submitting the token.
             if at == 1 && round % 3 == 0 {
                 process.tell(&format!("{round} {round}"));
             } else {
@@ -214,7 +214,7 @@ async fn a_token_that_was_used_gives_the_stored_result_after_a_restart() {
     assert_eq!(World::of(folder).effects().len(), 1);
 }
 
-// M5: one process requests an approval, another answers it and a third runs the call, as long as they have the same key.
+// M5: one process requests an approval, a second answers it and a third runs the call, if all have the same key.
 #[tokio::test]
 async fn token_is_valid_in_every_process_with_its_key() {
     let folder = tempfile::tempdir().unwrap();
@@ -257,7 +257,7 @@ async fn token_is_valid_in_every_process_with_its_key() {
     assert_eq!(World::of(folder).effects().len(), 1);
 }
 
-// S2-15: the turn that requested the approval continues in another process, under the same id.
+// S2-15: the turn that requested the approval continues in a different process, under the same id.
 #[tokio::test]
 async fn turn_continues_in_a_different_process() {
     let folder = tempfile::tempdir().unwrap();
@@ -270,7 +270,7 @@ async fn turn_continues_in_a_different_process() {
     };
     first.store.0.close().await;
 
-    // A console knows only the thread.
+    // An operator's console has only the id of the thread.
     let console = Start::on(folder).await;
     let approvals = console.gate.approvals().unwrap();
     let waiting = approvals.waiting(&host::thread()).await.unwrap();
@@ -296,7 +296,7 @@ async fn turn_continues_in_a_different_process() {
     }
 }
 
-/// The place of a call of the first message, found by the model's id.
+/// Returns the identity of a call of the first message, found by the model's id.
 fn asked_at(messages: &[Message], call: &str) -> CallPlace {
     let mut said = messages.iter().filter(|m| m.role == Role::Assistant);
     let said = said.next().unwrap();

@@ -20,10 +20,10 @@ use tool_store::SqliteStore;
 use crate::kill::point;
 use crate::store::Deadly;
 
-/// The lease of a run, after which a dead process no longer counts as running.
+/// The lease of a run. When it has expired, a dead process no longer counts as running.
 const LEASE: Duration = Duration::from_millis(150);
 
-/// The file that records real effects. No store knows it.
+/// The file that records real effects. The stores do not use it.
 #[derive(Clone)]
 pub(crate) struct World(PathBuf);
 tool_core::host_value!(World, Effect::WRITE);
@@ -33,7 +33,7 @@ tool_core::host_value!(World, Effect::WRITE);
 struct Window(PathBuf);
 tool_core::host_value!(Window, Effect::READ);
 
-/// Appends a line, which is on disk when this returns.
+/// Appends a line and writes it to disk.
 fn write(file: &Path, line: &str) {
     let mut file = OpenOptions::new()
         .create(true)
@@ -169,7 +169,7 @@ pub(crate) fn plan(script: u64) -> Vec<Vec<Planned>> {
         let call = |((tool, amount), position): (_, u32)| Planned {
             step,
             position,
-            // Ids repeat in every message, as real models do.
+            // The ids repeat in every message, as the ids of real models do.
             call: format!("call_{position}"),
             tool,
             amount,
@@ -204,7 +204,7 @@ impl Model for Script {
     }
 }
 
-/// A gate as after each start of the host: the same keys, the same file.
+/// Creates the gate of a newly started host, always with the same keys and the same file.
 pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
     let keys = KeyRing::new("k-1", key.to_vec()).unwrap();
     let approvals = Approvals::builder(store.clone()).keys(keys);
@@ -213,7 +213,7 @@ pub(crate) fn gate(store: &Deadly, key: &[u8; 32]) -> Gate {
         .ledger(store.clone())
         .lease(LEASE)
         .audit(Audit::required(store.clone()))
-        // A background sweep would add points of the script at random times.
+        // A background sweep would add points at random times.
         .sweeper(Sweeper::off())
         .build()
 }
@@ -246,10 +246,10 @@ pub(crate) async fn open(folder: &Path) -> Deadly {
     )
 }
 
-/// The approval key of every start.
+/// The approval key of the host.
 pub(crate) const KEY: [u8; 32] = [7; 32];
 
-/// Drives a script to its end, from where an earlier process left it. In odd scripts the stores are one database with a journal.
+/// Drives a script to its end, from the point at which an earlier process stopped. In odd scripts, the stores are one database with a journal.
 pub(crate) async fn work(script: u64, folder: &Path) {
     let mut store = open(folder).await;
     if script % 2 == 1 {
@@ -273,7 +273,7 @@ pub(crate) async fn work(script: u64, folder: &Path) {
                 }
             }
             Outcome::Unsettled(row) => settle(&gate, &World::of(folder), &row).await,
-            // A run of a killed process, whose lease has not expired yet.
+            // The lease of the killed process's run has not expired yet.
             Outcome::Busy(_) => tokio::time::sleep(LEASE / 3).await,
             outcome => panic!("{outcome:?}"),
         }
@@ -285,7 +285,7 @@ pub(crate) fn tools(gate: &Gate) -> Toolset {
     toolset![post, wire, fail, look].through(gate)
 }
 
-/// Drives a script as far as it goes.
+/// Drives a script until it ends or waits.
 pub(crate) async fn drive(script: u64, folder: &Path, store: &Deadly, tools: &Toolset) -> Outcome {
     let turns = Turns::new(store.clone()).lease(LEASE);
     let cx = context(folder, store);
@@ -308,7 +308,7 @@ pub(crate) async fn answer(gate: &Gate, tools: &Toolset, ticket: &Ticket) {
 async fn settle(gate: &Gate, world: &World, row: &EffectRow) {
     let key = &row.intent.identity.key();
     if row.state == EffectState::Running {
-        // Whether its process is dead is known once the lease has expired.
+        // The process counts as dead only when the lease has expired.
         let left = row.intent.lease_until.as_millis() - Timestamp::now().as_millis();
         tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
         gate.effects()

@@ -13,7 +13,7 @@ use tool_core::store::StoreFuture;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Death {
     kind: Kind,
-    /// Counts from 1.
+    /// The number of the point, counted from 1.
     pub(crate) number: usize,
 }
 
@@ -30,13 +30,13 @@ impl Death {
         Self { kind, number }
     }
 
-    /// Dies when a store makes its caller wait for the n-th time, while the database is working on the change.
+    /// Dies when a store makes its caller wait for the n-th time, while the database applies the change.
     pub(crate) fn at_wait(number: usize) -> Self {
         let kind = Kind::Wait;
         Self { kind, number }
     }
 
-    /// The same kind of point with another number.
+    /// Returns the same kind of point with a different number.
     pub(crate) fn at(self, number: usize) -> Self {
         Self { number, ..self }
     }
@@ -69,7 +69,7 @@ static DEATH: OnceLock<Death> = OnceLock::new();
 static POINTS: AtomicUsize = AtomicUsize::new(0);
 static WAITS: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets the point at which this process dies. Without it the process lives.
+/// Sets the point at which this process dies. Without a point, the process does not die.
 pub(crate) fn arm(death: Death) {
     DEATH.set(death).unwrap();
 }
@@ -90,7 +90,7 @@ pub(crate) fn point(side: &str, name: &str) {
 
 fn wait(name: &str) {
     if is_due(Kind::Wait, &WAITS) {
-        // The database's own thread works on for a moment, whose length differs from death to death.
+        // The database's own thread continues for a short time, which is different for each death.
         let number = DEATH.get().map_or(0, |death| death.number);
         let pause = Duration::from_micros(number as u64 * 37 % 400);
         let begun = Instant::now();
@@ -101,7 +101,7 @@ fn wait(name: &str) {
     }
 }
 
-/// Wraps a call of a store with a point before, a point after, and one wherever it waits.
+/// Wraps a call of a store with a point before it, a point after it, and a point each time it waits.
 pub(crate) fn around<'a, T: 'a>(
     name: &'static str,
     mut call: StoreFuture<'a, T>,
@@ -121,7 +121,7 @@ pub(crate) fn around<'a, T: 'a>(
     })
 }
 
-/// Prints one line for the parent. The mark separates it from the lines of the test harness.
+/// Prints one line for the parent. A mark distinguishes the line from the lines of the test harness.
 pub(crate) fn say(words: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\nchild: {words}").unwrap();

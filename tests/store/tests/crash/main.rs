@@ -1,7 +1,7 @@
-//! Crash tests: a host is killed at every point between two of its steps, and another process continues.
+//! Crash tests: a host is killed at every point between two of its steps, and a different process continues.
 //!
 //! This program starts itself as its child processes. A child drives a scripted model through the whole gate on a SQLite file, and kills
-//! itself (SIGKILL) at the n-th point: before and after every call of a store, at the n-th time that a store makes it wait, and inside
+//! itself (SIGKILL) at the n-th point. There are points before and after every call of a store, each time a store makes its caller wait, and inside
 //! the tools. The tools write their real effects into a file of their own.
 
 #![cfg(unix)]
@@ -39,7 +39,7 @@ const JOB: &str = "TOOL_STORE_TEST_JOB";
 /// The number of parallel rounds.
 const WORKERS: usize = 3;
 
-/// The child process: drives a script on the files of a folder until it ends or dies.
+/// The child process: drives a script on the files of a folder until the script ends or the process dies.
 #[tokio::test]
 #[ignore = "other tests start it as a child process"]
 async fn child() {
@@ -51,7 +51,7 @@ async fn child() {
     kill::say("done");
 }
 
-/// Runs a child. Returns the point where it died, or `None` if it came to its end.
+/// Runs a child. Returns the point at which it died, or `None` if its script ended.
 fn start(death: Death, script: u64, folder: &Path) -> Option<String> {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--nocapture", "--ignored"])
@@ -90,7 +90,7 @@ impl Counts {
     }
 }
 
-/// Runs one script that is killed at one point. Returns whether it reached that point.
+/// Runs one script that is killed at one point. Returns whether the script reached this point.
 async fn round(death: Death, script: u64, template: &Path, counts: &Mutex<Counts>) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -104,7 +104,7 @@ async fn round(death: Death, script: u64, template: &Path, counts: &Mutex<Counts
     if death.number.is_multiple_of(2) {
         seen.lapses(folder).await;
     }
-    // The next process continues, and dies at another point.
+    // The next process continues, and dies at a different point.
     let other = death.at(death.number * 7 % 31 + 1);
     if let Some(at) = start(other, script, folder) {
         counts.lock().unwrap().died(at);
@@ -125,7 +125,7 @@ async fn round(death: Death, script: u64, template: &Path, counts: &Mutex<Counts
     true
 }
 
-/// Kills a script at its first point, at its second, and so on, until it ends before it dies.
+/// Kills a script at its first point, at its second point, and so on, until a run of the script ends before the point.
 fn at_every_point(first: Death, step: usize, script: u64, template: &Path, counts: &Mutex<Counts>) {
     let next = AtomicUsize::new(first.number);
     std::thread::scope(|scope| {
@@ -152,8 +152,8 @@ async fn template(folder: &Path) -> PathBuf {
     file
 }
 
-// M5, M6, S0-24, S2-15, S4-62, S4-63, S4-64: wherever a process dies, no effect happens twice, none is claimed that did not happen, and the turn goes
-// on.
+// M5, M6, S0-24, S2-15, S4-62, S4-63, S4-64: at every point at which a process can die, no effect happens twice, the ledger records no
+// effect that did not happen, and the turn continues.
 #[test]
 fn crash_neither_repeats_nor_invents_an_effect() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A store with a point to die before, during and after every call.
+//! A store with a point before, during and after every call, at which the process can die.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tool_store::SqliteStore;
 
 use crate::kill::around;
 
-/// With the second field set, the stores share a journal, as parts of one database.
+/// If the second field is true, the stores share a journal, as parts of one database.
 #[derive(Clone)]
 pub(crate) struct Deadly(pub(crate) SqliteStore, pub(crate) Option<Arc<()>>);
 
@@ -196,7 +196,7 @@ impl RunStore for Deadly {
         until: Timestamp,
         progress: RunProgress,
     ) -> StoreFuture<'a, Option<RunRow>> {
-        // Not a point: the time of a renewal varies, and the points of a script must be the same in every process.
+        // A renewal is not a point: its time varies, and the points of a script must be the same in every process.
         self.0.renew_run(id, owner, until, progress)
     }
     fn end_run<'a>(&'a self, id: &'a RunId, owner: &'a str, end: RunEnd) -> StoreFuture<'a, bool> {
@@ -206,7 +206,7 @@ impl RunStore for Deadly {
         around("run.stop", self.0.stop_run(id, stop))
     }
     fn get_run<'a>(&'a self, id: &'a RunId) -> StoreFuture<'a, Option<RunRow>> {
-        // Not a point either, because it is called in place of a renewal.
+        // This is not a point either, because it is called in place of a renewal.
         self.0.get_run(id)
     }
     fn list_runs<'a>(

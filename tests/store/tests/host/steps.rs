@@ -12,7 +12,7 @@ use tool_store::SqliteStore;
 
 use crate::support::Script;
 
-/// How often the body has begun for each way to fail.
+/// The number of times that the body has begun, for each kind of failure.
 #[derive(Clone, Default)]
 struct Begun(Arc<Mutex<BTreeMap<String, usize>>>);
 tool_core::host_value!(Begun, Effect::READ);
@@ -47,7 +47,7 @@ async fn store(folder: &tempfile::TempDir) -> SqliteStore {
     SqliteStore::open(file).await.unwrap()
 }
 
-// S1-68: each failure is one message to the model and one step of the run, even if the gate tries the tool several times.
+// S1-68: each failure is one message to the model and one step of the run, even if the gate retries the tool.
 #[tokio::test]
 async fn retries_do_not_count_as_steps() {
     for attempts in [1, 3] {
@@ -71,7 +71,7 @@ async fn retries_do_not_count_as_steps() {
         let driven = turns.drive(&mut model, |_| tools.clone(), &cx);
         let outcome = driven.await.unwrap();
         assert!(matches!(outcome, Outcome::Answered(text) if text == "done"));
-        // One request for each message, and one that reads the last result.
+        // One request for each message, and one request with the last result.
         assert_eq!(model.requests(), WAYS.len() + 1, "{attempts}");
         let thread = ThreadId::new("acme", "main").unwrap();
         let messages = ThreadStore::read(&store, &thread, None).await.unwrap();
@@ -84,7 +84,7 @@ async fn retries_do_not_count_as_steps() {
     }
 }
 
-// S1-68: a panic, an error, a timeout and a cancelled call all give the envelope of a failure; none unwinds, and no body runs twice.
+// S1-68: a panic, an error, a timeout and a cancelled call all return the envelope of a failure; the panic does not unwind, and no body runs twice.
 #[tokio::test]
 async fn every_failure_has_the_same_envelope() {
     let folder = tempfile::tempdir().unwrap();

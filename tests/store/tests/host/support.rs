@@ -43,14 +43,14 @@ impl Model for Script {
     }
 }
 
-/// Approvals in a durable store, whose tokens are signed with a fixed key.
+/// Creates approvals in a durable store. Their tokens are signed with a fixed key.
 pub(crate) fn approvals(store: &SqliteStore) -> Approvals {
     let keys = KeyRing::new("k-1", vec![7; 32]).unwrap();
     let approvals = Approvals::builder(store.clone()).keys(keys);
     approvals.build().unwrap()
 }
 
-/// The name and the bytes of every file in a folder.
+/// Returns the name and the bytes of every file in a folder.
 pub(crate) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
@@ -64,7 +64,7 @@ pub(crate) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// How often a text occurs in these bytes.
+/// Counts the occurrences of a text in these bytes.
 pub(crate) fn count(bytes: &[u8], text: &str) -> usize {
     bytes
         .windows(text.len())

@@ -1,4 +1,4 @@
-//! The catalogue of a host with disabled tools and tools that are not in it.
+//! The catalogue of a host with disabled tools and with tools that the catalogue does not contain.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,8 +31,8 @@ async fn names(store: &SqliteStore) -> Vec<String> {
     entries.into_iter().map(|entry| entry.name).collect()
 }
 
-// S3-16: a disabled tool keeps its entry in the catalogue and its enablement row, is in no list, and is refused when it is
-// called. `explain` gives a reason different from that for a tool without a row. A row is on unless it says otherwise.
+// S3-16: a disabled tool keeps its entry in the catalogue and its enablement row. No list contains the tool, and its calls are refused.
+// `explain` returns a different reason than for a tool without a row. A row is on unless it is switched off.
 #[tokio::test]
 async fn tool_that_is_switched_off_keeps_its_rows() {
     let folder = tempfile::tempdir().unwrap();
@@ -65,14 +65,14 @@ async fn tool_that_is_switched_off_keeps_its_rows() {
     assert_eq!(unbound.explain("look").layer(), Some(Layer::Enablement));
     assert_eq!(runs.0.load(Ordering::SeqCst), 1);
 
-    // A restart changes nothing, and the remaining row is enough to enable the tool again.
+    // A restart changes nothing, and the remaining row is sufficient to enable the tool again.
     builder().boot(&store).await.unwrap();
     assert_eq!(Catalogue::entries(&store).await.unwrap(), before);
     assert!(of(bound()).names().eq(["listen", "look"]));
     store.close().await;
 }
 
-// S1-60: the tool that asks an agent is in no registry and no catalogue, and syncing the catalogue at the next start does not affect it.
+// S1-60: neither the registry nor the catalogue contains the tool that asks an agent, and the next start's update of the catalogue does not affect it.
 #[tokio::test]
 async fn agent_tool_is_not_in_the_catalogue() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,7 +91,7 @@ async fn agent_tool_is_not_in_the_catalogue() {
             Registry::builder().tool::<look>().tool::<listen>(),
             &["listen", "look"][..],
         ),
-        // The second start removes the missing tool from the catalogue, the third removes all.
+        // The second start removes the missing tool from the catalogue, and the third removes all tools.
         (Registry::builder().tool::<look>(), &["look"]),
         (Registry::builder(), &[]),
     ];

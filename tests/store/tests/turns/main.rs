@@ -1,4 +1,4 @@
-//! Turns of `tool-core` on each store: what they leave in a thread, and who drives it.
+//! Turns of `tool-core` on each store: the messages that they store in a thread, and the runs that drive the thread.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +11,7 @@ mod messages;
 
 use tool_core::store::{ThreadId, Workspace};
 
-/// Turns each test into one for each store. A new store gets a line here.
+/// Generates each test for each store. A new store needs a line here.
 macro_rules! each_store {
     ($($(#[doc = $doc:literal])* #[test] async fn $name:ident($store:ident: $bound:ty) $body:block)+) => {
         $($(#[doc = $doc])* mod $name {
@@ -42,7 +42,7 @@ fn acme() -> Workspace {
     Workspace::new("acme")
 }
 
-/// A conversation of `acme`.
+/// Returns the id of a conversation of `acme`.
 fn thread(conversation: &str) -> ThreadId {
     ThreadId::new("acme", conversation).unwrap()
 }

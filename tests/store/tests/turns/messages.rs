@@ -31,7 +31,7 @@ fn drawn(_: &Vec<u8>) -> ModelOutput {
     ModelOutput::parts([Part::text("a chart"), picture()])
 }
 
-/// The roles and contents of a conversation.
+/// Returns the roles and contents of a conversation.
 async fn contents(store: &impl Both, conversation: &str) -> Vec<(Role, String)> {
     let messages = store.read(&thread(conversation), None).await.unwrap();
     let messages = messages.into_iter();
