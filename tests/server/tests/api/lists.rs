@@ -154,13 +154,13 @@ async fn malformed_queries_are_refused() {
 async fn every_list_is_read_page_by_page() {
     let site = Site::start().await;
     let acme = seed(&site.store, "acme").await;
-    let entries = ["b", "a", "c"].map(|name| CatalogueEntry {
-        name: name.to_owned(),
-        title: None,
-        description: format!("Does {name}."),
-        category: "general".to_owned(),
-        contract: "9f".to_owned(),
-        effect: 1,
+    let entries = ["b", "a", "c"].map(|name| {
+        let mut entry = CatalogueEntry::new(name);
+        entry.description = format!("Does {name}.");
+        entry.category = "general".to_owned();
+        entry.contract = "9f".to_owned();
+        entry.effect = 1;
+        entry
     });
     Catalogue::sync(&site.store, entries.to_vec())
         .await

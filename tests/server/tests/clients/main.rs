@@ -125,8 +125,8 @@ async fn generated_client_compiles_and_reads_the_server() -> Ran {
         "out",
         "client.ts",
     ];
-    let compiled = node(&compiler, &options, &packages, folder.path()).await;
-    succeeded("the compiler", &compiled);
+    let output = node(&compiler, &options, &packages, folder.path()).await;
+    succeeded("the compiler", &output);
     assert_eq!(script.file_name().unwrap(), "client.ts");
     let url = format!("http://{}", site.address);
     let arguments = [url.as_str(), "approver-of-acme", acme.approval.as_str()];
