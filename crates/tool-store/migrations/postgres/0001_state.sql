@@ -136,6 +136,8 @@ CREATE INDEX audit_by_call      ON tool_store.audit (workspace, left(call, 200),
 CREATE INDEX audit_by_thread    ON tool_store.audit (workspace, thread, started, key) WHERE thread IS NOT NULL;
 CREATE INDEX audit_by_decision  ON tool_store.audit (workspace, decision, started, key) WHERE decision IS NOT NULL;
 CREATE INDEX audit_by_outcome   ON tool_store.audit (workspace, outcome, started, key) WHERE outcome <> 'ok';
+CREATE INDEX audit_by_failure   ON tool_store.audit (workspace, started, key)
+    WHERE outcome IS NOT NULL AND outcome NOT IN ('ok', 'pending', 'unavailable', 'interrupted');
 
 -- Threads. The numbers outlive messages and runs, so that none is given twice.
 CREATE TABLE tool_store.thread (

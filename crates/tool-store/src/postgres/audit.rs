@@ -69,6 +69,12 @@ pub(super) fn listing(scope: Scope<'_>, filter: &AuditFilter) -> QueryBuilder<Po
         // The condition of the partial index on outcomes.
         query.push(" AND outcome <> 'ok'");
     }
+    if filter.failed {
+        // The condition of the partial index on failures.
+        query.push(
+            " AND outcome IS NOT NULL AND outcome NOT IN ('ok', 'pending', 'unavailable', 'interrupted')",
+        );
+    }
     let (newest_first, after) = (filter.newest_first, filter.after.as_ref());
     page_by_key(
         &mut query,

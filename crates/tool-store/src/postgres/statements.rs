@@ -72,6 +72,7 @@ fn audits(all: &mut Vec<Statement>, own: &Workspace, newest_first: bool, is_late
             "audit_by_outcome",
             with(|filter| filter.outcome = Some("failed".to_owned())),
         ),
+        ("audit_by_failure", with(|filter| filter.failed = true)),
         (
             "audit_by_principal",
             with(|filter| filter.principal = Some("x".to_owned())),

@@ -1,6 +1,10 @@
 //! The admin API over HTTP on a loopback port.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod access;
 mod bodies;

@@ -1,8 +1,4 @@
 //! Requests that are generated from the OpenAPI document.
-#![allow(
-    clippy::panic,
-    reason = "a route without a sample must fail the test with the name of its parameter"
-)]
 
 use serde_json::{Map, Value, json};
 use server_tests::Sample;
