@@ -208,8 +208,12 @@ async fn every_index_of_the_audit_serves_a_statement() {
         thread: text(),
         ..none.clone()
     };
-    let failed = AuditFilter {
+    let outcome = AuditFilter {
         outcome: Some("failed".to_owned()),
+        ..none.clone()
+    };
+    let failed = AuditFilter {
+        failed: true,
         ..none.clone()
     };
     let served = [
@@ -218,7 +222,8 @@ async fn every_index_of_the_audit_serves_a_statement() {
         ("audit_by_principal", audit::listing(own, &principal)),
         ("audit_by_call", audit::listing(own, &call)),
         ("audit_by_thread", audit::listing(own, &thread)),
-        ("audit_by_outcome", audit::listing(own, &failed)),
+        ("audit_by_outcome", audit::listing(own, &outcome)),
+        ("audit_by_failure", audit::listing(own, &failed)),
     ];
     for (index, query) in &served {
         let plan = plan(&store, query.sql().as_str()).await;
