@@ -219,12 +219,16 @@ async fn report_policy(State(admin): State<Shared>) -> Answer {
         unapproved: report
             .unapproved
             .into_iter()
-            .map(|one| Unapproved {
-                tool: one.tool,
-                rule: one.rule,
-                tenant: one.tenant,
-                principal: one.principal,
-                agent: one.agent,
+            .map(|one| {
+                // The id of a rule of the policy, not of a rule for schemas.
+                let rule = one.rule;
+                Unapproved {
+                    tool: one.tool,
+                    rule,
+                    tenant: one.tenant,
+                    principal: one.principal,
+                    agent: one.agent,
+                }
             })
             .collect(),
         idle: report.idle,
