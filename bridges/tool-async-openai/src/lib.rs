@@ -25,7 +25,7 @@
 //!     tools: Some(chat::tools(&tools)?),
 //!     ..CreateChatCompletionRequest::default()
 //! };
-//! `client.chat().create(request).await?` returns a response like this:
+//! // `client.chat().create(request).await?` returns a response like this:
 //! # let _ = request;
 //! let response = serde_json::from_str(r#"{
 //!     "id": "1", "object": "chat.completion", "created": 0, "model": "gpt-5", "choices": [{"index": 0, "finish_reason": "tool_calls", "message":

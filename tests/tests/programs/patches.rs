@@ -1,7 +1,7 @@
 //! Patches that skip a step of a call must not compile, and patches that reintroduce a fixed fault must apply.
 //!
 //! The head of each file in `tests/patches` names the skipped step and the expected compiler error. The compiler checks a copy of `tool-core`,
-//! `tool-macros`, `tool-rules`, `tool-schema`, `tool-store` and `tool-wire` below the target folder.
+//! `tool-macros`, `tool-rules`, `tool-schema` and `tool-store` below the target folder.
 //!
 //! The head of each file in `tests/world/patches` names the finding that the patch reintroduces, and the plan, invariant and seed with which the simulator
 //! detects it. `.ci/slow patches` builds the simulator with each patch; this test only applies the patches.
@@ -44,6 +44,20 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
+/// Returns a manifest without its dev-dependencies and test targets. The copy has no tests, and cargo would read the manifest of each dev-dependency.
+fn without_tests(manifest: &str) -> String {
+    let is_of_tests =
+        |header: &str| header.contains("dev-dependencies") || header.starts_with("[[test]]");
+    let mut keep = true;
+    let kept = manifest.lines().filter(|line| {
+        if line.starts_with('[') {
+            keep = !is_of_tests(line);
+        }
+        keep
+    });
+    kept.flat_map(|line| [line, "\n"]).collect()
+}
+
 /// Resets the copy to the state of the repository.
 fn restored(copy: &Path) {
     let repository = repository();
@@ -52,8 +66,6 @@ fn restored(copy: &Path) {
         ("crates/tool-schema", &["src"]),
         ("crates/tool-store", &["src", "migrations"]),
         ("tool-core", &["src"]),
-        // Cargo needs the manifest of `tool-wire`, because it is a dev-dependency of `tool-core`.
-        ("crates/tool-wire", &["src"]),
         ("tool-macros", &["src", "docs"]),
     ] {
         for part in parts {
@@ -62,16 +74,19 @@ fn restored(copy: &Path) {
                 &copy.join(krate).join(part),
             );
         }
-        let manifest =
-            fs::read(repository.join(krate).join("Cargo.toml")).expect("the manifest is readable");
-        write(&copy.join(krate).join("Cargo.toml"), &manifest);
+        let manifest = fs::read_to_string(repository.join(krate).join("Cargo.toml"))
+            .expect("the manifest is readable");
+        write(
+            &copy.join(krate).join("Cargo.toml"),
+            without_tests(&manifest).as_bytes(),
+        );
     }
     let script =
         fs::read(repository.join("tool-core/build.rs")).expect("the build script is readable");
     write(&copy.join("tool-core/build.rs"), &script);
     let manifest =
         fs::read_to_string(repository.join("Cargo.toml")).expect("the manifest is readable");
-    let members = r#"members = ["crates/tool-rules", "crates/tool-schema", "crates/tool-store", "tool-macros", "tool-core", "crates/tool-wire"]"#;
+    let members = r#"members = ["crates/tool-rules", "crates/tool-schema", "crates/tool-store", "tool-macros", "tool-core"]"#;
     let of_all = manifest
         .lines()
         .find(|line| line.starts_with("members = "))
