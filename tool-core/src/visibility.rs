@@ -1,4 +1,4 @@
-//! Visibility of tools: the rules of a turn, and the layer that hides each other tool.
+//! Visibility of tools: the rules of a turn, and for each hidden tool the layer that hides it.
 
 mod current;
 mod enablement;
