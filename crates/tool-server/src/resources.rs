@@ -1,4 +1,4 @@
-//! The resources of the API, one file each. A new resource is one file and one line in [`all`].
+//! The resources of the API, one file each. A new resource is a file, a `mod` here, a line in [`all`], and a tag in `openapi.rs`.
 
 use axum::extract::Request;
 use axum::middleware::{self, Next};
