@@ -64,10 +64,10 @@
 //! | make tools at run time from JSON Schema | [`DynamicTool`], [`schema::dynamic`] | |
 //! | keep secrets out of texts and logs | [`redact`] | [threat model](guides::threat_model) |
 //!
-//! Other crates: `tool-wire` has the formats of model providers, both ways, `tool-mcp` serves tools over the Model Context Protocol and uses tools
-//! of other servers ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has tools
-//! for files, programs, git and the web, `tool-store` keeps state in SQLite (feature `sqlite`), `tool-isolate` runs programs in a sandbox, `tool-code` runs a model's
-//! code, and `tool-schema` has the schemas, rules and dialects alone. A program must have only one version of this crate: [versions](guides::versions).
+//! Other crates: `tool-wire` has the formats of model providers, both ways, `tool-mcp` serves tools over the Model Context Protocol and uses tools of other servers
+//! ([its guide](guides::mcp)), `tool-cli` is the command `cargo tool` ([its guide](guides::command_line)), `tool-std` has tools for files, programs, git and the
+//! web, `tool-store` keeps state in SQLite (feature `sqlite`) or PostgreSQL (feature `postgres`), `tool-isolate` runs programs in a sandbox, `tool-code` runs a
+//! model's code, and `tool-schema` has the schemas, rules and dialects alone. A program must have only one version of this crate: [versions](guides::versions).
 //!
 //! # A call
 //!

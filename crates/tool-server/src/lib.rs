@@ -30,8 +30,9 @@
 //! - `/openapi.json` is the OpenAPI 3.1 document, which [`openapi_json`] returns as well.
 //! - Lists have pages: `limit` (1 to 100, 100 by default) and `cursor`, which is the `next` of the previous page.
 //! - Errors are problem details (RFC 9457); `errors` contains JSON pointers to wrong values of the body.
-//! - A change is stored in one transaction with an audit row, which names the caller. With the header `Idempotency-Key`, a repetition within 24
-//!   hours gets the first response and changes nothing. Refused requests are not remembered.
+//! - A change of a row is stored in one transaction with an audit row, which names the caller. The audit row of a change of the policy is stored
+//!   before the change. With the header `Idempotency-Key`, a repetition within 24 hours gets the first response and changes nothing. Refused
+//!   requests are not remembered.
 //! - `PUT` requests take the `ETag` of a resource in the header `If-Match`, and fail with the status 412 if the resource has changed. The policy
 //!   requires the header.
 
