@@ -62,7 +62,7 @@ pub struct Retention {
     pub threads: Option<Duration>,
     /// Runs that have ended, counted from their end. The last run number of a thread stays.
     pub runs: Option<Duration>,
-    /// Messages of versions before 0.2 that belong to no workspace.
+    /// Messages that belong to no workspace. They were stored before messages had workspaces, in threads that several workspaces used.
     pub unassigned: Option<Duration>,
     /// Kill switches and disables that are off, counted from when they were turned off.
     pub switches: Option<Duration>,
