@@ -110,7 +110,7 @@ pub(crate) struct Host {
     conversation: Option<Arc<str>>,
     /// The identity of the call that is made next. A call without one does not belong to a thread.
     next: Option<CallId>,
-    /// The identity that a version before 0.2 gave that call.
+    /// The name that a version without call identities gave that call.
     earlier: Option<EarlierCall>,
     /// Whether a turn has taken that call from the thread of the conversation.
     #[cfg(feature = "host")]
@@ -215,7 +215,7 @@ impl ToolContext {
     }
 
     /// [`for_call`](Self::for_call) for a call that a turn has taken from the thread of the conversation: a run with this identity is an earlier run of the
-    /// call, regardless of its user and agent. A version before 0.2 may have written a row for it.
+    /// call, regardless of its user and agent. A version without call identities may have written a row for it.
     #[cfg(feature = "host")]
     pub(crate) fn for_call_of(&self, call: CallId, earlier: Option<EarlierCall>) -> Self {
         self.with_host(|host| {

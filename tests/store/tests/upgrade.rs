@@ -1,4 +1,4 @@
-//! Migration of files of versions before 0.2: their rows are converted, and their calls are not run again.
+//! Migration of files of versions without call identities (before the migration `0004_identity.sql`): their rows are converted, and their calls are not run again.
 
 #![allow(
     clippy::disallowed_methods,
@@ -339,7 +339,7 @@ fn intent(position: u32, call: &str) -> Intent {
     }
 }
 
-// A1, M6: effects that a version before 0.2 began do not begin again.
+// A1, M6: effects that a version without call identities began do not begin again.
 #[tokio::test]
 async fn old_effects_are_found() {
     let states = ["running", "ambiguous", "succeeded", "failed"];
@@ -376,7 +376,7 @@ async fn old_effects_are_found() {
     );
 }
 
-// A1, M5: approvals that a version before 0.2 stored are found by the key of their call, including nested calls.
+// A1, M5: approvals that a version without call identities stored are found by the key of their call, including nested calls.
 #[tokio::test]
 async fn old_approvals_are_found_by_key() {
     let asked = |id, call, parent, status| {
@@ -647,7 +647,7 @@ fn open_call() -> String {
     said + &called("main", 2, "run.1", &["call_0"])
 }
 
-// A1, M5: an approval that a version before 0.2 stored lets its call run exactly once, by thread and by token.
+// A1, M5: an approval that a version without call identities stored lets its call run exactly once, by thread and by token.
 #[tokio::test]
 async fn an_old_approval_lets_its_call_run_once() {
     let (contract, _) = stored_by_a_gate().await;
@@ -711,7 +711,7 @@ async fn an_old_approval_lets_its_call_run_once() {
     }
 }
 
-// A1, M6: an effect without a stored end of a version before 0.2 is not repeated, and an operator's rerun runs it once.
+// A1, M6: an effect without a stored end of a version without call identities is not repeated, and an operator's rerun runs it once.
 #[tokio::test]
 async fn an_old_effect_is_not_repeated() {
     let (contract, hash) = stored_by_a_gate().await;

@@ -98,7 +98,7 @@ pub(crate) struct Gated {
     /// The numbers of the outer call's nested calls, and the number of this call.
     number: Option<(Arc<Children>, u32)>,
     source: Source,
-    /// The identity that a version before 0.2 gave the call.
+    /// The name that a version without call identities gave the call.
     earlier: Option<EarlierCall>,
     /// The model's own id of the outer call.
     parent: Option<Box<str>>,
@@ -221,7 +221,7 @@ impl Gated {
         }
     }
 
-    /// Returns the identity that a version before 0.2 gave the call.
+    /// Returns the name that a version without call identities gave the call.
     pub(crate) fn earlier_call(&self) -> Option<&EarlierCall> {
         self.earlier.as_ref()
     }
@@ -284,7 +284,7 @@ impl ToolContext {
         self.gated().is_some_and(Gated::is_of_turn)
     }
 
-    /// Returns the key that a version before 0.2 gave this call.
+    /// Returns the key that a version without call identities gave this call.
     pub(crate) fn earlier_key(&self) -> Option<CallKey> {
         let earlier = self.gated()?.earlier.as_ref()?;
         Some(earlier.key(&self.own_workspace()))

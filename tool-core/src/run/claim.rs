@@ -111,7 +111,7 @@ pub(super) async fn earlier(
     Ok(own_row(gate, gated, call, cx).await?.map(before))
 }
 
-/// Finds the row of a call's earlier run: under its identity, or under the key that versions before 0.2 gave it.
+/// Finds the row of a call's earlier run: under its identity, or under the key that versions without call identities gave it.
 async fn own_row(
     gate: &Gate,
     gated: &Gated,
@@ -138,7 +138,7 @@ async fn own_row(
 fn is_own(row: &EffectRow, gated: &Gated, call: &ToolCall, cx: &ToolContext) -> bool {
     let intent = &row.intent;
     if intent.identity.is_earlier() {
-        // The key of a version before 0.2 holds the call's id and no conversation, and its row names no agent.
+        // The key of a version without call identities holds the call's id and no conversation, and its row names no agent.
         return intent.thread.as_deref() == cx.conversation()
             && (gated.is_of_turn() || intent.principal == cx.principal());
     }

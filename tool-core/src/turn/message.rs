@@ -35,7 +35,7 @@ pub struct ModelMessage {
     /// The message as the provider wrote it, if it has to be sent back unchanged: with its reasoning and the signatures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// The reason why the model stopped; `None` if the provider does not report it, and in messages that versions before 0.2 stored.
+    /// The reason why the model stopped; `None` if the provider does not report it, and in messages that earlier versions stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopReason>,
     /// Tokens that the request used, if the provider reports them.
@@ -150,7 +150,7 @@ pub struct StoredMessage {
     pub(super) thread: ThreadId,
     pub(super) seq: u64,
     pub(super) message: ModelMessage,
-    /// The host's name of the turn, if a version before 0.2 stored the message.
+    /// The host's name of the turn, if a version without call identities stored the message.
     pub(super) turn: Option<Arc<str>>,
 }
 
@@ -255,7 +255,7 @@ pub(super) struct Recorded {
     /// The number of the message in its run; the first is 1.
     #[serde(default)]
     pub(super) step: u32,
-    /// The sequence number of the last message that the model had read when it wrote this one. Versions before 0.2 did not store it.
+    /// The sequence number of the last message that the model had read when it wrote this one. Earlier versions did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) read: Option<u64>,
 }

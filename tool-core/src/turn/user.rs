@@ -135,7 +135,7 @@ struct Parts<P> {
 impl Serialize for UserMessage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.parts[..] {
-            // Versions before 0.2 store every message in this form.
+            // Earlier versions stored every message in this form.
             [Part::Text { text }] => serializer.serialize_str(text),
             parts => Parts { parts }.serialize(serializer),
         }

@@ -471,7 +471,7 @@ async fn switches_are_found_by_an_index() {
     }
 }
 
-// A file of a version before 0.2 is scanned for rows without a key once, not at every start.
+// A file of a version without call identities is scanned for rows without a key once, not at every start.
 #[tokio::test]
 async fn rows_without_a_key_are_found_by_an_index() {
     let store = SqliteStore::in_memory().await.unwrap();

@@ -104,7 +104,7 @@ impl EffectClaim {
     }
 
     /// Whether the claim may belong to the intent's call: it has the same identity, or was found by an earlier key in the same conversation.
-    /// Versions before 0.2 gave calls of two conversations one key, so a store must leave any other claim unchanged.
+    /// Versions without call identities gave calls of two conversations one key, so a store must leave any other claim unchanged.
     pub fn is_of(&self, intent: &Intent) -> bool {
         let found = &self.row.intent;
         found.identity == intent.identity || found.thread == intent.thread
@@ -254,7 +254,7 @@ impl EffectRow {
 fn same_effect(claim: &EffectClaim, intent: &Intent) -> Result<(), StoreError> {
     let stored = &claim.row.intent;
     let given_back = claim.released && intent.identity.conversation().is_some();
-    // Versions before 0.2 stored no agent, and hashed the call's id into the key.
+    // Versions without call identities stored no agent, and hashed the call's id into the key.
     let earlier = stored.identity.is_earlier();
     let agent = stored.agent != intent.agent && !(earlier && stored.agent.is_none());
     let other = [

@@ -216,7 +216,7 @@ enum Root {
     },
     /// A call outside of a thread.
     Alone(Lone),
-    /// The key that a version before 0.2 wrote: tenant, turn and the model's id of the call, hashed.
+    /// The key that a version without call identities wrote: tenant, turn and the model's id of the call, hashed.
     Earlier(Arc<str>),
 }
 
@@ -271,7 +271,7 @@ impl CallId {
         Ok(Self::of(workspace.into(), Root::Alone(name)))
     }
 
-    /// The identity of a row whose key was written by a version before 0.2.
+    /// The identity of a row whose key was written by a version without call identities.
     pub fn earlier(workspace: impl Into<Workspace>, key: impl Into<Arc<str>>) -> Self {
         Self::of(workspace.into(), Root::Earlier(key.into()))
     }
@@ -354,7 +354,7 @@ impl CallId {
         }
     }
 
-    /// Whether the identity is the key of a version before 0.2.
+    /// Whether the identity is the key of a version without call identities.
     #[cfg(feature = "host")]
     #[doc(hidden)]
     pub fn is_earlier(&self) -> bool {
@@ -480,7 +480,7 @@ impl CallKey {
         }
     }
 
-    /// The key that versions before 0.2 gave to a call, made of its workspace, the host's name of its turn, and the model's id of the call.
+    /// The key that versions without call identities gave to a call, made of its workspace, the host's name of its turn, and the model's id of the call.
     #[cfg(feature = "host")]
     pub fn earlier(workspace: impl Into<Workspace>, turn: &str, call: &str) -> Self {
         let workspace = workspace.into();
@@ -505,7 +505,7 @@ impl fmt::Display for CallKey {
     }
 }
 
-/// The name of a call in versions before 0.2.
+/// The name of a call in versions without call identities, which wrote SQLite files before the migration `0004_identity.sql`.
 #[derive(Clone, Debug)]
 pub struct EarlierCall {
     pub turn: Arc<str>,
@@ -599,7 +599,7 @@ mod tests {
         assert!(CallId::from_column("acme", "{}").is_err());
     }
 
-    // M6: rows of versions before 0.2 must still be found, so their keys stay the same.
+    // M6: rows of versions without call identities must still be found, so their keys stay the same.
     #[test]
     fn identity_keys_of_earlier_versions_are_unchanged() {
         let key = CallKey::earlier("acme", "t-1.2", "call_0");

@@ -10,7 +10,7 @@ use super::{CallId, CallKey, Journal, Scope, StoreError, StoreFuture, Timestamp,
 pub struct Intent {
     /// The identity of the call, and so of the effect. Its key is the idempotency key that the tool receives.
     pub identity: CallId,
-    /// The key that a version before 0.2 gave to the same call, if such a version may have left a row. It belongs to the same workspace.
+    /// The key that a version without call identities gave to the same call, if such a version may have left a row. It belongs to the same workspace.
     pub earlier: Option<CallKey>,
     /// The model's own id of the call.
     pub call: String,

@@ -1,11 +1,11 @@
-//! Tests of call identities in the effect ledger, and of the keys of versions before 0.2.
+//! Tests of call identities in the effect ledger, and of the keys of versions without call identities.
 
 use crate::*;
 
 use super::records::{acme, at, audit, end, intent, key, thread};
 use super::{conflict, tests};
 
-/// An intent as a version before 0.2 stored it: its key is a hash, and it names no agent.
+/// An intent as a version without call identities stored it: its key is a hash, and it names no agent.
 fn old(name: &str) -> Intent {
     Intent {
         identity: CallId::earlier("acme", name),
@@ -95,7 +95,7 @@ tests! {
         assert_eq!(store.get(&identity.key()).await.unwrap().unwrap().intent, first);
     }
 
-    // A1, M6: an effect that a version before 0.2 began is found in every state, and not begun again.
+    // A1, M6: an effect that a version without call identities began is found in every state, and not begun again.
     #[test]
     async fn an_effect_of_an_earlier_version_is_found(store: impl EffectLedger + AuditSink) {
         is_new(&store, old("running")).await;
@@ -161,7 +161,7 @@ tests! {
     }
 
     // A1, M5: a call that was begun under its new key does not run again under its earlier key, for example by an approval token
-    // that a version before 0.2 stored.
+    // that a version without call identities stored.
     #[test]
     async fn a_call_is_found_by_its_earlier_key(store: impl EffectLedger) {
         let next = again("k", 0);
