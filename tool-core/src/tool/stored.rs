@@ -23,7 +23,7 @@ impl ToolContextBuilder {
     ///
     /// Fails if the store fails, if a value was altered, and if a secret is stored but the vault has no keys. Do not serve the turn then.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use tool_core::prelude::*;
     /// use tool_core::store::seal::{SealKey, SealKeys, Vault};
     /// use tool_core::store::{MemoryStore, Workspace};
