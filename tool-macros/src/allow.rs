@@ -7,7 +7,7 @@ use syn::{LitStr, Token, parenthesized};
 
 use crate::texts;
 
-/// A rule that can be allowed: its id in messages, and its type in the module `warn` of tool-schema. The type is empty for a rule that is an
+/// A rule that can be allowed: its id in messages, and its type in the module `warn` of tool-schema. The name of the type is empty for a rule that is an
 /// error unless it is allowed.
 pub(crate) struct Rule {
     pub(crate) id: &'static str,
@@ -94,7 +94,7 @@ impl Allowed {
         Ok(())
     }
 
-    /// Adds the rules of a further list.
+    /// Adds the rules of a second list.
     pub(crate) fn extend(&mut self, further: Self) {
         self.0.extend(further.0);
     }

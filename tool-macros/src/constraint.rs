@@ -48,10 +48,10 @@ impl ValueWords {
     }
 }
 
-/// The form in which the audit log keeps a value: `audit = preview`.
+/// The form in which the audit log stores a value: `audit = preview`.
 #[derive(Clone)]
 pub(crate) struct AuditForm {
-    /// The form as written.
+    /// The name of the form, as written.
     word: Ident,
     variant: &'static str,
 }

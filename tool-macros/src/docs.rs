@@ -1,7 +1,7 @@
 //! Conversion of doc comments to description texts.
 //!
-//! Lines of a paragraph are joined. Paragraphs are separated by an empty line. List items and fenced code keep their lines. A heading loses its marks
-//! and keeps its own line. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Examples`) are removed: a model does not need them, and
+//! Lines of a paragraph are joined. Paragraphs are separated by an empty line. List items and fenced code keep their lines. The marks of a heading are removed,
+//! and it keeps its own line. Sections for Rust callers (`# Errors`, `# Panics`, `# Safety`, `# Examples`) are removed: a model does not need them, and
 //! every token has a cost.
 
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! Test that the macros expand each `NAME.rs` in the folder `expansions` to its `NAME.expanded.rs`, formatted by rustfmt.
 //!
-//! `EXPANSIONS=overwrite` writes the expanded files. What `#[beside(…)]` holds is shown where that macro puts it, after the item.
+//! `EXPANSIONS=overwrite` writes the expanded files. The tokens in `#[beside(…)]` are shown after the item, as that macro emits them.
 
 use std::io::Write as _;
 use std::path::Path;

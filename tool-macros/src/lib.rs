@@ -24,7 +24,7 @@ mod tool;
 mod types;
 mod words;
 
-/// Derives a schema that every strict mode accepts, or reports at the right token why there is none.
+/// Derives a schema that every strict mode accepts, or reports the reason at the token that prevents it.
 #[doc = include_str!("../docs/strict_schema.md")]
 #[doc(alias(
     "json schema",
@@ -45,7 +45,7 @@ pub fn derive_tool_error(input: proc_macro::TokenStream) -> proc_macro::TokenStr
     failure::derive(input.into()).into()
 }
 
-/// Turns a fn into a tool: registered, strictly typed, checked by the compiler.
+/// Turns a fn into a registered tool with a strict schema, which the compiler checks.
 #[doc = include_str!("../docs/tool.md")]
 #[doc = include_str!("../docs/words.md")]
 #[doc(alias(
@@ -67,7 +67,7 @@ pub fn tool(
     tool::expand(attr.into(), item.into()).into()
 }
 
-/// Puts its tokens after the annotated item.
+/// Emits the tokens in its parentheses after the annotated item.
 ///
 /// `#[tool]` puts the struct of the arguments and all other generated items into this attribute. In an `impl` or a `trait`, where structs are not
 /// allowed, rustc then drops the struct with its attributes and reports one error.

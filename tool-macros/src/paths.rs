@@ -12,7 +12,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Parses `= path` (or serde's spelling `= "path"`) after the word `crate`.
+    /// Parses `= path` (or serde's spelling `= "path"`) after the option `crate`.
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         input.parse::<Token![=]>()?;
         let krate = if input.peek(LitStr) {
@@ -48,7 +48,7 @@ pub(crate) fn private(span: Span) -> Ident {
     Ident::new(concat!("__private", env!("CARGO_PKG_VERSION_PATCH")), span)
 }
 
-/// Moves all tokens to another span.
+/// Moves all tokens to a different span.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()

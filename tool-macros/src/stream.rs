@@ -9,7 +9,7 @@
 //! })
 //! ```
 //!
-//! Only tokens are read: a body with a syntax error reaches rustc unchanged. async-stream rewrites
+//! Only tokens are read: a body with a syntax error is passed to rustc unchanged. async-stream rewrites
 //! `?` without the user's span, so the conversion to `ToolError` is generated here, with that span.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};

@@ -123,7 +123,7 @@ pub(crate) fn with_tokens<T>(
     Ok((value, before.into_iter().take(taken).collect()))
 }
 
-/// Joins an option and the tokens after it, for the span of the whole.
+/// Joins an option and the tokens after it, for a span that covers both.
 pub(crate) fn whole(word: &Ident, rest: TokenStream) -> TokenStream {
     let mut all = word.to_token_stream();
     all.extend(rest);
@@ -137,7 +137,7 @@ pub(crate) fn unknown(word: &Ident, known: &[&str]) -> syn::Error {
     syn::Error::new(word.span(), texts::tool::unknown(&written, nearest, known))
 }
 
-/// Returns the known word that was probably meant.
+/// Returns the known name that was probably meant.
 pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     known
         .iter()

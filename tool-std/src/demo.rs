@@ -59,7 +59,7 @@ pub fn slow_count(
     /// The number to count to.
     #[arg(default = 3, range = 1..=1000)]
     to: u32,
-    /// How long to wait before each number, in milliseconds.
+    /// The pause before each number, in milliseconds.
     #[arg(default = 1000, range = 0..=60000)]
     pause_ms: u32,
 ) -> ToolStream<Counted, Counted> {

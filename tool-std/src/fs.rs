@@ -52,7 +52,7 @@
 //!   in the workspace does not take this lock. With `overwrite` set to false, the file is created only if no entry has its name. Nothing is written
 //!   into a `.git`, in any spelling that a file system treats as `.git`.
 //! - Ignore files of the workspace apply. Ignore files above it, git's global ignore file and `.git/info/exclude` are not read.
-//! - Text is UTF-8. A file with a NUL byte near its beginning is reported as binary; a file in another encoding is reported with the position of the
+//! - Text is UTF-8. A file with a NUL byte near its beginning is reported as binary; a file in a different encoding is reported with the position of the
 //!   first invalid byte. Names that are not UTF-8 appear in lists, but no tool can open them.
 //!
 //! # Cost

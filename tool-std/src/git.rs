@@ -63,7 +63,7 @@
 //! {root}/{instance}/git-state/{conversation}/clone-{8 hex}/               0700  exists while the clone runs
 //! {root}/{instance}/git-state/{conversation}/{owner}~{name}-{8 hex}/      0700  exists as long as the repository
 //!     token   0600  created with this mode, without a later chmod
-//!     helper  0700  a script that holds the path of the token; git's `credential.helper`
+//!     helper  0700  a script that contains the path of the token; git's `credential.helper`
 //!     url     0600  the URL that was cloned
 //!     used    0600  empty; its modification time is the time of the last call of a tool
 //! ```
@@ -84,13 +84,13 @@
 //! works later without this program. The token is in no argument, environment variable, log, audit row or result. Under
 //! [`Isolation::GroupOnly`](crate::isolate::Isolation::GroupOnly), a program runs as the host's user without Landlock and can read the token.
 //!
-//! The token belongs to the conversation: if a call of `git_fetch` or `git_push` brings a secret, it is used and replaces the one that was kept; a
-//! call without one uses the kept token, regardless of which caller brought it. So the next call with a new token replaces an expired one, and every
-//! caller of these tools in a conversation has the rights of its token. The kept token is redacted from the server's answers.
+//! The token belongs to the conversation: if a call of `git_fetch` or `git_push` has the secret, that token is used and replaces the stored one; a
+//! call without it uses the stored token, regardless of which caller supplied it. So the next call with a new token replaces an expired one, and every
+//! caller of these tools in a conversation has the rights of its token. The stored token is redacted from the server's responses.
 //!
 //! A token is removed with its clone. Every `git_clone` first removes the conversation's clones that no tool of this pack has used, and in which no
-//! file or folder has changed, for two hours. It removes unpushed work and tokens with them, and logs a warning for each token that was still there.
-//! It also removes tokens whose repository no longer exists, and leftovers of a host that was killed. A modification time in the future does not
+//! file or folder has changed, for two hours. Unpushed work and tokens are removed with them, and a warning is logged for each token that was still stored.
+//! The call also removes tokens whose repository no longer exists, and leftovers of a host that was killed. A modification time in the future does not
 //! count as a change. [`delete_instance`](crate::workspace::Workspaces::delete_instance) removes everything of an instance, and
 //! [`delete_conversation`](crate::workspace::Workspaces::delete_conversation) everything of one conversation, when the host calls it.
 //!
@@ -101,7 +101,7 @@
 //! - gets the repository explicitly: `GIT_DIR`, `GIT_COMMON_DIR` and `GIT_WORK_TREE` are set, so no `.git` file, `commondir` or `core.worktree` leads
 //!   elsewhere. The call is refused if `.git` is not a folder, or if it contains a link, a pipe, a file with a second hard link (unless the host
 //!   allows these), or alternates;
-//! - first checks the repository's configuration against an **allowlist**. Any other entry refuses the call. A denylist would have to know every
+//! - first checks the repository's configuration against an **allowlist**. Any other entry refuses the call. A denylist would have to contain every
 //!   setting that names a program, a file or a host, in every version of git, with filters, drivers and URLs of any name;
 //! - overrides the repository's configuration: hooks, fsmonitor, external diffs, textconv, signing, editors, pagers, ssh, proxies of the repository,
 //!   submodules, redirects and maintenance are off, system and user configuration are not read, and `GIT_ALLOW_PROTOCOL` is the host's own scheme or

@@ -100,7 +100,7 @@ pub struct Http {
     settings: Arc<Settings>,
 }
 
-/// Leaves out the certificates, because they are long. `Http` holds no secrets.
+/// Omits the certificates, because they are long. An `Http` contains no secrets.
 impl fmt::Debug for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Http")
@@ -134,13 +134,13 @@ impl Default for Settings {
 }
 
 impl Http {
-    /// Sets where requests may go.
+    /// Sets the guard, which decides to which hosts requests may be sent.
     pub fn guard(mut self, guard: Guard) -> Self {
         self.guard = guard;
         self
     }
 
-    /// Sets which hosts may get the secret `http_api_key`.
+    /// Sets the hosts that may get the secret `http_api_key`.
     pub fn credential(mut self, credential: Credential) -> Self {
         self.settings().credential = Some(credential);
         self
@@ -159,7 +159,7 @@ impl Http {
         self
     }
 
-    /// Sets how many bytes of a page, decompressed, are read to find its text. The default is 4 MiB.
+    /// Sets the maximum number of decompressed bytes of a page that are read to find its text. The default is 4 MiB.
     pub fn most_bytes(mut self, bytes: usize) -> Self {
         self.settings().most_bytes = bytes;
         self

@@ -48,6 +48,6 @@ pub mod web;
 #[cfg(all(feature = "process", unix))]
 pub mod process;
 
-/// The first line of a host's `main`, and a way to run code of the host's own binary in a sandbox.
+/// The function that a host calls first in `main`, and the macro that declares code of the host's binary that runs in a sandbox.
 #[cfg(all(feature = "isolate", unix))]
 pub use tool_isolate::{helper, mode};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {root}/{instance}/conversations/{conversation}/     the workspace
-//! {root}/{instance}/conversation-ids/{conversation}   a file that holds the id the folder belongs to
+//! {root}/{instance}/conversation-ids/{conversation}   a file that contains the id to which the folder belongs
 //! ```
 //!
 //! A host puts [`Workspaces`] into its contexts. A tool then gets a [`Reader`] or a [`Writer`] for the caller's instance and conversation, and has

@@ -15,17 +15,17 @@ use crate::spans;
 
 /// ```text
 /// const _: () = {
-///     enum __NodeAgain {}                                 // only where the type holds itself
+///     enum __NodeAgain {}                                 // only if the type contains itself
 ///     impl StrictSchema for __NodeAgain { … Kind::Ref("Node") … }
 ///     const __BOUNDS_0: &Constraints = &Constraints { … };
 ///     impl StrictSchema for Node { const SCHEMA: &'static Schema = &Schema::new(…).named("Node").checked(); }
-///     impl MapKey for Node {}                             // only for an enum of texts
+///     impl MapKey for Node {}                             // only for an enum of strings
 ///     const _: () = check_field(<String as StrictSchema>::SCHEMA, "Node", "label", __INPUT);
 ///     const _: () = check_type(<Node as StrictSchema>::SCHEMA, __INPUT);
 ///     impl Decode for Node where … { … }
 ///     impl IntoOutput for Node where for<'__a> Node: Serialize { … }
 /// };
-/// const _: () = <warn::VariantAlias<true>>::W;            // only where a rule warns
+/// const _: () = <warn::VariantAlias<true>>::W;            // only if a rule warns
 /// ```
 pub(super) fn expand(decided: &Decided<'_>) -> TokenStream {
     let markers = impls::markers(decided);

@@ -45,7 +45,7 @@ pub(crate) struct Stated {
     pub(crate) reads: bool,
     /// The type whose schema is stated; the type itself for `integer`.
     pub(crate) schema: TokenStream,
-    /// Where to report a contradiction.
+    /// The tokens at which a contradiction is reported.
     pub(crate) place: TokenStream,
 }
 
@@ -89,7 +89,7 @@ impl Decided<'_> {
 pub(crate) enum Shape<'a> {
     /// An object without additional keys.
     Record(Vec<Entry<'a>>),
-    /// The format of another type, with constraints added.
+    /// The format of a different type, with constraints added.
     Wrapper(Box<Value>),
     /// One of several strings.
     Enum(Vec<(&'a Ident, Name)>),
@@ -99,7 +99,7 @@ pub(crate) enum Shape<'a> {
     Union(Tagging, Vec<Branch<'a>>),
 }
 
-/// How the variants of a union are distinguished.
+/// The part of the JSON that distinguishes the variants of a union.
 pub(crate) enum Tagging {
     External,
     Internal(LitStr),
@@ -178,7 +178,7 @@ pub(crate) struct Value {
     pub(crate) ty: TokenStream,
     /// The type as the user wrote it, for spans.
     pub(crate) place: TokenStream,
-    /// The field's own type, if it reads or writes a value whose schema is that of another type.
+    /// The field's own type, if it reads or writes a value whose schema is that of a different type.
     pub(crate) own: Option<OwnType>,
     pub(crate) bounds: Bounds,
     /// The place for messages: `field`, `Variant.field`.
@@ -204,7 +204,7 @@ impl Value {
     }
 }
 
-/// The own type of a field whose schema is that of another type.
+/// The own type of a field whose schema is that of a different type.
 pub(crate) struct OwnType {
     pub(crate) ty: Type,
     /// Whether it reads the value; otherwise it only writes it.

@@ -42,14 +42,14 @@ pub(crate) struct Variant<'a> {
     pub(crate) fields: Fields<'a>,
 }
 
-/// The attributes at one place.
+/// The attributes of a type, a variant or a field.
 pub(crate) struct Attributes {
     pub(crate) serde: Serde,
     pub(crate) words: Words,
     pub(crate) doc: Doc,
 }
 
-/// The options of `#[schema(…)]` at one place.
+/// The options of `#[schema(…)]` on a type, a variant or a field.
 #[derive(Default)]
 pub(crate) struct Words {
     pub(crate) value: ValueWords,

@@ -77,7 +77,7 @@ fn implementation(tool: &Decided<'_>) -> TokenStream {
     let sent = checks::sent(tool).map(Param::alias);
     let def = definition::definition(tool);
     let run = run::run(tool);
-    // A fn with the wrong parameter type is reported at its path.
+    // If the fn of `to_model_output` has the wrong parameter type, rustc reports it at the path of the fn.
     let value = Ident::new(
         "__output",
         tool.facts
@@ -86,7 +86,7 @@ fn implementation(tool: &Decided<'_>) -> TokenStream {
     );
     let model_view = match tool.facts.to_model_output {
         Some(path) => {
-            // A fn with the wrong return type is reported at its path too.
+            // The same is true of the wrong return type.
             let place = path.to_token_stream();
             let mut arguments = Group::new(Delimiter::Parenthesis, value.to_token_stream());
             arguments.set_span(ends(&place).1);

@@ -1,4 +1,4 @@
-//! The facts of a tool that its options state, and the code that states them.
+//! The facts of a tool that its options state, and the generation of code from them.
 //!
 //! An option that is a fact of the tool needs a field here, and a row in the table of options (`parse/options.rs`).
 

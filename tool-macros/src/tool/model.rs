@@ -25,7 +25,7 @@ pub(crate) struct Decided<'a> {
     pub(crate) paths: Paths,
     /// The name by which a model calls the tool.
     pub(crate) name: String,
-    /// Where the name is written.
+    /// The tokens of the name, for errors.
     pub(crate) name_at: TokenStream,
     /// The name of the arguments' struct.
     pub(crate) input: Ident,
@@ -39,7 +39,7 @@ pub(crate) struct Decided<'a> {
     pub(crate) secrets: &'a [Secret],
     /// The variables on the attribute; the variables of parameters are in `params`.
     pub(crate) variables: &'a [Variable],
-    /// The rules that the whole tool allows.
+    /// The rules that `allow` on the tool lists.
     pub(crate) allow: &'a Allowed,
 }
 
@@ -104,7 +104,7 @@ pub(crate) enum Source<'a> {
 pub(crate) struct Argument {
     /// The key of the argument in JSON.
     pub(crate) key: String,
-    /// Where the key is written.
+    /// The tokens of the key, for errors.
     pub(crate) key_at: TokenStream,
     pub(crate) doc: Doc,
     pub(crate) words: ValueWords,

@@ -63,7 +63,7 @@ impl Limits {
     }
 
     /// Sets the maximum size of a file to read, in bytes. The whole file is read, because its lines are counted. A long file takes time, until the
-    /// call is cancelled or its deadline passes, but no memory: it is read in pieces.
+    /// call is cancelled or its deadline passes, but little memory, because it is read in pieces.
     #[must_use]
     pub fn file_bytes(mut self, most: u64) -> Self {
         self.file_bytes = most;
@@ -84,7 +84,7 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum number of files that `find_files` and `search_files` look at.
+    /// Sets the maximum number of files that `find_files` and `search_files` visit.
     #[must_use]
     pub fn walked(mut self, most: usize) -> Self {
         self.walked = most;

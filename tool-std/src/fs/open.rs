@@ -16,7 +16,7 @@ pub(super) struct Home<'a> {
     pub(super) place: Place,
 }
 
-/// The place of a file: its opened parent folder, and its name there.
+/// The location of a file: its opened parent folder, and its name in that folder.
 pub(super) struct Slot<'a> {
     pub(super) dir: Dir,
     pub(super) name: &'a str,
@@ -62,7 +62,7 @@ impl<'a> Home<'a> {
         Ok(dir)
     }
 
-    /// Resolves the links of a path, which have to stay inside. A walk begins at the result and follows no links.
+    /// Resolves the links of a path, which must not lead out of the workspace. A walk begins at the result and follows no links.
     pub(super) fn real(&self, path: &WorkspacePath) -> Result<WorkspacePath, ToolError> {
         if path.split().is_none() {
             return Ok(path.clone());

@@ -176,7 +176,7 @@ struct Search<'a> {
 /// State that the threads of a search share.
 struct Shared {
     wanted: u64,
-    /// Whether lines are kept; otherwise matches are only counted.
+    /// Whether lines are stored; otherwise matches are only counted.
     keep: bool,
     next: AtomicUsize,
     matches: AtomicU64,
@@ -234,7 +234,7 @@ impl Search<'_> {
         }
     }
 
-    /// Reads the lines of the matches after `offset`, which `run` only counted. The lines of the many matches before are never held.
+    /// Reads the lines of the matches after `offset`, which `run` only counted. The lines of earlier matches, which may be many, are never stored.
     fn fill(
         &self,
         found: &mut BTreeMap<usize, Hits>,

@@ -1,7 +1,7 @@
 //! The text of a file, and windows of it.
 //!
 //! A file is read once from beginning to end, in pieces; each piece is checked to be text and its lines are counted. A file that fits into a result
-//! is kept. Of a longer one, only the window is read again, so its length costs time but no memory.
+//! is kept in memory. Of a longer file, only the window is read again, so a long file costs time but not memory.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -38,7 +38,7 @@ enum Held {
 /// The reason why a file cannot be read as text.
 pub(super) enum Unreadable {
     Io(io::Error),
-    /// The file holds a NUL byte.
+    /// The file contains a NUL byte.
     Binary,
     /// The file is not valid UTF-8 at this offset.
     Encoding(u64),

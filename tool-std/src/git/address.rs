@@ -48,7 +48,7 @@ impl Address {
     }
 
     pub(super) fn parse(base: &str) -> Result<Self, HostError> {
-        // The rejected text may hold a password, so only what follows the last `@` is shown.
+        // The rejected text may contain a password, so only the part after the last `@` is shown.
         let fault = || HostError(base.split('@').next_back().unwrap_or(base).to_owned());
         let (scheme, rest) = base.split_once("://").ok_or_else(fault)?;
         let scheme = [Scheme::Https, Scheme::Http, Scheme::File]
@@ -88,7 +88,7 @@ impl Address {
         path.trim_start_matches('/').to_owned()
     }
 
-    /// The folder that holds all repositories, for a `file` URL.
+    /// The folder that contains all repositories, for a `file` URL.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         (self.scheme == Scheme::File).then(|| PathBuf::from(&self.path))
     }
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    // S1-91: a base with credentials, another scheme or odd characters is refused, and its password is not shown
+    // S1-91: a base with credentials, a different scheme or odd characters is refused, and its password is not shown
     #[test]
     fn unsafe_base_urls_are_refused() {
         for base in [

@@ -119,7 +119,7 @@ async fn list(session: &Session, repository: &Repository) -> Result<Branches, To
     let text = session.succeed(command).await?;
     let mut branches: Vec<Branch> = text
         .lines()
-        // Skip symbolic references such as `origin/HEAD`, which only point at another branch.
+        // Skip symbolic references such as `origin/HEAD`, which only refer to a different branch.
         .filter_map(|line| line.strip_prefix('\0')?.split_once('\0'))
         .map(|(name, commit)| Branch {
             name: Excerpt::of(name),

@@ -152,7 +152,7 @@ async fn clone(
     Ok((published.await??, branch, commit))
 }
 
-/// The folder that holds the clones of one owner's repositories.
+/// The folder that contains the clones of one owner's repositories.
 fn owner_folder(workspace: &Workspace, repo: &Repo) -> io::Result<Dir> {
     enter(&enter(workspace.dir()?, REPOSITORIES)?, &repo.owner)
 }

@@ -21,7 +21,7 @@ pub(super) struct Command<'a> {
     writes: bool,
     reads: Vec<&'a Path>,
     pub(super) remote: Option<Remote<'a>>,
-    /// Whether only the beginning of its output is kept.
+    /// Whether only the beginning of its output is stored.
     pub(super) only_first: bool,
     settings: Vec<(&'static str, &'static str)>,
     env: Vec<(String, OsString)>,
@@ -33,7 +33,7 @@ pub(super) struct Command<'a> {
 pub(super) struct Remote<'a> {
     pub(super) address: &'a Address,
     pub(super) url: &'a str,
-    /// The folder that holds the token and its helper.
+    /// The folder that contains the token and its helper.
     pub(super) credentials: Option<&'a Path>,
     /// The value of `credential.helper`.
     pub(super) helper: Option<&'a str>,
@@ -94,7 +94,7 @@ const SETTINGS: [(&str, &str); 42] = [
     ("fetch.writeCommitGraph", "false"),
 ];
 
-/// The whole environment of every run, except the variables that [`Command::job`] adds.
+/// The complete environment of every run, except the variables that [`Command::job`] adds.
 const ENV: [(&str, &str); 20] = [
     ("HOME", "/dev/null"), // neither `.gitconfig` nor `.netrc`
     ("XDG_CONFIG_HOME", "/dev/null"),
@@ -309,7 +309,7 @@ impl Remote<'_> {
     }
 }
 
-/// The host's proxy for a scheme. Empty means none; git then looks for no other proxy.
+/// The host's proxy for a scheme. An empty value means no proxy, and prevents git from looking for a different one.
 fn proxy(settings: &Settings, scheme: Scheme) -> OsString {
     let names = match scheme {
         Scheme::Https => ["https_proxy", "HTTPS_PROXY"],

@@ -116,7 +116,7 @@ fn made(said: &str) -> Option<(Option<&str>, &str)> {
     let first = words.next()?;
     let hash = words.find_map(|word| word.strip_suffix(']'))?;
     let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    // The name of a branch cannot hold a space.
+    // The name of a branch cannot contain a space.
     let is_detached = line.starts_with("detached HEAD ");
     is_hash.then_some(((!is_detached).then_some(first), hash))
 }

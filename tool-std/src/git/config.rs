@@ -2,9 +2,9 @@
 
 use tool_core::ToolError;
 
-/// Checks every entry of a configuration that `git config --null --list` printed. `helper` is the credential helper that the clone was given.
+/// Checks every entry of a configuration that `git config --null --list` printed. `helper` is the credential helper that `git_clone` configured.
 ///
-/// This is an allowlist, not a denylist: git has hundreds of settings that name a program, a file or another host, and each version adds more.
+/// This is an allowlist, not a denylist: git has hundreds of settings that name a program, a file or a host, and each version adds more.
 pub(super) fn check(listed: &[u8], helper: Option<&str>) -> Result<(), ToolError> {
     let listed = String::from_utf8_lossy(listed);
     for entry in listed.split_terminator('\0') {
@@ -64,7 +64,7 @@ fn is_nick(name: &str) -> bool {
     !name.is_empty() && !name.starts_with(['.', '-']) && name.bytes().all(legal)
 }
 
-/// The error names the section and the key, which are words. It leaves out the subsection, which is free text.
+/// Creates the error for a refused entry. It contains the section and the key, but not the subsection, which is free text.
 fn refused(key: &str) -> ToolError {
     let word = |text: &str| text.chars().take(40).collect::<String>();
     let key = match (key.split_once('.'), key.rsplit_once('.')) {

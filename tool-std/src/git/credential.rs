@@ -11,18 +11,18 @@ use super::address::Scheme;
 use super::settings::Settings;
 use super::state::suffix;
 
-/// The file that holds the token and a line end; only its owner may read and write it.
+/// The file that contains the token and a line end; only its owner may read and write it.
 pub(super) const TOKEN: &str = "token";
 /// The credential helper that git runs.
 pub(super) const HELPER: &str = "helper";
 
-/// The request that the helper answers, and the user name that it answers along with the token.
+/// The credential request that the helper answers, and the user name that it returns with the token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope<'a> {
     pub(super) scheme: &'a str,
-    /// With the port, if there is one.
+    /// The host, with the port if there is one.
     pub(super) host: &'a str,
-    /// Without a leading slash.
+    /// The path of the repository, without a leading slash.
     pub(super) path: &'a str,
     pub(super) user: &'a str,
 }
@@ -100,17 +100,18 @@ fn line(token: &SecretString) -> io::Result<SecretString> {
     Ok(SecretString::from(format!("{token}\n")))
 }
 
-/// A redactor for the token that is kept in a folder, if there is one. It may have come from an earlier caller, whose secrets this call does not know.
+/// Returns a redactor for the token that is stored in a folder, if there is one. The token may be from an earlier caller, whose secrets this
+/// call does not know.
 pub(super) fn redactor(folder: &Path) -> io::Result<Redactor> {
     let token = match std::fs::read_to_string(folder.join(TOKEN)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Redactor::default()),
         read => SecretString::from(read?.trim()),
     };
-    // A call that brings a token that is too short to redact is refused elsewhere.
+    // A call with a token that is too short to redact is refused before.
     Ok(Redactor::new([("github_token", token)]).unwrap_or_default())
 }
 
-/// Creates a file with its mode set from the first moment.
+/// Creates a file with its final mode, so that no other user can read it in between.
 pub(super) fn private(dir: &Dir, name: &str, mode: u32, content: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(mode);
@@ -199,7 +200,7 @@ mod tests {
     };
 
     fn ask(path: &Path, word: &str, question: &str) -> String {
-        // Through the shell, as git does it.
+        // Git runs the helper through the shell, too.
         let mut shell = Command::new("sh")
             .args(["-c", &format!("{} {word}", &setting(path).unwrap()[1..])])
             .env_clear()
@@ -272,7 +273,7 @@ mod tests {
         assert!(asked().contains("tok-7654321"));
     }
 
-    // S1-85: the helper script holds the path of the token, not the token
+    // S1-85: the helper script contains the path of the token, not the token
     #[test]
     fn credential_helper_contains_a_path_but_no_token() {
         let (_root, path, dir) = folder("it's a \"$HOME\" `id` folder");

@@ -86,7 +86,7 @@ pub(super) fn command<'a>(repository: &'a Repository, revision: &str, count: u32
         .on(repository)
 }
 
-/// Parses commits of six fields each; no field of a commit can hold a NUL.
+/// Parses commits of six fields each; no field of a commit can contain a NUL.
 fn parse(text: &str) -> Vec<Commit> {
     let fields: Vec<&str> = text.split('\0').collect();
     fields

@@ -27,7 +27,7 @@ use super::state::{self, EPHEMERAL, State};
 use super::sweep::removed;
 use crate::workspace::{Workspace, create_private};
 
-/// The folder, next to the conversations, that holds the folders of calls.
+/// The folder, next to the conversations, that contains the folders of calls.
 pub(super) const FOLDER: &str = "git-work";
 /// The repository in the folder of a call.
 pub(super) const SITE: &str = "site";
@@ -46,7 +46,7 @@ struct Inner {
     parent: Dir,
     suffix: String,
     path: PathBuf,
-    /// Used to remove the token that the call was lent, along with the folder.
+    /// Used to remove the token that was installed for the call, along with the folder.
     state: State,
 }
 
@@ -87,7 +87,7 @@ impl PrivateFolder {
         &self.inner.suffix
     }
 
-    /// The name under which the state keeps the token of a clone while it runs.
+    /// The name of the state that stores the token of a clone while it runs.
     pub(super) fn shim(&self) -> String {
         self.inner.shim()
     }
@@ -110,7 +110,7 @@ impl PrivateFolder {
         self.inner.parent.open_dir_nofollow(&self.inner.suffix)
     }
 
-    /// Removes the folder now. It blocks.
+    /// Removes the folder now, and blocks until it is removed.
     pub(super) fn remove(mut self) {
         self.removed = true;
         if !self.inner.remove() {
@@ -144,7 +144,7 @@ impl Inner {
         format!("{EPHEMERAL}{}", self.suffix)
     }
 
-    /// Removes the folder and the lent token; returns whether both were removed.
+    /// Removes the folder and the token that was installed for the call; returns whether both were removed.
     fn remove(&self) -> bool {
         let forgotten = self.state.forget(&self.shim()).is_ok();
         removed(&self.parent, &self.suffix) && forgotten

@@ -28,7 +28,7 @@ pub(super) struct Repository {
     pub(super) top: PathBuf,
     /// The path relative to the workspace, as error texts show it to the model.
     pub(super) shown: String,
-    /// The state that the host keeps of the repository, if `git_clone` made it.
+    /// The host's state for the repository, if `git_clone` created the repository.
     pub(super) kept: Option<Kept>,
     /// The content of the repository's configuration, not yet checked.
     pub(super) config: Vec<u8>,
@@ -75,7 +75,7 @@ fn missing(path: &WorkspacePath, error: &io::Error) -> ToolError {
     .operator(error.to_string())
 }
 
-/// Returns the state that the host keeps of a repository, and records that it is in use now.
+/// Returns the host's state for a repository, and records that it is in use now.
 fn kept(
     workspace: &Workspace,
     path: &WorkspacePath,

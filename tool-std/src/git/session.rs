@@ -104,7 +104,7 @@ impl Session {
         Ok(repository)
     }
 
-    /// Opens the repository at a path and stores the token that the caller brings. Returns the repository and its branch: the given one, by default
+    /// Opens the repository at a path and stores the token of the call, if it has one. Returns the repository and its branch: the given one, by default
     /// the current one.
     pub(super) async fn signed_in(
         &self,
@@ -121,8 +121,8 @@ impl Session {
         Ok((self.sign_in(repository, token).await?, branch))
     }
 
-    /// Stores the token that the caller brings, for the repository's remote. It replaces the kept token, so later calls in the conversation that
-    /// bring no token use it too.
+    /// Stores the token of the call, for the repository's remote. It replaces the stored token, so later calls in the conversation that
+    /// have no token use it too.
     async fn sign_in(
         &self,
         mut repository: Repository,

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use super::address::{Address, HostError};
 use crate::isolate::environment;
 
-/// How the tools of this pack run git. The host puts a value into its contexts.
+/// Settings of the tools of this pack. The host puts a value into its contexts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,7 +43,7 @@ impl Default for Git {
 }
 
 impl Git {
-    /// Repositories of `https://github.com`, 120 seconds for a call, 5 MB of output for each run of git, and no author.
+    /// Creates the default settings: repositories of `https://github.com`, 120 seconds for a call, 5 MB of output for each run of git, and no author.
     ///
     /// `PATH`, the proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and the certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`) of this process are read
     /// once, here.
@@ -99,8 +99,8 @@ impl Git {
         self.change(|settings| settings.deadline = after)
     }
 
-    /// Sets how many bytes one run of git may write to standard output and standard error together. A run that writes more is killed and the call
-    /// fails. The default is 5,000,000.
+    /// Sets the maximum number of bytes that one run of git may write to standard output and standard error together. A run that writes more is killed
+    /// and the call fails. The default is 5,000,000.
     #[must_use]
     pub fn output_limit(self, bytes: u32) -> Self {
         self.change(|settings| settings.output = bytes)
@@ -131,7 +131,7 @@ impl Settings {
     }
 }
 
-/// Leaves the environment out, because proxies may contain passwords.
+/// Omits the environment, because proxies may contain passwords.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")

@@ -1,4 +1,4 @@
-//! The state that the host keeps of a conversation's repositories, out of reach of every tool.
+//! The host's state for the repositories of a conversation, which no tool can reach.
 //!
 //! ```text
 //! {root}/{instance}/git-state/{conversation}/{owner}~{name}-{8 hex}/   exists as long as the repository
@@ -92,7 +92,7 @@ impl State {
         dir.open_with(USED, &options)?.into_std().set_modified(now)
     }
 
-    /// When a tool last used a repository, if that is known.
+    /// The time at which a tool last used a repository, if that is known.
     pub(super) fn used(&self, name: &str) -> Option<SystemTime> {
         let dir = self.dir.open_dir_nofollow(name).ok()?;
         Some(dir.symlink_metadata(USED).ok()?.modified().ok()?.into_std())

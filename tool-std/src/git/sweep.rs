@@ -11,7 +11,7 @@ use super::private;
 use super::state::{self, EPHEMERAL, State};
 use crate::workspace::{Workspace, remove};
 
-/// The folder of a workspace that holds its clones.
+/// The folder of a workspace that contains its clones.
 pub(super) const REPOSITORIES: &str = ".repos";
 const AGE: Duration = Duration::from_hours(2);
 const TRIES: u32 = 3;
@@ -211,7 +211,7 @@ fn age(dir: &Dir, name: &str, now: SystemTime) -> Option<Duration> {
     now.duration_since(changed.ok()?.into_std()).ok()
 }
 
-/// Removes a folder in several tries: a removal may fail because a program is still writing into it. Returns whether it is gone.
+/// Removes a folder in several tries: a removal may fail because a program is still writing into it. Returns whether the folder no longer exists.
 pub(super) fn removed(dir: &Dir, name: &str) -> bool {
     retried(|| remove(dir, OsStr::new(name)))
 }

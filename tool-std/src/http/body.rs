@@ -19,7 +19,7 @@ pub(super) const ENCODINGS: &str = "gzip, deflate";
 #[derive(Clone, Debug, Default)]
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
-    /// Whether the body was longer.
+    /// Whether the body was longer than the limit.
     pub(super) cut: bool,
 }
 

@@ -153,7 +153,7 @@ async fn talk(
         .await
         .map_err(ExchangeError::Http)?;
     let mut connection = JoinSet::new();
-    // An error of the connection also shows in the request or in the body, so it is ignored here.
+    // An error of the connection is also an error of the request or of the body, so it is ignored here.
     connection.spawn(async move { drop(driver.await) });
     let response = sender.send_request(request).await;
     left.store(usize::MAX, Ordering::Relaxed);

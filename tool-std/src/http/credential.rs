@@ -1,4 +1,4 @@
-//! The secret of requests: which hosts get it, and in which header.
+//! The secret of requests: the hosts that get it, and its header.
 
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use tool_core::prelude::*;
@@ -19,9 +19,9 @@ pub enum AuthStyle {
     None,
 }
 
-/// Which hosts may get the secret `http_api_key`. Without a `Credential`, no host gets it.
+/// The hosts that may get the secret `http_api_key`. Without a `Credential`, no host gets it.
 ///
-/// The secret itself is among the secrets of each call's [`ToolContext`]. No argument can hold it, and it is redacted from results.
+/// The secret itself is among the secrets of each call's [`ToolContext`]. No argument can contain it, and it is redacted from results.
 ///
 /// ```
 /// use tool_std::http::{Credential, Http};

@@ -178,7 +178,7 @@ enum Next {
 ///
 /// RFC 9110, 15.4: 303 is followed with GET; 301 and 302 change POST to GET and keep other methods; 307 and 308 keep all methods. If the origin
 /// changes, the secret is dropped for good, and so are all headers that could identify someone. A request that changes something is not repeated at
-/// another origin: no approval covers that, so the redirect itself is the response.
+/// a different origin: no approval covers that, so the redirect itself is the response.
 fn next(hop: &Hop, status: StatusCode, headers: &HeaderMap) -> Next {
     let mut locations = headers.get_all(header::LOCATION).iter();
     let (Some(location), None) = (locations.next(), locations.next()) else {

@@ -1,4 +1,4 @@
-//! The guard that decides to which hosts and addresses a request may go.
+//! The guard that decides to which hosts and addresses a request may be sent.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,7 +26,7 @@ impl<F: Fn(IpAddr) -> Option<&'static str> + Send + Sync + 'static> AddressPolic
     }
 }
 
-/// Decides where requests may go, for every hop of every request.
+/// Decides to which hosts requests may be sent, for every hop of every request.
 ///
 /// A URL is parsed once, by the URL standard, so that every odd spelling has one meaning. It must be `http` or `https` and must not contain a user.
 /// Its port must be 80 or 443; its host must not be a special name and must be on the operator's list, if there is one. A literal address is checked
@@ -54,7 +54,7 @@ pub struct Guard {
     allowed: Option<Domains>,
     /// Names that the operator has blocked.
     blocked: Domains,
-    /// Names that are blocked because of their meaning.
+    /// Special names, such as `localhost`, which are blocked by default.
     special: Domains,
     /// The origin of a service that the operator has named.
     trusted: Option<Origin>,
@@ -286,7 +286,7 @@ pub enum Refusal {
     Blocked(String),
     /// The host is not on the list of allowed hosts.
     NotAllowed(String),
-    /// An address is not public: that in the URL, or one of those that its name resolves to.
+    /// An address is not public: the address in the URL, or one of the addresses that its name resolves to.
     Address {
         /// The host in the URL.
         host: String,

@@ -1,4 +1,4 @@
-//! Filters for the headers of requests, of redirects to another origin, and of responses.
+//! Filters for the headers of requests, of redirects to a different origin, and of responses.
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
@@ -123,7 +123,7 @@ fn is_credential(name: &HeaderName) -> bool {
     [header::AUTHORIZATION, header::COOKIE].contains(name)
 }
 
-/// The headers that are kept for another origin.
+/// The headers that are kept for a different origin.
 pub(super) fn for_another_origin(headers: &HeaderMap) -> HeaderMap {
     let harmless = headers.iter().filter(|(name, _)| HARMLESS.contains(name));
     harmless

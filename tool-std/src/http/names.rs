@@ -81,7 +81,7 @@ impl Domains {
 
 /// Parses a domain or an address into the form that [`plain`] returns.
 fn domain(text: &str) -> Result<String, DomainError> {
-    // The rejected text may be a URL with a password, so only what follows the last `@` is shown.
+    // The rejected text may be a URL with a password, so only the part after the last `@` is shown.
     let fault = || DomainError(text.rsplit('@').next().unwrap_or(text).to_owned());
     let name = text
         .strip_prefix("*.")

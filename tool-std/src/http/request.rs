@@ -90,7 +90,7 @@ impl Request {
         self
     }
 
-    /// Sends a secret in a header, to the URL's origin only; a redirect to another origin does not get it. Returns an error if a header cannot
+    /// Sends a secret in a header, to the URL's origin only; a redirect to a different origin does not get it. Returns an error if a header cannot
     /// contain the secret.
     pub fn secret_header(
         mut self,
@@ -108,7 +108,7 @@ impl Request {
         Ok(self)
     }
 
-    /// Sends a secret as a query parameter, to the URL's origin only; a redirect to another origin does not get it. [`Response::url`] does not contain it.
+    /// Sends a secret as a query parameter, to the URL's origin only; a redirect to a different origin does not get it. [`Response::url`] does not contain it.
     pub fn secret_query(mut self, name: &'static str, secret: &SecretString) -> Self {
         self.secret = Some(Secret::Query(name, secret.clone()));
         self
@@ -127,7 +127,7 @@ impl Request {
         self
     }
 
-    /// Limits how many bytes of the response's body are read, decompressed.
+    /// Sets the maximum number of decompressed bytes of the response's body that are read.
     pub fn most_bytes(mut self, bytes: usize) -> Self {
         self.most_bytes = Some(bytes);
         self

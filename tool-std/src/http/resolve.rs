@@ -15,7 +15,7 @@ use futures::future::BoxFuture;
 /// use futures::future::{BoxFuture, FutureExt as _};
 /// use tool_std::http::{Guard, Resolver};
 ///
-/// /// A resolver that knows a single name.
+/// /// A resolver for a single name.
 /// struct One;
 ///
 /// impl Resolver for One {

@@ -47,7 +47,7 @@ pub struct Answered {
     pub note: Option<String>,
 }
 
-/// The empty schema instead of a list of all types: some MCP clients refuse such lists.
+/// Returns the empty schema instead of a list of all types: some MCP clients refuse such lists.
 fn any_json(_: &mut SchemaGenerator) -> Schema {
     json_schema!({})
 }

@@ -43,8 +43,8 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// No shell, no network, the default [`Limits`] and [`Keep`], and at most 10 minutes. The [`PASSED`](crate::isolate::PASSED) variables of this
-    /// process's environment are read once, here.
+    /// Creates settings with no shell, no network, the default [`Limits`] and [`Keep`], and at most 10 minutes. The
+    /// [`PASSED`](crate::isolate::PASSED) variables of this process's environment are read once, here.
     ///
     /// Proxy variables are only for commands that may use a network: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY` and their lower-case forms are passed
     /// only if [`network`](Self::network) opens one, without the user and the password in an address. For a command that needs the password, set the
@@ -107,7 +107,7 @@ impl Commands {
         self
     }
 
-    /// Sets how much of the output is kept and how much a command may write.
+    /// Sets how much of the output is stored, and how much a command may write.
     #[must_use]
     pub fn keep(mut self, keep: Keep) -> Self {
         self.keep = keep;
@@ -121,7 +121,7 @@ impl Commands {
         self
     }
 
-    /// How commands are isolated from the host.
+    /// Returns the isolation of commands from the host.
     pub fn isolation(&self) -> &Isolation {
         &self.isolation
     }
@@ -169,7 +169,7 @@ impl Commands {
     }
 }
 
-/// Whether this is a shell with `-c`, alone or among other letters. From the first argument that is not an option, the arguments belong
+/// Whether this is a shell with `-c`, alone or among other letters. From the first argument that is not an option on, the arguments belong
 /// to a script.
 fn takes_a_line(program: &str, args: &[String]) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str);

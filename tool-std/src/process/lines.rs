@@ -1,4 +1,4 @@
-//! Splitting output into whole lines, so that neither a character nor a secret is split between two progress messages.
+//! Splitting output into complete lines, so that neither a character nor a secret is split between two progress messages.
 
 /// A line that is longer than this, in bytes, is split.
 const LONGEST: usize = 64 << 10;

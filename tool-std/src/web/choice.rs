@@ -61,7 +61,7 @@ impl Default for Search {
     }
 }
 
-/// Prints the names of the engines and the HTTP settings; a `Search` holds no secrets.
+/// Prints the names of the engines and the HTTP settings; a `Search` contains no secrets.
 impl fmt::Debug for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Search")
@@ -95,7 +95,7 @@ impl Search {
         self.providers.iter().map(|known| known.name())
     }
 
-    /// The engine that a name selects, and whether the engine has exactly that name. An empty name counts as none.
+    /// Returns the engine for a name, and whether the engine has that name, ignoring case. Without a name, returns the first engine and true.
     pub(super) fn chosen(&self, name: Option<&str>) -> Option<(&dyn SearchProvider, bool)> {
         let name = name.map(str::trim).filter(|name| !name.is_empty());
         let meant = |known: &&Arc<dyn SearchProvider>| {
@@ -127,7 +127,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Selects the key for an engine. The shared key is used only if the engine is `meant`.
+    /// Selects the key for an engine. The shared key is used only if `meant` is true: the name selects the engine, or there is no name.
     pub(super) fn of(
         self,
         engine: &dyn SearchProvider,

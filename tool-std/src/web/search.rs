@@ -22,15 +22,15 @@ const MOST_MARKED: usize = 16_384;
 /// A query for a search engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// The words to search for.
+    /// The text of the query.
     pub query: String,
     /// Maximum number of results.
     pub limit: u32,
-    /// How thorough the search is, for engines that support it.
+    /// The depth of the search, for engines that support it.
     pub depth: Option<Depth>,
 }
 
-/// How thorough a search is.
+/// The depth of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Depth {
@@ -49,7 +49,7 @@ pub struct SearchHit {
     pub url: String,
     /// A part of the page's text.
     pub snippet: String,
-    /// How well the page matches, if the engine reports it.
+    /// The score of the match, if the engine reports one.
     pub score: Option<f64>,
 }
 
@@ -61,7 +61,7 @@ pub struct SearchHit {
 /// use tool_std::http::Http;
 /// use tool_std::web::{Search, SearchHit, SearchProvider, SearchQuery, search_web};
 ///
-/// /// A search engine that knows a single page.
+/// /// A search engine with a single page.
 /// struct Fixture;
 ///
 /// impl SearchProvider for Fixture {

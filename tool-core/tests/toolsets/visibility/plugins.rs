@@ -4,7 +4,7 @@ use tool_core::Plugin;
 
 use super::*;
 
-// S1-12: a plugin that was made for other versions is left out with a report, and the others are loaded.
+// S1-12: a plugin for other versions is not loaded but reported, and the other plugins are loaded.
 #[tokio::test]
 async fn plugin_loads_only_for_matching_versions() {
     let engine = Plugin::ENGINE;
@@ -54,7 +54,7 @@ async fn plugin_loads_only_for_matching_versions() {
     assert_eq!(hidden.error().unwrap().kind(), ErrorKind::UnknownTool);
 }
 
-// S1-12: two plugins that make the same tool name are refused, and so is a namespace with characters that a name cannot have.
+// S1-12: two plugins whose tools would have the same name are refused, and so is a namespace with characters that a name cannot have.
 #[test]
 fn plugin_tool_names_are_validated() {
     let plugin = |space: &str| Plugin::new(space, "*").tool(tool("search"));

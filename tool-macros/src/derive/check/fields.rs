@@ -14,7 +14,7 @@ use crate::serde_attr::{Serde, Split};
 use crate::texts;
 
 impl Check<'_> {
-    /// Decides the fields of a record. `owner` is the variant that has them, if any; `tag` is the key that the enum uses.
+    /// Decides the fields of a record. `owner` is the variant that has them, if any; `tag` is the key of the enum's tag.
     pub(super) fn entries<'a>(
         &mut self,
         fields: Fields<'a>,

@@ -1,6 +1,6 @@
 //! Recursive types: the inner occurrence is replaced by a marker type whose schema is a reference, because a constant cannot contain itself.
 //!
-//! Only tokens are replaced: `Option<Box<Node>>` becomes `Option<Box<__NodeAgain>>`, and the impls of `Option` and `Box` do the rest.
+//! Only tokens are replaced: `Option<Box<Node>>` becomes `Option<Box<__NodeAgain>>`, and the impls of `Option` and `Box` generate the schema.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};

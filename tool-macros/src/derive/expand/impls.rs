@@ -54,7 +54,7 @@ pub(super) fn strict_schema(decided: &Decided<'_>) -> TokenStream {
     }
 }
 
-/// Allows an enum as a map key, so that the map is refused with the text of its rule. A
+/// Generates an impl of `MapKey` for an enum, so that a map with such keys is refused with the text of the rule `map-type`. A
 /// record cannot be a key in JSON, so a map with such keys is refused as an output.
 pub(super) fn key(decided: &Decided<'_>) -> Option<TokenStream> {
     let marker = match decided.shape {
@@ -141,7 +141,7 @@ fn bounded(decided: &Decided<'_>) -> Generics {
     bounded_by(decided, &quote!(#private::StrictSchema))
 }
 
-/// Returns the generics with another trait as the bound.
+/// Returns the generics with a different trait as the bound.
 pub(super) fn bounded_by(decided: &Decided<'_>, bound: &TokenStream) -> Generics {
     let mut generics = decided.input.generics.clone();
     let params: Vec<_> = generics

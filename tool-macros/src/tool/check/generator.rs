@@ -115,7 +115,7 @@ fn uses(tokens: TokenStream, name: &str) -> bool {
     })
 }
 
-/// Replaces each `tool_stream!`, its path included, with another expression.
+/// Replaces each `tool_stream!`, its path included, with a different expression.
 fn replaced(tokens: TokenStream, instead: &TokenStream) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();

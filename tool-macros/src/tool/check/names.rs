@@ -10,7 +10,7 @@ use crate::tool::model::{Param, Source};
 use crate::tool::parse::Written;
 use crate::tool::texts;
 
-/// Decides the name by which a model calls the tool, and where it is written.
+/// Decides the name by which a model calls the tool. Also returns the tokens of the name, for errors.
 pub(super) fn tool(written: &Written, errors: &Errors) -> (String, TokenStream) {
     let ident = &written.function.ident;
     let (name, at) = match &written.options.name {

@@ -3,7 +3,7 @@
 //! ```text
 //! /// Arguments of the tool `search_docs`.
 //! pub struct search_docs {
-//!     /// What to search for.
+//!     /// The text to search for.
 //!     pub query: String,
 //!     pub limit: u32,
 //! }

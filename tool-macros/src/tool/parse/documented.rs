@@ -31,7 +31,7 @@ fn programs(page: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the first words of a list: `a` and `b` for `a = 1, b("x", c)`.
+/// Returns the names of the options in a list: `a` and `b` for `a = 1, b("x", c)`.
 fn words(list: TokenStream) -> Vec<String> {
     let tokens: Vec<TokenTree> = list.into_iter().collect();
     let elements =
@@ -43,7 +43,7 @@ fn words(list: TokenStream) -> Vec<String> {
     first.collect()
 }
 
-/// Adds the words of every list `NAME(…)`, nested lists included, as `NAME.WORD`.
+/// Adds the options of every list `NAME(…)`, nested lists included, as `NAME.OPTION`.
 fn gather(tokens: TokenStream, found: &mut BTreeSet<String>) {
     let mut name = None;
     for token in tokens {

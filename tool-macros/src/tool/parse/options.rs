@@ -18,7 +18,7 @@ use crate::words::{in_tokens, once, unknown};
 
 /// Defines [`Options`], its parser, [`WORDS`] and [`Options::check_conflicts`] from the rows of the table.
 ///
-/// A row is `"word" => field: Type = value;`, where `value` reads the tokens after the word. The type says how often the option may occur: see
+/// A row is `"word" => field: Type = value;`, where `value` reads the tokens after the word. The type determines how often the option may occur: see
 /// [`Slot`]. `, unless other => text` after the value refuses the option together with the option in the field `other`.
 macro_rules! options {
     (
@@ -76,13 +76,13 @@ options! {
     "title" => title: Option<LitStr> = text(input)?;
     /// `category = "search"`: the category in lists of tools.
     "category" => category: Option<LitStr> = text(input)?;
-    /// `tags("docs", "search")`: further words by which the tool is found.
+    /// `tags("docs", "search")`: additional terms by which a search finds the tool.
     "tags" => tags: Option<Vec<LitStr>> = texts_of(input)?;
     /// `example("Label", { … } => { … })`: a call and its result.
     "example" => examples: Vec<Example> = example(input)?;
     /// `approval` or `approval = asks`: the calls that a person must approve.
     "approval" => approval: Option<Approval> = approval(input)?;
-    /// `to_model_output = summary`: the fn that makes the model's view of the output.
+    /// `to_model_output = summary`: the fn that returns the output for the model.
     "to_model_output" => to_model_output: Option<Path> = value_of(input)?;
     /// `timeout = "5s"`: the time after which a call is ended.
     "timeout" => timeout: Option<Timeout> = timeout(input)?;
@@ -140,7 +140,7 @@ impl Options {
     }
 }
 
-/// A field of [`Options`]. Its type says how often the option may occur.
+/// A field of [`Options`]. Its type determines how often the option may occur.
 trait Slot {
     type Value;
 

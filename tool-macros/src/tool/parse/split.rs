@@ -1,6 +1,6 @@
 //! Parsing of parameters with `#[cfg]`.
 //!
-//! rustc passes the item to an attribute macro as function, so a parameter may still have `#[cfg(P)]`, and
+//! rustc passes a fn to an attribute macro before it evaluates `#[cfg(P)]` on parameters, and
 //! an expansion that lists the parameters could not respect it. The tool is therefore generated twice,
 //! with and without the parameter, each with its condition; rustc drops one before it expands the other.
 //!
