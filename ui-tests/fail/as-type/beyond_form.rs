@@ -5,13 +5,13 @@ pub struct Job {
     /// The field `wait` of `Job`.
     #[schema(as = String)]
     pub wait: std::time::Duration,
-    /// The field `pause` of `Job`: a time.
+    /// The field `pause` of `Job`.
     #[schema(as = std::time::Duration)]
     pub pause: u64,
     /// The field `many` of `Job`.
     #[schema(as = u32)]
     pub many: u8,
-    /// A small number in range.
+    /// A small number with a range that fits.
     #[schema(as = u32, range = 0..=255)]
     pub few: u8,
     /// The field `letter` of `Job`.
@@ -23,7 +23,7 @@ pub struct Job {
     /// The field `place` of `Job`.
     #[schema(as = Half)]
     pub place: Whole,
-    /// A text that is written by another.
+    /// A number that a different function writes as a text.
     #[serde(serialize_with = "text")]
     #[schema(as = String)]
     pub number: u32,

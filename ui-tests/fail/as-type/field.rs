@@ -5,10 +5,10 @@ pub struct Order {
     /// The field `many` of `Order`.
     #[schema(as = Option<f64>)]
     pub many: Option<u32>,
-    /// The field `to` of `Order`: where to.
+    /// The field `to` of `Order`.
     #[schema(as = String)]
     pub to: String,
-    /// The field `ids` of `Order`: which ones.
+    /// The field `ids` of `Order`.
     #[schema(as = Vec<String>)]
     pub ids: std::collections::BTreeSet<u64>,
 }

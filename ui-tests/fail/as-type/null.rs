@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Order {
-    /// The field `to` of `Order`: where to.
+    /// The field `to` of `Order`.
     #[schema(as = Option<String>)]
     pub to: String,
 }

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Read from a number by its attribute.
+/// A type that serde's attribute reads from a number.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(from = "u32")]
 #[schema(as = String)]
@@ -12,7 +12,7 @@ impl From<u32> for Ticks {
     }
 }
 
-/// Read by serde's derive.
+/// A type that serde's derive reads.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[schema(as = String)]
 pub struct Point {
@@ -20,7 +20,7 @@ pub struct Point {
     pub north: f64,
 }
 
-/// Read by serde's derive.
+/// A type that serde's derive reads.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[schema(as = bool)]
 pub enum Switch {
@@ -28,7 +28,7 @@ pub enum Switch {
     Off,
 }
 
-/// Read from a text, and written as a number.
+/// A type that is read from a text and written as a number.
 #[derive(Clone, Debug, Deserialize, Serialize, StrictSchema)]
 #[serde(try_from = "String", into = "u32")]
 #[schema(as = String)]

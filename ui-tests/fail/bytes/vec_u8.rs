@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Upload {
-    /// The field `content` of `Upload`: the file.
+    /// The field `content` of `Upload`.
     pub content: Vec<u8>,
 }
 

@@ -9,10 +9,10 @@ pub struct Limited<T> {
     pub many: u32,
 }
 
-/// Takes one, for this test.
+/// Takes a value, for this test.
 #[tool]
 pub fn take(
-    /// The argument `limited` of the tool: it.
+    /// The argument `limited` of the tool.
     limited: Limited<String>,
 ) -> Result<String, ToolError> {
     Ok(limited.value)

@@ -12,7 +12,7 @@ pub struct Filter {
 /// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// The argument `filter` of the tool: narrow it.
+    /// The argument `filter` of the tool.
     #[arg(default = { "lang": "rust" })]
     filter: Filter,
 ) -> Result<String, ToolError> {

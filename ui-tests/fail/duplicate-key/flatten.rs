@@ -10,7 +10,7 @@ pub struct Page {
 pub struct Query {
     /// The field `limit` of `Query`.
     pub limit: u8,
-    /// The field `page` of `Query`: which page.
+    /// The field `page` of `Query`.
     #[serde(flatten)]
     pub page: Page,
 }

@@ -1,4 +1,4 @@
-//! A tool that only reads calls one that writes.
+//! A read-only tool calls a tool that writes.
 
 use tool_core::prelude::*;
 use tool_core::{Effect, Uses};
@@ -18,7 +18,7 @@ fn save(
     n
 }
 
-/// Looks at a number.
+/// Returns the saved number.
 #[tool(read_only)]
 async fn look(#[context] uses: Uses<(save,)>) -> Result<i32, ToolError> {
     uses.invoke(save { n: 1 }).await

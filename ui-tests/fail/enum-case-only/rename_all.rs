@@ -8,7 +8,7 @@ pub enum Step {
         /// The field `far` of `Up`.
         far: u8,
     },
-    /// The variant `UP` of `Step`: up, loudly.
+    /// The variant `UP` of `Step`.
     UP {
         /// The field `far` of `UP`.
         far: u8,

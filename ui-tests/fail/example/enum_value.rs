@@ -10,7 +10,7 @@ pub enum Lang {
 /// Lists all of the entries.
 #[tool(example("Cobol", { "langs": ["rust", "cobol"] }))]
 pub fn list(
-    /// The argument `langs` of the tool: languages.
+    /// The argument `langs` of the tool.
     langs: Vec<Lang>,
 ) -> Result<usize, ToolError> {
     Ok(langs.len())

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 pub struct Page {
     /// The field `title` of `Page`.
     pub title: String,
-    /// The field `rest` of `Page`: everything else.
+    /// The field `rest` of `Page`.
     #[serde(flatten)]
     pub rest: HashMap<String, String>,
 }

@@ -4,7 +4,7 @@ use tool_core::prelude::*;
 pub struct Page {
     /// The field `title` of `Page`.
     pub title: String,
-    /// The field `rest` of `Page`: everything else.
+    /// The field `rest` of `Page`.
     #[serde(flatten)]
     pub rest: serde_json::Value,
 }

@@ -20,7 +20,7 @@ pub enum Shape {
 pub struct Drawing {
     /// The field `title` of `Drawing`.
     pub title: String,
-    /// The field `shape` of `Drawing`: what to draw.
+    /// The field `shape` of `Drawing`.
     #[serde(flatten)]
     pub shape: Option<Shape>,
 }

@@ -8,7 +8,7 @@ pub struct Page {
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Query {
-    /// The field `page` of `Query`: which page.
+    /// The field `page` of `Query`.
     #[serde(flatten)]
     pub page: Option<Page>,
 }

@@ -4,7 +4,7 @@ use tool_core::prelude::*;
 pub struct Page<T> {
     /// The field `title` of `Page`.
     pub title: String,
-    /// The field `rest` of `Page`: what else.
+    /// The field `rest` of `Page`.
     #[serde(flatten)]
     pub rest: T,
 }

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// Calls back, for this test.
 #[tool]
 pub fn call_back(
-    /// The argument `callback` of the tool: where to call.
+    /// The argument `callback` of the tool.
     callback: url::Url,
 ) -> Result<(), ToolError> {
     drop(callback);

@@ -15,7 +15,7 @@ pub enum Filter {
 /// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// The argument `filter` of the tool: narrow it.
+    /// The argument `filter` of the tool.
     filter: Filter,
 ) -> Result<(), ToolError> {
     drop(filter);

@@ -9,7 +9,7 @@ pub struct Filter {
 /// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// The argument `filter` of the tool: narrow it.
+    /// The argument `filter` of the tool.
     filter: Filter,
 ) -> Result<(), ToolError> {
     drop(filter);

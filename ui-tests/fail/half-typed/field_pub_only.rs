@@ -2,14 +2,14 @@ use tool_core::prelude::*;
 
 #[derive(Debug, StrictSchema)]
 pub struct Filter {
-    /// Language.
+    /// The language of the entries.
     pub
 }
 
 /// Lists all of the entries.
 #[tool]
 pub fn list(
-    /// The argument `filter` of the tool: narrow it.
+    /// The argument `filter` of the tool.
     filter: Filter,
 ) -> Result<(), ToolError> {
     drop(filter);

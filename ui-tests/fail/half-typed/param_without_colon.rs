@@ -4,7 +4,7 @@ use tool_core::toolset;
 /// Greets a person by name.
 #[tool]
 pub fn greet(
-    /// Name.
+    /// The name of the person.
     whom
 ) -> Result<String, ToolError> {
     Ok(String::new())

@@ -6,7 +6,7 @@ pub struct Filter
 /// Lists.
 #[tool]
 pub fn list(
-    /// The argument `filter` of the tool: narrow it.
+    /// The argument `filter` of the tool.
     filter: Filter,
 ) -> Result<(), ToolError> {
     drop(filter);

@@ -1,7 +1,7 @@
 use tool_core::prelude::*;
 use tool_core::toolset;
 
-/// Greets a person.
+/// Greets a person by name.
 #[tool(name = 
 pub fn greet(
     /// The argument `whom` of the tool.

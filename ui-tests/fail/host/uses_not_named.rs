@@ -1,4 +1,4 @@
-//! A tool calls another that its type does not name.
+//! A tool calls a different tool that its type does not name.
 
 use tool_core::prelude::*;
 use tool_core::Uses;
@@ -14,7 +14,7 @@ fn add(
     i64::from(a) + i64::from(b)
 }
 
-/// Takes one number from another.
+/// Subtracts the second number from the first.
 #[tool(read_only)]
 fn subtract(
     /// The argument `a` of the tool.

@@ -2,11 +2,11 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Nest<T> {
-    /// The field `inner` of `Nest`: further in.
+    /// The field `inner` of `Nest`.
     pub inner: T,
 }
 
-/// The record `Leaf` of this test: the innermost.
+/// The record `Leaf` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Leaf {
     /// The field `name` of `Leaf`.
@@ -18,7 +18,7 @@ pub struct Leaf {
 pub fn dig(
     /// The argument `often` of the tool.
     often: u8,
-    /// The argument `here` of the tool: where to dig.
+    /// The argument `here` of the tool.
     here: Vec<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Leaf>>>>>>>>>>,
 ) -> Result<usize, ToolError> {
     drop(often);

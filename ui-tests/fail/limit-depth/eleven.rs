@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Nest<T> {
-    /// The field `inner` of `Nest`: further in.
+    /// The field `inner` of `Nest`.
     pub inner: T,
 }
 
@@ -17,7 +17,7 @@ type Deep = Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<Leaf>>>>>>>>>;
 /// Digs down to the given depth.
 #[tool]
 pub fn dig(
-    /// The argument `here` of the tool: where to dig.
+    /// The argument `here` of the tool.
     here: Deep,
 ) -> Result<(), ToolError> {
     drop(here);

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// The record `Many` of this test: too many choices.
+/// The record `Many` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Many {
     /// The field `a` of `Many`.

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 macro_rules! letters {
     ($($name:ident)*) => {
-        /// The enum `Letters` of this test: 32 values.
+        /// The enum `Letters` of this test.
         #[derive(Debug, Deserialize, StrictSchema)]
         pub enum Letters {
             $($name,)*
@@ -12,7 +12,7 @@ macro_rules! letters {
 
 letters!(A0 A1 A2 A3 A4 A5 A6 A7 B0 B1 B2 B3 B4 B5 B6 B7 C0 C1 C2 C3 C4 C5 C6 C7 D0 D1 D2 D3 D4 D5 D6 D7);
 
-/// The record `Eight` of this test: 256 values.
+/// The record `Eight` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Eight {
     /// The field `a` of `Eight`.

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// The record `Ten` of this test: ten of them.
+/// The record `Ten` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Ten<T> {
     /// The field `a` of `Ten`.
@@ -28,7 +28,7 @@ pub struct Ten<T> {
 /// Measures all of the values.
 #[tool]
 pub fn measure(
-    /// The argument `numbers` of the tool: ten thousand numbers.
+    /// The argument `numbers` of the tool.
     numbers: Ten<Ten<Ten<Ten<f64>>>>,
 ) -> Result<(), ToolError> {
     drop(numbers);

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 macro_rules! tools {
     ($($name:ident)*) => {
         $(
-            /// Does nothing.
+            /// Does nothing, for this test.
             #[tool(providers(openai))]
             pub fn $name() -> Result<(), ToolError> {
                 Ok(())

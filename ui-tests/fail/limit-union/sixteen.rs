@@ -16,7 +16,7 @@ pub enum Shape {
     },
 }
 
-/// The record `Four` of this test: four shapes.
+/// The record `Four` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Four {
     /// The field `a` of `Four`.

@@ -18,7 +18,7 @@ pub enum Shape {
     },
 }
 
-/// The record `Three` of this test: three shapes.
+/// The record `Three` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Three {
     /// The field `a` of `Three`.

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use tool_core::prelude::*;
 
-/// An id.
+/// The record `Id` of this test.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, StrictSchema)]
 pub struct Id(String);
 

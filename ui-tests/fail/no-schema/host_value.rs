@@ -9,7 +9,7 @@ host_value!(Tracker, Effect::READ);
 /// The tool `track` of this test.
 #[tool]
 pub fn track(
-    /// The argument `tracker` of the tool: where to look.
+    /// The argument `tracker` of the tool.
     tracker: Tracker,
 ) -> Result<(), ToolError> {
     drop(tracker);

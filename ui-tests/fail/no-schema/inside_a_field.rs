@@ -11,7 +11,7 @@ pub struct Page<T> {
 #[derive(Debug, Deserialize)]
 pub struct Plain;
 
-/// The record `Book` of this test: two pages.
+/// The record `Book` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Book {
     /// The field `first` of `Book`.

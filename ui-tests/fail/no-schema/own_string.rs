@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// A name of its own.
+/// A type that has the name of a type of the standard library.
 #[derive(Debug)]
 pub struct String(pub Vec<char>);
 

@@ -11,7 +11,7 @@ pub struct Plain {
 pub fn greet(
     /// The argument `whom` of the tool.
     whom: Option<Plain>,
-    /// The argument `other` of the tool: the second name.
+    /// The argument `other` of the tool.
     other: Plain,
 ) -> Result<String, ToolError> {
     Ok(format!("{} {}", other.name, whom.map_or_else(String::new, |whom| whom.name)))

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Patch {
-    /// The field `name` of `Patch`: a new name.
+    /// The field `name` of `Patch`.
     pub name: Option<Option<String>>,
 }
 

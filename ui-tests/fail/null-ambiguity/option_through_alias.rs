@@ -5,7 +5,7 @@ type Maybe = Option<String>;
 /// The tool `rename` of this test.
 #[tool]
 pub fn rename(
-    /// The argument `name` of the tool: a new name.
+    /// The argument `name` of the tool.
     name: Option<Box<Maybe>>,
 ) -> Result<(), ToolError> {
     drop(name);

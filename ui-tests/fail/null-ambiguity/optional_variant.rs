@@ -5,7 +5,7 @@ use tool_core::prelude::*;
 pub enum Key {
     /// The variant `Number` of `Key`.
     Number(u32),
-    /// The variant `Name` of `Key`: perhaps a name.
+    /// The variant `Name` of `Key`.
     Name(Option<String>),
 }
 

@@ -4,9 +4,9 @@ use tool_core::prelude::*;
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Key {
-    /// The variant `Absent` of `Key`: none.
+    /// The variant `Absent` of `Key`.
     Absent,
-    /// The variant `Name` of `Key`: by name.
+    /// The variant `Name` of `Key`.
     Name(String),
 }
 

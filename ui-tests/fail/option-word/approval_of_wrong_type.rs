@@ -7,7 +7,7 @@ fn asks(path: &str, _: &ToolContext) -> bool {
 /// Deletes the item for good.
 #[tool(approval = asks)]
 pub fn delete(
-    /// The argument `path` of the tool: which file.
+    /// The argument `path` of the tool.
     path: String,
 ) -> Result<(), ToolError> {
     drop(path);

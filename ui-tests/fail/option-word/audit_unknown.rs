@@ -5,7 +5,7 @@ pub struct Query {
     /// The field `limit` of `Query`.
     #[schema(audit = prevew)]
     pub limit: u8,
-    /// Not on the wire.
+    /// A field that is not on the wire.
     #[serde(skip)]
     #[schema(audit = value)]
     pub skipped: u8,
@@ -20,10 +20,10 @@ pub fn list(
     /// The argument `limit` of the tool.
     #[arg(audit = hidden)]
     limit: u8,
-    /// The argument `what` of the tool: for what.
+    /// The argument `what` of the tool.
     #[arg(audit)]
     what: String,
-    /// The argument `whom` of the tool: for whom.
+    /// The argument `whom` of the tool.
     #[arg(audit = "value")]
     whom: String,
 ) -> Result<u8, ToolError> {

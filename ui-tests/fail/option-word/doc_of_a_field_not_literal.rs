@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// The record `Filter` of this test: narrows.
+/// The record `Filter` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Filter {
     #[doc = include_str!("unknown.rs")]

@@ -1,4 +1,4 @@
-//! A hook would make a permitted call of its own.
+//! A hook tries to create a permitted call.
 
 use tool_core::{Permit, Permitted};
 

@@ -1,4 +1,4 @@
-//! A hook would run a permitted call twice.
+//! A hook tries to use a permitted call twice.
 
 use tool_core::Permitted;
 

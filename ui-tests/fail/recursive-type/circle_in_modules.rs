@@ -1,4 +1,4 @@
-/// The module `above` of this test: what is above.
+/// The module `above` of this test.
 pub mod above {
     use tool_core::prelude::*;
 

@@ -10,7 +10,7 @@ pub struct Folder {
 /// The record `Entry` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Entry {
-    /// The field `folder` of `Entry`: the folder below.
+    /// The field `folder` of `Entry`.
     pub folder: Option<Box<Folder>>,
 }
 

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 #[derive(serde::Serialize)]
 pub struct Plain;
 
-/// Makes one, for this test.
+/// Returns a value, for this test.
 #[tool]
 pub fn make() -> Plain {
     Plain

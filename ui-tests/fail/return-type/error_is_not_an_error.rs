@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// The reason of the failure, which only people read.
 pub struct Reason;
 
-/// Makes one, for this test.
+/// Returns a value, for this test.
 #[tool]
 pub fn make() -> Result<u8, Reason> {
     Err(Reason)

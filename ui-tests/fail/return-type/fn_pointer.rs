@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Makes one, for this test.
+/// Returns a value, for this test.
 #[tool]
 pub async fn make() -> Result<fn(), ToolError> {
     Ok(|| {})

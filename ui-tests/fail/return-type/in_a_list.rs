@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 #[derive(serde::Serialize)]
 pub struct Plain;
 
-/// Makes some, for this test.
+/// Returns several values, for this test.
 #[tool]
 pub fn make() -> Vec<Plain> {
     Vec::new()

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 use std::rc::Rc;
 
-/// Makes one, for this test.
+/// Returns a value, for this test.
 #[tool]
 pub fn make() -> Result<Rc<str>, ToolError> {
     Ok("a".into())

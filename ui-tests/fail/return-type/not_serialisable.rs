@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 pub struct Plain;
 
-/// Makes one, for this test.
+/// Returns a value, for this test.
 #[tool]
 pub fn make() -> Result<Plain, ToolError> {
     Ok(Plain)

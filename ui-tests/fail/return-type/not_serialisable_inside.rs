@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 pub struct Plain;
 
-/// Makes some, for this test.
+/// Returns several values, for this test.
 #[tool]
 pub async fn make(
     /// The argument `many` of the tool.

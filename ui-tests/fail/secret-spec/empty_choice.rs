@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Greets a person.
+/// Greets a person by name.
 #[tool]
 pub fn greet(#[secret("mode", select("fast", ""))] mode: SecretString) -> Result<(), ToolError> {
     drop(mode);

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// The record `Filter` of this test: narrows a search.
+/// The record `Filter` of this test.
 #[derive(serde::Deserialize, StrictSchema)]
 #[schema(deserialize)]
 pub struct Filter {

@@ -8,7 +8,7 @@ mod hex {
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Colour {
-    /// The field `rgb` of `Colour`: red, green, blue.
+    /// The field `rgb` of `Colour`.
     #[serde(deserialize_with = "hex::deserialize")]
     pub rgb: u32,
 }

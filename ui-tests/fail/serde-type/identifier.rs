@@ -3,9 +3,9 @@ use tool_core::prelude::*;
 #[derive(StrictSchema)]
 #[serde(field_identifier)]
 pub enum Key {
-    /// The width.
+    /// The variant `Width` of `Key`.
     Width,
-    /// The height.
+    /// The variant `Height` of `Key`.
     Height,
 }
 

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(try_from = "String")]
 pub struct Colour {
-    /// The field `rgb` of `Colour`: red, green, blue.
+    /// The field `rgb` of `Colour`.
     pub rgb: u32,
 }
 

@@ -9,10 +9,10 @@ mod hex {
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(tag = "kind", content = "value")]
 pub enum Colour {
-    /// The variant `Number` of `Colour`: by number.
+    /// The variant `Number` of `Colour`.
     #[serde(deserialize_with = "hex::deserialize")]
     Number(u32),
-    /// The variant `Name` of `Colour`: by name.
+    /// The variant `Name` of `Colour`.
     Name(String),
 }
 

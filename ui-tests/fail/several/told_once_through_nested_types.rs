@@ -2,20 +2,20 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Inner {
-    /// The field `callback` of `Inner`: where to call.
+    /// The field `callback` of `Inner`.
     pub callback: url::Url,
 }
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Outer {
-    /// The field `inner` of `Outer`: the inner ones.
+    /// The field `inner` of `Outer`.
     pub inner: Vec<Inner>,
 }
 
-/// Takes a type whose fault is reported at its own field already.
+/// Takes a type whose fault is already reported at its field.
 #[tool]
 pub fn take(
-    /// The argument `outer` of the tool: all of it.
+    /// The argument `outer` of the tool.
     outer: Option<Outer>,
 ) -> Result<bool, ToolError> {
     Ok(outer.is_some())

@@ -1,18 +1,18 @@
 use tool_core::prelude::*;
 
-/// The record `Both` of this test: either of two.
+/// The record `Both` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Both<A, B> {
-    /// The field `left` of `Both`: the one.
+    /// The field `left` of `Both`.
     pub left: A,
-    /// The field `right` of `Both`: the other.
+    /// The field `right` of `Both`.
     pub right: Vec<B>,
 }
 
-/// Takes both, for this test.
+/// Takes two values, for this test.
 #[tool]
 pub fn take(
-    /// Two faults in one panic, a line each.
+    /// An argument with two faults, which one panic reports on two lines.
     both: Both<url::Url, (String, u8)>,
 ) -> Result<(), ToolError> {
     drop(both);

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Hooks {
-    /// The field `callback` of `Hooks`: where to call.
+    /// The field `callback` of `Hooks`.
     pub callback: url::Url,
     /// The field `when` of `Hooks`.
     pub when: std::time::SystemTime,

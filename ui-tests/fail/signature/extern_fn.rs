@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// Adds two numbers.
+/// Adds two numbers to a sum.
 #[tool]
 pub extern "C" fn add() -> i64 {
     0

@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 use std::marker::PhantomData;
 
-/// A name that stays in its thread.
+/// A name that cannot be sent to a different thread.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Name {
     /// The field `text` of `Name`.

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// Adds the arguments to a sum.
 #[tool]
 pub fn add(
-    /// Two numbers.
+    /// The two numbers to add.
     [a, b]: [i64; 2],
 ) -> Result<i64, ToolError> {
     Ok(a + b)

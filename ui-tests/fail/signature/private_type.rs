@@ -13,7 +13,7 @@ struct Filter {
 pub fn list(
     /// The argument `many` of the tool.
     many: u8,
-    /// The argument `filter` of the tool: narrow it.
+    /// The argument `filter` of the tool.
     filter: Filter,
 ) -> Result<String, ToolError> {
     drop(many);

@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 #[derive(Debug, Serialize, Deserialize, StrictSchema)]
 #[serde(tag = "type")]
 pub struct Colour {
-    /// The field `rgb` of `Colour`: red, green, blue.
+    /// The field `rgb` of `Colour`.
     pub rgb: u32,
 }
 

@@ -12,7 +12,7 @@ pub struct Circle {
 pub enum Shape {
     /// The variant `Circle` of `Shape`.
     Circle(Circle),
-    /// The variant `Other` of `Shape`: another, by name.
+    /// The variant `Other` of `Shape`.
     Other(String),
 }
 

@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// The record `Reason` of this test: why it failed.
+/// The record `Reason` of this test.
 pub struct Reason;
 
 fn load() -> Result<String, Reason> {

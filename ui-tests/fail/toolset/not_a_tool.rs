@@ -1,6 +1,6 @@
 use tool_core::prelude::*;
 
-/// The record `Plain` of this test: no tool.
+/// The record `Plain` of this test.
 pub struct Plain;
 
 fn main() {

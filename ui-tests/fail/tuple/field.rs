@@ -2,7 +2,7 @@ use tool_core::prelude::*;
 
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Line {
-    /// The field `ends` of `Line`: from and to.
+    /// The field `ends` of `Line`.
     pub ends: Vec<(f64, String)>,
 }
 

@@ -4,7 +4,7 @@ use tool_core::prelude::*;
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Place {
-    /// The variant `Name` of `Place`: by name.
+    /// The variant `Name` of `Place`.
     Name {
         /// The field `name` of `Name`.
         name: String,

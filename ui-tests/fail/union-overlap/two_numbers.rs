@@ -6,7 +6,7 @@ use tool_core::prelude::*;
 pub enum Amount {
     /// The variant `Whole` of `Amount`.
     Whole(i64),
-    /// The variant `Fraction` of `Amount`: with a fraction.
+    /// The variant `Fraction` of `Amount`.
     Fraction(f64),
 }
 

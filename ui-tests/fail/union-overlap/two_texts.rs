@@ -4,9 +4,9 @@ use tool_core::prelude::*;
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Key {
-    /// The variant `Id` of `Key`: by id.
+    /// The variant `Id` of `Key`.
     Id(uuid::Uuid),
-    /// The variant `Name` of `Key`: by name.
+    /// The variant `Name` of `Key`.
     Name(String),
 }
 

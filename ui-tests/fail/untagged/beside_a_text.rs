@@ -5,14 +5,14 @@ use tool_core::prelude::*;
 #[derive(Debug, Deserialize, StrictSchema)]
 #[serde(untagged)]
 pub enum Place {
-    /// The variant `Name` of `Place`: by name.
+    /// The variant `Name` of `Place`.
     Name(String),
-    /// The variant `Point` of `Place`: by its place.
+    /// The variant `Point` of `Place`.
     Point {
-        /// Degrees to the north.
+        /// The latitude in degrees.
         lat: f64,
     },
-    /// The variant `Street` of `Place`: by its street.
+    /// The variant `Street` of `Place`.
     Street {
         /// The field `street` of `Street`.
         street: String,

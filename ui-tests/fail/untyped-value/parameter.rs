@@ -3,7 +3,7 @@ use tool_core::prelude::*;
 /// Stores anything, for this test.
 #[tool]
 pub fn store(
-    /// The argument `value` of the tool: what to store.
+    /// The argument `value` of the tool.
     value: serde_json::Value,
 ) -> Result<(), ToolError> {
     drop(value);

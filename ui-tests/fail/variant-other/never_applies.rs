@@ -12,7 +12,7 @@ pub enum Lang {
 #[serde(tag = "kind")]
 pub enum Shape {
     Circle {
-        /// The field `radius` of `Circle`: how large.
+        /// The field `radius` of `Circle`.
         radius: f64,
     },
     #[serde(other)]

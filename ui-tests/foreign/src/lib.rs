@@ -13,7 +13,7 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
-/// A record with an open part, which some providers can say.
+/// A record with additional keys, which only some providers support.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Tagged {
     /// The field `name` of `Tagged`.
@@ -22,7 +22,7 @@ pub struct Tagged {
     pub tags: HashMap<String, String>,
 }
 
-/// A tree, which some providers can say.
+/// A recursive type, which only some providers support.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Tree {
     /// The field `name` of `Tree`.

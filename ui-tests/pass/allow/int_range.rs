@@ -12,7 +12,7 @@ pub fn count(
     Ok(())
 }
 
-/// Counts, allowed at the one parameter.
+/// Counts all of the items, with the rule allowed at one parameter.
 #[tool]
 pub fn count_signed(
     /// The argument `many` of the tool.

@@ -1,4 +1,4 @@
-//! Generated code is clean.
+//! Generated code causes no warning.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
 

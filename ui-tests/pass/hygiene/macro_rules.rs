@@ -18,7 +18,7 @@ make!(echo_numbers, Vec<u32>, numbers);
 
 macro_rules! record {
     ($name:ident, $ty:ty) => {
-        /// A record.
+        /// A record that a macro generates.
         #[derive(Debug, Deserialize, StrictSchema)]
         pub struct $name {
             /// The value of the record.

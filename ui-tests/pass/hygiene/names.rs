@@ -286,28 +286,28 @@ fn take_v(
     vec![v_]
 }
 
-/// Takes one as all of its arguments.
+/// Takes a record as all of its arguments.
 #[tool]
 async fn whole_a(#[args] all: A, caller: &ToolContext) -> Result<A, ToolError> {
     let _ = caller.user();
     Ok(all)
 }
 
-/// Takes one as all of its arguments.
+/// Takes a record as all of its arguments.
 #[tool]
 async fn whole_d(#[args] all: D, caller: &ToolContext) -> Result<D, ToolError> {
     let _ = caller.user();
     Ok(all)
 }
 
-/// Takes one as all of its arguments.
+/// Takes a record as all of its arguments.
 #[tool]
 async fn whole_s(#[args] all: S, caller: &ToolContext) -> Result<S, ToolError> {
     let _ = caller.user();
     Ok(all)
 }
 
-/// Takes one as all of its arguments.
+/// Takes a record as all of its arguments.
 #[tool]
 async fn whole_t(#[args] all: T, caller: &ToolContext) -> Result<T, ToolError> {
     let _ = caller.user();

@@ -19,7 +19,7 @@ type Maybe<Value> = ::std::option::Option<Value>;
 
 macro_rules! types {
     ($($name:ident)*) => {$(
-        /// A type.
+        /// A type that a macro generates.
         #[derive(
             ::std::fmt::Debug,
             ::std::clone::Clone,
@@ -29,7 +29,7 @@ macro_rules! types {
             ::tool_core::StrictSchema,
         )]
         struct $name {
-            /// A text.
+            /// The text of the record.
             text: Text,
         }
     )*};
@@ -89,7 +89,7 @@ enum Level {
     High = 2,
 }
 
-/// A tree of generic parts.
+/// A pair of generic values.
 #[derive(::std::fmt::Debug, ::serde::Serialize, ::serde::Deserialize, ::tool_core::StrictSchema)]
 struct Pair<Left, Right> {
     /// The field `left` of `Pair`.
@@ -208,7 +208,7 @@ async fn take_unions(
     Text::new()
 }
 
-/// Takes all at once.
+/// Takes all arguments at once.
 #[::tool_core::tool]
 async fn take_all(#[args] all: Option) -> Option {
     all
@@ -261,7 +261,7 @@ async fn show() -> Shown {
     Shown { text: ::std::convert::From::from("shown") }
 }
 
-/// Types with the names of primitives, beside which serde's derive cannot stand.
+/// Types with the names of primitives, with which serde's derive does not compile.
 mod primitives {
     #![allow(dead_code, reason = "names that collide")]
 

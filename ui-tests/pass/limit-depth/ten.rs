@@ -18,7 +18,7 @@ pub struct Leaf {
 
 type Eight<T> = Nest<Nest<Nest<Nest<Nest<Nest<Nest<Nest<T>>>>>>>>;
 
-/// Digs as deep as is allowed: the arguments, eight nests and the leaf.
+/// Digs to the maximum depth: the arguments, eight nests and the leaf.
 #[tool]
 pub fn dig(
     /// The place to dig.

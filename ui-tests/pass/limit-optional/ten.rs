@@ -29,7 +29,7 @@ pub fn ask(
     Ok(())
 }
 
-/// Takes more than ten, for providers that do not count them.
+/// Takes more than ten optional arguments, for providers that have no such limit.
 #[tool(providers(openai, gemini, mcp, json_schema))]
 pub fn ask_others(
     /// The argument `first` of the tool.

@@ -1,4 +1,4 @@
-//! What may stand after `approval =`.
+//! The forms of a value of `approval`.
 
 use tool_core::prelude::*;
 

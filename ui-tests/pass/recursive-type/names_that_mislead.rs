@@ -1,6 +1,6 @@
-//! Names that look like a circle and are none: `Folder` of one module holds an `Entry`, that of another is held by one.
+//! Type names that look like a cycle but are not: one `Folder` contains an `Entry`, and a different `Folder` is in an `Entry`.
 
-/// A module in which an entry holds a folder.
+/// A module in which an entry contains a folder.
 pub mod below {
     use tool_core::prelude::*;
 
@@ -19,7 +19,7 @@ pub mod below {
     }
 }
 
-/// A module in which a folder holds entries.
+/// A module in which a folder contains entries.
 pub mod above {
     use tool_core::prelude::*;
 
@@ -38,7 +38,7 @@ pub mod above {
     }
 }
 
-/// A module in which an entry holds the folder of the other entries.
+/// A module in which an entry contains the folder of the other entries.
 pub mod beside {
     use tool_core::prelude::*;
 

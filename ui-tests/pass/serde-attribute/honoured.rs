@@ -1,12 +1,12 @@
 use tool_core::prelude::*;
 
-/// Everything that serde renames or leaves out.
+/// A record with fields that serde renames or omits.
 #[derive(Debug, Default, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Record {
-    /// A field that the rule renames.
+    /// A field that `rename_all` renames.
     pub first_name: String,
-    /// A field with a name of its own.
+    /// A field that `rename` renames.
     #[serde(rename = "surname")]
     pub last_name: String,
     /// A field that is never read.
@@ -18,7 +18,7 @@ pub struct Record {
     /// A field that is neither read nor written.
     #[serde(skip)]
     pub cache: u32,
-    /// A field that is sometimes left out.
+    /// A field that is omitted if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nick: Option<String>,
 }
@@ -52,7 +52,7 @@ pub struct Wrapper {
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Score(#[schema(range = 0..=100)] u8);
 
-/// Takes all, for this test.
+/// Takes all arguments, for this test.
 #[tool]
 pub fn take(
     /// The argument `record` of the tool.

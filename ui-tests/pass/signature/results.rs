@@ -29,7 +29,7 @@ pub fn act() {}
 
 type Outcome<T> = Result<T, ToolError>;
 
-/// Through an alias, for this test.
+/// Returns a result through a type alias.
 #[tool]
 pub fn aliased() -> Outcome<bool> {
     Ok(true)

@@ -1,11 +1,11 @@
-//! What the checks for secrets leave alone.
+//! Valid parameters with secrets and host values, and a valid stream.
 
 use tool_core::prelude::*;
 
 mod own {
     use tool_core::prelude::*;
 
-    /// A text that is to be kept secret later.
+    /// A type of this module, which has the name of the host's type for secrets.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, StrictSchema)]
     pub struct SecretString {
         /// The field `text` of `SecretString`.

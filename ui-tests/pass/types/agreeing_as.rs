@@ -1,4 +1,4 @@
-//! E4, E7: what `as`, `integer` and `with` say of a type that agrees is taken.
+//! E4, E7: `as`, `integer` and `with` are accepted if they match the type.
 
 use futures::FutureExt as _;
 use tool_core::prelude::*;
@@ -30,7 +30,7 @@ impl From<Level> for u8 {
     }
 }
 
-/// A text with a reader of its own.
+/// A text with a hand-written `Deserialize`.
 #[derive(Debug, StrictSchema)]
 #[schema(as = String)]
 pub struct Name(String);
@@ -58,10 +58,10 @@ pub struct Job {
     /// The field `few` of `Job`.
     #[schema(as = u64, range = 1..=255)]
     pub few: std::num::NonZeroU8,
-    /// A part of a whole.
+    /// A number with a fraction.
     #[schema(as = f32)]
     pub part: f64,
-    /// A whole number is a number.
+    /// A whole number that is read as a number.
     #[schema(as = i16)]
     pub whole: f64,
     /// The field `letter` of `Job`.
@@ -70,7 +70,7 @@ pub struct Job {
     /// The field `address` of `Job`.
     #[schema(as = String, format = "ipv4")]
     pub address: std::net::IpAddr,
-    /// A text that is only written by a different type.
+    /// A text that a different function writes.
     #[serde(serialize_with = "hidden")]
     #[schema(as = String)]
     pub secret: String,

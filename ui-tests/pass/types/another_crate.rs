@@ -11,12 +11,12 @@ pub fn read(
     Ok(pages.len())
 }
 
-/// Reads an open record of another crate, which only some providers support.
+/// Reads a record with additional keys, which only some providers support.
 #[tool(providers(json_schema))]
 pub fn read_open(
     /// The argument `tree` of the tool.
     tree: ui_foreign::Tree,
-    /// A record with an open part.
+    /// A record with additional keys.
     tagged: ui_foreign::Tagged,
 ) -> Result<String, ToolError> {
     Ok(tree.name + &tagged.name)

@@ -1,4 +1,4 @@
-//! E5: what binds arguments does not bind a type that is only returned.
+//! E5: the rules for arguments do not apply to a type that is only returned.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub enum State {
     Upper,
 }
 
-/// Two shapes that a model does not have to distinguish.
+/// Two variants that a model does not have to distinguish.
 #[derive(Debug, Serialize, StrictSchema)]
 #[serde(untagged)]
 pub enum Sum {

@@ -5,7 +5,7 @@ type Maybe<T> = Option<T>;
 /// The record `Record` of this test.
 #[derive(Debug, Deserialize, StrictSchema)]
 pub struct Record {
-    /// May be absent: the trait decides, not the spelling.
+    /// A field that may be absent: the trait decides this, not the spelling of the type.
     #[serde(default)]
     pub nick: Maybe<String>,
 }
