@@ -168,8 +168,8 @@ impl Workspaces {
     /// [`Workspace`] that was opened before keeps a handle on the removed folder.
     ///
     /// The tree is renamed first, so that it cannot be found from then on, and tokens are removed before everything else. If something cannot be
-    /// removed, the rest still is; the next call for the same instance tries it again. No link is followed, read-only files are removed too, and
-    /// mounts in the tree are neither emptied nor removed.
+    /// removed, everything else is removed nevertheless; the next call for the same instance tries it again. No link is followed, read-only files are
+    /// removed too, and mounts in the tree are neither emptied nor removed.
     ///
     /// # Errors
     ///

@@ -177,7 +177,7 @@ impl<'a> Command<'a> {
         self
     }
 
-    /// Lets the command read the objects of another repository as if they were its own.
+    /// Lets the command read the objects of a different repository as if they were its own.
     pub(super) fn borrows(mut self, from: &'a Repository) -> Self {
         self.reads.push(&from.home);
         let objects = from.top.join(".git/objects");

@@ -46,7 +46,7 @@ fn admits(key: &str, value: &str, helper: Option<&str>) -> bool {
         )
         | ("advice", None, _)
         | ("push", None, "autosetupremote") => truth,
-        // Names of people and branches, and settings of commands that the tools do not run. The tools do not enter submodules.
+        // Names of people and branches, and settings that do not affect the commands of the tools. The tools do not enter submodules.
         ("branch", Some(_), "merge" | "rebase")
         | ("user", None, "name" | "email")
         | ("init", None, "defaultbranch")

@@ -34,7 +34,7 @@ pub(super) const SITE: &str = "site";
 /// Maximum number of branches whose commits are copied.
 const MOST: &str = "1000";
 
-/// A folder that is removed with its content, at the latest when this is dropped.
+/// A folder that is removed with its content: by `remove`, or by a background thread after this is dropped.
 #[derive(Debug)]
 pub(super) struct PrivateFolder {
     inner: Arc<Inner>,

@@ -29,7 +29,7 @@ pub(super) struct Swept {
 }
 
 impl Swept {
-    /// Logs a warning for every leftover token. A token is left over if the host ended before it removed the token.
+    /// Logs a warning for every token that the sweep removed: of unused repositories, and of hosts that ended before they removed the token.
     pub(super) fn warn(&self, workspace: &Workspace) {
         for name in &self.tokens {
             tracing::warn!(

@@ -223,7 +223,7 @@ pub(crate) fn looks_like_text(bytes: &[u8]) -> bool {
             .any(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31))
 }
 
-/// Decodes bytes as text. The encoding is that of a byte order mark, then the encoding that the server reports, then the encoding that the page
+/// Decodes bytes as text. The encoding is that of a byte order mark, else the encoding that the server reports, else the encoding that the page
 /// declares. If none is known, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, in which all bytes are valid.
 pub(crate) fn decode(
     bytes: &[u8],

@@ -176,9 +176,9 @@ enum Next {
 
 /// Decides whether to follow a redirect, and with which method, headers and body.
 ///
-/// RFC 9110, 15.4: 303 is followed with GET; 301 and 302 change POST to GET and keep other methods; 307 and 308 keep all methods. If the origin
-/// changes, the secret is dropped for good, and so are all headers that could identify someone. A request that changes something is not repeated at
-/// a different origin: no approval covers that, so the redirect itself is the response.
+/// RFC 9110, 15.4: 303 is followed with GET, or HEAD after HEAD; 301 and 302 change POST to GET and keep other methods; 307 and 308 keep all methods.
+/// If the origin changes, the secret is dropped for good, and so are all headers that could identify the user. A request that changes something is
+/// not repeated at a different origin: no approval covers that, so the redirect itself is the response.
 fn next(hop: &Hop, status: StatusCode, headers: &HeaderMap) -> Next {
     let mut locations = headers.get_all(header::LOCATION).iter();
     let (Some(location), None) = (locations.next(), locations.next()) else {

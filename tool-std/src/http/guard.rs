@@ -29,9 +29,9 @@ impl<F: Fn(IpAddr) -> Option<&'static str> + Send + Sync + 'static> AddressPolic
 /// Decides to which hosts requests may be sent, for every hop of every request.
 ///
 /// A URL is parsed once, by the URL standard, so that every odd spelling has one meaning. It must be `http` or `https` and must not contain a user.
-/// Its port must be 80 or 443; its host must not be a special name and must be on the operator's list, if there is one. A literal address is checked
-/// as it is. A name is resolved once, **every** address of it is checked, and the connection uses one of these addresses: there is no second lookup
-/// that could return something else. A name that cannot be resolved is refused.
+/// Its port must be 80 or 443; its host must not be a special name or lack a dot, and must be on the operator's list, if there is one. A literal
+/// address is checked as it is. A name is resolved once, **every** address of it is checked, and the connection uses one of these addresses: there is
+/// no second lookup that could return something else. A name that cannot be resolved is refused.
 ///
 /// ```
 /// use tool_std::http::Guard;

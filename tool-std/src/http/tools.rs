@@ -266,8 +266,8 @@ fn shown(
     })
 }
 
-/// The body as JSON if it is valid JSON, else as a string. JSON that is nested deeper than serde allows is returned as a string, because clients
-/// could not parse it.
+/// The body as JSON if it is complete and valid and its media type is JSON, else as a string. JSON that is nested deeper than serde allows is
+/// returned as a string, because clients could not parse it.
 fn as_json(text: String, essence: &str, truncated: bool) -> Result<Box<RawValue>, ToolError> {
     let says_json = essence == "application/json" || essence.ends_with("+json");
     if says_json && !truncated && serde_json::from_str::<serde_json::Value>(&text).is_ok() {

@@ -179,7 +179,7 @@ impl Output {
         self.stdout.0.bytes + self.stderr.0.bytes > self.keep.limit
     }
 
-    /// The last lines, which have no line end.
+    /// The last, incomplete line of each stream.
     fn rest(&mut self) -> impl Iterator<Item = Progress> + use<> {
         let both = [
             (OutputStream::Stdout, std::mem::take(&mut self.stdout.1)),

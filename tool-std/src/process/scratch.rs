@@ -37,7 +37,7 @@ impl Scratch {
         let root = std::env::temp_dir();
         SWEPT.call_once(|| {
             let root = root.clone();
-            // There may be a million files. If no thread can be started, the folders are left for the next host.
+            // The folders may contain a million files, so a thread removes them. If no thread can be started, the folders are left for the next host.
             let _ = std::thread::Builder::new().spawn(move || sweep(&root));
         });
         loop {

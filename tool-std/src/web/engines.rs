@@ -10,7 +10,7 @@ use tool_core::{ErrorKind, ExposeSecret as _};
 use super::search::{Depth, SearchHit, SearchProvider, SearchQuery, ask, request};
 use crate::http::{Http, Method, Request};
 
-/// Maximum number of results that the engines' APIs accept.
+/// Maximum number of results that the APIs of Tavily and Brave accept.
 const MOST: u32 = 20;
 
 /// Implements [`SearchProvider`] for a struct, from the URL of its API and a function that queries it.

@@ -99,7 +99,7 @@ impl Bounded {
     }
 }
 
-/// Passes every call on to the document.
+/// Counts new elements and their depth, and passes the calls on to the document.
 impl TreeSink for Bounded {
     type Handle = NodeId;
     type Output = Document;

@@ -1,7 +1,7 @@
 //! Removal of an instance or of one conversation.
 //!
-//! The data that packs store next to the conversations is removed first, because it contains tokens. If something cannot be removed, everything else
-//! still is.
+//! The data that packs store next to the conversations is removed first, because it contains tokens. If something cannot be removed,
+//! everything else is removed nevertheless.
 
 use std::ffi::OsStr;
 use std::io;
@@ -113,7 +113,7 @@ fn remove_aside(
 }
 
 /// Removes a tree of any depth with at most two open folders: each folder in it is first moved to its top level. Mounts in it are neither emptied nor
-/// removed. If something cannot be removed, everything else still is; the first error is returned.
+/// removed. If something cannot be removed, everything else is removed nevertheless; the first error is returned.
 pub(crate) fn remove(parent: &Dir, name: &OsStr) -> io::Result<()> {
     if !parent.symlink_metadata(name)?.is_dir() {
         return parent.remove_file(name);
