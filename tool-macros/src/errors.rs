@@ -6,7 +6,7 @@ use std::fmt::Display;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
-/// The errors so far. Dropping it without [`Errors::finish`] panics, so that no error can be lost.
+/// The errors so far. Dropping it without [`Errors::finish`] or [`Errors::into_list`] panics, so that no error can be lost.
 pub(crate) struct Errors {
     list: RefCell<Option<Vec<syn::Error>>>,
     /// Whether rustc has reported a syntax error in the macro's input.

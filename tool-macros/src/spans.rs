@@ -50,7 +50,7 @@ pub(crate) fn schema_of(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     }
 }
 
-/// Generates an expression for whether a model may fill in a type: the type is read, or it is not written either. Only for types without parameters.
+/// Generates an expression for whether a model may fill in a type: true if the type is read, or is neither read nor written. Only for types without parameters.
 pub(crate) fn is_input(paths: &Paths, ty: &impl ToTokens) -> TokenStream {
     let private = paths.private();
     quote! {

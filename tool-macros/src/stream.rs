@@ -78,7 +78,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-/// Moves the tokens to another span, and keeps their name resolution.
+/// Moves the tokens to a different span, and keeps their name resolution.
 fn at_place(tokens: TokenStream, place: Span) -> TokenStream {
     let moved = tokens.into_iter().map(|mut token| {
         token.set_span(token.span().located_at(place));

@@ -1,4 +1,4 @@
-//! The checked type: the complete input of the code generation, after which no step can fail.
+//! The checked type: the complete input of the code generation.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
@@ -61,7 +61,7 @@ pub(crate) enum Own {
 }
 
 impl Decided<'_> {
-    /// Whether the schema depends on type parameters, so that no constant outside of the impl may name the type.
+    /// Whether the type has generic parameters, so that no constant outside of the impl may name the type.
     pub(crate) fn is_generic(&self) -> bool {
         !self.input.generics.params.is_empty()
     }

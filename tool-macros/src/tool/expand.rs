@@ -1,4 +1,4 @@
-//! Expansion of `#[tool]`: the unchanged fn, the struct of its arguments, and one `const _` with the rest.
+//! Expansion of `#[tool]`: the fn, the struct of its arguments, and one `const _` with the rest.
 
 mod checks;
 mod definition;

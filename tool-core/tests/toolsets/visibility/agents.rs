@@ -72,7 +72,7 @@ async fn agent_prompt_length_is_limited() {
     assert!(!hints.read_only && hints.open_world && !hints.destructive);
 }
 
-// S1-59: an agent has 60 seconds unless the host sets another timeout; the timeout is an error value.
+// S1-59: an agent has 60 seconds unless the host sets a different timeout; the timeout is an error value.
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_does_not_answer_is_an_error_value() {
     let (tool, dropped) = silent();

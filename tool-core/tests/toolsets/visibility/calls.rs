@@ -59,7 +59,7 @@ async fn a_hidden_tool_answers_like_an_unknown_one() {
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 
-// S0-21: a tool that is denied, disabled or killed while the turn runs is refused at its next call, for this tenant alone.
+// S0-21: a tool that is denied, disabled or killed while the turn runs is refused at its next call, for this tenant only.
 #[tokio::test]
 async fn denials_apply_at_the_next_dispatch() {
     let Counted { registry, runs } = counted();

@@ -67,7 +67,7 @@ fn list_filters_apply_in_four_steps() {
     }
 }
 
-// S0-14, S0-15, S0-16, S0-17, S0-18: allow and deny lists of a toolset, and of a sub-agent's.
+// S0-14, S0-15, S0-16, S0-17, S0-18: allow and deny lists of a toolset, and of a sub-agent's toolset.
 #[test]
 fn lists_of_a_toolset() {
     let registry = ["a", "b", "web", "read", "shell", "write"]

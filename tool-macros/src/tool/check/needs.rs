@@ -29,7 +29,7 @@ fn unfit<'a>(optional: Option<&'a Ident>, ty: &Type) -> Option<&'a Ident> {
     optional.filter(|_| !known::is_option(ty))
 }
 
-/// Checks `secret-spec` and `variable-spec`: duplicate declarations, on the attribute or on parameters.
+/// Checks `secret-spec` and `variable-spec`: secrets that are declared twice, and variables that are declared both as a secret and as text.
 pub(super) fn twice(options: &Options, params: &[Param<'_>], errors: &Errors) {
     let injected = params.iter().filter_map(|param| match &param.source {
         Source::Secret(secret) => Some(&secret.key),

@@ -84,7 +84,7 @@ pub(crate) enum StatedSource {
 }
 
 impl StatedSource {
-    /// Whether the attribute is `#[secret]` (true) or `#[variable]` (false).
+    /// Returns true for `#[secret]`, false for `#[variable]`, and `None` for other attributes.
     pub(crate) const fn need(&self) -> Option<bool> {
         match self {
             Self::Secret(_) => Some(true),
