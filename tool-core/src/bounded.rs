@@ -1,7 +1,7 @@
 //! Long outputs: a model reads the head, and can read the rest in parts.
 //!
 //! A tool that returns [`Bounded<T, N>`](Bounded) gives the client all of its output. The model gets at most `N` bytes: if the output is longer, it reads the
-//! head, the total length and a handle. The whole output is kept for the caller in a [`SpillStore`], and the tool [`read_more`] returns further parts of it.
+//! head, the total length and a handle. The complete output is in a [`SpillStore`], and the tool [`read_more`] returns further parts of it.
 //!
 //! A host adds the tool to its registry, and the store to its contexts:
 //!
@@ -103,7 +103,7 @@ impl<T, const N: usize> ToModelOutput for Bounded<T, N> {
     }
 }
 
-/// The store of long outputs, and how long it keeps them. It is a host value.
+/// The store of long outputs and the time until they expire, as a host value.
 #[derive(Clone)]
 pub struct Spills {
     store: Arc<dyn SpillStore>,
@@ -111,12 +111,12 @@ pub struct Spills {
 }
 
 impl Spills {
-    /// Keeps outputs in this store for one hour.
+    /// Stores outputs in this store for one hour.
     pub fn new(store: impl SpillStore) -> Self {
         Self::shared(Arc::new(store))
     }
 
-    /// Keeps outputs in this shared store for one hour.
+    /// Stores outputs in this shared store for one hour.
     pub fn shared(store: Arc<dyn SpillStore>) -> Self {
         Self {
             store: shield::spills(store),
@@ -124,7 +124,7 @@ impl Spills {
         }
     }
 
-    /// Sets how long outputs are kept. The host removes expired ones with [`SpillStore::expire`].
+    /// Sets the time until outputs expire. The host removes expired outputs with [`SpillStore::expire`].
     #[must_use]
     pub fn keep(mut self, time: Duration) -> Self {
         self.keep = time;
@@ -149,9 +149,9 @@ pub(crate) fn is_bounded(output: &Output) -> bool {
         .is_some_and(|model| model.bound().is_some())
 }
 
-/// Replaces a bounded output by the text that the model reads, and stores the whole output if it does not fit.
+/// Replaces a bounded output with the text that the model reads, and stores the complete output if it does not fit.
 ///
-/// The text is stored unchanged, so the argument's type requires that secrets are masked.
+/// The text is stored unchanged, so the argument's type requires that secrets are redacted.
 pub(crate) async fn settle(
     outcome: Clean<Result<Output, ToolError>>,
     cx: &ToolContext,
@@ -207,7 +207,7 @@ async fn beginning(text: String, limit: usize, cx: &ToolContext) -> String {
 #[cfg(feature = "host")]
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Returns the deadline for the store's answer. Without a runtime there is no timer, so a call without a deadline waits without limit.
+/// Returns the deadline for the store's answer. Without a runtime, there is no timer, so a call without a deadline waits without limit.
 fn latest(cx: &ToolContext) -> Option<Instant> {
     #[cfg(feature = "host")]
     if tokio::runtime::Handle::try_current().is_ok() {
@@ -232,7 +232,7 @@ async fn spill(text: String, cx: &ToolContext) -> Option<String> {
     };
     let handle = spill.handle.clone();
     let put = store.put(spill);
-    // The output exists already, so a store that does not answer must not cost the call its result.
+    // The output exists already, so the call must return it even if the store does not answer.
     let done = match latest(cx) {
         Some(latest) => tokio::time::timeout_at(latest, put).await,
         None => Ok(put.await),

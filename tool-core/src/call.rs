@@ -66,7 +66,7 @@ pub enum ToolEvent {
 
 /// The result of a call. Errors, panics, timeouts and cancellations are results, too.
 ///
-/// Its texts hold no secrets of the turn, except for [`id`](Self::id) and [`name`](Self::name): a provider matches a result to its
+/// Its texts contain no secrets of the turn, except for [`id`](Self::id) and [`name`](Self::name): a provider matches a result to its
 /// call by them, so they are returned as the model wrote them.
 #[cfg_attr(
     feature = "host",
@@ -92,7 +92,7 @@ pub struct CallResult {
     pub(crate) conversation: Option<Arc<str>>,
     #[cfg(feature = "host")]
     pub(crate) tickets: Vec<Ticket>,
-    /// The ledger's entry about the call, if the caller has to act on it. Boxed, because few calls have one.
+    /// The ledger's entry about the call, if the caller has to act on it. It is boxed, because few calls have one.
     #[cfg(feature = "host")]
     pub(crate) looked_up: Option<Box<LookedUp>>,
     /// Whether a store of the gate failed, so that it is unknown whether the call ran before or was approved.
@@ -102,7 +102,7 @@ pub struct CallResult {
     #[cfg(feature = "host")]
     pub(crate) stopped: bool,
     pub(crate) replayed: bool,
-    /// Whether the id or the name holds a secret.
+    /// Whether the id or the name contains a secret.
     pub(crate) secret_label: bool,
 }
 
@@ -141,7 +141,7 @@ impl CallResult {
 impl CallResult {
     /// Creates the result of a call that the host answers itself, without a tool, such as a refused approval or an interrupted call.
     ///
-    /// No context is involved, so secrets in the error's texts are not masked.
+    /// No context is involved, so secrets in the error's texts are not redacted.
     pub fn refused(call: ToolCall, error: ToolError) -> Self {
         Self::masked(&Redactor::default(), None, call, error)
     }
@@ -305,7 +305,7 @@ impl CallResult {
         })
     }
 
-    /// Turns a payload of the form `{"error": "…"}`, alone or with `"success": false`, into a failure.
+    /// Converts a payload of the form `{"error": "…"}`, alone or with `"success": false`, into a failure.
     ///
     /// Use this for tools of other systems, which report failures in their output.
     #[must_use]
@@ -321,7 +321,7 @@ impl CallResult {
             && let Ok(bare) = serde_json::from_str::<Bare>(output.payload.get())
             && !bare.success
         {
-            // Secrets in the payload are masked already, so the text needs no masking.
+            // Secrets in the payload are already redacted, so the text is not redacted again.
             let error = ToolError::of(ErrorKind::Failed, bare.error);
             self.outcome = self.outcome.map(|_| Err(error));
         }
@@ -335,7 +335,7 @@ impl CallResult {
     }
 }
 
-/// Prints `[masked]` in place of the id and the name if one of them holds a secret.
+/// Prints `[masked]` in place of the id and the name if one of them contains a secret.
 impl fmt::Debug for CallResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let label = |text| if self.secret_label { "[masked]" } else { text };

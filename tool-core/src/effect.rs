@@ -91,7 +91,7 @@ impl fmt::Display for Effect {
     }
 }
 
-/// The effect words in a tool's attribute.
+/// The options for effects in a tool's attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -117,7 +117,7 @@ impl Declared {
         open_world: false,
     };
 
-    /// Returns the union of the effects of the words and the effects of the host parameters.
+    /// Returns the union of the effects of these options and the effects of the host parameters.
     ///
     /// A tool that declares nothing and takes nothing from the host can still do anything that Rust code can do. It counts as a tool without an effect on the
     /// host, but not as read-only (see [`Declared::hints`]).

@@ -44,7 +44,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Returns the kind of a word, and [`Failed`](Self::Failed) for an unknown word, which another version may have written.
+    /// Returns the kind with this name, and [`Failed`](Self::Failed) for an unknown name, which a different version may have written.
     #[cfg(feature = "host")]
     pub(crate) fn from_word(word: &str) -> Self {
         [
@@ -64,7 +64,7 @@ impl ErrorKind {
         .unwrap_or(Self::Failed)
     }
 
-    /// Returns the kind as a word, for stores and telemetry.
+    /// Returns the name of the kind, for stores and telemetry.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::UnknownTool => "unknown_tool",
@@ -85,7 +85,7 @@ impl ErrorKind {
 /// The error of a call, with one text for the model and one for the operator.
 ///
 /// The model reads only [`model_text`](ToolError::model_text). `?` on a foreign error keeps that error for the operator
-/// and gives the model a general sentence with an audit id, because texts of foreign errors may hold paths, queries and keys. To show
+/// and gives the model a general sentence with an audit id, because texts of foreign errors may contain paths, queries and keys. To show
 /// more, call [`ToolError::new`], [`ToolError::shown`] or [`ToolError::expose`].
 ///
 /// ```
@@ -388,16 +388,16 @@ impl fmt::Debug for ToolError {
 }
 
 impl Redactor {
-    /// Masks the secrets in both texts of an error. The foreign error is kept unless it holds one.
+    /// Redacts the secrets in both texts of an error. The foreign error is kept unless it contains a secret.
     pub fn error(&self, error: ToolError) -> ToolError {
         self.clean(error).into_inner()
     }
 }
 
 impl Mask for ToolError {
-    /// Masks secrets in both texts. The foreign error is kept if neither its `Display` nor its `Debug` text holds one.
+    /// Redacts secrets in both texts. The foreign error is kept if neither its `Display` nor its `Debug` text contains a secret.
     fn masked(mut self, redactor: &Redactor) -> Self {
-        // Each field is named, so that a new one cannot be forgotten.
+        // Each field is named, so that the compiler reports a new field that is not handled.
         let Inner {
             kind: _,
             model,

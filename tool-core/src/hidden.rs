@@ -4,9 +4,9 @@
 //! spell whole sentences, bidirectional overrides change the order in which a line is read, escape sequences change the text that a terminal shows. [`find`]
 //! finds them, [`escape`] writes them as `\u{e0041}`, [`remove`] removes them.
 //!
-//! Hidden are: control characters except tab and line breaks, every code point that Unicode defines as invisible
-//! (`Default_Ignorable_Code_Point`), format characters (`Cf`), line and paragraph separators, and the Braille blank. Not hidden are the
-//! uses that ordinary text needs: one variation selector after a visible character, a joiner between two symbols of an emoji,
+//! Hidden characters are control characters except tab and line breaks, every code point that Unicode defines as invisible
+//! (`Default_Ignorable_Code_Point`), format characters (`Cf`), line and paragraph separators, and the Braille blank. The following
+//! uses are not hidden, because ordinary text needs them: one variation selector after a visible character, a joiner between two symbols of an emoji,
 //! and one joiner or non-joiner inside a word of a script that needs it (Arabic, Indic and their neighbours).
 //!
 //! ```
@@ -193,7 +193,7 @@ fn rewrite(text: &str, mut write: impl FnMut(char, &mut String)) -> Cow<'_, str>
 /// Returns the [escaped](escape) text in at most `most` bytes. A longer text is cut and ends in ` […]`.
 pub fn show(text: &str, most: usize) -> Cow<'_, str> {
     const END: &str = " […]";
-    // Escaping makes no character shorter, so the text after this cannot be needed.
+    // Escaping does not make a character shorter, so the text after this head is not needed.
     let head = text
         .get(..text.floor_char_boundary(most + 1))
         .unwrap_or(text);

@@ -121,7 +121,7 @@ impl Limit {
     }
 }
 
-/// The error for a limit that is not valid.
+/// The error for an invalid limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimitError {
@@ -150,7 +150,7 @@ impl LimitsBuilder {
         self
     }
 
-    /// Sets how many tenants, principals and tools each limit distinguishes at most. The default is 100,000.
+    /// Sets the maximum number of tenants, principals and tools that each limit distinguishes. The default is 100,000.
     ///
     /// Idle keys, whose count is zero again, are evicted. If no key can be evicted, calls of new keys are refused.
     pub fn most_keys(mut self, keys: usize) -> Self {
@@ -158,7 +158,7 @@ impl LimitsBuilder {
         self
     }
 
-    /// Builds the limits. The error has the number of the limit that is not valid.
+    /// Builds the limits. The error contains the number of the invalid limit.
     pub fn build(self) -> Result<Limits, LimitError> {
         let clock = Watch(Instant::now());
         let mut rules = Vec::new();
@@ -231,7 +231,7 @@ impl Clock for Watch {
     }
 }
 
-/// The places that one call takes. Keep the guard until the body has really ended.
+/// The places that one call takes in limits of concurrent calls. Keep the guard until the body has ended.
 #[derive(Debug)]
 #[must_use = "dropping the guard ends the call for the limit"]
 pub struct LimitGuard {
@@ -292,10 +292,10 @@ impl std::fmt::Debug for Limits {
     }
 }
 
-/// Why a rule refuses a call.
+/// The refusal of a call by a rule.
 struct Refused {
     wait: Duration,
-    /// Whether a new key has no room.
+    /// Whether the limit of keys is reached, so that a new key cannot be added.
     full: bool,
 }
 

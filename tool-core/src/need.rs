@@ -61,12 +61,12 @@ pub struct VariableNeed {
 pub enum VariableKind {
     /// Plain text, which may be written into prompts.
     Text,
-    /// A secret: encrypted at rest, and kept out of prompts and results.
+    /// A secret, which is encrypted at rest, is not written into prompts and is redacted in results.
     Secret,
 }
 
 impl VariableKind {
-    /// Returns the kind as a word.
+    /// Returns the name of the kind.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",

@@ -127,7 +127,7 @@ pub enum Step<T> {
     Final(T),
 }
 
-/// An output with a separate form for the model. The client still gets the whole output.
+/// An output with a separate form for the model. The client still gets the complete output.
 ///
 /// If the output type of a tool implements this, the model reads [`to_model_output`](Self::to_model_output). `#[tool]` needs no option for it.
 pub trait ToModelOutput {

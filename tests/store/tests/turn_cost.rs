@@ -83,9 +83,9 @@ impl Model for Script {
     }
 }
 
-// B11: a turn of two reads, one effect and six messages, with a required audit. Sequential calls: the user's message with the begin of the run,
-// the model's message, the intent of the first read, its end with the next intent, twice, the end of the effect, and the last message with the
-// end of the run. Where the reads run in parallel, their intents are one transaction, and so are their ends with the intent of the effect.
+// B11: the transactions of a turn with two reads, one effect, six messages and a required audit. Sequential calls need seven: the user's message and the begin
+// of the run; the model's message; the intent of the first read; twice the end of a read and the next intent; the end of the effect; the last message and
+// the end of the run. If the reads run in parallel, one transaction writes their intents, and one writes their ends and the intent of the effect.
 #[tokio::test]
 async fn turn_of_three_calls_costs_at_most_six_commits() {
     assert_eq!(cost(1).await, 7);
@@ -124,7 +124,7 @@ async fn cost(parallel: usize) -> usize {
 }
 
 // B11: calls with an effect and a required audit row. A single call costs two transactions, its intent and its end, each with the audit row.
-// Of 64 concurrent calls, those that wait share transactions.
+// Concurrent calls that wait for the database share transactions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_calls_share_commits() {
     assert_eq!(calls(1).await, 2);
@@ -135,7 +135,7 @@ async fn concurrent_calls_share_commits() {
     );
 }
 
-/// The number of transactions of this many concurrent calls.
+/// Returns the number of transactions that this many concurrent calls need.
 async fn calls(callers: usize) -> usize {
     let host = Host::new().await;
     let cx = ToolContext::builder()

@@ -84,7 +84,7 @@ fn result(thread: &str, seq: u64, turn: &str, call: &str) -> String {
     message(thread, seq, turn, "tool", Some(call), &text)
 }
 
-/// An audit row, which shows the workspace of a thread.
+/// Returns an audit row, from which the workspace of a thread is known.
 fn audited(id: &str, thread: &str, workspace: Option<&str>) -> String {
     let workspace = workspace.map_or("NULL".to_owned(), |name| format!("'{name}'"));
     format!(
@@ -258,7 +258,7 @@ async fn old_results_are_paired_with_their_calls() {
     assert_eq!(unassigned(&file).await, Vec::<String>::new());
 }
 
-// A2: an old thread belongs to the only workspace whose calls it holds; if there are two, it belongs to none.
+// A2: an old thread belongs to the only workspace whose calls it contains; if there are two, it belongs to none.
 #[tokio::test]
 async fn old_threads_get_their_workspace_or_none() {
     let sql = [

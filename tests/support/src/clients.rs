@@ -1,6 +1,6 @@
 //! The Node and Python packages that tests use as clients.
 //!
-//! `tests/clients/install FOLDER` installs them; the variables `TOOL_TEST_NODE` and `TOOL_TEST_PY` hold the paths of its folders.
+//! `tests/clients/install FOLDER` installs them; the variables `TOOL_TEST_NODE` and `TOOL_TEST_PY` contain the paths of its folders.
 
 use std::io;
 use std::path::{Path, PathBuf};

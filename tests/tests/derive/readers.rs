@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for Colour {
     }
 }
 
-/// A note, if there is one.
+/// An optional note with at least one character.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Note(#[schema(length = 1..)] Option<String>);
 
@@ -57,7 +57,7 @@ struct Paint {
     #[serde(with = "hex")]
     #[schema(as = Option<String>, default = "ff")]
     fifth: Option<u32>,
-    /// A newtype of the paint.
+    /// A field whose type is a newtype.
     note: Note,
     /// A newtype with bounds around it.
     #[schema(length = ..=9)]
@@ -82,7 +82,7 @@ impl Paint {
     }
 }
 
-/// Readers where serde fills in what is absent.
+/// Readers in a record whose absent fields get serde's defaults.
 #[derive(Debug, Default, Deserialize, StrictSchema)]
 #[serde(default)]
 struct Filled {
@@ -105,7 +105,7 @@ enum Coat {
     Thick(Paint),
 }
 
-/// The same under the variant's name.
+/// Readers in the variants of an externally tagged enum.
 #[derive(Debug, Deserialize, StrictSchema)]
 #[schema(allow(external-tag))]
 enum Layer {
@@ -117,7 +117,7 @@ enum Layer {
     },
 }
 
-/// Readers of a record that lies in another one.
+/// Readers in records that are flattened into another record.
 #[derive(Debug, Deserialize, StrictSchema)]
 struct Flat {
     #[serde(flatten)]
@@ -138,7 +138,7 @@ fn paint_all(#[args] paint: Paint) -> String {
     paint.line()
 }
 
-/// Paints with a record in a record.
+/// Paints with two records as parameters.
 #[tool]
 fn paint_inner(
     /// The argument `paint` of the tool.
@@ -149,7 +149,7 @@ fn paint_inner(
     format!("{} {:?}", paint.line(), filled.filled)
 }
 
-/// Paints with a record laid into another.
+/// Paints with records that are flattened into another record.
 #[tool(allow(limit-optional))]
 fn paint_flat(#[args] flat: Flat) -> String {
     let coats = flat.coats.iter().map(|coat| match coat {
@@ -169,7 +169,7 @@ fn paint_flat(#[args] flat: Flat) -> String {
 /// Paints with readers of parameters.
 #[tool]
 fn paint_arguments(
-    /// A type that is no `Option`.
+    /// An argument whose type is not an `Option`.
     #[arg(as = Option<String>)]
     colour: Colour,
     /// An argument with a default.

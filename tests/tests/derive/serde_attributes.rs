@@ -191,10 +191,10 @@ fn skipped_fields_are_skipped_in_their_direction() {
 struct Optional {
     /// The field `plain` of `Optional`.
     plain: Option<u16>,
-    /// Absent is the default of an `Option`.
+    /// An `Option` with an explicit default.
     #[serde(default)]
     by_default: Option<u16>,
-    /// An alias of `Option`: traits decide, not spelling.
+    /// A field with an alias of `Option`. Traits decide whether a type is optional, not its spelling.
     maybe: Maybe,
 }
 
@@ -429,7 +429,7 @@ fn wrappers_have_the_schema_of_their_field() {
     );
 }
 
-/// Text on the wire, a number inside.
+/// A number that serde writes and reads as text.
 #[derive(Clone, Serialize, Deserialize, StrictSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schema(as = String, pattern = "^[0-9]+$")]
@@ -448,7 +448,7 @@ impl From<Ticks> for String {
     }
 }
 
-/// A whole number on the wire.
+/// An enum that serde writes and reads as a whole number.
 #[derive(Clone, Copy, Serialize, Deserialize, StrictSchema)]
 #[serde(try_from = "u8", into = "u8")]
 #[schema(integer)]

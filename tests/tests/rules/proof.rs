@@ -1,4 +1,4 @@
-//! The proof of each rule: a recorded compiler output, a case, or a test with the whole message.
+//! The proof of each rule: a recorded compiler output, a case, or a test that contains the complete message.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -282,14 +282,14 @@ fn ten() -> u32 {
     10
 }
 
-/// An open record, which only some dialects can say.
+/// An open record, which only some dialects can express.
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 struct Labels {
     /// The labels by their keys.
     labels: HashMap<String, String>,
 }
 
-/// A type that holds itself.
+/// A recursive type.
 #[derive(Deserialize, StrictSchema, JsonSchema)]
 struct Tree {
     /// The field `name` of `Tree`.

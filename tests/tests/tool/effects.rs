@@ -12,15 +12,15 @@ tool_core::host_value!(Reader, Effect::READ);
 pub struct Writer;
 tool_core::host_value!(Writer, Effect::WRITE);
 
-/// Reads the value and returns it.
+/// Reads a note, for this test.
 #[tool(read_only)]
 fn read_note(_reader: &Reader) {}
 
-/// Writes, and says that twice is once.
+/// Writes a note, and is declared as idempotent.
 #[tool(idempotent)]
 fn write_note(_reader: &Reader, #[context] _writer: Option<Writer>) {}
 
-/// Reaches out, for this test.
+/// Fetches a note, for this test.
 #[tool(open_world)]
 fn fetch_note() {}
 

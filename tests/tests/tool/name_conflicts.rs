@@ -65,7 +65,7 @@ static LINKED: u32 = 4;
 type String = ::std::string::String;
 type Maybe<T> = ::std::option::Option<T>;
 
-/// Is written among names of all kinds.
+/// Is declared in a module with items of many names.
 #[::tool_core::tool(category = "names", example({ "query": "x" }), timeout = TIMEOUT)]
 async fn among_names(
     cx: &::tool_core::ToolContext,
@@ -82,7 +82,7 @@ async fn among_names(
     ::std::result::Result::Ok(::std::format!("{query} {limit} {maybe:?}"))
 }
 
-/// Is blocking among names of all kinds.
+/// Blocks, and is declared in a module with items of many names.
 #[::tool_core::tool]
 fn blocking_among_names(
     /// An argument with the name of a local of the macro.
@@ -95,7 +95,7 @@ fn blocking_among_names(
     of_work + output
 }
 
-/// Has the name of a constant that the macro writes.
+/// Has the name of a constant that the macro generates.
 #[::tool_core::tool(allow(tool-name-client), name = "shouting", input = Shouting)]
 #[allow(non_snake_case, reason = "the test needs this name")]
 fn SPEC() -> u32 {

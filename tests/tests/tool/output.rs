@@ -31,13 +31,13 @@ async fn report_brief() -> Result<Report, ToolError> {
     Ok(report())
 }
 
-/// Reports at length, for this test.
+/// Returns the complete report, for this test.
 #[tool]
 async fn report_whole() -> Report {
     report()
 }
 
-// S2-05: the model reads the short text, and the client receives the whole output.
+// S2-05: the model reads the short text, and the client receives the complete output.
 #[test]
 fn the_model_reads_the_short_text_and_the_client_gets_all() {
     let result = call("report_brief", "{}", &ToolContext::anonymous());
@@ -52,7 +52,7 @@ fn the_model_reads_the_short_text_and_the_client_gets_all() {
     );
 }
 
-/// A type that decides itself what the model reads.
+/// A type with its own output for the model.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Brief {
     /// The whole text, which is hidden from the model.
@@ -112,7 +112,7 @@ fn result_alias_is_recognized_as_a_result() {
     assert!(call("by_alias", "{}", &ToolContext::anonymous()).is_error());
 }
 
-/// Counts, as any stream.
+/// Counts, and returns a type that implements `Stream`.
 #[tool]
 fn count_as_stream(
     /// The argument `to` of the tool.
@@ -123,7 +123,7 @@ fn count_as_stream(
     )]))
 }
 
-/// Counts, as a `ToolStream`, from an async fn.
+/// Counts, and returns a `ToolStream` from an async fn.
 #[tool]
 async fn count_as_tool_stream(
     #[context] cx: ToolContext,

@@ -50,7 +50,7 @@ fn host_values_come_from_the_context_and_stay_out_of_the_schema() {
     assert!(call("look", r#"{"what":"x"}"#, &ToolContext::anonymous()).is_error());
 }
 
-/// Searches the index in a blocking fn.
+/// Searches the index in a sync fn.
 #[tool]
 fn look_blocking(
     index: &Index,
@@ -110,7 +110,7 @@ fn arguments_may_be_one_struct() {
     );
 }
 
-/// Counts up, in a variable of its own.
+/// Counts up, in a mutable parameter.
 #[tool]
 fn count_up(
     /// The starting point.
@@ -276,7 +276,7 @@ async fn user_type_may_have_the_name_of_a_standard_type() {
     );
 }
 
-/// A limit, a thousand where nothing is said.
+/// A limit, which is 1,000 by default.
 #[derive(Debug, StrictSchema)]
 struct Most(Option<u32>);
 
@@ -330,7 +330,7 @@ async fn a_predicate_reads_what_the_body_receives() {
     assert!(result.is_error(), "{result:?}");
 }
 
-/// A number that is not seven, and at which a conversion panics where it is eight.
+/// A number that is not 7. The conversion of 8 panics.
 #[derive(Debug, StrictSchema)]
 #[serde(try_from = "u32")]
 #[schema(as = u32)]

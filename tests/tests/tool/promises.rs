@@ -27,10 +27,10 @@ async fn call(tools: &Toolset, name: &str, arguments: &str) -> CallResult {
         .await
 }
 
-/// Fetches a page. What a schema may not say is checked here.
+/// Fetches a page. The body checks a condition that a schema cannot express.
 #[tool]
 fn fetch(
-    /// Address, with `https://` in front.
+    /// The address of the page, which begins with `https://`.
     address: String,
     /// The filters, as JSON text.
     filters: Option<String>,

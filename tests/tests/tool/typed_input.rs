@@ -99,10 +99,10 @@ fn typed_input_implements_the_common_traits() {
     );
 }
 
-/// Neither `Serialize`, `Debug`, `Clone` nor `PartialEq`.
+/// A type without `Serialize`, `Debug`, `Clone` and `PartialEq`.
 #[derive(Deserialize, StrictSchema)]
 pub struct Bare {
-    /// A type without `Serialize`, `Debug`, `Clone` or `PartialEq`.
+    /// The field `value` of `Bare`.
     pub value: u32,
 }
 

@@ -104,7 +104,7 @@ pub struct Violation {
     pub what: String,
 }
 
-/// Everything that the simulator knows about a run.
+/// All data that the simulator records about a run.
 #[derive(Default)]
 pub struct Facts {
     /// The runs of bodies.

@@ -24,7 +24,7 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// Maximum time that a call waits for a sink that has not failed. After that, the sink counts as failing.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A row, or the data to build one from later, because the call itself should not pay for building it.
+/// A row, or the data from which it is built later, so that the call does not spend time on it.
 pub(crate) enum Entry {
     Row(Box<AuditRow>),
     Late(Box<Late>),
@@ -38,7 +38,7 @@ impl Entry {
         }
     }
 
-    /// Builds the row and drops the call's context, so that it is not kept while the sink is unavailable.
+    /// Builds the row and drops the call's context, so that the context does not stay in memory while the sink is unavailable.
     fn settled(self) -> Self {
         match self {
             Self::Row(row) => Self::Row(row),
@@ -86,12 +86,12 @@ impl AuditBuffer {
         }))
     }
 
-    /// Returns how many rows were dropped because the sink failed for too long.
+    /// Returns the number of rows that were dropped because the sink failed for too long.
     pub fn dropped(&self) -> u64 {
         self.0.queue.dropped()
     }
 
-    /// Returns how many rows wait to be written.
+    /// Returns the number of rows that wait to be written.
     pub fn waiting(&self) -> usize {
         self.0.queue.len()
     }
@@ -157,7 +157,7 @@ impl AuditBuffer {
 
     /// Starts the task that writes, if there is a runtime. The task ends with the buffer or with its runtime.
     fn tend(&self) {
-        /// Clears the mark when the task is dropped, so that another runtime may start a new task.
+        /// Clears `tended` when the task is dropped, so that a different runtime can start a new task.
         struct Untended(std::sync::Weak<Inner>);
         impl Drop for Untended {
             fn drop(&mut self) {
@@ -171,7 +171,7 @@ impl AuditBuffer {
         }
         let weak = Arc::downgrade(&self.0);
         let untended = Untended(weak.clone());
-        // Without a runtime the task is dropped at once, which clears the mark.
+        // Without a runtime, the task is dropped at once, which clears `tended`.
         env::spawn(async move {
             let _untended = untended;
             loop {

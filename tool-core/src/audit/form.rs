@@ -1,6 +1,6 @@
 //! The form in which arguments are stored in the audit log.
 //!
-//! It is written in one pass over the text: every call has one, and building a tree of values would cost more than the call.
+//! It is written in one pass over the text, because every call needs it, and building a tree of values would cost more than the call.
 
 use std::borrow::Cow;
 
@@ -15,16 +15,16 @@ mod object;
 
 use object::{entries, keys, named, record, variant};
 
-/// Maximum number of items of a list that are written.
+/// Maximum number of items that are written of a list.
 const ITEMS: usize = 20;
 /// Maximum number of characters of a preview.
 const PREVIEW: usize = 100;
 
-/// The audited form of valid arguments, as JSON: numbers, booleans and enum values by value, texts by their length, unless a field has its own form. Keys are
-/// sorted by their bytes.
+/// Returns the audited form of valid arguments as JSON: numbers, booleans and enum values by value, texts by their length, unless a field has its own form.
+/// Keys are sorted by their bytes.
 pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     let mut cursor = Cursor::new(arguments);
-    // While the keys of an object are sorted, its entries are held twice.
+    // While the keys of an object are sorted, its entries are in memory twice.
     let mut out = String::with_capacity(2 * arguments.len() + 64);
     cursor.space();
     let written = value(&mut cursor, Some(schema), AuditForm::ByType, &mut out);
@@ -34,7 +34,7 @@ pub(crate) fn form(schema: &Schema, arguments: &str) -> String {
     }
 }
 
-/// The form of arguments to which no schema applies: only their size.
+/// Returns the form of arguments to which no schema applies. It contains only their size.
 pub(crate) fn blind(arguments: &str) -> String {
     json!({ "bytes": arguments.len() }).to_string()
 }

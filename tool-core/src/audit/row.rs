@@ -15,21 +15,21 @@ use crate::schema::dialect::Dialect;
 use crate::store::{AuditNote, AuditRow, CallId, Timestamp};
 use crate::tool::ToolDef;
 
-/// How a call ended, as the audit row stores it.
+/// The end of a call, as the audit row stores it.
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     pub(crate) outcome: &'static str,
-    /// The whole text, which is cut after secrets are masked.
+    /// The complete text, which is truncated after secrets are redacted.
     pub(crate) error: Option<String>,
     pub(crate) output_bytes: Option<u64>,
     pub(crate) duration_us: u64,
 }
 
-/// Maximum number of bytes of an error text that are kept.
+/// Maximum number of bytes that are stored of an error text.
 const ERROR: usize = 1_000;
 
 impl End {
-    /// The end that a result reports.
+    /// Returns the end that a result reports.
     pub(crate) fn of(result: &CallResult) -> Self {
         let took = result.duration;
         match result.outcome.get() {
@@ -43,7 +43,7 @@ impl End {
         }
     }
 
-    /// The same end for a call that may be dispatched again: its row stays open, so that the row of the next run replaces it.
+    /// Returns the same end for a call that may be dispatched again: its row stays open, so that the row of the next run replaces it.
     pub(crate) fn open(self) -> Self {
         if AuditRow::OPEN.contains(&self.outcome) {
             return self;
@@ -78,7 +78,7 @@ pub(crate) struct Verdicts {
     pub(crate) rerun: Option<(u32, String)>,
 }
 
-/// A row that may hold secrets. Only [`Draft::row`] returns the row, with secrets masked.
+/// A row that may contain secrets. Only [`Draft::row`] returns the row, with secrets redacted.
 pub(crate) struct Draft(AuditRow);
 
 impl Draft {
@@ -97,7 +97,7 @@ impl Draft {
         self
     }
 
-    /// Returns the row, with secrets masked in the texts of a model or a tool.
+    /// Returns the row, with secrets redacted in the texts of a model or a tool.
     pub(crate) fn row(self, redactor: &Redactor) -> AuditRow {
         let Self(mut row) = self;
         if !redactor.is_empty() {
@@ -110,10 +110,10 @@ impl Draft {
     }
 }
 
-/// Masks a row. Each field is named, so that a new one cannot be forgotten.
+/// Redacts a row. Each field is named, so that the compiler reports a new field that is not handled.
 fn mask(row: &mut AuditRow, redactor: &Redactor) {
     let AuditRow {
-        // These fields are names from the host, or hashes. Masks in them would make rows impossible to find.
+        // These fields are names from the host, or hashes. Redaction would make rows impossible to find.
         identity: _,
         thread: _,
         principal: _,
@@ -200,13 +200,13 @@ pub(crate) struct Late {
 }
 
 impl Late {
-    /// Builds the row of the call. Every build gives the same row.
+    /// Builds the row of the call. The result is always the same row.
     pub(crate) fn row(&self) -> AuditRow {
         let (cx, verdicts, scope) = (&self.cx, &self.verdicts, self.cx.served());
         let used = scope.corrected.as_deref();
         let used_text = scope.arguments();
         let redactor = cx.redactor();
-        // Arguments are masked first: a preview is cut, and the redactor does not find a part of a secret.
+        // Arguments are redacted first, because a preview is truncated and the redactor does not find a part of a secret.
         let form = form::form(self.def.input(), &redactor.redact_json(used_text));
         let Draft(mut row) = arrived(self.identity.clone(), &scope.call, cx, self.started, form);
         row.contract = Some(str::to_owned(&self.def.contract()));

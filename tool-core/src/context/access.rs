@@ -42,7 +42,7 @@ access! {
     /// A host value that a tool only reads: [`Effect::READ`].
     ///
     /// If some tools read a value and others change it, [`Reads`] and [`Writes`] declare the effect of each tool, without a type for each effect. A value that
-    /// all tools use in the same way is better made a host value itself, with [`host_value!`](crate::host_value).
+    /// all tools use in the same way should be a host value itself, with [`host_value!`](crate::host_value).
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -61,7 +61,7 @@ access! {
     /// #[tool]
     /// fn add_note(
     ///     notes: &Writes<Notes>,
-    ///     /// The note.
+    ///     /// The text of the note.
     ///     note: String,
     /// ) {
     ///     notes.lock().unwrap().push(note);

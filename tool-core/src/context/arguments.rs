@@ -5,7 +5,7 @@ use crate::args::{self, Admitted, Issue, Repair};
 use crate::error::ToolError;
 use crate::schema::Schema;
 
-/// Checks arguments against a schema. The error shows no part of a secret.
+/// Checks arguments against a schema. The error contains no part of a secret.
 #[inline]
 pub(crate) fn check<'t>(
     schema: &Schema,
@@ -20,7 +20,7 @@ pub(crate) fn check<'t>(
     })
 }
 
-/// The error of arguments that do not fit. `again` returns the issues of the same arguments with their secrets masked.
+/// Creates the error for arguments that do not fit. `again` returns the issues of the same arguments with their secrets redacted.
 #[cold]
 pub(crate) fn misfit(
     written: &str,
@@ -29,7 +29,7 @@ pub(crate) fn misfit(
     again: impl Fn(&str) -> Option<Vec<Issue>>,
 ) -> ToolError {
     if issues.is_empty() {
-        // The guard stopped after it had tried the maximum number of shapes for the text.
+        // The guard stopped after it had tried the maximum number of ways to read the text.
         return unfit();
     }
     ToolError::invalid_arguments(
@@ -38,7 +38,7 @@ pub(crate) fn misfit(
     )
 }
 
-/// The error of arguments for which no issue is known.
+/// Creates the error for arguments for which no issue is known.
 pub(crate) fn unfit() -> ToolError {
     ToolError::invalid_arguments(vec![Issue {
         pointer: String::new(),

@@ -65,13 +65,13 @@ pub trait Asker: Send + Sync + 'static {
 struct Asking(Arc<dyn Asker>);
 
 impl ToolContext {
-    /// The same context, with `asker` to send questions to the user.
+    /// Returns the same context, which sends questions to the user with `asker`.
     #[must_use]
     pub fn with_asker(&self, asker: Arc<dyn Asker>) -> Self {
         self.with_service(Asking(asker))
     }
 
-    /// The same context, whose user cannot be asked: a tool that asks a question gets the error `Unavailable`.
+    /// Returns the same context, but its user cannot be asked: a tool that asks a question gets the error `Unavailable`.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -79,13 +79,13 @@ impl ToolContext {
     /// use serde_json::value::RawValue;
     /// use tool_core::{Answer, Asker, Question, ToolContext, ToolError};
     ///
-    /// struct Nobody;
-    /// impl Asker for Nobody {
+    /// struct AlwaysDeclines;
+    /// impl Asker for AlwaysDeclines {
     ///     fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer<Box<RawValue>>, ToolError>> {
     ///         Box::pin(async { Ok(Answer::Declined) })
     ///     }
     /// }
-    /// let cx = ToolContext::anonymous().with_asker(Arc::new(Nobody));
+    /// let cx = ToolContext::anonymous().with_asker(Arc::new(AlwaysDeclines));
     /// assert!(cx.can_ask());
     /// assert!(!cx.without_asker().can_ask());
     /// ```
@@ -101,10 +101,10 @@ impl ToolContext {
 
     /// Asks the user on whose behalf the tool runs, and waits for the answer.
     ///
-    /// `T` is a flat form: an object of texts, numbers, booleans and choices. Secrets of the turn are masked in the message.
+    /// `T` is a flat form: an object of texts, numbers, booleans and choices. Secrets of the turn are redacted in the message.
     ///
-    /// A run that waits for an answer may be dropped meanwhile, as any run may. Some hosts then run the body of a read-only or
-    /// idempotent tool again and give it the answers that the user gave before, so ask before you act.
+    /// A run that waits for an answer may be dropped in the meantime, like any run. Some hosts then run the body of a read-only or
+    /// idempotent tool again and pass it the answers that the user gave before, so a tool should ask before it has an effect.
     ///
     /// # Errors
     ///

@@ -40,7 +40,7 @@ impl From<std::time::Instant> for Deadline {
     }
 }
 
-/// Builds a [`ToolContext`]. Everything is optional.
+/// Builds a [`ToolContext`]. All settings are optional.
 #[derive(Default)]
 #[must_use]
 pub struct ToolContextBuilder(pub(super) Host, Option<SharedRedactor>);
@@ -104,7 +104,7 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Adds the instance's key for an AI provider; see [`ApiKeys`]. The key is masked like a secret.
+    /// Adds the instance's key for an AI provider; see [`ApiKeys`]. The key is redacted like a secret.
     pub fn api_key(mut self, provider: impl Into<String>, key: impl Into<SecretString>) -> Self {
         let ApiKeys(mut keys) = self.take::<ApiKeys>().unwrap_or_default();
         Arc::make_mut(&mut keys).insert(provider.into(), key.into());
@@ -126,7 +126,7 @@ impl ToolContextBuilder {
         self.with(States(store))
     }
 
-    /// Sets the source of tokens for other services; see [`OAuth`](crate::OAuth). A token is masked from the moment a tool gets it.
+    /// Sets the source of tokens for other services; see [`OAuth`](crate::OAuth). A token is redacted from the time at which a tool gets it.
     pub fn oauth(mut self, source: Arc<dyn TokenSource>) -> Self {
         self.0.learned = Some(Arc::default());
         self.with(Tokens(source))
@@ -163,7 +163,7 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Adds a secret variable, which is masked in everything that leaves a call. An empty one is ignored.
+    /// Adds a secret variable, which is redacted in all output of a call. An empty value is ignored.
     pub fn secret_variable(
         mut self,
         name: impl Into<String>,
@@ -189,7 +189,7 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Adds a host value, one of each type, for [`FromContext`](crate::FromContext) to find. See [`host_value!`](crate::host_value).
+    /// Adds a host value, at most one of each type. [`FromContext`](crate::FromContext) returns it. See [`host_value!`](crate::host_value).
     pub fn with<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.0.extensions.insert(TypeId::of::<T>(), Arc::new(value));
         self

@@ -19,7 +19,7 @@ impl ToolContext {
         declared.then(|| self.host().variables.get(name)).flatten()
     }
 
-    /// Returns a variable that the running tool has declared, as a value that never prints itself.
+    /// Returns a variable that the running tool has declared, as a value that `Debug` does not print.
     ///
     /// The value is fixed at the beginning of the turn.
     ///
@@ -71,7 +71,7 @@ impl ToolContext {
             .collect()
     }
 
-    /// Returns a secret variable of a tool that cannot be masked, and why.
+    /// Returns a secret variable of a tool that cannot be redacted, and the reason.
     pub(crate) fn open_variable<'a>(
         &self,
         needs: &'a [VariableNeed],

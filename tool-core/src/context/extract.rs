@@ -41,7 +41,7 @@ use crate::error::ToolError;
 )]
 #[doc(alias("dependency injection", "Depends", "State", "extractor"))]
 pub trait FromContext: Sized {
-    /// The effect of a tool that holds this value. There is no default.
+    /// The effect of a tool that takes this value. It has no default.
     const EFFECT: Effect;
 
     /// Whether the value's whole effect consists of calls, each of which passes the gate itself.
@@ -57,7 +57,7 @@ impl FromContext for ToolContext {
 
     fn from_context(cx: &ToolContext) -> Result<Self, ToolError> {
         Ok(Self {
-            // Inside of a call, the context that the tool holds gives no access to host values.
+            // Inside of a call, the context of the tool does not give access to host values.
             open: cx.scope().is_none(),
             ..cx.clone()
         })
@@ -143,7 +143,7 @@ macro_rules! host_value {
     };
 }
 
-/// A parameter that holds a declared secret: `SecretString` or `Option<SecretString>`.
+/// A parameter for a declared secret: `SecretString` or `Option<SecretString>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot hold a secret",
     label = "not a type for secrets",
@@ -175,7 +175,7 @@ impl FromSecret for Option<SecretString> {
     }
 }
 
-/// A parameter that holds a declared variable: text, a number, `bool`, a secret, or an `Option` of these.
+/// A parameter for a declared variable: text, a number, `bool`, a secret, or an `Option` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot hold a variable",
     label = "not a type for variables",

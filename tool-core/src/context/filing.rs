@@ -53,7 +53,7 @@ impl Drop for Deferred {
     }
 }
 
-/// Builds the message of a result; `None` for a result that the thread does not keep.
+/// Builds the message of a result; `None` for a result that is not stored in the thread.
 type MakeMessage = Box<dyn Fn(&CallResult) -> Option<NewMessage> + Send + Sync>;
 
 impl Filing {
@@ -72,7 +72,7 @@ impl Filing {
         }
     }
 
-    /// Leaves the write of a read-only call's end to the turn, which receives it with the result.
+    /// Passes the write of a read-only call's end to the turn, which receives it with the result.
     pub(crate) fn deferred(mut self) -> (Self, oneshot::Receiver<Deferred>) {
         let (sender, receiver) = oneshot::channel();
         self.defer = Mutex::new(Some(sender));
@@ -110,7 +110,7 @@ impl Filing {
         (self.message)(result)
     }
 
-    /// Notes that the message is stored, with its sequence number.
+    /// Records that the message is stored, with its sequence number.
     pub(crate) fn note(&self, message: NewMessage, seq: u64) {
         // The end of a call is stored once.
         let _ = self.stored.set(message.numbered(seq));

@@ -16,7 +16,7 @@ use crate::store::{ApprovalRequest, AuditNote, CallId, CallKey, EarlierCall, Eff
 /// Maximum number of notes that one call may add.
 const NOTES: usize = 100;
 
-/// Holds the output of a typed call as a value, in addition to the JSON text that is stored.
+/// The output of a typed call as a value, in addition to the JSON text that is stored.
 #[derive(Clone, Default)]
 pub(crate) struct TypedOutput(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
 
@@ -36,7 +36,7 @@ impl TypedOutput {
 /// The numbers of the calls that a body makes.
 ///
 /// A body that runs again makes the same calls under the same numbers, so that the ledger returns the results of the calls that have run. A call that ended
-/// without an effect or a question gets a new number in the next run: it is made again, and its audit row already has its outcome.
+/// without an effect or a question gets a new number in the next run, because it is made again and its audit row already has an outcome.
 #[derive(Default)]
 struct Children(Mutex<Numbers>);
 
@@ -86,9 +86,9 @@ impl Children {
 enum Source {
     /// The identity is new, so nothing is stored under it.
     New,
-    /// The host set it, for a call that it declares to be the same.
+    /// The host set the identity, for a call that it declares to be the same.
     Host,
-    /// A turn derived it from the place of the call in the thread.
+    /// A turn derived the identity from the place of the call in the thread.
     Turn,
 }
 
@@ -119,14 +119,14 @@ pub(crate) struct Gated {
     asked: Mutex<Vec<Ticket>>,
     /// A nested call that was begun before and whose outcome is unknown.
     doubt: Mutex<Option<Box<EffectRow>>>,
-    /// `None` if the caller wants only the JSON text of the output.
+    /// `None` if the caller requested only the JSON text of the output.
     output: Option<TypedOutput>,
 }
 
 impl Gated {
     /// Opens the state of a call at the gate that received it. `resumed` is the request of a call that its approval resumes.
     ///
-    /// Fails if the context's identity belongs to another workspace or conversation, and if the system provides no random bytes.
+    /// Fails if the context's identity belongs to a different workspace or conversation, and if the system provides no random bytes.
     pub(crate) fn open(
         cx: &ToolContext,
         call: &ToolCall,
@@ -183,7 +183,7 @@ impl Gated {
             source,
             earlier,
             parent,
-            // The caller of a nested call knows only the token of the turn, so the nested call's token is a child of the outer call's token.
+            // The caller of a nested call has only the token of the turn, so the nested call's token is a child of the outer call's token.
             stop: outer
                 .and_then(|_| cx.cancellation())
                 .map_or_else(OnceLock::new, |outer| OnceLock::from(outer.child_token())),
@@ -214,7 +214,7 @@ impl Gated {
         &self.identity
     }
 
-    /// Notes that the call ended without an effect or a question, so that a later run of the outer call's body makes a new call.
+    /// Records that the call ended without an effect or a question, so that a later run of the outer call's body makes a new call.
     pub(crate) fn has_left_nothing(&self) {
         if let Some((outer, number)) = &self.number {
             outer.forget(*number);
@@ -279,7 +279,7 @@ impl ToolContext {
         self.identity().map(CallId::key)
     }
 
-    /// Whether [`Gated::is_of_turn`] holds for the running call.
+    /// Returns [`Gated::is_of_turn`] of the running call.
     pub(crate) fn is_of_turn(&self) -> bool {
         self.gated().is_some_and(Gated::is_of_turn)
     }
@@ -290,7 +290,7 @@ impl ToolContext {
         Some(earlier.key(&self.own_workspace()))
     }
 
-    /// Refuses an identity of another workspace or conversation.
+    /// Refuses an identity of a different workspace or conversation.
     fn owns(&self, identity: &CallId) -> Result<(), ToolError> {
         let conversation = identity.conversation();
         let own = identity.workspace().as_str() == self.tenant()
@@ -303,7 +303,7 @@ impl ToolContext {
         ))
     }
 
-    /// Adds a note to the audit row of this call, which already names tool, caller and conversation. Secrets in the note are masked; the tool has to leave out
+    /// Adds a note to the audit row of this call, which already names tool, caller and conversation. Secrets in the note are redacted; the tool has to omit
     /// other private text.
     ///
     /// Does nothing without a [`Gate`](crate::Gate). At most 100 notes of a call are kept.
@@ -398,14 +398,14 @@ impl ToolContext {
             .is_some_and(|gated| gated.returned.load(Ordering::Relaxed))
     }
 
-    /// Notes that the body has returned an output. This decides the ledger's entry, even if a later step fails.
+    /// Records that the body has returned an output. This decides the ledger's entry, even if a later step fails.
     pub(crate) fn set_returned(&self) {
         if let Some(gated) = self.gated() {
             gated.returned.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Returns the holder of the output as a value; `None` if the caller wants only the text.
+    /// Returns the holder of the output as a value; `None` if the caller requested only the text.
     pub(crate) fn typed_output(&self) -> Option<&TypedOutput> {
         self.gated()?.typed_output()
     }
@@ -426,7 +426,7 @@ impl ToolContext {
         }
     }
 
-    /// Notes that a nested call has returned an output.
+    /// Records that a nested call has returned an output.
     pub(crate) fn count_made(&self) {
         if let Some(gated) = self.gated() {
             gated.made.fetch_add(1, Ordering::Relaxed);
@@ -445,7 +445,7 @@ impl ToolContext {
             .map_or(0, |gated| gated.made.load(Ordering::Relaxed))
     }
 
-    /// Notes that a nested call was begun before and that its outcome is unknown.
+    /// Records that a nested call was begun before and that its outcome is unknown.
     pub(crate) fn doubt(&self, row: &EffectRow) {
         if let Some(gated) = self.gated() {
             let mut doubt = gated.doubt.lock().unwrap_or_else(PoisonError::into_inner);

@@ -62,12 +62,12 @@ pub(crate) trait StandingRules: Send + Sync {
     fn still_allow(&self, at: usize, edition: u64, scope: &CallScope, cx: &ToolContext) -> bool;
 }
 
-/// The rules that can still forbid a call: kill switches, disables and deny rules. Operators can change them while the call is on its way.
+/// The rules that can still forbid a call: kill switches, disables and deny rules. Operators can change them while the gate processes the call.
 pub(crate) struct Standing {
     pub(crate) rules: Arc<dyn StandingRules>,
     pub(crate) at: usize,
-    /// The edition of the policies when the call arrived. The call is judged later than that, so an equal number means an equal
-    /// judgement.
+    /// The edition of the policies when the call arrived. The call is evaluated later than that, so if the edition has not
+    /// changed, the result is the same.
     pub(crate) edition: u64,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct CallScope {
     pub(crate) progress: Option<Reporter>,
     #[cfg(feature = "host")]
     pub(crate) gated: Option<Box<Gated>>,
-    /// The gate that received the call, which nested calls pass, too. Its type is erased, because the type of the gate depends on the context.
+    /// The gate that received the call, which checks nested calls, too. Its type is erased, because the type of the gate depends on the context.
     #[cfg(feature = "host")]
     pub(crate) gate: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) citations: Mutex<Vec<Citation>>,

@@ -10,7 +10,7 @@ use super::{ApiKeys, Host, ToolContext};
 use crate::error::ToolError;
 use crate::redact::Redactor;
 
-/// Maximum number of tokens that are kept for one service. A context may outlive its turn, and its tokens may be renewed.
+/// Maximum number of tokens that are stored for one service. A context may outlive its turn, and its tokens may be renewed.
 const TOKENS: usize = 32;
 
 /// The tokens that a turn got from its `TokenSource`. All contexts that are derived from one context share them.
@@ -24,12 +24,12 @@ pub(super) struct Learned {
 struct State {
     /// Pairs of service and token, oldest first.
     tokens: Vec<(String, SecretString)>,
-    /// Masks these tokens and the host's secrets.
+    /// Redacts these tokens and the host's secrets.
     redactor: Redactor,
 }
 
 impl Host {
-    /// Returns every secret of the host that can be masked, sorted by name. If two secrets have the same value, the order decides which name a mask has.
+    /// Returns every secret of the host that can be redacted, sorted by name. The order decides which name is shown if two secrets have the same value.
     pub(super) fn secrets(&self) -> Vec<(String, SecretString)> {
         let secrets = self
             .secrets
@@ -67,7 +67,7 @@ impl ToolContext {
         self.host().redactor.get_or_init(given).clone()
     }
 
-    /// Masks a token from now on, in every context of the turn. Fails if the token is too short to mask.
+    /// Redacts a token from now on, in every context of the turn. Fails if the token is too short to be redacted.
     pub(super) fn learn(&self, service: &str, token: &SecretString) -> Result<(), ToolError> {
         if is_short(token) {
             return Err(ToolError::unavailable(format_args!(
@@ -110,14 +110,14 @@ impl ToolContext {
         Ok(())
     }
 
-    /// Whether the host's secret with this key is too short to be masked.
+    /// Whether the host's secret with this key is too short to be redacted.
     pub(crate) fn is_short_secret(&self, key: &str) -> bool {
         let secret = self.host().secrets.get(key);
         secret.is_some_and(|secret| !secret.expose_secret().is_empty() && is_short(secret))
     }
 }
 
-/// Whether a secret is too short to be masked.
+/// Whether a secret is too short to be redacted.
 pub(super) fn is_short(secret: &SecretString) -> bool {
     Redactor::is_short(secret.expose_secret())
 }

@@ -115,7 +115,7 @@ impl FromContext for Attachments {
 pub struct ApiKeys(pub(super) Arc<HashMap<String, SecretString>>);
 
 impl ApiKeys {
-    /// Returns the key for a provider. The operator's text of an error names the provider whose key is missing or too short to be masked.
+    /// Returns the key for a provider. The operator's text of an error names the provider whose key is missing or too short to be redacted.
     pub fn get(&self, provider: &str) -> Result<&SecretString, ToolError> {
         let key = self.0.get(provider).ok_or_else(|| {
             ToolError::unavailable(format_args!("the instance's API key for `{provider}`"))
@@ -138,7 +138,7 @@ impl FromContext for ApiKeys {
     }
 }
 
-/// Store for the state of conversations. Every call names tenant and conversation, so that no conversation reads the state of another.
+/// Store for the state of conversations. Every call names tenant and conversation, so that a conversation cannot read the state of a different one.
 pub trait StateStore: Send + Sync + 'static {
     /// Returns the value of a key, if it has one.
     fn get<'a>(
@@ -242,16 +242,16 @@ pub struct HistoryMessage {
 /// ```
 /// use tool_core::{History, HistoryMessage, HistoryRole, ToolContext};
 ///
-/// let said = |speaker, text: &str| HistoryMessage { speaker, text: text.into() };
+/// let message = |speaker, text: &str| HistoryMessage { speaker, text: text.into() };
 /// let cx = ToolContext::builder()
 ///     .history(vec![
-///         said(HistoryRole::User, "hello"),
-///         said(HistoryRole::Assistant, "hi"),
-///         said(HistoryRole::User, "book it"),
+///         message(HistoryRole::User, "hello"),
+///         message(HistoryRole::Assistant, "hi"),
+///         message(HistoryRole::User, "book it"),
 ///     ])
 ///     .build();
 /// let history = cx.get::<History>().unwrap();
-/// let users: Vec<_> = history.recent(Some(HistoryRole::User), 1).map(|said| &*said.text).collect();
+/// let users: Vec<_> = history.recent(Some(HistoryRole::User), 1).map(|message| &*message.text).collect();
 /// assert_eq!(users, ["book it"]);
 /// assert_eq!(history.recent(None, 0).count(), 3);
 /// ```
@@ -327,7 +327,7 @@ pub(super) struct Tokens(pub(super) Arc<dyn TokenSource>);
 impl OAuth {
     /// Returns a token, or the action that the user has to take first.
     ///
-    /// From now on the token is masked in everything that leaves a call of the turn. A token of fewer than six bytes cannot be masked and
+    /// From now on, the token is redacted in all output of the turn's calls. A token of fewer than six bytes cannot be redacted and
     /// is refused.
     pub async fn request(&self, service: &str) -> Result<OAuthToken, ToolError> {
         let answer = self.source.0.token(&self.cx, service).await?;

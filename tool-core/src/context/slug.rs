@@ -10,7 +10,7 @@ use super::{FromContext, ToolContext};
 use crate::effect::Effect;
 use crate::error::ToolError;
 
-/// The slug of an instance (a workspace, a tenant): the name that people use, never its UUID.
+/// The slug of an instance (a workspace, a tenant): the name that people use, not its UUID.
 ///
 /// It has at most 63 lower-case ASCII letters, digits and `-`, and begins with a letter or a digit: `^[a-z0-9][a-z0-9-]*$`. Every slug
 /// names a folder of workspaces in `tool-std` without conversion. The few places that need the UUID call [`Instances::resolve`].

@@ -36,7 +36,7 @@ impl TraceContext {
     ///
     /// # Errors
     ///
-    /// Fails if `traceparent` is not valid. The standard then requires a new trace.
+    /// Fails if `traceparent` is invalid. The standard then requires a new trace.
     pub fn new(
         traceparent: impl Into<String>,
         tracestate: Option<&str>,

@@ -4,7 +4,7 @@
 //! first level with a value wins. Within a level the nearest thread wins: a thread's own value comes before one that it inherits.
 //!
 //! A child thread inherits the current values of thread, agent and prompt of its ancestors: an edit in an ancestor is visible in the
-//! child. A child does not inherit a name that it declares `scoped`, but its own value of that name is inherited by its children.
+//! child. A child does not inherit a name that it declares `scoped`, but its children inherit its own value of that name.
 //! User and instance have the values of the parent, unless the host sets others. They are never blocked, because they do not belong to the thread.
 //!
 //! ```
@@ -46,7 +46,7 @@ pub use declared::{Declarations, VariableClash};
 pub enum Value {
     /// Plain text, which may be written into prompts.
     Text(String),
-    /// A secret, which is kept out of prompts and masked in results.
+    /// A secret, which is not written into prompts and is redacted in results.
     Secret(SecretString),
 }
 
@@ -168,7 +168,7 @@ impl Variables {
     }
 }
 
-/// Prints the names, but no values.
+/// Prints the names, but not the values.
 impl fmt::Debug for Variables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = self.0.read().unwrap_or_else(PoisonError::into_inner);

@@ -38,7 +38,7 @@ const LAST_WRITES: Duration = Duration::from_secs(1);
 /// use tool_core::{Approvals, Audit, Gate, Registry, ToolContext, Rules};
 /// use tool_core::store::MemoryStore;
 /// # use tool_core::tool;
-/// # /// Tells nothing.
+/// # /// Returns zero, for this example.
 /// # #[tool] fn nothing() -> u8 { 0 }
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -80,7 +80,7 @@ struct Inner {
     is_swept: AtomicBool,
 }
 
-/// The hooks around each run. The gate only keeps them: they take a permitted run, so the steps of a call define their type.
+/// The hooks around each run. The gate only stores them. Their type is erased, because it contains the type of a permitted run, which a later module defines.
 type Kept = Box<dyn Any + Send + Sync>;
 
 /// The effect ledger, with the name under which this process writes to it.

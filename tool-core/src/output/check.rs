@@ -1,4 +1,4 @@
-//! Checks for parts that no provider accepts, in this request or in any later one of its thread.
+//! Checks for parts that every provider refuses, in the request of the result or in a later request of its thread.
 
 use std::io;
 
@@ -37,7 +37,7 @@ pub(crate) fn part(part: &Part) -> Result<(), String> {
                     "is not base64 ({error}): encode the bytes with the standard alphabet and padding, without `data:` in front"
                 )
             })?;
-            // Providers check the bytes, too, and refuse a request whose image is of another type.
+            // Providers check the bytes, too, and refuse a request whose image is of a different type.
             let media_type = media_type.to_ascii_lowercase();
             match media::detect(&beginning(data)) {
                 Some(found) if found != media_type && media::DETECTED.contains(&&*media_type) => {
@@ -58,7 +58,7 @@ pub(crate) fn part(part: &Part) -> Result<(), String> {
     }
 }
 
-/// Removes the parts that no provider accepts. The model reads a line in place of each.
+/// Removes the parts that no provider accepts. The model reads a line in place of each file.
 ///
 /// The tool has already run, so a wrong part must not turn its result into a failure.
 pub(super) fn usable(parts: Vec<Part>) -> Vec<Part> {

@@ -133,7 +133,7 @@ fn rfc3339(time: SystemTime) -> String {
 }
 
 impl Mask for Citation {
-    /// Masks secrets. The time is kept unchanged, because it was validated.
+    /// Redacts secrets. The time is not changed, because it was validated.
     fn masked(self, redactor: &Redactor) -> Self {
         let Self {
             source,

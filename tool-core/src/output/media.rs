@@ -126,7 +126,7 @@ impl Body {
     }
 }
 
-/// Lowercases the type, because media types are compared without case. Parameters keep their case.
+/// Converts the type to lower case, because media types are compared without case. Parameters keep their case.
 fn lower(media_type: &str) -> String {
     match media_type.split_once(';') {
         None => media_type.to_ascii_lowercase(),
@@ -240,7 +240,7 @@ const REFUSED: &Schema = &Schema::new(Kind::Refused {
     text: Rule::MEDIA.text,
 });
 
-/// Whether values of a type hold images, audio or files, so that an output schema cannot describe them.
+/// Whether values of a type contain images, audio or files, so that an output schema cannot describe them.
 pub(crate) fn is_media(schema: &Schema) -> bool {
     match &schema.kind {
         Kind::Refused { rule, .. } => *rule == Rule::MEDIA.id,
@@ -403,7 +403,7 @@ media! {
     /// ```
     ///
     /// The model sees an image anywhere in an output: in a list, next to a text in a tuple, in a field of a struct. Providers accept PNG, JPEG, GIF and WebP.
-    /// An image of another type is left out for providers that do not accept it, and the model reads a line in its place.
+    /// An image of a different type is left out for providers that do not accept it, and the model reads a line in its place.
     Image, IMAGE
 }
 

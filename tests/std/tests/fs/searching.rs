@@ -383,7 +383,7 @@ async fn matches_come_in_pages_and_in_order() {
             out["next_offset"].as_u64(),
             (end < 798).then_some(end as u64)
         );
-        // Each line of a page is also in the whole result.
+        // Each line of a page is also in the complete result.
         for file in out["files"].as_array().unwrap() {
             let of = whole["files"].as_array().unwrap();
             let of = of.iter().find(|of| of["path"] == file["path"]).unwrap();
@@ -463,7 +463,7 @@ async fn no_pattern_takes_much_memory() {
     }
 }
 
-// D6: a search of a cancelled call ends with each pattern.
+// D6: the search of a cancelled call ends, whatever the pattern is.
 #[test]
 fn cancelled_search_ends_with_each_pattern() {
     let place = Place::new();

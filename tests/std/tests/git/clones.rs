@@ -1,4 +1,4 @@
-//! The `git_clone` tool: its folder, its result and its refusals.
+//! The `git_clone` tool: its folder, its result and its errors.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

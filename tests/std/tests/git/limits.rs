@@ -56,7 +56,7 @@ async fn sleeping_git_is_killed_at_its_deadline_with_its_children() {
     }
 }
 
-/// Calls a git that starts two processes, and checks what is left after its deadline. Returns whether both processes slept before.
+/// Calls a git that starts two processes, and checks that no process or file remains after its deadline. Returns whether both slept before the deadline.
 async fn killed_while_both_slept(mark: &str, isolation: &Isolation, deadline: Duration) -> bool {
     let world = World::new();
     let (git, _) = fake(&world, &format!("sleep {mark} & sleep {mark}"));
@@ -103,7 +103,7 @@ fn default_limits_are_120_seconds_and_5_megabytes() {
     );
 }
 
-/// Runs a stand-in for `gh` with limits for this call alone.
+/// Runs a script in place of `gh`, with limits for this call only.
 async fn gh(world: &World, lines: &str, deadline: Duration, limit: u64) -> Ran {
     let program = world.path("bin/gh");
     script(&program, lines);
@@ -142,18 +142,18 @@ async fn each_run_of_a_program_has_the_limits_of_its_call() {
             7 * MEGABYTE
         ),
     );
-    // Killed at its deadline with its whole process group; the cause states the deadline.
+    // The first call was killed at its deadline with its process group, and the cause contains the deadline.
     assert_eq!(late.ended.because, Cause::Deadline(short));
     assert!(!late.ended.success() && !late.too_much);
     assert_eq!(alive(&mark[0]), 0);
-    // Longer than the first call's deadline, but within its own.
+    // The second call ran longer than the first call's deadline, but not longer than its own deadline.
     assert_eq!(in_time.ended.because, Cause::Itself);
     assert_eq!(
         (in_time.ended.exit, in_time.stdout.text()),
         (Exit::Code(0), String::from("done\n"))
     );
     assert!(in_time.took > short);
-    // The same output is over one call's limit and under another's.
+    // The same output exceeds the limit of the third call, but not the limit of the fourth call.
     assert!(flood.too_much && flood.ended.because == Cause::Killed);
     assert!(flood.stdout.head.len() + flood.stdout.tail.len() <= 32 << 10);
     assert_eq!(alive(&mark[1]), 0);
@@ -167,7 +167,7 @@ async fn each_run_of_a_program_has_the_limits_of_its_call() {
 // S1-92: git is killed once its output exceeds 5 MB.
 #[tokio::test]
 async fn six_megabytes_of_output_kill_git() {
-    // Three megabytes on each stream, so that neither exceeds the limit alone.
+    // Each stream gets three megabytes, so neither stream exceeds the limit alone.
     let lines = "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2; touch";
     let world = World::new();
     let past = world.workspace().join("past");
@@ -286,10 +286,10 @@ async fn git_gets_only_listed_variables() {
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
 }
 
-// S1-80: certificates and proxies of the host reach git, in the form that git reads.
+// S1-80: git receives the host's certificates and proxies in the form that git reads.
 #[tokio::test]
 async fn the_hosts_certificates_and_proxies_reach_git() {
-    /// Set in the child process that runs this test again, because variables belong to a process.
+    /// The variable that is set in the child process that runs this test again. A test must not change the environment of its own process.
     const AGAIN: &str = "STD_TESTS_GIT_ENVIRONMENT";
 
     if std::env::var_os(AGAIN).is_none() {

@@ -141,7 +141,7 @@ impl World {
         self.path("ws/acme/conversations/c1")
     }
 
-    /// Returns the path of the state that the host keeps for the conversation `c1`.
+    /// Returns the path of the state that the host stores for the conversation `c1`.
     pub(crate) fn state(&self) -> PathBuf {
         self.path("ws/acme/git-state/c1")
     }

@@ -301,7 +301,7 @@ async fn floods_of_headers_are_refused() {
     );
 }
 
-// The contracts of httpRequest and curl: the error for an answer that is not HTTP states this.
+// The contracts of httpRequest and curl: a response that is not HTTP is reported as such.
 #[tokio::test]
 async fn answer_that_is_not_http_is_reported() {
     for bytes in [

@@ -1,4 +1,4 @@
-//! Test servers on loopback with scripted answers that record their requests, and a scripted resolver. The tests' policy treats 127.0.0.2 and 127.0.0.3 as
+//! Test servers on loopback with scripted responses that record their requests, and a scripted resolver. The tests' policy treats 127.0.0.2 and 127.0.0.3 as
 //! public, and 127.0.0.1 as private.
 
 use std::collections::{HashMap, VecDeque};

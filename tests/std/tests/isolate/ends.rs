@@ -1,4 +1,4 @@
-//! The end of a job: its causes. No process of the job remains.
+//! The end of a job: the reported causes, and the processes that must not remain.
 
 use std::time::{Duration, Instant};
 

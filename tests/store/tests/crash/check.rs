@@ -58,7 +58,7 @@ impl Snapshot {
         rows.find(|row| row.intent.identity.place() == Some(place))
     }
 
-    /// The stored results: the call, its tool and the kind of error.
+    /// Returns the place of the call, the tool and the kind of error of each stored result.
     fn results(&self) -> impl Iterator<Item = (CallPlace, String, Option<String>)> {
         let results = self.messages.iter().filter(|m| m.role == Role::Tool);
         results.map(|message| {
@@ -200,7 +200,7 @@ impl Snapshot {
         key_of(&row.unwrap().identity)
     }
 
-    /// Asserts that every call of the script has its result. Returns the outcome of each.
+    /// Asserts that every call of the script has its result. Returns the outcome of each call.
     pub(crate) fn is_whole(&self, script: u64) -> Vec<String> {
         let results: BTreeMap<_, _> = self
             .results()

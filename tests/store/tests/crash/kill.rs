@@ -1,4 +1,4 @@
-//! Killing the process at a chosen point.
+//! Termination of the process at a chosen point.
 
 use std::fmt;
 use std::future::poll_fn;

@@ -2,7 +2,7 @@
 //!
 //! This program starts itself as its child processes. A child drives a scripted model through the whole gate on a SQLite file, and kills
 //! itself (SIGKILL) at the n-th point. There are points before and after every call of a store, each time a store makes its caller wait, and inside
-//! the tools. The tools write their real effects into a file of their own.
+//! the tools. The tools write their real effects to a separate file.
 
 #![cfg(unix)]
 #![allow(

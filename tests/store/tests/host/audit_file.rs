@@ -12,7 +12,7 @@ use crate::support::{Script, approvals, count, files};
 
 const KEY: &str = "sk-sentinel-4711";
 const BODY: &str = "Dear Bob, the sentinel of this body is 4712.";
-/// A part of the body that would not be split by a cut.
+/// A part of the body that is also stored in one piece if the body is truncated.
 const BODY_PART: &str = "sentinel of this body";
 
 /// Sends a letter.
@@ -59,7 +59,7 @@ fn context() -> ToolContext {
         .build()
 }
 
-/// Asserts that none of these texts is in a file of the folder, and that `proof`, which was stored, is.
+/// Asserts that none of these texts is in a file of the folder, and that `proof`, which was stored, is in a file.
 #[track_caller]
 fn are_absent(folder: &Path, texts: &[&str], proof: &str) {
     let files = files(folder);
@@ -99,7 +99,7 @@ async fn no_body_and_no_secret_is_in_the_files_of_the_audit() {
             .flat_map(|end| [(end, BODY), (end, &with_key)])
             .map(|(end, body)| ("post_letter", arguments(body, end)))
             .collect();
-        // Calls that never reach the tool.
+        // These calls never reach the tool.
         calls.push(("post_letter", format!(r#"{{"to":7,"body":"{BODY}"}}"#)));
         calls.push(("post_letter", format!(r#"{{"to":"bob","body":"{BODY}"#)));
         calls.push(("post_leter", arguments(&with_key, "ok")));

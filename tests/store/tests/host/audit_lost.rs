@@ -58,8 +58,8 @@ fn moved(from: &Path, to: &Path) {
     }
 }
 
-// S1-26: while the database is unavailable, 600 calls run as usual; of their rows the newest 500 are stored once it is back, and a warning
-// counts the other 100.
+// S1-26: while the database is unavailable, 600 calls run as usual. After it is back, the newest 500 of their rows are stored, and a warning
+// states that 100 rows were lost.
 #[tokio::test]
 async fn newest_rows_arrive_when_the_database_is_back() {
     let warnings = Warnings::default();
@@ -109,15 +109,15 @@ async fn newest_rows_arrive_when_the_database_is_back() {
     store.close().await;
 }
 
-/// Takes two milliseconds.
+/// Sleeps for two milliseconds.
 #[tool(read_only)]
 async fn nap() -> &'static str {
     tokio::time::sleep(Duration::from_millis(2)).await;
     "rested"
 }
 
-// S1-26, B12: 600 callers lose no row to a healthy database; a tool of two milliseconds used to lose 2,535 of 3,600 rows, a tight loop 19,501 of
-// 20,001
+// S1-26, B12: a healthy database loses no row of 600 callers. Earlier, 2,535 of 3,600 rows were lost with a tool that takes two milliseconds, and 19,501 of
+// 20,001 rows with a tight loop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_row_is_lost_while_the_database_is_healthy() {
     let folder = tempfile::tempdir().unwrap();

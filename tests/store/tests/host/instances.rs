@@ -10,7 +10,7 @@ use tool_store::SqliteStore;
 
 const FILE: &str = "STORE_TESTS_ENABLED_FILE";
 
-/// Looks.
+/// Looks around, for this test.
 #[tool(read_only)]
 async fn look() -> &'static str {
     "nothing"
@@ -83,7 +83,7 @@ async fn row_of_another_process_takes_effect_within_a_second() {
     assert_eq!(turn().await.names().count(), 0);
 }
 
-// S1-41, S1-42, S1-44: after a restart without a tool, its entry and its rows are gone from the file; the row of an agent is there.
+// S1-41, S1-42, S1-44: after a restart without a tool, its entry and its rows are removed from the file, and the row of an agent is kept.
 #[tokio::test]
 async fn restart_without_a_tool_removes_its_rows_from_the_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A whole host on SQLite files: gate, audit, approvals and turns.
+//! Tests of a complete host on SQLite files: gate, audit, approvals and turns.
 
 #![allow(
     clippy::unwrap_used,

@@ -16,11 +16,11 @@ use crate::support::Script;
 
 const JOB: &str = "TOOL_STORE_TEST_RESUMED";
 
-/// The file in which bodies record that they began. No store knows it.
+/// The file in which bodies record that they began. The stores do not use it.
 #[derive(Clone)]
 struct Effects {
     file: PathBuf,
-    /// The call at whose begin the process dies.
+    /// The number of the call in which the process dies.
     dies_at: Option<u32>,
 }
 tool_core::host_value!(Effects, Effect::WRITE);
@@ -66,7 +66,7 @@ fn script() -> Script {
     Script::new(vec![ModelMessage::calls([call(1), call(2)])])
 }
 
-/// Drives the thread of a folder. `end` names the point where the process dies, if it does.
+/// Drives the thread of a folder. `end` is the name of the point at which the process dies, if it dies.
 async fn drive(folder: &Path, ledger: bool, end: &str) -> (Outcome, usize) {
     let store = SqliteStore::open(folder.join("state.db")).await.unwrap();
     let mut tools = toolset![act];
@@ -137,7 +137,7 @@ async fn first_call_is_not_run_again_after_a_crash() {
             &["1", "2"][..],
         ),
         ("ledger", "after the first result", &["1"], &["1", "2"]),
-        // Without a ledger the host does not know that the second call had begun.
+        // Without a ledger, the host has no record that the second call began.
         ("none", "in the second call", &["1", "2"], &["1", "2", "2"]),
     ] {
         let folder = tempfile::tempdir().unwrap();

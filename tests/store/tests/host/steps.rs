@@ -12,7 +12,7 @@ use tool_store::SqliteStore;
 
 use crate::support::Script;
 
-/// The number of times that the body has begun, for each kind of failure.
+/// The number of runs of the body, for each kind of failure.
 #[derive(Clone, Default)]
 struct Begun(Arc<Mutex<BTreeMap<String, usize>>>);
 tool_core::host_value!(Begun, Effect::READ);

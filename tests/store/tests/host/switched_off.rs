@@ -32,7 +32,7 @@ async fn names(store: &SqliteStore) -> Vec<String> {
 }
 
 // S3-16: a disabled tool keeps its entry in the catalogue and its enablement row. No list contains the tool, and its calls are refused.
-// `explain` returns a different reason than for a tool without a row. A row is on unless it is switched off.
+// `explain` returns a different reason than for a tool without a row. A row enables its tool unless the row is switched off.
 #[tokio::test]
 async fn tool_that_is_switched_off_keeps_its_rows() {
     let folder = tempfile::tempdir().unwrap();

@@ -20,7 +20,7 @@ use crate::{acme, thread};
 trait Both: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone {}
 impl<T: ThreadStore + RunStore + EffectLedger + ApprovalStore + AuditSink + Clone> Both for T {}
 
-/// Counts the work of tools, and blocks the slow ones until a test lets them go.
+/// Counts the work of tools, and blocks the slow ones until a test unblocks them.
 #[derive(Clone, Default)]
 struct WorkLog {
     done: Arc<AtomicUsize>,
@@ -59,14 +59,14 @@ async fn slow_read(view: &View) -> u32 {
     view.0.work().await
 }
 
-/// Writes at once.
+/// Writes without waiting for the test.
 #[tool]
 async fn quick(work_log: &WorkLog) -> u32 {
     work_log.done.fetch_add(1, Ordering::SeqCst);
     1
 }
 
-/// Writes after an approval.
+/// Writes, and needs an approval.
 #[tool(approval)]
 async fn asked(work_log: &WorkLog) -> u32 {
     work_log.done.fetch_add(1, Ordering::SeqCst);
@@ -93,7 +93,7 @@ async fn through(turns: &Turns, gate: &Gate, model: &Script, cx: &ToolContext) -
     turns.drive(&mut model, tools, cx).await.unwrap()
 }
 
-/// The ids of the approvals that an outcome waits for.
+/// Returns the ids of the approvals that an outcome waits for.
 #[track_caller]
 fn ids(outcome: Outcome) -> Vec<String> {
     let Outcome::Waiting(tickets) = outcome else {
@@ -190,7 +190,7 @@ async fn causes(turns: &Turns) -> Vec<Option<RunCause>> {
     rows(turns).await.into_iter().map(|row| row.cause).collect()
 }
 
-/// The results in the thread.
+/// Returns the texts of the results in the thread.
 async fn results(store: &impl ThreadStore) -> Vec<String> {
     let messages = ThreadStore::read(store, &thread("t"), None).await.unwrap();
     let results = messages.into_iter().filter(|of| of.role == Role::Tool);
@@ -204,7 +204,7 @@ fn answered_text(outcome: &Outcome) -> &str {
     }
 }
 
-/// A run of a dead host whose clock was an hour ahead.
+/// Creates the run of a dead host whose clock was an hour ahead.
 async fn ahead(store: &impl Both) -> RunRow {
     let now = Timestamp::now();
     let new = NewRun {
@@ -396,7 +396,7 @@ each_store! {
         assert_eq!(turns.force(&unknown, &audit, "olga", "why").await.unwrap(), None);
     }
 
-    // B8: where the audit is required and cannot be written, no run is ended by force
+    // B8: if the audit is required and cannot be written, no run is ended by force
     #[test]
     async fn run_is_not_ended_by_force_behind_the_audit(store: impl Both) {
         let (turns, dead) = (turns(&store), ahead(&store).await);
@@ -442,7 +442,7 @@ each_store! {
         assert_eq!(turns.cancel(&RunId::new(ThreadId::new("globex", "t").unwrap(), 1)).await.unwrap(), None);
     }
 
-    // A6: cancelling a run cancels its calls, and the remaining calls get a result that says so
+    // A6: cancelling a run cancels its calls, and the results of the remaining calls report the cancellation
     #[test]
     async fn cancel_ends_calls_and_answers_the_open_ones(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -478,7 +478,7 @@ each_store! {
         assert_eq!(model.asked(), 1);
     }
 
-    // A6: the deadline ends a model request, and leaves calls open that had not begun
+    // A6: the deadline ends a model request, and calls that have not begun stay open
     #[test]
     async fn the_deadline_stops_a_run_and_leaves_calls_open(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -498,7 +498,7 @@ each_store! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), deadline, deadline]);
     }
 
-    // A6: during a drain no model request is made, and a read stays open and runs at the next drive
+    // A6: during a drain no model request is made, and a read stays open and runs during the next drive
     #[test]
     async fn drain_stops_a_run_and_leaves_reads_open(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -637,7 +637,7 @@ each_store! {
     // B11: one call of `respond` stores a message and answers it
     #[test]
     async fn respond_stores_a_message_and_answers_it(store: impl Both) {
-        // With threads and runs in one database, and in two.
+        // The threads and the runs are in one database, or in two.
         let runs = Arc::new(MemoryStore::default());
         for (turns, earlier) in [(turns(&store), 0), (Turns::shared(Arc::new(store.clone()), runs), 4)] {
             let (work_log, model) = (WorkLog::default(), Script::new([calls(&["quick"]), ModelMessage::text("done")]));
@@ -650,7 +650,7 @@ each_store! {
         }
     }
 
-    // B11: a message that no provider accepts is not stored, and begins no run
+    // B11: a message that no provider accepts is not stored and does not begin a run
     #[test]
     async fn respond_to_a_wrong_message_begins_nothing(store: impl Both) {
         let (turns, model) = (turns(&store), Script::default());
@@ -706,7 +706,7 @@ each_store! {
         assert_eq!(causes(&turns).await, [Some(RunCause::Replied), Some(RunCause::Interrupted)]);
     }
 
-    // A13: calls after one that waits for approval are asked about and do not run
+    // A13: if a call waits for approval, the approvals of later calls are requested, but these calls do not run
     #[test]
     async fn calls_after_a_waiting_call_are_asked_about_but_not_run(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());
@@ -734,7 +734,7 @@ each_store! {
         assert_eq!(work_log.done(), 1);
     }
 
-    // A13: an expired approval is requested again once, not at each drive
+    // A13: an expired approval is requested again only once, not in each drive
     #[test]
     async fn an_expired_approval_is_asked_again_once(store: impl Both) {
         let (turns, work_log) = (turns(&store), WorkLog::default());

@@ -1,4 +1,4 @@
-//! A TCP proxy in front of the server, which loses connections where a test asks for it.
+//! A TCP proxy in front of the server, which cuts connections at the point that a test chooses.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,19 +14,19 @@ use tokio::sync::Notify;
 /// The message with which a client commits: a simple query.
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
 
-/// Where the next connections are lost.
+/// The point at which the next connections are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Cut {
-    /// The connections work.
+    /// The connections are not cut.
     Nowhere,
     /// The server does not get the `COMMIT`, and sees the end of the connection.
     BeforeCommit,
-    /// The server gets the `COMMIT`, and the client does not get the answer.
+    /// The server gets the `COMMIT`, and the client does not get the response.
     AfterCommit,
     /// The server does not get the `COMMIT`, and neither side sees the end of the connection.
     SilentBeforeCommit,
-    /// The server gets the `COMMIT`, the client does not get the answer, and neither side sees the end of the connection.
+    /// The server gets the `COMMIT`, the client does not get the response, and neither side sees the end of the connection.
     SilentAfterCommit,
 }
 
@@ -47,9 +47,9 @@ impl Cut {
 #[derive(Debug)]
 struct Plan {
     cut: AtomicU32,
-    /// How many connections are to be cut.
+    /// The number of connections that remain to be cut.
     times: AtomicU32,
-    /// How many were cut.
+    /// The number of connections that were cut.
     cuts: AtomicU32,
     /// Whether new connections are refused.
     refuses: AtomicBool,
@@ -74,7 +74,7 @@ impl Proxy {
     ///
     /// # Panics
     ///
-    /// Panics without a free port.
+    /// Panics if no port is free.
     pub async fn start(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -104,11 +104,11 @@ impl Proxy {
         Self { port, plan }
     }
 
-    /// The same database through the proxy.
+    /// Returns the URL of the same database through the proxy.
     ///
     /// # Panics
     ///
-    /// Panics if the URL names no database.
+    /// Panics if the URL does not contain a `/`.
     pub fn url(&self, direct: &str) -> String {
         let (_, database) = direct.rsplit_once('/').unwrap();
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
@@ -120,12 +120,12 @@ impl Proxy {
         self.plan.times.store(times, Ordering::SeqCst);
     }
 
-    /// How many connections were cut.
+    /// Returns the number of connections that were cut.
     pub fn cuts(&self) -> u32 {
         self.plan.cuts.load(Ordering::SeqCst)
     }
 
-    /// Whether new connections are refused.
+    /// Sets whether new connections are refused.
     pub fn refuse(&self, refuses: bool) {
         self.plan.refuses.store(refuses, Ordering::SeqCst);
     }
@@ -135,25 +135,25 @@ impl Proxy {
         self.plan.ends.notify_waiters();
     }
 
-    /// Stops forwarding for good on the connections that are open now, which stay open.
+    /// Permanently stops forwarding on the connections that are open now, without closing them.
     pub fn half_open(&self) {
         let next = self.plan.next.load(Ordering::SeqCst);
         self.plan.first_whole.store(next, Ordering::SeqCst);
     }
 
-    /// How many connections there have been.
+    /// Returns the number of connections since the start of the proxy.
     pub fn connections(&self) -> u32 {
         self.plan.next.load(Ordering::SeqCst)
     }
 
-    /// Stops forwarding on all connections, which stay open, or continues.
+    /// Stops forwarding on all connections without closing them, or continues.
     pub fn freeze(&self, frozen: bool) {
         self.plan.frozen.store(frozen, Ordering::SeqCst);
     }
 }
 
 impl Plan {
-    /// How to cut a connection that commits, if there is one left to cut.
+    /// Returns the point at which to cut a connection that commits, and counts the cut. Returns `Nowhere` if no connection remains to be cut.
     fn take(&self) -> Cut {
         let left = self
             .times
@@ -197,7 +197,7 @@ async fn forward(client: TcpStream, server: TcpStream, plan: &Plan) {
                 Cut::AfterCommit => {
                     silenced.store(true, Ordering::SeqCst);
                     let _ = to_server.write_all(&bytes[..count]).await;
-                    // Long enough for the commit; the answer is not passed on.
+                    // This is long enough for the commit. The response is not forwarded.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     return;
                 }

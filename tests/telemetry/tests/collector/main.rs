@@ -52,7 +52,7 @@ async fn fetch(
     sent
 }
 
-/// Always fails.
+/// Always fails, for this test.
 #[tool(read_only)]
 async fn fail() -> Result<u8, ToolError> {
     Err(ToolError::new("no"))
@@ -167,8 +167,8 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-// issue 3, point 9: spans follow the GenAI conventions, continue the caller's trace, propagate it, and record decisions; durations are measured. M8: no
-// exported byte holds a secret.
+// issue 3, point 9: spans follow the GenAI conventions, continue the caller's trace, propagate it, and record decisions; durations are measured. M8: the
+// exported bytes contain no secret.
 #[test]
 fn calls_reach_a_collector() {
     let telemetry = Telemetry::start();
@@ -345,7 +345,7 @@ fn measures_durations(telemetry: &Telemetry) {
     );
 }
 
-// issue 3, point 9: a span holds arguments and results only if the gate enables that, and the turn's secrets are redacted even if the exporter does not redact.
+// issue 3, point 9: spans contain arguments and results only if the gate enables that. The turn's secrets are redacted even if the exporter does not redact.
 #[test]
 fn content_is_recorded_only_on_request() {
     let telemetry = Telemetry::start();

@@ -1,5 +1,5 @@
-//! Requests that each vendor's own client sends to a local test server. The server receives the intended request, and the client parses the recorded answer to
-//! the same values as this project.
+//! Requests that each vendor's own client sends to a local test server. The server receives the intended request, and the client parses the recorded
+//! response to the same values as this project.
 
 #![allow(
     clippy::unwrap_used,
@@ -138,7 +138,7 @@ fn spelled(provider: Provider, body: Value) -> Value {
     body
 }
 
-/// Sends a request through the vendor's client, and compares the received body and the parsed answer with the expected ones.
+/// Sends a request through the vendor's client, and compares the received body and the parsed response with the expected ones.
 async fn through(provider: Provider, request: &Request) -> Ran {
     let stand_in = StandIn::start(provider).await;
     let arguments = [provider.name(), stand_in.address.as_str()];

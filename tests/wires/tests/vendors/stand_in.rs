@@ -1,4 +1,4 @@
-//! A local server that records its requests and returns recorded answers of a provider.
+//! A local server that records its requests and returns recorded responses of a provider.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use tool_wire::Provider;
 
 use crate::frames::frames;
 
-/// Returns the recorded answers that the tests of `tool-wire` use.
+/// Returns the recorded responses that the tests of `tool-wire` use.
 pub(crate) fn recorded(provider: Provider) -> (&'static str, &'static str) {
     macro_rules! recorded {
         ($whole:literal, $stream:literal) => {

@@ -164,7 +164,7 @@ impl<'t> Piece<'t> {
     }
 }
 
-/// Sorts the pieces by key; they are everything in `out` from `start`. Of equal keys, the last one stays.
+/// Sorts the pieces by key; they are the complete content of `out` after `start`. Of equal keys, only the last one is kept.
 fn sort(pieces: &mut [Piece<'_>], start: usize, out: &mut String) {
     let end = out.len();
     // The sort is stable: the last of equal keys stays the last.

@@ -43,7 +43,7 @@ impl Claims {
     }
 }
 
-/// Why a token is refused. This is for operators; a client only learns that the token is invalid.
+/// Why a token is refused. This is for operators; a client receives only the error that the token is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Forged {
     Shape,

@@ -6,7 +6,7 @@ use super::target::Target;
 use crate::server::Server;
 use crate::world::{World, http, tree};
 
-/// Configuration entries that redirect git to another host or to files outside of the workspace.
+/// Configuration entries that redirect git to a different host or to files outside of the workspace.
 const ELSEWHERE: [&str; 34] = [
     "[url \"OTHER/\"]\n insteadOf = HOST/",
     "[url \"OTHER/\"]\n insteadOf = http",

@@ -9,7 +9,7 @@ use tool_std::isolate::Limits;
 use super::support::{HOST, Place, commands, leaves_nothing, left_in};
 use crate::mark::Mark;
 
-// No process remains after hostile commands, and the host's memory has not grown.
+// No process remains after hostile commands, and the host's memory does not grow.
 #[tokio::test]
 async fn hostile_commands_leave_the_host_unchanged() {
     let limits = Limits::default()
