@@ -268,7 +268,7 @@ impl ToolError {
         self.0.retry_after
     }
 
-    /// Returns the id under which the operator finds the cause, if the model reads only a general sentence.
+    /// Returns the id under which the operator finds the cause. An error has one if it was created with a general sentence for the model.
     pub fn audit_id(&self) -> Option<String> {
         (self.0.audit_id != 0).then(|| format!("{:016x}", self.0.audit_id))
     }

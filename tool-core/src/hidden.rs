@@ -5,9 +5,9 @@
 //! finds them, [`escape`] writes them as `\u{e0041}`, [`remove`] removes them.
 //!
 //! Hidden characters are control characters except tab and line breaks, every code point that Unicode defines as invisible
-//! (`Default_Ignorable_Code_Point`), format characters (`Cf`), line and paragraph separators, and the Braille blank. The following
-//! uses are not hidden, because ordinary text needs them: one variation selector after a visible character, a joiner between two symbols of an emoji,
-//! and one joiner or non-joiner inside a word of a script that needs it (Arabic, Indic and their neighbours).
+//! (`Default_Ignorable_Code_Point`), format characters (`Cf`), line and paragraph separators, the Braille blank, private-use characters and
+//! noncharacters. The following uses are not hidden, because ordinary text needs them: one variation selector after a visible character, a joiner between
+//! two symbols of an emoji, and one joiner or non-joiner inside a word of a script that needs it (Arabic, Indic and their neighbours).
 //!
 //! ```
 //! use tool_core::hidden;

@@ -87,7 +87,7 @@ impl Limit {
         }
     }
 
-    /// Allows `calls` within `period`, spread out: after a burst of `calls`, one more every `period / calls`.
+    /// Allows a burst of `calls`, and then one more call every `period / calls`.
     pub fn rate(calls: u32, period: Duration) -> Self {
         Self::new(Kind::Rate(calls, period))
     }
@@ -150,7 +150,7 @@ impl LimitsBuilder {
         self
     }
 
-    /// Sets the maximum number of tenants, principals and tools that each limit distinguishes. The default is 100,000.
+    /// Sets the maximum number of combinations of tenant, principal and tool that each limit counts separately. The default is 100,000.
     ///
     /// Idle keys, whose count is zero again, are evicted. If no key can be evicted, calls of new keys are refused.
     pub fn most_keys(mut self, keys: usize) -> Self {

@@ -119,7 +119,7 @@ struct OldApproval<'a> {
 }
 
 impl OldApproval<'_> {
-    /// The statement for an approval requested by `ann` of `acme`, in turn `run.1` of `main`.
+    /// Returns the statement for an approval requested by `ann` of `acme`, in turn `run.1` of `main`.
     fn sql(&self) -> String {
         let Self {
             id,

@@ -94,7 +94,7 @@ fn names_the_labelled_rule() {
     }
 }
 
-// M2: the linter of the dialect tests finds a fault in every case that a provider refuses.
+// M2: the linter of the dialect tests finds a fault in every case that OpenAI or Anthropic refuses according to a label that is not inferred.
 #[test]
 fn the_linter_knows_every_refusal() {
     let mut missed = Vec::new();

@@ -118,7 +118,7 @@ fn count_up(
     /// A word with bounds of many kinds.
     #[arg(length = 2..=3, pattern = "^[a-z]+$")]
     word: String,
-    /// A list of multiples of five.
+    /// A multiple of five.
     #[arg(multiple_of = 5)]
     #[arg(range = 0..100)]
     fives: u32,
@@ -276,7 +276,7 @@ async fn user_type_may_have_the_name_of_a_standard_type() {
     );
 }
 
-/// A limit, which is 1,000 by default.
+/// A limit whose `Default` is 1,000. An absent limit is `None` nevertheless.
 #[derive(Debug, StrictSchema)]
 struct Most(Option<u32>);
 
@@ -400,7 +400,7 @@ async fn argument_faults_are_reported_before_conversion_errors() {
 // S0-07: blank arguments of any length are read as no arguments.
 #[tokio::test]
 async fn blank_arguments_count_as_no_arguments() {
-    /// Greets a person by name.
+    /// Returns a greeting, for this test.
     #[tool]
     fn greet_all() -> &'static str {
         "hello"

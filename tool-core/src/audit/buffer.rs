@@ -17,7 +17,7 @@ use crate::sync::Backlog;
 const BATCH: usize = 10;
 /// Maximum time that a row waits before it is written.
 const WAIT: Duration = Duration::from_secs(5);
-/// Number of waiting rows at which new calls wait for the sink, and the maximum number of rows that are kept while the sink fails.
+/// Number of waiting rows at which new calls wait for the sink, and the minimum number of the newest rows that are kept while the sink fails.
 const MOST: usize = 500;
 /// Delay between a failed write and its retry. If the retry fails as well, the sink counts as failing.
 const AGAIN: Duration = Duration::from_millis(200);

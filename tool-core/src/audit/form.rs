@@ -68,7 +68,7 @@ fn value(
     }
 }
 
-/// Writes a number, a boolean or `null` unchanged.
+/// Writes a number, a boolean or `null` by value.
 fn plain(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     let start = cursor.at;
     if !matches!(cursor.peek(), b'-' | b'0'..=b'9') {
@@ -112,7 +112,7 @@ fn pass(cursor: &mut Cursor<'_>) -> Result<(), Stop> {
         .map_err(|_| Stop)
 }
 
-/// Writes an object unchanged, with all its entries.
+/// Writes an object by value, with all its entries.
 fn whole(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Stop> {
     let start = cursor.at;
     cursor.skip()?;

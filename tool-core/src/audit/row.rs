@@ -78,7 +78,7 @@ pub(crate) struct Verdicts {
     pub(crate) rerun: Option<(u32, String)>,
 }
 
-/// A row that may contain secrets. Only [`Draft::row`] returns the row, with secrets redacted.
+/// A row that may contain secrets. Outside of this module, only [`Draft::row`] returns the row, with secrets redacted.
 pub(crate) struct Draft(AuditRow);
 
 impl Draft {

@@ -24,7 +24,7 @@ pub(crate) struct Filing {
     behind: Option<Behind>,
 }
 
-/// Ready when the results of the preceding calls are stored; an error if they cannot be stored.
+/// A future that is ready when the results of the preceding calls are stored. It returns an error if they cannot be stored.
 pub(crate) type Behind = Shared<oneshot::Receiver<()>>;
 
 /// The write of a read-only call's end, which its turn polls. If it is dropped before it has ended, it continues in the background.
@@ -123,7 +123,7 @@ impl Filing {
 }
 
 impl ToolContext {
-    /// The same context, for a call whose result is stored by its turn.
+    /// Returns the same context, for a call whose result its turn stores.
     pub(crate) fn with_filing(&self, filing: Arc<Filing>) -> Self {
         self.with_host(|host| host.filing = Some(filing))
     }

@@ -199,12 +199,12 @@ impl Gated {
         })
     }
 
-    /// Keeps the output as a value as well.
+    /// Stores the output as a value, too.
     pub(crate) fn keep_in(&mut self, output: TypedOutput) {
         self.output = Some(output);
     }
 
-    /// Returns the holder of the output as a value.
+    /// Returns the place for the output as a value.
     pub(crate) fn typed_output(&self) -> Option<&TypedOutput> {
         self.output.as_ref()
     }
@@ -405,7 +405,7 @@ impl ToolContext {
         }
     }
 
-    /// Returns the holder of the output as a value; `None` if the caller requested only the text.
+    /// Returns the place for the output as a value; `None` if the caller requested only the text.
     pub(crate) fn typed_output(&self) -> Option<&TypedOutput> {
         self.gated()?.typed_output()
     }

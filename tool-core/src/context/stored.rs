@@ -16,14 +16,14 @@ impl From<OpenVariable> for Value {
             VariableType::Text | VariableType::Select => {
                 Self::Text(open.value.expose_secret().to_owned())
             }
-            // A type that this version does not know is kept secret.
+            // A value of a type that this version does not know is treated as a secret.
             _ => Self::Secret(open.value),
         }
     }
 }
 
 impl Variables {
-    /// Opens those variables of an owner in a vault that have one of the names. For hosts that build a tree of [`Thread`]s;
+    /// Opens those variables of an owner in a vault that have one of the names. This is for hosts that build a tree of [`Thread`]s:
     /// [`ToolContextBuilder::stored`] opens the variables of a single thread.
     ///
     /// # Errors

@@ -25,13 +25,13 @@ pub struct TraceContext {
     state: Option<String>,
 }
 
-/// Maximum number of characters of a `tracestate` that have to be passed on.
+/// Maximum number of characters of a `tracestate` that is passed on. The standard requires at least this number.
 const MOST_STATE: usize = 512;
 
 impl TraceContext {
     /// Creates a trace context from the values of the headers.
     ///
-    /// A `tracestate` that is longer than 512 characters or has characters other than visible ASCII is left out, as the standard allows:
+    /// A `tracestate` that is empty, is longer than 512 characters, or has characters other than printable ASCII and tabs is left out:
     /// the trace continues without it.
     ///
     /// # Errors

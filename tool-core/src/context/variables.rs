@@ -168,7 +168,7 @@ impl Variables {
     }
 }
 
-/// Prints the names, but not the values.
+/// Prints the names and the kinds of the values.
 impl fmt::Debug for Variables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = self.0.read().unwrap_or_else(PoisonError::into_inner);

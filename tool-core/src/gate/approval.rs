@@ -58,7 +58,7 @@ pub enum ApprovalError {
         "the approval store is durable, so pass the host's key ring to `Approvals`: `.keys(KeyRing::new(…)?)`"
     )]
     NoKeys,
-    /// The system has no random bytes.
+    /// The system returned no random bytes.
     #[error("the operating system returned no random bytes: {0}")]
     Random(String),
     /// The token was not issued by this host, or it does not match a stored approval of the workspace.
@@ -166,7 +166,7 @@ impl Approvals {
         Ok(open.len() < most)
     }
 
-    /// The open approvals that count towards the limit of a context: all approvals of its conversation or, if it has none, all that its user
+    /// Returns the open approvals that count towards the limit of a context: all approvals of its conversation or, if it has none, all that its user
     /// has requested outside of conversations. Stops at the limit.
     async fn open_beside(&self, cx: &ToolContext) -> Result<Vec<ApprovalRow>, StoreError> {
         let (workspace, most) = (cx.own_workspace(), self.0.most_open);
@@ -265,7 +265,7 @@ impl Approvals {
         Ok(row)
     }
 
-    /// The tickets of a conversation's calls that are neither answered nor expired. If there are none, its calls can continue.
+    /// Returns the tickets of a conversation's calls that are neither answered nor expired. If there are none, its calls can continue.
     pub async fn waiting(&self, thread: &ThreadId) -> Result<Vec<Ticket>, ApprovalError> {
         let filter = ApprovalFilter {
             thread: Some(thread.conversation().to_owned()),
@@ -282,7 +282,7 @@ impl Approvals {
             .collect::<Result<_, _>>()?)
     }
 
-    /// The ticket of a stored approval, for a client that has lost it. Fails with [`ApprovalError::Invalid`] if the workspace has no such
+    /// Returns the ticket of a stored approval, for a client that has lost it. Fails with [`ApprovalError::Invalid`] if the workspace has no such
     /// approval.
     pub async fn ticket_of(
         &self,
@@ -292,7 +292,7 @@ impl Approvals {
         Ok(self.ticket(&self.stored(workspace, id).await?.request)?)
     }
 
-    /// An approval by its id; `None` if the workspace has no such approval.
+    /// Returns an approval by its id; `None` if the workspace has no such approval.
     pub async fn get(
         &self,
         workspace: &Workspace,
@@ -310,7 +310,7 @@ impl Approvals {
         row.ok_or(ApprovalError::Invalid)
     }
 
-    /// The approvals of a scope that match a filter, oldest first.
+    /// Returns the approvals of a scope that match a filter, oldest first unless the filter sets a different order.
     pub async fn list(
         &self,
         scope: Scope<'_>,
@@ -373,7 +373,7 @@ impl Approvals {
     }
 }
 
-/// The canonical text of a plan. A repeated key is refused, because a person could be shown a different value than a program reads.
+/// Returns the canonical text of a plan. A repeated key is refused, because a person could be shown a different value than a program reads.
 pub(crate) fn plan_text(plan: &str) -> Result<String, ApprovalError> {
     let refused = |why: String| ApprovalError::Edit(ToolError::new(why));
     let text =

@@ -62,7 +62,7 @@ struct Inner {
     approvals: Option<Approvals>,
     ledger: Option<Ledger>,
     audit: Audit,
-    /// Set if the ledger and the required audit are in one database.
+    /// The common journal of the ledger and the required audit, or the journal of the only one of them. `None` if they do not share one.
     journal: Option<Journal>,
     hooks: Option<Kept>,
     limits: Option<Limits>,
@@ -93,7 +93,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// A unique owner name for one run of one call.
+    /// Returns a unique owner name for one run of one call.
     pub(crate) fn run(&self) -> String {
         format!(
             "{}/{}",
@@ -192,7 +192,7 @@ impl GateBuilder {
         self
     }
 
-    /// Whether the spans of calls contain arguments and results; by default they do not. The turn's secrets are redacted in them, but other private data is
+    /// Sets whether the spans of calls contain arguments and results; the default is false. The turn's secrets are redacted in them, but other private data is
     /// not, so the stored spans have to be protected.
     pub fn trace_content(mut self, on: bool) -> Self {
         self.content = on;
@@ -261,18 +261,18 @@ impl Gate {
         Arc::<Inner>::clone(&self.0)
     }
 
-    /// Returns the gate that the scope of a call keeps.
+    /// Returns the gate of the scope of a call.
     pub(crate) fn of_scope(scope: &CallScope) -> Option<Self> {
         let gate = Arc::clone(scope.gate.as_ref()?);
         gate.downcast().ok().map(Self)
     }
 
-    /// The approvals, if the gate has any.
+    /// Returns the approvals, if the gate has any.
     pub fn approvals(&self) -> Option<&Approvals> {
         self.0.approvals.as_ref()
     }
 
-    /// The effect ledger, if the gate has one.
+    /// Returns the effect ledger, if the gate has one.
     pub fn effects(&self) -> Option<&dyn EffectLedger> {
         self.0.ledger.as_ref().map(|ledger| &*ledger.store)
     }
@@ -286,12 +286,12 @@ impl Gate {
         self.0.ledger.as_ref()
     }
 
-    /// The journal in which the end of a call is one transaction, if the ledger and the required audit share one.
+    /// Returns the journal in which the end of a call is one transaction; see `Inner::journal`.
     pub(crate) fn journal(&self) -> Option<&Journal> {
         self.0.journal.as_ref()
     }
 
-    /// The hooks around each run, if they are of this type.
+    /// Returns the hooks around each run, if they are of this type.
     pub(crate) fn hooks<H: 'static>(&self) -> Option<&H> {
         self.0.hooks.as_ref()?.downcast_ref()
     }
@@ -310,7 +310,7 @@ impl Gate {
 
     /// Settles an effect that the ledger reports as ambiguous. `key` is the key of its call; the row names `operator`.
     ///
-    /// `Succeeded` holds the output as JSON text, `Failed` holds the error text for the model; a later dispatch of the same call returns
+    /// `Succeeded` contains the output as JSON text, `Failed` contains the error text for the model; a later dispatch of the same call returns
     /// it. `Rerun` lets the call run once more; that attempt has its own audit row ([`CallId::attempt`]).
     ///
     /// The audit gets a separate row that names the operator. If the audit is required and that row cannot be written, the effect is not
@@ -375,8 +375,8 @@ impl Gate {
         forced.map_err(ToolError::shown)
     }
 
-    /// The form in which the effect ledger stores a resolution: [`resolve`](Gate::resolve) and [`force`](Gate::force) convert it, and so must
-    /// an operator's program that writes to a ledger without a gate. Fails if the output is not JSON.
+    /// Returns the form in which the effect ledger stores a resolution. [`resolve`](Gate::resolve) and [`force`](Gate::force) call this function. An
+    /// operator's program that writes to a ledger without a gate must call it, too. Fails if the output is not JSON.
     pub fn stored_resolution(resolution: Resolution) -> Result<Resolution, ToolError> {
         Ok(match resolution {
             Resolution::Succeeded(output) => Resolution::Succeeded(stored::succeeded(&output)?),
@@ -422,7 +422,7 @@ impl Gate {
         self.0.audit.note(audit).await
     }
 
-    /// The number of calls that are running.
+    /// Returns the number of running calls.
     pub fn running(&self) -> usize {
         self.0.running.inside()
     }
@@ -554,7 +554,7 @@ impl Gate {
     }
 }
 
-/// The journal that the ledger and the required audit share.
+/// Returns the journal that the ledger and the required audit share, or the journal of the only one of them.
 fn journal(ledger: Option<&Ledger>, audit: &Audit) -> Option<Journal> {
     let ledger = ledger.map(|ledger| ledger.store.journal());
     let audit = match audit {

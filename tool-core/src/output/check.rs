@@ -37,7 +37,7 @@ pub(crate) fn part(part: &Part) -> Result<(), String> {
                     "is not base64 ({error}): encode the bytes with the standard alphabet and padding, without `data:` in front"
                 )
             })?;
-            // Providers check the bytes, too, and refuse a request whose image is of a different type.
+            // Providers check the bytes, too, and refuse a request whose image has a different type than stated.
             let media_type = media_type.to_ascii_lowercase();
             match media::detect(&beginning(data)) {
                 Some(found) if found != media_type && media::DETECTED.contains(&&*media_type) => {

@@ -69,7 +69,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns the identity of a planned call, by its place in the thread.
+    /// Returns the place of a planned call in the thread.
     fn place(&self, planned: &Planned) -> CallPlace {
         let mut said = self.messages.iter().filter(|m| m.role == Role::Assistant);
         CallPlace {
@@ -174,7 +174,7 @@ impl Snapshot {
         }
     }
 
-    /// Asserts that every record of `before` still exists once and unchanged.
+    /// Asserts that the effects and the messages of `before` are unchanged, and that no stored read was repeated.
     pub(crate) fn follows(&self, before: &Self) {
         assert!(self.effects.starts_with(&before.effects));
         assert!(self.messages.starts_with(&before.messages));

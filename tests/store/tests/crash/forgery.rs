@@ -43,7 +43,7 @@ impl Start {
         Self::with(folder, &KEY).await
     }
 
-    /// A context for the first call of the message with this sequence number.
+    /// Returns a context for the first call of the message with this sequence number.
     fn context(&self, folder: &Path, message: u64) -> ToolContext {
         let call = CallId::in_thread(&host::thread(), message, 0);
         host::context(folder, &self.store).for_call(call)
@@ -296,7 +296,7 @@ async fn turn_continues_in_a_different_process() {
     }
 }
 
-/// Returns the identity of a call of the first message, found by the model's id.
+/// Returns the place of a call of the first message, found by the model's id.
 fn asked_at(messages: &[Message], call: &str) -> CallPlace {
     let mut said = messages.iter().filter(|m| m.role == Role::Assistant);
     let said = said.next().unwrap();

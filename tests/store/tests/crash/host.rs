@@ -61,7 +61,7 @@ impl World {
         said(amount)
     }
 
-    /// The keys and amounts of all effects, in order.
+    /// Returns the keys and amounts of all effects, in order.
     pub(crate) fn effects(&self) -> Vec<(String, u32)> {
         lines(&self.0)
             .map(|line| {
@@ -158,7 +158,7 @@ pub(crate) struct Planned {
     pub(crate) amount: u32,
 }
 
-/// The calls of each message of a script.
+/// Returns the calls of each message of a script.
 pub(crate) fn plan(script: u64) -> Vec<Vec<Planned>> {
     let tools = [
         [("post", 1), ("wire", 2), ("look", 3), ("wire", 4)],

@@ -24,13 +24,13 @@ enum Kind {
 }
 
 impl Death {
-    /// Dies at the n-th named point.
+    /// Selects the n-th named point.
     pub(crate) fn at_point(number: usize) -> Self {
         let kind = Kind::Point;
         Self { kind, number }
     }
 
-    /// Dies when a store makes its caller wait for the n-th time, while the database applies the change.
+    /// Selects the n-th time that a store makes its caller wait, while the database applies the change.
     pub(crate) fn at_wait(number: usize) -> Self {
         let kind = Kind::Wait;
         Self { kind, number }
@@ -81,7 +81,7 @@ fn is_due(kind: Kind, count: &AtomicUsize) -> bool {
         .is_some_and(|death| death.kind == kind && death.number == number)
 }
 
-/// A named point between two steps.
+/// Marks a named point between two steps. The process dies here if this point was selected.
 pub(crate) fn point(side: &str, name: &str) {
     if is_due(Kind::Point, &POINTS) {
         die(&format!("{side} {name}"));

@@ -20,7 +20,7 @@ fn own() -> InstanceId {
     InstanceId::new("acme", "support")
 }
 
-/// The child process: changes a row, and reports when the change was stored.
+/// The child process: enables the tool, or disables it if it is enabled.
 #[tokio::test]
 #[ignore = "another test starts it as a child process"]
 async fn child() {
@@ -37,7 +37,7 @@ async fn child() {
     store.close().await;
 }
 
-/// Runs the child process, and returns when it has ended.
+/// Runs the child process, and returns the time at which it has ended.
 fn change_elsewhere(file: &std::path::Path) -> Instant {
     let done = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "instances::child", "--ignored"])

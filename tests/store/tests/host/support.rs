@@ -10,7 +10,7 @@ use tool_core::turn::{Model, ModelMessage, ModelRequest};
 use tool_core::{Approvals, KeyRing};
 use tool_store::SqliteStore;
 
-/// A model that returns these messages, one for each request, and counts the requests.
+/// A model that returns these messages, one for each step of a run, and then the text `done`. It counts the requests.
 #[derive(Clone)]
 pub(crate) struct Script {
     messages: Arc<Vec<ModelMessage>>,
