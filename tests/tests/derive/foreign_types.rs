@@ -153,7 +153,7 @@ fn sound<T: StrictSchema + DeserializeOwned + Serialize + Debug>(written: &[&str
     sound_but::<T>(written, &[]);
 }
 
-/// Asserts the same as [`sound`], except that serde refuses the texts `but`, which are at the end of the type's range.
+/// Asserts the same as [`sound`], except that the schema admits the texts `but`, which serde refuses.
 #[track_caller]
 fn sound_but<T: StrictSchema + DeserializeOwned + Serialize + Debug>(
     written: &[&str],

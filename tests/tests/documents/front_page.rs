@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tool_tests::sources::each_source;
 
-/// The sources of the packages with a public interface.
+/// The sources of the packages whose items have aliases.
 const SOURCES: [&str; 5] = [
     "crates/tool-schema/src",
     "crates/tool-store/src",

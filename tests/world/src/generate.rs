@@ -335,7 +335,7 @@ fn store_kills(random: &mut Random, settings: &Settings, runs: &[Run], actions: 
     actions.sort_by_key(|action| action.at);
 }
 
-/// Disables a tool while a call of it waits for the store.
+/// Kills, disables or denies a tool while an operation of the store is slow.
 fn switch_while_slow(
     random: &mut Random,
     settings: &Settings,

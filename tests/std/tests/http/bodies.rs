@@ -130,7 +130,7 @@ async fn a_long_body_is_cut_at_a_character() {
     }
 }
 
-// The contracts of httpRequest and curl: body limits apply after decompression.
+// The contracts of httpRequest and curl: a compressed body is decompressed, and a body that cannot be decompressed is left out and reported.
 #[tokio::test]
 async fn compressed_bodies_are_decompressed() {
     const PLAIN: &[u8] = b"the quick brown fox";

@@ -58,7 +58,7 @@ pub(crate) async fn signals_to_the_host_leave_nothing_case() -> Ran {
     Ok(())
 }
 
-// If many processes exceed the memory limit together, the error names the limit for all processes.
+// If the processes of a command exceed the memory limit together, the result reports that the command exceeded its limit.
 pub(crate) async fn memory_of_all_processes_together_is_limited_case() -> Ran {
     needs(Mechanism::MemoryCgroup).await?;
     let place = Place::new(commands().limits(Limits::default().memory(128 << 20)));

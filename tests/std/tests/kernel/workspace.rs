@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use test_support::{Missing, Ran};
 use tool_std::workspace::Workspaces;
 
-/// The variable that names the part of a case that a child process runs as a different user.
+/// The variable that names the part of a case that a child process runs, for example as a different user.
 pub(crate) const CHILD: &str = "STD_TESTS_KERNEL_CHILD";
 
 /// If this process is such a child, runs the part of the case and returns true.

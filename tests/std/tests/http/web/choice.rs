@@ -96,7 +96,7 @@ async fn unknown_engine_name_sends_no_key() {
             "{message}"
         );
     }
-    // An engine for which the host has no key is called without a key.
+    // An engine that needs no key is called instead, and its request contains no key.
     let server = Server::start(PRIVATE, serves(r#"{"results": []}"#)).await;
     let cx = ToolContext::builder()
         .with(Search::only(SearXng::at(server.url("127.0.0.1", ""))))

@@ -187,7 +187,7 @@ async fn a_long_page_is_cut() {
     assert!(page["markdown"].as_str().unwrap().chars().count() < 1_000);
 }
 
-// The contract of fetchWebpage: if no article is found in a page, the whole page is converted.
+// The contract of fetchWebpage: if no article is found in a page, the whole page except its navigation is converted.
 #[tokio::test]
 async fn page_without_an_article_is_converted_whole() {
     let html = r#"<html><head><title>  All
