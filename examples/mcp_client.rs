@@ -1,4 +1,4 @@
-//! An MCP client: another server's tools in a registry of this program, limited to the reviewed ones by a lock file.
+//! An MCP client: the tools of a different server in a registry of this program, limited to the reviewed ones by a lock file.
 //!
 //! `cargo run --example mcp_client` starts this program a second time as a small server; `… -- npx -y @modelcontextprotocol/server-everything` starts
 //! a different server, and only lists its tools.

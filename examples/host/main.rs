@@ -210,7 +210,7 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Stops a run that its user no longer wants. The run is found by its row, because another process may be driving it.
+/// Stops a run that its user no longer wants. The run is found by its row, because a different process may be driving it.
 async fn stop_a_run(host: &Host, ann: &ToolContext) -> Result<(), Error> {
     let running = RunFilter {
         conversation: ann.conversation().map(str::to_owned),

@@ -1,4 +1,4 @@
-//! A model over HTTP: any server that speaks OpenAI's Chat Completions.
+//! A model over HTTP: any server with OpenAI's Chat Completions API.
 
 use futures::future::{BoxFuture, FutureExt as _};
 use serde_json::value::RawValue;
@@ -22,7 +22,7 @@ struct Body<'a> {
     offer: &'a Offer,
 }
 
-/// A model at a URL.
+/// A client for the model at a URL.
 #[derive(Clone)]
 pub(crate) struct HttpModel {
     client: reqwest::Client,

@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, time::Duration};
 use libfuzzer_sys::fuzz_target;
 use tool_core::prelude::*;
 
-/// A shape.
+/// A shape with its data.
 #[derive(Debug, Serialize, Deserialize, StrictSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Shape {
@@ -33,15 +33,15 @@ pub enum Shape {
 #[serde(untagged)]
 #[schema(allow(untagged))]
 pub enum Value {
-    /// A number.
+    /// The value is a number.
     Number(i64),
-    /// A text.
+    /// The value is a text.
     Text(String),
-    /// A list.
+    /// The value is a list.
     List(Vec<bool>),
 }
 
-/// A language.
+/// A programming language.
 #[derive(Debug, Serialize, Deserialize, StrictSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lang {
@@ -50,18 +50,18 @@ pub enum Lang {
     TypeScript,
 }
 
-/// A record.
+/// A record with fields of many types.
 #[derive(Debug, Serialize, Deserialize, StrictSchema)]
 pub struct Record {
-    /// A language.
+    /// The language of the record.
     pub lang: Lang,
     /// The tags of the record.
     #[schema(max_items = 4)]
     pub tags: BTreeSet<String>,
-    /// A day.
+    /// The day of the record.
     #[schema(format = "date")]
     pub day: Option<String>,
-    /// A part of a whole.
+    /// A fraction from 0 to 1.
     #[schema(range = 0.0..=1.0, multiple_of = 0.05)]
     pub part: f64,
     /// The number of repetitions.
@@ -72,14 +72,14 @@ pub struct Record {
 /// Takes arguments of many types.
 #[tool]
 pub fn take(
-    /// A number.
+    /// A number with bounds.
     #[arg(range = -5..=500)]
     number: Option<i32>,
-    /// A shape.
+    /// An optional shape.
     shape: Option<Shape>,
     /// A list of values.
     values: Vec<Value>,
-    /// A record.
+    /// A required record.
     record: Record,
     /// The time to wait.
     wait: Option<Duration>,

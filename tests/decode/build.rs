@@ -94,8 +94,8 @@ struct Type {
 #[derive(Clone, Debug)]
 struct Known {
     ty: Type,
-    /// If the record may be flattened, its number and those of all records that are flattened into it. The names of their fields end in these numbers, so an
-    /// outer record may contain each number only once.
+    /// If the record may be flattened, the numbers of the record and of all records that are flattened into it. The names of their fields end in these
+    /// numbers, so an outer record may contain each number only once.
     flat: Option<Vec<usize>>,
     /// Whether the type is a record that serde's derive accepts under an internal tag.
     struct_like: bool,
@@ -1082,7 +1082,7 @@ impl Maker {
         self.learn(&name, ty.look, ty.optional, false, ty.weight, None, false);
     }
 
-    /// Adds a type that is converted from another type.
+    /// Adds a type that is converted from a different type.
     fn converted(&mut self) {
         let name = self.name('C');
         self.head(&name);
@@ -1184,7 +1184,7 @@ const HELPED: &[&str] = &[
     "NAME: Vec<crate::helpers::Point>,",
 ];
 
-/// Generic types.
+/// The definitions of the generic types.
 const GENERICS: &str = r#"
 #[derive(@)]
 pub struct Page<T> {

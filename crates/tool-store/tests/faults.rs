@@ -54,7 +54,7 @@ fn is_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>, words: &str
     }
 }
 
-/// Two rows in one change, the second of which meets the fault.
+/// Two rows for one change. The second row is too large for the limits that the tests set.
 fn large() -> Vec<AuditRow> {
     vec![row("half", 10), row("large", 3_000_000)]
 }
@@ -98,7 +98,7 @@ async fn full_disk(folder: &Path) {
     is_unavailable(store.append(message).await, "full");
     store.write(vec![row("small", 10)]).await.unwrap();
 
-    // No space at all is left.
+    // Fills the rest of the file system.
     let filler = folder.join("filler");
     let _ = std::fs::write(&filler, vec![0; 2_000_000]);
     is_unavailable(store.write(large()).await, "full");
@@ -152,7 +152,7 @@ async fn memory(folder: &Path) {
     }
 }
 
-/// An ext4 file system in a file. After `abort` it takes no writes, as after a disk error.
+/// An ext4 file system in a file. After `abort`, writes fail as they do after a disk error.
 async fn aborted_file_system(folder: &Path) {
     let (image, mount) = (folder.join("image"), folder.join("mount"));
     let (image, mount) = (image.to_str().unwrap(), mount.to_str().unwrap());

@@ -30,7 +30,7 @@ fn folder() -> (TempDir, PathBuf) {
     (folder, file)
 }
 
-/// Changes the file without the store's knowledge.
+/// Changes the file through a separate connection.
 async fn tamper(file: &Path, sql: &'static str) {
     let options = SqliteConnectOptions::new()
         .filename(file)
@@ -40,7 +40,7 @@ async fn tamper(file: &Path, sql: &'static str) {
     connection.close().await.unwrap();
 }
 
-/// All audit rows.
+/// Returns all audit rows of the store.
 async fn exported(store: &SqliteStore) -> Vec<AuditRow> {
     store
         .export(Scope::All, &AuditFilter::default())
@@ -298,7 +298,7 @@ async fn dropped_caller_leaves_the_store_consistent() {
             } else {
                 round % 30
             };
-            // A call that came to its end succeeded, whatever the dropped one left.
+            // A call that runs to its end succeeds, whatever state a dropped call has left.
             let begun = async {
                 let begun = store.begin(intent(&key), Some(audit(&key))).await;
                 assert_eq!(begun.unwrap(), Begun::New);

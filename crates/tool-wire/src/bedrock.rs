@@ -69,7 +69,7 @@ fn usage(of: &Object<'_>) -> Option<Usage> {
 struct Block {
     index: u64,
     whole: bool,
-    /// The block as it arrived, if it arrived whole.
+    /// The raw JSON of the block, unless the block was streamed in pieces.
     raw: Option<Box<RawValue>>,
     kind: Kind,
 }
@@ -86,7 +86,7 @@ enum Kind {
         text: String,
         signature: Option<String>,
     },
-    /// Thinking that only the provider can read.
+    /// Encrypted reasoning, which only the provider can read.
     Sealed(String),
     /// Tools that the provider runs itself, and blocks that a later version of the API may add.
     Other,
@@ -125,7 +125,7 @@ impl Kind {
     }
 }
 
-/// The part of an answer that has arrived.
+/// The part of a reply that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     blocks: Vec<Block>,

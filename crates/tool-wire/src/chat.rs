@@ -36,7 +36,7 @@ fn usage(body: &Object<'_>) -> Option<Usage> {
     })
 }
 
-/// Returns the error that the provider reports in place of an answer.
+/// Returns the error that the provider reports instead of a reply.
 pub(super) fn reported(provider: Provider, body: &Object<'_>) -> Result<(), WireError> {
     let Some(error) = body.get("error") else {
         return Ok(());
@@ -87,7 +87,7 @@ struct Call {
     arguments: String,
 }
 
-/// The part of an answer that has arrived.
+/// The part of a reply that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     text: String,
@@ -101,7 +101,7 @@ pub(super) struct Streamed {
 impl Streamed {
     /// Reads a message, or a piece of one.
     fn message(&mut self, message: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
-        // The API has no key for reasoning. Servers that have copied the API use one of these two, and some servers use both for the same text.
+        // The API has no key for reasoning. Compatible servers use one of these two keys, and some servers use both for the same text.
         let thought = ["reasoning_content", "reasoning"].into_iter();
         let thought = thought.filter_map(|key| message.get(key)?.text().ok());
         if let Some(piece) = thought.into_iter().find(|piece| !piece.is_empty()) {
@@ -153,7 +153,7 @@ impl Streamed {
             let name = name.ok_or_else(|| {
                 call.wrong("a call's first piece with the name of its function", "none")
             })?;
-            // Some servers that have copied the API leave out ids.
+            // Some compatible servers leave out ids.
             let id = if id.is_empty() {
                 format!("call_{}", self.calls.len())
             } else {
@@ -185,7 +185,7 @@ impl Streamed {
     }
 
     /// Finds the call that a piece belongs to. A piece with a new id begins a new call, even if its number is in use: some servers number every
-    /// call 0. Without numbers, as in a whole message, a name begins a new call.
+    /// call 0. Without numbers, as in a complete message, a name begins a new call.
     fn place(&self, index: Option<u64>, id: &str, named: bool) -> Option<usize> {
         let at = match index {
             Some(_) => self.calls.iter().rposition(|call| call.index == index)?,
@@ -285,7 +285,7 @@ struct Answer<'a> {
     content: &'a str,
 }
 
-/// Writes results as tool messages. These hold only text, so files are written into a user message after all results.
+/// Writes results as tool messages. Tool messages can contain only text, so files are written into a user message after all results.
 pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let mut files = Vec::new();
     for result in results {

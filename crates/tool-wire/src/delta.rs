@@ -1,7 +1,7 @@
-//! The pieces of a streamed answer.
+//! The pieces of a streamed reply.
 
-/// A new piece of a streamed answer, for an interface that shows it as it arrives. Run no call before
-/// [`ReplyStream::finish`](super::ReplyStream::finish) has returned a complete answer.
+/// A new piece of a streamed reply, for an interface that shows it as it arrives. Run no call before
+/// [`ReplyStream::finish`](super::ReplyStream::finish) has returned a complete reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delta {

@@ -1,10 +1,10 @@
-//! Errors of the provider formats: answers that cannot be read, and tools that cannot be offered.
+//! Errors of the provider formats: replies that cannot be read, and tools that cannot be offered.
 
 use tool_core::schema::rules::Fault;
 
 use super::Provider;
 
-/// Why a provider's answer could not be read, or why a message for the provider could not be written.
+/// Why a provider's reply could not be read, or why a message for the provider could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {

@@ -26,12 +26,12 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
     Ok(streamed.close())
 }
 
-/// The part of an answer that has arrived.
+/// The part of a reply that has arrived.
 #[derive(Debug)]
 pub(super) struct Streamed {
     draft: Draft,
     reasoning: Reasoning,
-    /// The provider's id of this answer.
+    /// The provider's id of this reply.
     response: Option<String>,
     parts: Vec<Box<RawValue>>,
     finish: Option<String>,
@@ -50,7 +50,7 @@ impl Default for Streamed {
 }
 
 impl Streamed {
-    /// Reads a whole response; in a stream, each response is a piece of the answer.
+    /// Reads a response. In a stream, each response contains a piece of the reply.
     fn response(&mut self, body: &Object<'_>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
         reported(GEMINI, body)?;
         if self.response.is_none() {
@@ -145,7 +145,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Generates an id for a call without one: always the same for the same answer, and a different one for a different answer.
+    /// Generates an id for a call without one: always the same for the same reply, and a different one for a different reply.
     fn made(&self) -> String {
         let mut id = MADE.to_owned();
         if let Some(response) = &self.response {
@@ -159,7 +159,7 @@ impl Streamed {
 
     fn close(mut self) -> ModelReply {
         if !self.parts.is_empty() {
-            // The parts hold signatures of thoughts, which must be sent back in the same place.
+            // The parts contain signatures of thoughts, which must be sent back in the same place.
             self.draft.written(&[raw(&Content {
                 role: "model",
                 parts: self.parts,
@@ -268,8 +268,8 @@ enum Output<'a> {
     Json(&'a RawValue),
 }
 
-/// Writes results, which may hold only a few types of files. Other files that a user's message may hold are written into a user message after all
-/// results, because the message after the calls may hold only results.
+/// Writes results, which may contain only a few types of files. Other files that a user's message may contain are written into a user message after
+/// all results, because the message after the calls may contain only results.
 pub(super) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let (mut content, mut behind) = (Vec::new(), Vec::new());
     for result in results {
@@ -352,7 +352,7 @@ fn inline(file: &File<'_>) -> Option<Value> {
     takes.then(|| json!({"inlineData": {"mimeType": file.media_type, "data": data}}))
 }
 
-/// Writes a file as a part of a user's message, which may hold more types than a result, and addresses too. The error is the reason for which the API
+/// Writes a file as a part of a user's message, which may contain more types than a result, and addresses too. The error is the reason for which the API
 /// does not accept the file.
 pub(super) fn content(file: &File<'_>) -> Result<Value, &'static str> {
     let known = match file.media_type.split_once('/') {

@@ -15,10 +15,10 @@ use super::{Provider, RequestMessages, WireError, user};
 const NO_RESULT: &str = "[there is no result: the call waits, or was given up]";
 
 impl Provider {
-    /// A thread, as [`Turns`](tool_core::turn::Turns) store it, as the messages (items, contents) of a request.
+    /// Converts a thread that [`Turns`](tool_core::turn::Turns) has stored to the messages (items, contents) of a request.
     ///
     /// Every call is followed by its result, wherever in the thread the result was stored. A call without a result gets a placeholder text, and a
-    /// result without its call is left out. System messages are among the messages if the provider takes them there (Chat, Responses); else they are
+    /// result without its call is left out. System messages are among the messages if the provider accepts them there (Chat, Responses); else they are
     /// in [`RequestMessages::system`], which belongs in the same request. [`RequestMessages::left_out`] lists each file that the provider does not
     /// accept, and the model reads a line in its place. With this and [`reply`](Self::reply), one [`Model`](tool_core::turn::Model) serves all
     /// providers.

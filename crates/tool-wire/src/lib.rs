@@ -1,7 +1,7 @@
-//! Provider formats: writes tool definitions, results and messages for requests, and reads calls from answers.
+//! Provider formats: writes tool definitions, results and messages for requests, and reads calls from replies.
 //!
-//! [`Provider`] is the only type that a host's loop needs: it covers the differences between providers. The crate sends nothing: a host
-//! uses its own HTTP client and passes in the bytes.
+//! [`Provider`] is the only type that a host's loop needs: it covers the differences between providers. The crate does not send
+//! requests: a host uses its own HTTP client and passes in the bytes.
 //!
 //! ```
 //! use serde_json::json;
@@ -28,7 +28,7 @@
 //! let offer = provider.offer(&tools)?;
 //! assert!(serde_json::to_string(&offer)?.starts_with(r#"{"tools":[{"name":"add","#));
 //!
-//! // Reads the provider's answer: a whole body (`reply`) or a stream (`stream`).
+//! // Reads the provider's reply: a complete body (`reply`) or a stream (`stream`).
 //! let body = r#"{"role":"assistant","stop_reason":"tool_use","content":[
 //!     {"type":"tool_use","id":"toolu_1","name":"add","input":{"a":1,"b":2}}]}"#;
 //! let reply = provider.reply(body)?;
@@ -48,8 +48,8 @@
 //! # }
 //! ```
 //!
-//! [`ModelReply::is_truncated`] reports whether a reply was cut off. [`Turns`](tool_core::turn::Turns) take [`ModelReply::message`] as it is and run
-//! none of its calls. For a loop of your own, [`ModelReply::calls`] is empty in that case.
+//! [`ModelReply::is_truncated`] reports whether a reply was cut off. [`Turns`](tool_core::turn::Turns) accepts [`ModelReply::message`] unchanged and does
+//! not run its calls. For a loop of your own, [`ModelReply::calls`] is empty in that case.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -7,14 +7,14 @@ use super::file::{Bytes, File};
 use super::json::json as raw;
 use super::{Provider, SystemPrompt};
 
-/// Messages in a provider's format: the results of calls, a user's message, or a whole thread.
+/// Messages in a provider's format: the results of calls, a user's message, or a complete thread.
 #[derive(Clone, Debug, Default)]
 pub struct RequestMessages {
     /// Messages (items, contents) of the next request, in order.
     pub messages: Vec<Box<RawValue>>,
     /// Files that the provider does not accept. In place of each one, the model reads a line that names it.
     pub left_out: Vec<UnsupportedFile>,
-    /// The system messages, if the provider takes them outside the messages. Flatten this into the request.
+    /// The system messages, if the provider accepts them only outside of the messages. Flatten this into the request.
     pub system: SystemPrompt,
     /// The number of documents in the messages, for Bedrock: no two documents in a request may have the same name.
     pub(super) documents: usize,
@@ -32,7 +32,7 @@ pub struct UnsupportedFile {
 }
 
 impl RequestMessages {
-    /// Adds a system message, at the place where the provider takes it.
+    /// Adds a system message, at the place where the provider expects it.
     pub(super) fn add_system(&mut self, provider: Provider, text: String) {
         match provider {
             Provider::Chat | Provider::Responses => {

@@ -60,7 +60,7 @@ impl Provider {
     }
 
     /// Like [`offer`](Self::offer), but sends the tools in `lenient` as non-strict: they do not count against the limits of strict tools. Gemini
-    /// has one strictness for a whole request, so there one such tool makes all of them non-strict.
+    /// has one mode for all tools of a request, so one such tool makes all of them non-strict.
     pub fn offer_lenient<'a>(
         self,
         tools: &Toolset,
@@ -127,7 +127,7 @@ impl Offer {
     /// | Bedrock | the model is not informed | added at the end of the list |
     ///
     /// A call of a removed tool is refused like a call of a tool that does not exist, whether or not the model was informed. A tool that comes
-    /// back after its removal is not new. To prepare a tool that the first turn may not use yet, offer it and narrow the offer at once:
+    /// back after its removal is not a new tool. To prepare a tool that the first turn may not use yet, offer it and narrow the offer at once:
     /// `provider.offer(&all)?.next(&first)?`. This shows the model its name and description.
     ///
     /// [`keeps_prefix`](Self::keeps_prefix) reports when the bytes cannot be kept: when a tool was added at the end, or when a definition has

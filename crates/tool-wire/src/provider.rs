@@ -16,7 +16,7 @@ use tool_core::Dialect;
     "function calling"
 ))]
 pub enum Provider {
-    /// The Chat Completions API of `OpenAI`, and of the many servers that have copied it.
+    /// The Chat Completions API of `OpenAI`, and of the many compatible servers.
     Chat,
     /// The Responses API of `OpenAI`.
     Responses,
@@ -59,7 +59,7 @@ impl Provider {
     }
 }
 
-/// Writes the provider's name as people write it.
+/// Writes the name of the provider's API, such as `OpenAI Responses`.
 impl fmt::Display for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -99,7 +99,7 @@ pub(super) struct Draft {
     text: String,
     reasoning: String,
     calls: Vec<ToolCall>,
-    /// Whether every part is known to be whole.
+    /// Whether every part is known to be complete.
     whole: bool,
     written: Option<String>,
     usage: Option<Usage>,
@@ -146,7 +146,7 @@ impl Draft {
         self.whole = false;
     }
 
-    /// Keeps the messages that the provider wrote, for the next request.
+    /// Stores the messages that the provider wrote, for the next request.
     pub(super) fn written(&mut self, messages: &[Box<RawValue>]) {
         self.written = serde_json::to_string(messages).ok();
     }

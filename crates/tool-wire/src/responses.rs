@@ -24,12 +24,12 @@ pub(super) fn reply(body: &str) -> Result<ModelReply, WireError> {
 #[derive(Debug)]
 struct Item {
     index: u64,
-    /// The latest JSON of the item: from the event that began it or, once the item is whole, from the event that completed it.
+    /// The latest JSON of the item: from the event that began it or, once the item is complete, from the event that completed it.
     raw: Box<RawValue>,
     whole: bool,
     call: Option<Called>,
     text: String,
-    /// Whether the item's reasoning has streamed, so that the whole item adds nothing new.
+    /// Whether the item's reasoning has streamed, so that the completed item adds no reasoning.
     reasoned: bool,
 }
 
@@ -41,7 +41,7 @@ struct Called {
     arguments: String,
 }
 
-/// The part of an answer that has arrived.
+/// The part of a reply that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Streamed {
     items: Vec<Item>,
@@ -54,7 +54,7 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    /// Reads a whole response, from the body or from the last event.
+    /// Reads a complete response, from the body or from the last event.
     fn ended(&mut self, response: &Object<'_>) -> Result<(), WireError> {
         reported(RESPONSES, response)?;
         let status = response.required("status")?;
@@ -92,7 +92,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Reads an item as a whole: when it begins, and when it is done.
+    /// Reads the JSON of an item, which is sent when the item begins, and again when it is complete.
     fn item(
         &mut self,
         index: u64,
@@ -254,7 +254,7 @@ impl Reading for Streamed {
                     "response.reasoning_text.delta" => ("content", "content_index"),
                     _ => ("summary", "summary_index"),
                 };
-                // Reasoning is only displayed, so an event that lacks an index must not make the answer fail.
+                // Reasoning is only displayed, so an event that lacks an index must not make the reply fail.
                 let index = event.count("output_index");
                 let piece = event.text_if_any("delta")?.unwrap_or_default();
                 if let Ok(item) = self.open(&event) {

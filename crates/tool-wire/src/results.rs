@@ -77,7 +77,7 @@ impl<'a> From<&'a ToolMessage> for ToolResult<'a> {
     fn from(message: &'a ToolMessage) -> Self {
         let view = match (&message.model, &message.output) {
             (Some(output), _) => view(output),
-            // If the text is the text of the payload, the model reads the payload.
+            // If the text equals the JSON of the payload, the model reads the payload.
             (None, Some(output)) if output.get() == message.text => payload(output),
             (None, _) => View::Text(Cow::Borrowed(&message.text)),
         };

@@ -1,4 +1,4 @@
-//! Server-sent events parser: takes bytes in any pieces, and returns the data of whole events.
+//! Server-sent events parser: accepts bytes in pieces of any size, and returns the data of complete events.
 
 /// Collects bytes until an event is complete.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Sse {
         None
     }
 
-    /// Returns the data of an event that the end of the stream has ended.
+    /// Returns the data of the last event if the stream ended without an empty line after it.
     pub(super) fn rest(&mut self) -> Option<String> {
         let line = std::mem::take(&mut self.line);
         if let Ok(line) = str::from_utf8(&line) {

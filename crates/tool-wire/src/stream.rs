@@ -1,13 +1,13 @@
-//! Replies of a provider, whole and streamed.
+//! Complete and streamed replies of a provider.
 
 use super::reply::Reading;
 use super::sse::Sse;
 use super::{Delta, ModelReply, Provider, WireError, anthropic, bedrock, chat, gemini, responses};
 
 impl Provider {
-    /// Reads a whole answer: the body of the HTTP response.
+    /// Reads a complete reply: the body of the HTTP response.
     ///
-    /// Arguments stay the text that the model wrote, so that duplicate keys and long numbers reach the tool's own check.
+    /// Arguments remain the text that the model wrote, so that duplicate keys and long numbers reach the tool's own check.
     pub fn reply(self, body: &str) -> Result<ModelReply, WireError> {
         match self {
             Self::Chat => chat::reply(body),
@@ -18,13 +18,13 @@ impl Provider {
         }
     }
 
-    /// Reads an answer as it streams.
+    /// Reads a streamed reply.
     pub fn stream(self) -> ReplyStream {
         ReplyStream::new(self)
     }
 }
 
-/// Reads an answer as it streams; created by [`Provider::stream`].
+/// Reads a streamed reply; created by [`Provider::stream`].
 ///
 /// ```
 /// use tool_wire::{Delta, Provider};
@@ -67,7 +67,7 @@ impl ReplyStream {
         }
     }
 
-    /// Takes bytes of the body, in pieces of any size, and returns the new pieces of the answer.
+    /// Takes bytes of the body, in pieces of any size, and returns the new pieces of the reply.
     ///
     /// Bedrock does not stream server-sent events: its SDK decodes the frames, and the host passes each event to [`event`](Self::event).
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, WireError> {
@@ -95,14 +95,14 @@ impl ReplyStream {
     }
 
     /// Takes one event, for hosts that read the stream themselves: the data of a server-sent event, or for Bedrock an event as JSON with its name,
-    /// `{"contentBlockDelta":{…}}`. Returns the new pieces of the answer.
+    /// `{"contentBlockDelta":{…}}`. Returns the new pieces of the reply.
     pub fn event(&mut self, data: &str) -> Result<Vec<Delta>, WireError> {
         let mut deltas = Vec::new();
         self.reading.event(data, &mut deltas)?;
         Ok(deltas)
     }
 
-    /// Ends the stream and returns the reply. If the stream ended before the answer was complete, the reply is cut off:
+    /// Ends the stream and returns the reply. If the stream ended before the reply was complete, the reply is cut off:
     /// [`StopReason::Cut`](super::StopReason::Cut).
     pub fn finish(mut self) -> Result<ModelReply, WireError> {
         if let Some(data) = self.sse.rest() {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::Provider;
 use super::json::json as raw;
 
-/// The system messages of a thread, for providers that take them in a field of the request and not among the messages: `system` of
+/// The system messages of a thread, for providers that accept them in a field of the request and not among the messages: `system` of
 /// Anthropic and Bedrock, `systemInstruction` of Gemini. The field holds the text of each message, in order.
 ///
 /// Flatten it into the request of any provider: it writes no field if there is no system message, and none for OpenAI Chat Completions and Responses,
@@ -48,13 +48,13 @@ use super::json::json as raw;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct SystemPrompt {
-    /// The provider, if it takes the texts in a field.
+    /// The provider, if it accepts the texts in a field.
     provider: Option<Provider>,
     texts: Vec<String>,
 }
 
 impl SystemPrompt {
-    /// Adds the text of a system message, for a provider that takes the texts in a field.
+    /// Adds the text of a system message, for a provider that accepts the texts in a field.
     pub(super) fn push(&mut self, provider: Provider, text: String) {
         self.provider = Some(provider);
         self.texts.push(text);

@@ -56,7 +56,7 @@ pub const HEADERS: [(&str, &str); 4] = [
     ("content-type", "text/event-stream"),
     ("cache-control", "no-cache"),
     ("x-vercel-ai-ui-message-stream", "v1"),
-    // Makes a proxy pass on each chunk at once.
+    // Disables response buffering in proxies, so that each chunk arrives immediately.
     ("x-accel-buffering", "no"),
 ];
 
@@ -72,7 +72,7 @@ pub enum UiError {
     Order {
         /// The id of the call.
         call: String,
-        /// The state of the call, in the protocol's word.
+        /// The protocol's name for the state of the call.
         state: &'static str,
         /// The step that was to be shown.
         step: &'static str,

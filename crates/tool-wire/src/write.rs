@@ -79,7 +79,7 @@ impl Provider {
     /// let sent = Provider::Chat.user_message(&message);
     /// assert!(sent.messages[0].get().contains(r#""image_url":{"url":"https://example.com/cat.png"}"#));
     ///
-    /// // Bedrock fetches no addresses, so the model reads a line in the place of the picture.
+    /// // Bedrock does not fetch addresses, so the model reads a line in place of the picture.
     /// let sent = Provider::Bedrock.user_message(&message);
     /// assert_eq!(sent.left_out[0].media_type, "image/png");
     /// ```

@@ -47,7 +47,7 @@ fn once(tool: &'static str, arguments: Value, says: &'static str) -> Once {
 }
 
 /// Calls each tool once, in an order in which earlier calls provide the input of later ones. `{web}` is a server on this machine, `{clone}` the
-/// repository that `git_clone` has made.
+/// repository that `git_clone` has created.
 fn calls() -> Vec<Once> {
     let clone = || json!({"path": "{clone}"});
     vec![

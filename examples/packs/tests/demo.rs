@@ -50,7 +50,7 @@ impl<S: tracing::Subscriber> Layer<S> for Log {
     }
 }
 
-/// A model that greets twice in one message, and is done after it has read both results.
+/// A model that greets twice in one message, and ends the turn after it has read both results.
 struct Greeter;
 
 impl Model for Greeter {

@@ -18,7 +18,7 @@ pub enum Verdict {
 pub enum Answer {
     /// The verdict, to be compared with the dispatcher's.
     Says(Verdict),
-    /// There is no verdict, because the call has a whole number beyond 64 bits, which JSON Schema allows and `i64` cannot hold.
+    /// There is no verdict, because the call has a whole number beyond 64 bits, which JSON Schema allows and `i64` cannot represent.
     BeyondWords,
 }
 
@@ -118,7 +118,7 @@ fn remove_nulls(value: &mut Value, schema: &Value) {
     }
 }
 
-/// Whether a value for which the schema requires an integer is a whole number that `i64` cannot hold.
+/// Whether a value for which the schema requires an integer is a whole number that `i64` cannot represent.
 fn beyond_words(value: &Value, schema: &Value) -> bool {
     match value {
         Value::Object(entries) => entries

@@ -58,8 +58,8 @@ pub enum Known {
     /// A value fits the schema of a variant of an untagged union, but a user-defined reader inside refuses it. The one-pass decoder reports the reader's error;
     /// serde only reports that no variant matched.
     SerdeForgetsTheReason,
-    /// A recursive record is flattened into another record. The tree of the outer record has no node with the name of the recursive one, so the guard admits
-    /// only values without the recursion. The rule `ref-target` refuses such arguments of a tool.
+    /// A recursive record is flattened into a different record. The tree of the outer record has no node with the name of the recursive one, so the guard
+    /// admits only values without the recursion. The rule `ref-target` refuses such arguments of a tool.
     FlattenedCircle,
 }
 

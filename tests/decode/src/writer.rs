@@ -663,7 +663,7 @@ impl<'r> Writer<'r> {
     }
 }
 
-/// How the value of a key is written.
+/// The form in which the value of a key is written.
 #[derive(Clone, Copy, Debug)]
 enum Member {
     Value(&'static Schema),

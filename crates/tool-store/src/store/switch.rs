@@ -52,7 +52,7 @@ pub struct Switch {
 
 impl Switch {
     /// Checks the conditions of [`SwitchStore::set`] that do not depend on stored rows: fails with `Conflict` if the tool or the operator has no
-    /// name, if an enablement row has no source, and if a switch of a different kind has a source.
+    /// name, if an enablement row has no source, or if a switch of a different kind has a source.
     pub fn check(&self) -> Result<(), StoreError> {
         let SwitchKey { kind, source, .. } = &self.key;
         let why = if self.key.tool.is_empty() {
@@ -116,7 +116,7 @@ impl SwitchFilter {
 /// # }
 /// ```
 pub trait SwitchStore: Send + Sync + 'static {
-    /// Whether stored switches survive the process and are shared with others that open the same store.
+    /// Whether stored switches survive the process and are shared with other processes that open the same store.
     fn is_durable(&self) -> bool;
 
     /// Stores a switch in place of the switch with the same key, and raises the [version](Self::version) in the same transaction. Returns true if
@@ -127,8 +127,8 @@ pub trait SwitchStore: Send + Sync + 'static {
     /// changes of other processes.
     fn version(&self) -> StoreFuture<'_, u64>;
 
-    /// Completes once the store has noticed that its [version](Self::version) is a later one than `version`, such as by a notification of the
-    /// database. It only shortens the time until a change is read: the caller polls as well, because a notification may be lost. The default
+    /// Completes when the store detects that its [version](Self::version) is later than `version`, for example by a notification of
+    /// the database. It only shortens the time until a change is read: the caller polls as well, because a notification may be lost. The default
     /// implementation never completes.
     fn changed(&self, version: u64) -> StoreFuture<'_, ()> {
         let _ = version;

@@ -42,7 +42,7 @@ pub struct NewMessage {
     pub at: Timestamp,
 }
 
-/// A message as it is stored.
+/// A stored message with its sequence number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The sequence number in the thread. Numbers grow by 1 and are never reused, even after the thread was erased.
@@ -62,8 +62,8 @@ pub struct Message {
 }
 
 impl NewMessage {
-    /// Checks the conditions of [`ThreadStore::append`] that do not depend on the thread: fails with `Conflict` for a tool's message that answers no
-    /// call, and for any other message that answers one.
+    /// Checks the conditions of [`ThreadStore::append`] that do not depend on the thread: fails with `Conflict` if a tool's message does
+    /// not name the call that it answers, or if any other message names one.
     pub fn check(&self) -> Result<(), StoreError> {
         match (self.role, self.answers) {
             (Role::Tool, None) => Err(StoreError::Conflict(
@@ -155,7 +155,7 @@ pub trait ThreadStore: Send + Sync + 'static {
     }
 
     /// Stores a message at the end of its thread, and returns its sequence number. Fails with `Conflict` if the call has a tool's message already,
-    /// if a message of the model does not [follow](NewMessage::follows) the last one, and if [`NewMessage::check`] fails.
+    /// if a message of the model does not [follow](NewMessage::follows) the last one, or if [`NewMessage::check`] fails.
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64>;
 
     /// Returns the messages of a thread in order, or only the messages after a sequence number if one is given. An unknown thread has none.

@@ -137,7 +137,7 @@ impl VariableScope {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum VariableType {
-    /// A secret: it is stored sealed, and kept out of lists, prompts and results.
+    /// A secret: its value is stored sealed, and is left out of lists, prompts and results.
     Secret,
     /// One of several choices, stored in clear text.
     Select,
@@ -152,13 +152,13 @@ words!(VariableType {
 });
 
 impl VariableType {
-    /// The type of a variable that nothing declares: [`Secret`](Self::Secret), so that a value is never shown by mistake.
+    /// The declared type of a variable, or [`Secret`](Self::Secret) if it is not declared, so that a value is never shown by mistake.
     pub fn or_undeclared(declared: Option<Self>) -> Self {
         declared.unwrap_or(Self::Secret)
     }
 }
 
-/// A value in a store. `Debug` prints no value.
+/// A value in a store. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
 pub enum VariableValue {
     /// The clear text of a variable that is not a secret.
@@ -180,24 +180,24 @@ impl std::fmt::Debug for VariableValue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VariableRow {
-    /// The owner.
+    /// The owner of the variable.
     pub scope: VariableScope,
-    /// The name by which tools and prompts ask for it.
+    /// The name that tools and prompts use for the variable.
     pub name: String,
     /// The id of the value. A new value has a new id.
     pub id: String,
-    /// The type.
+    /// The type of the variable.
     pub kind: VariableType,
-    /// The value.
+    /// The value, sealed if the variable is a secret.
     pub value: VariableValue,
-    /// Who wrote the value.
+    /// The name of the operator who wrote the value.
     pub by: String,
-    /// When that was.
+    /// When the value was written.
     pub at: Timestamp,
 }
 
 impl VariableRow {
-    /// A variable that is written.
+    /// Creates a variable with a new value.
     pub fn new(
         scope: VariableScope,
         name: impl Into<String>,
@@ -257,8 +257,8 @@ impl VariableRow {
         }
     }
 
-    /// Checks what [`VariableStore::put_variables`] refuses whatever is stored: fails with `Conflict` if the name, the id or the operator is
-    /// empty, if a secret is not sealed, and if any other variable is.
+    /// Checks the conditions of [`VariableStore::put_variables`] that do not depend on stored rows: fails with `Conflict` if the name, the id
+    /// or the operator is empty, if a secret is not sealed, or if the value of a different type is sealed.
     pub fn check(&self) -> Result<(), StoreError> {
         check_names("variable", &self.name, &self.id, &self.by)?;
         if self.sealed().is_some() == (self.kind == VariableType::Secret) {
@@ -281,13 +281,13 @@ pub struct VariableInfo {
     pub owner: String,
     /// The name of the variable.
     pub name: String,
-    /// The type.
+    /// The type of the variable.
     pub kind: VariableType,
     /// The value, unless it is a secret.
     pub value: Option<String>,
-    /// Who wrote the value.
+    /// The name of the operator who wrote the value.
     pub by: String,
-    /// When that was.
+    /// When the value was written.
     pub at: Timestamp,
 }
 
@@ -300,7 +300,7 @@ pub struct VariableFilter {
     pub owner: Option<String>,
     /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// Only variables after this level, owner and name: those of the last variable of the previous page.
+    /// Only variables after this level, owner and name: the position of the last variable of the previous page.
     pub after: Option<(VariableLevel, String, String)>,
 }
 

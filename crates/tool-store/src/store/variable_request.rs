@@ -13,7 +13,7 @@ use super::{
 pub struct VariableField {
     /// The name of the variable.
     pub name: String,
-    /// The type.
+    /// The type of the variable.
     pub kind: VariableType,
     /// Help for the person who enters the value.
     pub description: Option<String>,
@@ -57,7 +57,7 @@ impl VariableField {
 pub struct VariableRequest {
     /// The id of the request, which is unique in its workspace.
     pub id: String,
-    /// The thread that waits.
+    /// The thread that waits for the values.
     pub thread: ThreadId,
     /// The agent that is started when all values are stored.
     pub agent: String,
@@ -97,9 +97,9 @@ impl VariableRequest {
         self.thread.workspace()
     }
 
-    /// Checks what [`VariableRequestStore::open_request`] refuses whatever is stored: fails with `Conflict` if the id or the agent is empty, if the
-    /// values belong to a different workspace than the thread, if nothing is missing, if a name is empty or occurs twice, if a variable of type select
-    /// has no choices, and if any other has.
+    /// Checks the conditions of [`VariableRequestStore::open_request`] that do not depend on stored rows: fails with `Conflict` if the id or the agent
+    /// is empty, if the values belong to a different workspace than the thread, if nothing is missing, if a name is empty or occurs twice, if a
+    /// variable of type select has no choices, or if a variable of a different type has choices.
     pub fn check(&self) -> Result<(), StoreError> {
         let refuse = |why: String| Err(StoreError::Conflict(why));
         if self.id.is_empty() || self.agent.is_empty() {
@@ -135,8 +135,8 @@ impl VariableRequest {
         Ok(())
     }
 
-    /// Checks the values of an answer and returns the names that are missing afterwards. A value of an empty clear text counts as missing. Fails with
-    /// `Conflict` if the request does not ask for one of the variables, and if one has a different owner or type, or is not one of the choices.
+    /// Checks the values of an answer and returns the names that are missing afterwards. An empty clear text counts as missing. Fails with `Conflict`
+    /// if the request does not ask for one of the variables, or if a value has a different owner or type, or is not one of the choices.
     pub fn answered(&self, rows: &[VariableRow]) -> Result<Vec<String>, StoreError> {
         for row in rows {
             let field = self.required.iter().find(|field| field.name == row.name);
@@ -176,7 +176,7 @@ impl VariableRequest {
         Ok(missing.cloned().collect())
     }
 
-    /// The error for a request whose id is taken.
+    /// The error for a request whose id is already in use.
     pub fn exists(&self) -> StoreError {
         StoreError::Conflict(format!(
             "a request for variables with the id `{}` exists, give each request a new random id",

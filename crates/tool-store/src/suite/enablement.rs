@@ -78,7 +78,7 @@ tests! {
         assert_eq!(enabled(&store, &other()).await, [""; 0]);
     }
 
-    // S1-33: the catalogue holds all facts of a tool, and a sync replaces what has changed.
+    // S1-33: the catalogue stores every property of a tool, and a sync replaces the properties that have changed.
     #[test]
     async fn entry_keeps_every_fact_and_the_time_of_its_sync(store: impl EnablementStore) {
         let mut entry = CatalogueEntry {
@@ -118,7 +118,7 @@ tests! {
         assert_eq!(change.missing, ["gone"]);
         let two = skill("x", "2", &["b", "c"]);
         store.enable_skill(&other(), two.clone(), "olga", at(3)).await.unwrap();
-        // The version of the other instance changes nothing for this one.
+        // The version that a different instance pins does not affect this one.
         assert_eq!(enabled(&store, &own()).await, ["a skill", "b skill+"]);
         assert_eq!(store.skills(&own()).await.unwrap(), [SkillPin::new(one, "olga", at(2))]);
         assert_eq!(enabled(&store, &other()).await, ["b skill", "c skill"]);
@@ -139,7 +139,7 @@ tests! {
         conflict(store.enable_skill(&own(), skill("y", "1", &[]), "", at(2)).await, "operator");
         conflict(store.disable_skill(&own(), "x", "").await, "operator");
         assert_eq!(enabled(&store, &other()).await, [""; 0]);
-        // A version that nobody has pinned is not kept, and a different workspace has versions of its own.
+        // A version is removed when no instance pins it, and each workspace has its own versions.
         store.enable_skill(&foreign(), changed.clone(), "olga", at(3)).await.unwrap();
         store.disable_skill(&own(), "x", "olga").await.unwrap();
         store.enable_skill(&other(), changed, "olga", at(4)).await.unwrap();
@@ -217,12 +217,12 @@ tests! {
             assert_eq!(enabled(&store, &instance).await, ["a manual"]);
         }
         assert_eq!(store.entries().await.unwrap().len(), 1);
-        // The counting sync removes rows as well.
+        // `sync`, which only returns counts, removes rows as well.
         assert_eq!(store.sync(Vec::new()).await.unwrap().removed, 1);
         assert_eq!(store.list_rows(Scope::All, &EnablementFilter::default()).await.unwrap(), []);
     }
 
-    // S1-43: a rename without an alias loses the rows, and the report says which.
+    // S1-43: a rename without an alias deletes the rows, and the report lists them.
     #[test]
     async fn rename_without_alias_loses_rows_and_is_reported(store: impl EnablementStore) {
         store.reconcile(entries(&["old"])).await.unwrap();
@@ -234,7 +234,7 @@ tests! {
         assert_eq!(enabled(&store, &own()).await, [""; 0]);
     }
 
-    // S1-43: with an alias, the rows move to the new name, and so does what skills require.
+    // S1-43: with an alias, the rows and the requirements of skills move to the new name.
     #[test]
     async fn alias_moves_rows_to_the_new_name(store: impl EnablementStore) {
         store.reconcile(entries(&["older", "old", "wanted"])).await.unwrap();
@@ -250,14 +250,14 @@ tests! {
         assert_eq!(enabled(&store, &own()).await, ["needed skill", "new manual"]);
         assert_eq!(enabled(&store, &other()).await, ["new manual"]);
         assert_eq!(store.reconcile(after()).await.unwrap(), SyncReport::default());
-        // The old names stand for the tools from then on.
+        // From then on, the old names refer to the renamed tools.
         assert!(store.enable(&foreign(), "old", "olga", at(3)).await.unwrap());
         assert!(store.disable(&own(), "older", "olga").await.unwrap());
         conflict(store.disable(&own(), "wanted", "olga").await, "`x`");
         assert_eq!(enabled(&store, &foreign()).await, ["new manual"]);
         let change = store.disable_skill(&own(), "x", "olga").await.unwrap();
         assert_eq!(change.removed, ["needed"]);
-        // Without the alias, the old names mean nothing.
+        // Without the alias, the old names are unknown.
         store.reconcile(entries(&["new"])).await.unwrap();
         missing(store.enable(&own(), "old", "olga", at(4)).await);
     }
@@ -328,7 +328,7 @@ tests! {
             assert!(!store.disable(&stranger, "a", "eve").await.unwrap());
             assert_eq!(store.disable_skill(&stranger, "x", "eve").await.unwrap(), SkillChange::default());
             assert!(!store.remove_instance(&stranger).await.unwrap());
-            // Its own rows and its own version of the skill.
+            // Changes of a different instance do not affect the rows of this one.
             store.enable(&stranger, "b", "eve", at(3)).await.unwrap();
             assert!(store.remove_instance(&stranger).await.unwrap());
         }
@@ -349,7 +349,7 @@ tests! {
         assert!(!store.remove_instance(&own()).await.unwrap());
         assert_eq!(enabled(&store, &own()).await, [""; 0]);
         assert_eq!(store.skills(&own()).await.unwrap(), []);
-        // Its version of the skill is not kept either.
+        // The version of the skill that the instance had pinned is removed too, so that its tools may differ now.
         store.enable_skill(&own(), skill("x", "1", &[]), "olga", at(2)).await.unwrap();
     }
 
@@ -381,7 +381,7 @@ tests! {
         }
     }
 
-    // S1-35: no reader sees the tools of neither version while a skill changes.
+    // S1-35: while a skill changes its version, a reader always gets the tools of the old or of the new version.
     #[test]
     async fn tools_of_both_versions_are_never_missing(store: impl EnablementStore + Clone) {
         store.reconcile(entries(&["shared", "one", "two"])).await.unwrap();
@@ -423,7 +423,7 @@ tests! {
 tests! {
     ($) __suite_enablement_places in enablement for EnablementStore;
 
-    // B9: every change raises the version, and names the instances that it has changed to other processes.
+    // B9: every change raises the version, and other processes can read which instances it has changed.
     #[test]
     fn changed_instances_are_named_to_other_processes(opener) {
         opener.test(async |place| {
@@ -453,10 +453,10 @@ tests! {
             one.disable_skill(&own(), "x", "olga").await.unwrap();
             seen(&[own()]).await;
             assert_eq!(enabled(&two, &own()).await, ["b global"]);
-            // Nothing names a removed instance, so everything may have changed.
+            // A removed instance is not listed, so the store reports that every instance may have changed.
             one.remove_instance(&own()).await.unwrap();
             assert!(two.changed_since(known).await.unwrap().is_all);
-            // A refused change and one that changes nothing have no version.
+            // A refused change and a change without an effect do not raise the version.
             let before = two.changed_since(0).await.unwrap().version;
             conflict(one.disable(&other(), "b", "olga").await, "global");
             assert!(!one.disable(&other(), "agent:x", "olga").await.unwrap());

@@ -5,7 +5,7 @@ use crate::*;
 use super::records::{acme, at, audit, end, intent, key, thread};
 use super::{conflict, tests};
 
-/// An intent as a version without call identities stored it: its key is a hash, and it names no agent.
+/// An intent as a version without call identities stored it: its key is a hash, and it has no agent.
 fn old(name: &str) -> Intent {
     Intent {
         identity: CallId::earlier("acme", name),

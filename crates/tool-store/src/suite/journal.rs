@@ -26,7 +26,7 @@ async fn begin(store: &impl RunStore, conversation: &str) -> RunId {
     }
 }
 
-/// A batch with the end of everything about the named call: effect, audit row, result and run.
+/// A batch that ends the named call: the end of its effect, its audit row, its result, and the end of the run.
 fn whole(name: &str, run: &RunId) -> Batch {
     Batch {
         effect: Some(EndedEffect {
@@ -107,7 +107,7 @@ tests! {
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 2, true));
     }
 
-    // B11: a batch does not end a run of another owner, and its other parts are written
+    // B11: a batch does not end the run of a different owner, and its other parts are written
     #[test]
     async fn batch_does_not_end_the_run_of_another(store: impl Parts) {
         store.begin(intent("a"), None).await.unwrap();

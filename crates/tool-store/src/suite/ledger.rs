@@ -49,7 +49,7 @@ tests! {
             assert_eq!(store.begin(again, Some(audit(name))).await.unwrap(), Begun::Replay(ended.clone()));
             assert_eq!(row(&store, name).await, ended);
         }
-        // The first attempt's audit row is not overwritten.
+        // A call that is not begun again writes no audit row.
         assert_eq!(store.export(Scope::All, &AuditFilter::default()).await.unwrap(), []);
     }
 
@@ -258,7 +258,7 @@ tests! {
                 missing(store.resolve(&key(name), Resolution::Rerun, "olga", at(ends + 1)).await);
                 assert_eq!(store.sweep(Scope::All, at(ends + 900)).await.unwrap(), []);
             }
-            // A rerun that an operator allows is a new attempt; waiting after it does not begin another.
+            // A rerun that an operator allows is a new attempt; waiting after it does not begin a further one.
             begun = Intent { owner: "run-3".into(), at: at(3000), lease_until: at(3100), ..begun };
             store.begin(begun.clone(), None).await.unwrap();
             store.resolve(&key(name), Resolution::Rerun, "olga", at(3200)).await.unwrap();
@@ -295,7 +295,7 @@ tests! {
         assert_eq!(store.close_call(late(at(9000)), result()).await.unwrap(), Begun::Replay(doubt.clone()));
         assert_eq!(row(&store, "l").await, doubt);
 
-        // The key of another call is not closed. A rerun that an operator allowed is closed as a new attempt.
+        // The key of a different call is not closed. A rerun that an operator allowed is closed as a new attempt.
         let other = Intent { arguments_hash: "other".into(), ..late(at(9100)) };
         conflict(store.close_call(other, result()).await, "arguments");
         store.resolve(&key("l"), Resolution::Rerun, "olga", at(9200)).await.unwrap();

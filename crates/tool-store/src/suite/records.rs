@@ -24,7 +24,7 @@ pub fn named(name: &str) -> CallId {
     named_in("acme", name)
 }
 
-/// [`named`], in another workspace.
+/// [`named`], in a different workspace.
 pub fn named_in(workspace: &str, name: &str) -> CallId {
     let column = serde_json::json!({ "alone": name }).to_string();
     CallId::from_column(workspace, &column).unwrap()

@@ -111,7 +111,7 @@ tests! {
         assert_eq!(seen.stop, Some(RunStop::Cancel));
         assert_eq!(store.stop_run(&RunId::new(thread("t"), 9), RunStop::Cancel).await.unwrap(), None);
 
-        // Its process died: the run ends as requested, and a new one begins.
+        // The driver's process died: the run ends as requested, and a new one begins.
         let next = begin(&store, "t", "other", 150).await;
         assert_eq!((next.id.number(), next.stop), (2, None));
         let ended = store.get_run(&id).await.unwrap().unwrap();

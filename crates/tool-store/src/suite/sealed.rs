@@ -1,4 +1,5 @@
-//! Keys, sealed secrets, variables and requests for variables, as rows. The values here are not encrypted: a store only copies them.
+//! Tests of the rows of keys, sealed secrets, variables and requests for variables. The values here are not encrypted, because a store only copies
+//! them.
 
 use crate::*;
 
@@ -13,7 +14,7 @@ fn key(id: &str) -> KeyId {
     KeyId::new(id).unwrap()
 }
 
-/// A value that a key could have sealed.
+/// A value in the form of a sealed value of a key.
 fn sealed(id: &str, text: &str) -> Sealed {
     let text = [text.as_bytes(), &[0; Sealed::TAG]].concat();
     Sealed::new(&key(id), &[7; Sealed::NONCE], &text)
@@ -75,7 +76,7 @@ fn answers(request: &VariableRequest, region: &str) -> [VariableRow; 2] {
     [hidden(&request.target, "TOKEN", "k1"), region]
 }
 
-/// Everything that the workspace `acme` and the keys hold.
+/// All records of the workspace `acme`, and all keys.
 async fn holdings(store: &impl VaultStore) -> String {
     let acme = acme();
     let scopes = [
@@ -227,7 +228,7 @@ tests! {
         }
         assert_eq!(pages, all);
 
-        // The id of a value belongs to one row.
+        // The id of a value is unique.
         let taken = VariableRow { id: clear(&agent, "X", "").id, ..clear(&agent, "Z", "1") };
         conflict(store.put_variables(vec![taken]).await, "new random id");
         let twice = VariableRow { id: clear(&agent, "Q", "").id, ..clear(&agent, "Z", "1") };
@@ -371,7 +372,7 @@ tests! {
         assert_eq!(store.reseal(Vec::new()).await.unwrap(), 0);
     }
 
-    // A2: no method reads, changes or reveals a secret, a variable or a request of another workspace.
+    // A2: no method reads, changes or reveals a secret, a variable or a request of a different workspace.
     #[test]
     async fn no_method_reaches_a_different_workspace(store: impl VaultStore) {
         let (acme, own) = (acme(), umbrella());
@@ -403,7 +404,7 @@ tests! {
         assert_eq!(store.expire_requests(scope, at(9000), 9).await.unwrap(), 0);
         assert_eq!(holdings(&store).await, before);
 
-        // Equal names and ids in the other workspace are rows of their own.
+        // Equal names and ids in the other workspace are separate rows.
         store.put_secret(SecretRow { id: "id of a".into(), ..secret(&own, "a", "k1") }).await.unwrap();
         let row = VariableRow { scope: foreign.clone(), ..hidden(target, "TOKEN", "k1") };
         store.put_variables(vec![row]).await.unwrap();

@@ -40,7 +40,7 @@ fn promised(text: &str, from: u64, most: u64) -> SpillPart {
 tests! {
     ($) __suite_spill in spill for Store;
 
-    // M17: a part consists of whole characters, wherever the read begins.
+    // M17: a part consists of complete characters, wherever the read begins.
     #[test]
     async fn parts_are_cut_at_character_boundaries(store: impl SpillStore) {
         let text = "aäb€c😀d";
@@ -83,7 +83,7 @@ tests! {
         }
     }
 
-    // M17: another tenant or user cannot read a text by its handle.
+    // M17: a different tenant or user cannot read a text by its handle.
     #[test]
     async fn spilled_text_is_readable_only_by_its_owner(store: impl SpillStore) {
         store.put(spill("s", "text")).await.unwrap();

@@ -35,7 +35,7 @@ tests! {
         assert_eq!(store.read(&thread("nobody's"), None).await.unwrap(), []);
     }
 
-    // A call has one stored result; a call at another position, or of another message or thread, has its own.
+    // A call has one stored result; a call at a different position, or of a different message or thread, has a separate result.
     #[test]
     async fn a_call_has_one_result(store: impl ThreadStore) {
         let result = message("t", Role::Tool, Some(1));
@@ -64,7 +64,7 @@ tests! {
         assert_eq!(store.append(said(Some(2))).await.unwrap(), 4);
         conflict(store.append(said(Some(3))).await, "newer message of the model");
         assert_eq!(store.append(said(None)).await.unwrap(), 5);
-        // A thread of the same name in another workspace is a different thread.
+        // A thread of the same name in a different workspace is a different thread.
         let other = NewMessage { thread: ThreadId::new("umbrella", "t").unwrap(), ..said(Some(0)) };
         assert_eq!(store.append(other).await.unwrap(), 1);
         store.erase(&thread("t")).await.unwrap();

@@ -57,7 +57,7 @@ fn damaged<T>(answer: Result<T, VaultError>) {
     }
 }
 
-/// The only secret of this name, as the store has it.
+/// The only secret with this name, as it is stored.
 async fn row(store: &impl VaultStore, own: &Workspace, name: &str) -> SecretRow {
     let rows = store.secrets(own, &[name.to_owned()]).await.unwrap();
     rows.into_iter().next().unwrap()
@@ -92,7 +92,7 @@ tests! {
         assert_eq!(value(&vault, &acme, "a").await.as_deref(), Some(SENTINEL));
         assert_eq!(value(&vault, &acme, "absent").await, None);
         assert_eq!(value(&vault, &Workspace::new("umbrella"), "a").await, None);
-        // The list has the name and the writer, and no value in any form.
+        // The list contains the name and the writer, but the value neither in clear text nor sealed.
         let list = vault.list_secrets(Scope::Workspace(&acme), &SecretFilter::default()).await.unwrap();
         assert_eq!((&*list[0].name, &*list[0].by, list.len()), ("a", "olga", 1));
         assert!(!format!("{list:?} {vault:?}").contains("sentinel"));
@@ -152,17 +152,17 @@ tests! {
             damaged(vault.open_variables(std::slice::from_ref(scope), ["V"]).await);
             store.remove_variables(scope).await.unwrap();
         }
-        // A sealed variable as a secret of the same id.
+        // A sealed variable does not open as a secret with the same id.
         let sealed = variable.sealed().unwrap();
         store.put_secret(copy(&acme, "d", &variable.id, sealed)).await.unwrap();
         damaged(vault.open_secrets(&acme, ["d"]).await);
-        // At its own place it opens.
+        // The variable opens at its own place.
         store.put_variables(vec![variable]).await.unwrap();
         let opened = vault.open_variables(&scopes[..1], ["V"]).await.unwrap();
         assert_eq!(opened[0].value.expose_secret(), "v");
     }
 
-    // Each single bit of a sealed value: its header, nonce, ciphertext and tag.
+    // Flips each bit of a sealed value: of its header, nonce, ciphertext and tag.
     #[test]
     async fn a_value_with_one_flipped_bit_does_not_open(store: impl VaultStore + Clone) {
         // `k0` is `k1` with one flipped bit, and the vault has both.
@@ -184,7 +184,7 @@ tests! {
             read += 1;
             damaged(vault.open_secrets(&acme, ["a"]).await);
         }
-        // All bits but those of the header: nonce, text and tag.
+        // All bits except the bits of the header: nonce, text and tag.
         assert!(read >= (24 + 5 + 16) * 8, "{read}");
         store.put_secret(good).await.unwrap();
         assert_eq!(value(&vault, &acme, "a").await.as_deref(), Some("short"));
@@ -221,7 +221,7 @@ tests! {
         let wrong = SealKeys::new("k1", material("different")).unwrap();
         let refused = Vault::open(store.clone(), wrong.clone()).await.unwrap_err();
         assert!(matches!(&refused, VaultError::WrongKey(id) if *id == key("k1")), "{refused}");
-        // Also if the wrong key is an earlier one.
+        // The store is also not opened if the wrong key is an earlier one.
         let behind = keys(&["k2"]).and("k1", material("different")).unwrap();
         let refused = Vault::open(store.clone(), behind).await.unwrap_err();
         assert!(matches!(refused, VaultError::WrongKey(_)), "{refused}");
@@ -236,7 +236,7 @@ tests! {
         assert_eq!(value(&later, &acme, "a").await, None);
     }
 
-    // S4-13: what nothing declares is a secret, and is sealed.
+    // S4-13: a variable without a declaration is a secret, and is sealed.
     #[test]
     async fn undeclared_variables_are_secrets(store: impl VaultStore + Clone) {
         let vault = vault(&store, &["k1"]).await;
@@ -259,7 +259,7 @@ tests! {
     }
 
     // S4-56: a request has its agent and the missing names, without values; 404 if unknown or done, 403 for a different thread.
-    // S4-57: an answer stores the values; what is still missing keeps the request open, and a second answer to a done request is 404.
+    // S4-57: an answer stores the values; the request stays open until no value is missing, and an answer to a completed request is 404.
     #[test]
     async fn a_request_for_variables_is_read_and_answered(store: impl VaultStore + Clone) {
         let vault = vault(&store, &["k1"]).await;
@@ -312,7 +312,7 @@ tests! {
             set(&old, &acme, &format!("s{n}"), &format!("value {n}")).await;
         }
         old.set_variables(&scope, vec![NewValue::undeclared("V", "v")], "olga").await.unwrap();
-        // The old value of `s0` is put into the place of `s1`, so it does not open.
+        // The old value of `s0` is copied to the place of `s1`, so it does not open.
         let (s0, s1) = (row(&store, &acme, "s0").await, row(&store, &acme, "s1").await);
         store.put_secret(SecretRow { sealed: s0.sealed.clone(), ..s1.clone() }).await.unwrap();
 
@@ -337,7 +337,7 @@ tests! {
         let refused = Vault::open(store.clone(), keys(&["k1", "k2"])).await.unwrap_err();
         assert!(matches!(refused, VaultError::Retired(_)), "{refused}");
 
-        // The old key is gone from the provider.
+        // The key provider no longer has the old key.
         let only = vault(&store, &["k2"]).await;
         for n in 0..7 {
             let expected = format!("value {n}");
@@ -352,7 +352,7 @@ tests! {
 tests! {
     ($) __suite_vaults in vault for VaultStore;
 
-    // An interrupted rotation leaves every value readable, and the next one does the rest.
+    // An interrupted rotation leaves every value readable, and the next rotation completes it.
     #[test]
     fn an_interrupted_rotation_is_continued(opener) {
         opener.test(async |place| {
@@ -382,7 +382,7 @@ tests! {
         });
     }
 
-    // Two processes rotate while others write: no value is lost, and in the end none has the old key.
+    // Two processes rotate while others write: no value is lost, and at the end no value is sealed with the old key.
     #[test]
     fn two_processes_rotate_while_values_are_written(opener) {
         opener.test(async |place| {
@@ -437,7 +437,7 @@ tests! {
         });
     }
 
-    // Of many processes that start at once with a new key, all agree on one check value.
+    // All processes that start at once with a new key agree on one check value.
     #[test]
     fn processes_that_start_at_once_agree_on_a_key(opener) {
         opener.test(async |place| {

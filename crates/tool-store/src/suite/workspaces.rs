@@ -1,4 +1,4 @@
-//! Isolation of workspaces: no method reads or changes a record of another workspace.
+//! Isolation of workspaces: no method reads or changes a record of a different workspace.
 
 use crate::*;
 use proptest::collection::vec;
@@ -16,7 +16,7 @@ fn call_in(workspace: &Workspace, call: &CallId) -> CallId {
     CallId::from_column(workspace, &call.to_column()).unwrap()
 }
 
-/// The same step with the same ids, in another workspace.
+/// The same step with the same ids, in a different workspace.
 fn step_in(own: &Workspace, step: Step) -> Step {
     let key = |key: CallKey| CallKey::new(own, key.as_str());
     let thread = |thread: ThreadId| ThreadId::new(own, thread.conversation()).unwrap();
@@ -95,8 +95,8 @@ async fn holdings(store: &(impl Store + ?Sized), own: &Workspace) -> Vec<String>
     held
 }
 
-/// Fills `acme`, then runs steps with the same ids in `umbrella`: `acme` keeps its records, and `umbrella` gets the same answers
-/// as if it were alone.
+/// Fills `acme`, then runs steps with the same ids in `umbrella`: the records of `acme` do not change, and `umbrella` gets the
+/// same answers as in a store without other workspaces.
 async fn apart(
     store: &(impl Store + ?Sized),
     fill: &[Step],
@@ -180,7 +180,7 @@ pub(super) async fn fill(store: &impl Store, own: &Workspace, prefix: &str) {
     store.put(Spill { workspace, ..text }).await.unwrap();
 }
 
-/// The records that `fill` has stored, as a workspace sees them.
+/// The records that `fill` has stored, as the methods return them to a workspace.
 pub(super) async fn seen(
     store: &impl Store,
     own: &Workspace,
@@ -204,7 +204,7 @@ pub(super) async fn seen(
 tests! {
     ($) __suite_workspaces in workspaces for Store;
 
-    // A2: no method of any trait reads, answers, spends, withdraws, lists, erases or expires a record of another workspace.
+    // A2: no method of any trait reads, answers, spends, withdraws, lists, erases or expires a record of a different workspace.
     #[test]
     async fn no_method_reaches_a_different_workspace(store: impl Store) {
         let (acme, own) = (acme(), umbrella());
@@ -255,7 +255,7 @@ tests! {
         assert_eq!(SpillStore::expire(&store, scope, at(9000)).await.unwrap(), 0);
         assert_eq!(seen(&store, &acme, "a").await, before);
 
-        // The same calls, threads and audit rows in the other workspace are records of their own.
+        // The same calls, threads and audit rows in the other workspace are separate records.
         fill(&store, &own, "own ").await;
         let two = seen(&store, &own, "own a").await;
         assert_eq!(seen(&store, &acme, "a").await, before);

@@ -1,4 +1,4 @@
-//! Connections that are lost in a transaction, and above all during its commit.
+//! Tests of connections that are lost during a transaction, especially during its commit.
 
 use std::error::Error as _;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use tool_store::*;
 
 use crate::database::Database;
 
-/// A store whose connections lead through a proxy.
+/// A store that connects to the database through a proxy.
 async fn proxied(database: &Database, connections: u32) -> (Proxy, PostgresStore) {
     let proxy = Proxy::start(server().unwrap().address()).await;
     let options = PostgresOptions::new(&proxy.url(&database.url)).unwrap();
@@ -31,7 +31,7 @@ async fn messages(store: &PostgresStore) -> usize {
     messages.unwrap().len()
 }
 
-// M6: a commit whose answer is lost is not repeated: the server says that it was made.
+// M6: a commit whose answer is lost is not repeated, because the server reports that the transaction was committed.
 pub(crate) async fn commit_without_an_answer_is_found_to_be_made_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
@@ -51,7 +51,7 @@ pub(crate) async fn commit_without_an_answer_is_found_to_be_made_case() -> Ran {
     Ok(())
 }
 
-// M6: a commit that the server never got is repeated, and made once.
+// M6: a commit that did not reach the server is repeated, and takes effect once.
 pub(crate) async fn commit_that_did_not_arrive_is_repeated_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
@@ -64,7 +64,7 @@ pub(crate) async fn commit_that_did_not_arrive_is_repeated_case() -> Ran {
     Ok(())
 }
 
-// Where every commit is lost, the change fails after a few attempts, and nothing is stored.
+// If every commit is lost, the change fails after a few attempts, and nothing is stored.
 pub(crate) async fn lost_connections_are_replaced_a_bounded_number_of_times_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
@@ -79,7 +79,7 @@ pub(crate) async fn lost_connections_are_replaced_a_bounded_number_of_times_case
     Ok(())
 }
 
-// M6: the outcome is unknown only if the server cannot be asked. The error says so, and names the transaction.
+// M6: the outcome is unknown only if the server cannot be asked. The error states this, and contains the id of the transaction.
 pub(crate) async fn outcome_is_unknown_if_the_server_cannot_be_asked_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 1).await;
@@ -114,7 +114,7 @@ pub(crate) async fn idle_connections_that_were_closed_are_replaced_case() -> Ran
     Ok(())
 }
 
-// A server that is gone for seconds fails the calls of that time, and no later call.
+// If the server is unreachable for a few seconds, the calls of that time fail, and later calls succeed.
 pub(crate) async fn store_works_again_after_the_server_was_away_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
@@ -133,7 +133,7 @@ pub(crate) async fn store_works_again_after_the_server_was_away_case() -> Ran {
     Ok(())
 }
 
-// A network that stops forwarding fails calls after the patience of the store, and later calls work.
+// If the network stops forwarding, calls fail after the store's timeout, and later calls succeed.
 pub(crate) async fn silent_network_fails_calls_in_time_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
@@ -147,7 +147,7 @@ pub(crate) async fn silent_network_fails_calls_in_time_case() -> Ran {
     Ok(())
 }
 
-// Connections whose other side is gone without a word are replaced, also those of callers that went away while they waited.
+// Half-open connections are replaced, including the connections of callers that were dropped while they waited.
 pub(crate) async fn half_open_connections_are_replaced_case() -> Ran {
     let database = Database::create().await?;
     let (proxy, store) = proxied(&database, 4).await;
@@ -173,7 +173,7 @@ pub(crate) async fn deadlocks_are_resolved_by_repeating_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();
     let rows = |names: [&str; 2]| names.map(audit).to_vec();
-    // The store writes rows in one order, so the other transaction is the test's own.
+    // The store always writes rows in the same order, so the test runs the other transaction itself.
     for _ in 0..5 {
         let mut other = database.connect().await;
         sqlx::raw_sql("BEGIN").execute(&mut other).await.unwrap();

@@ -17,7 +17,7 @@ use tool_store::*;
 use crate::database::Database;
 use crate::processes::{Worker, say};
 
-/// How many effects, approvals and threads the processes share.
+/// The numbers of effects, approvals and threads that the processes share.
 const EFFECTS: u64 = 150;
 const APPROVALS: u64 = 60;
 const THREADS: u64 = 3;
@@ -31,7 +31,7 @@ fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// The job of a child process: random calls until it is killed. It prints what the store has confirmed.
+/// The job of a child process: random calls until it is killed. It prints every change that the store has confirmed.
 pub(crate) async fn work(store: &PostgresStore, url: &str) {
     let tasks: Vec<_> = (0..3)
         .map(|task| {
@@ -55,7 +55,7 @@ pub(crate) async fn work(store: &PostgresStore, url: &str) {
     }
 }
 
-/// Runs an effect that nobody has begun: the outside world gets a row, in a transaction that is not the store's.
+/// Runs an effect that has not begun: inserts a row into the table `world`, in a transaction outside of the store.
 async fn effect(store: &PostgresStore, url: &str, owner: &str) {
     let name = format!("e{}", random(EFFECTS));
     let begun = Intent {
@@ -130,7 +130,7 @@ async fn drive(store: &PostgresStore, owner: &str) {
     let until = now().plus(Duration::from_secs(1));
     let renewed = store.renew_run(&run.id, owner, until, RunProgress::default());
     if renewed.await.unwrap().is_none() {
-        // The lease was over, and another process has taken the run.
+        // The lease had expired, and a different process has taken over the run.
         return;
     }
     let end = RunEnd {
@@ -160,7 +160,7 @@ async fn maintain(store: &PostgresStore) {
     store.export(Scope::All, &filter).await.unwrap();
 }
 
-/// Settles the effects of processes that were killed, as an operator would: the outside world shows whether they happened.
+/// Settles the effects of processes that were killed, as an operator would: the table `world` shows whether they happened.
 async fn settle(store: &PostgresStore, database: &Database) {
     let mut world = database.connect().await;
     // A killed process may have sent a statement that the server still runs.
@@ -192,7 +192,7 @@ async fn settle(store: &PostgresStore, database: &Database) {
     }
 }
 
-// M5, M6: four processes with random kills: no effect happens twice, no confirmed row is lost, and nobody waits for each other.
+// M5, M6: four processes with random kills: no effect happens twice, no confirmed row is lost, and no deadlock occurs.
 pub(crate) async fn killed_processes_leave_the_store_consistent_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();

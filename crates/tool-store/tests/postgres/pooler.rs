@@ -54,7 +54,7 @@ impl Pooler {
         );
         fs::write(&config, text).unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        // PgBouncer refuses root.
+        // PgBouncer refuses to run as root.
         let mut command = if rustix::process::geteuid().is_root() {
             let mut command = Command::new("setpriv");
             command.args(["--reuid=65534", "--regid=65534", "--clear-groups", program]);
@@ -85,7 +85,7 @@ impl Pooler {
     }
 }
 
-// A pooler in transaction mode gives each transaction of a client another connection to the server, and the store does not notice.
+// A pooler in transaction mode may use a different server connection for each transaction of a client. The store works with it.
 pub(crate) async fn store_works_behind_a_pooler_in_transaction_mode_case() -> Ran {
     let database = Database::create().await?;
     let pooler = Pooler::start()?;

@@ -61,7 +61,7 @@ pub(crate) async fn tables_of_the_host_are_left_alone_case() -> Ran {
     Ok(())
 }
 
-// The user of the calls needs no right to create tables, if the migrator has a URL of its own.
+// The database user of the store does not need the right to create tables if the migrations use a separate URL.
 pub(crate) async fn migrator_may_have_more_rights_than_the_store_case() -> Ran {
     let database = Database::create().await?;
     let caller = format!("caller_{}", std::process::id());
@@ -105,7 +105,7 @@ pub(crate) async fn unreachable_server_is_named_in_the_error_case() -> Ran {
         text.contains("/nowhere`") && text.contains("does not exist"),
         "{text}"
     );
-    // A port on which nothing listens.
+    // A port without a listener.
     let error = PostgresStore::open("postgres://user@127.0.0.1:1/tools")
         .await
         .unwrap_err();

@@ -60,7 +60,7 @@ pub(crate) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     out.messages.extend(as_message("user", content));
 }
 
-/// Writes a file as a block of a result or of a user's message. `documents` is the number of documents that the request holds before it.
+/// Writes a file as a block of a result or of a user's message. `documents` is the number of documents that the request contains before it.
 pub(crate) fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'static str> {
     let Bytes::Base64(data) = file.bytes else {
         return Err("Bedrock takes the bytes of a file and no address");
@@ -119,7 +119,7 @@ pub(crate) fn block(file: &File<'_>, documents: &mut usize) -> Result<Value, &'s
     Ok(json!({"document": {"format": format, "name": name, "source": {"bytes": data}}}))
 }
 
-/// Names may hold letters, digits, single spaces, hyphens, parentheses and square brackets. No two names in a request may be the same.
+/// Names may contain letters, digits, single spaces, hyphens, parentheses and square brackets. No two names in a request may be the same.
 fn document_name(name: &str, number: usize) -> String {
     let plain = |c: char| match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '(' | ')' | '[' | ']' => c,

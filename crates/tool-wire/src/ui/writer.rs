@@ -19,7 +19,7 @@ mod results;
 /// call that was never shown. Compiled tools become parts `tool-<name>`; tools created at run time, and names without a tool, become parts
 /// `dynamic-tool`.
 ///
-/// The methods take values that a host already has: the [`Delta`]s of a streaming answer, its [`ModelMessage`], the
+/// The methods take values that a host already has: the [`Delta`]s of a streamed reply, its [`ModelMessage`], the
 /// [`ToolEvent`](tool_core::ToolEvent)s of a call, or the reports of [`Turns`](tool_core::turn::Turns) (`progress`, `observe`, their
 /// [`Turn`](tool_core::turn::Turn) or [`Outcome`](tool_core::turn::Outcome)).
 #[derive(Debug)]
@@ -52,7 +52,7 @@ enum Open {
     Reasoning(String),
 }
 
-/// A call, as far as it has been shown.
+/// A call that the interface shows, and its state.
 #[derive(Debug)]
 struct Call {
     id: String,
@@ -87,7 +87,7 @@ impl State {
 }
 
 impl Writer {
-    /// Begins a message. The toolset provides the titles of tools, and which tools are compiled.
+    /// Begins a message. The toolset provides the titles of the tools, and states which tools are compiled.
     pub fn new(tools: &Toolset) -> Self {
         Self {
             tools: tools.clone(),
@@ -219,7 +219,7 @@ impl Writer {
         chunks
     }
 
-    /// Shows a new piece of a streamed answer.
+    /// Shows a new piece of a streamed reply.
     pub fn delta(&mut self, delta: &Delta) -> Result<Vec<Chunk>, UiError> {
         let mut chunks = self.begin_step();
         match delta {
@@ -254,7 +254,7 @@ impl Writer {
         Ok(chunks)
     }
 
-    /// Shows a whole answer, whether or not it was streamed before.
+    /// Shows a complete reply, whether or not it was streamed before.
     pub fn reply(&mut self, reply: &ModelReply) -> Result<Vec<Chunk>, UiError> {
         self.finish = match reply.stop() {
             StopReason::End | StopReason::Calls | StopReason::Paused => FinishReason::Stop,
@@ -265,7 +265,7 @@ impl Writer {
         self.message(reply.message())
     }
 
-    /// Shows the model's message: the end of a streamed text, or the whole text with the model's reasoning, and its calls. The calls of a
+    /// Shows the model's message: the end of a streamed text, or the complete text with the model's reasoning, and its calls. The calls of a
     /// message that was cut off are shown as failed.
     pub fn message(&mut self, message: &ModelMessage) -> Result<Vec<Chunk>, UiError> {
         let mut chunks = self.begin_step();
@@ -277,7 +277,7 @@ impl Writer {
             chunks.extend(self.write(&message.text));
         }
         chunks.extend(self.end_open());
-        // An id may occur twice in a message, so each streamed call is taken once.
+        // An id may occur twice in a message, so each streamed call is matched once.
         let mut taken = Vec::new();
         for call in &message.calls {
             let streaming = |(at, known): &(usize, &Call)| {
@@ -343,7 +343,7 @@ impl Writer {
         chunks
     }
 
-    /// Adds a call, and returns the id under which the interface knows it.
+    /// Adds a call, and returns its id in the interface.
     fn begin(&mut self, id: &str, name: &str, state: State) -> String {
         let mut shown = id.to_owned();
         let mut count = 1;
@@ -374,7 +374,7 @@ impl Writer {
             })
     }
 
-    /// Returns whether the interface cannot know the tool by its name, and the tool's title.
+    /// Returns whether the interface shows the tool as dynamic, and the tool's title.
     fn look(&self, name: &str) -> (bool, Option<String>) {
         match self.tools.get(name) {
             None => (true, None),

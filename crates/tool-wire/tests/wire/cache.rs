@@ -85,7 +85,7 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
         );
         assert!(second.withdrawn().eq(["send_mail"]));
 
-        // The change reaches the model by the provider's own means, and the call is refused in any case.
+        // Each provider's own mechanism informs the model of the change, and the call is refused in any case.
         let fields = serde_json::to_value(&second).unwrap();
         match provider {
             Provider::Chat => assert_eq!(
@@ -138,7 +138,7 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
     }
 }
 
-// M11: a tool that was never offered is announced in the conversation if the provider has a means for it, else appended to the list, which is
+// M11: a tool that was never offered is announced in the conversation if the provider supports this, else appended to the list, which is
 // reported
 #[test]
 fn new_tool_is_announced_or_appended_to_the_list() {

@@ -1,4 +1,4 @@
-//! Reading tool calls from providers' answers.
+//! Reading tool calls from providers' replies.
 
 use serde_json::{Value, json};
 use tool_core::ToolCall;
@@ -19,7 +19,7 @@ fn ids(provider: Provider) -> [&'static str; 2] {
     }
 }
 
-// S2-14: whole and streamed answers contain the same calls, in the model's order
+// S2-14: complete and streamed replies contain the same calls, in the model's order
 #[test]
 fn a_whole_answer_and_a_streamed_one_have_the_same_calls() {
     for provider in Provider::ALL {
@@ -40,7 +40,7 @@ fn a_whole_answer_and_a_streamed_one_have_the_same_calls() {
     }
 }
 
-// The deltas that an interface shows while an answer streams add up to the answer.
+// The deltas that an interface shows while a reply streams add up to the reply.
 #[test]
 fn stream_deltas_add_up_to_the_answer() {
     for provider in Provider::ALL {
@@ -210,7 +210,7 @@ data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}
     );
 }
 
-// Generated ids are deterministic, differ within an answer and between answers, and are not sent back.
+// Generated ids are deterministic, differ within a reply and between replies, and are not sent back.
 #[test]
 fn ids_that_gemini_omits_are_generated() {
     let body = |response: &str| {
@@ -239,7 +239,7 @@ fn ids_that_gemini_omits_are_generated() {
     assert!(!written.contains("gemini_call_"), "{written}");
 }
 
-// Servers that imitate the API number and repeat pieces differently.
+// Compatible servers number and repeat pieces differently.
 #[test]
 fn chat_completions_variants_are_accepted() {
     let read = |deltas: &[&str]| {

@@ -1,4 +1,4 @@
-//! Answers that were cut off: none of their calls run.
+//! Replies that were cut off: none of their calls run.
 
 use serde_json::Value;
 use tool_wire::{Provider, StopReason};
@@ -6,7 +6,7 @@ use tool_wire::{Provider, StopReason};
 use crate::calls::SECOND;
 use crate::support::{recorded, streamed};
 
-/// Each provider's words for a stop, and their meaning.
+/// The stop reasons of each provider, and their meaning.
 fn words(provider: Provider) -> Vec<(&'static str, StopReason)> {
     let other = |word: &str| StopReason::Other(word.to_owned());
     match provider {
@@ -44,7 +44,7 @@ fn words(provider: Provider) -> Vec<(&'static str, StopReason)> {
     }
 }
 
-/// A recorded body with another stop reason.
+/// A recorded body with a different stop reason.
 fn stopped(provider: Provider, body: &str, word: &str) -> String {
     match provider {
         Provider::Chat => body
@@ -136,7 +136,7 @@ fn stream_that_ends_early_is_truncated() {
     }
 }
 
-// A cut may leave half of a call. The message that is sent back must be one that the provider accepts.
+// A cut may leave an incomplete call. The message that is sent back must be one that the provider accepts.
 #[test]
 fn truncated_call_is_sent_back_as_a_valid_message() {
     for provider in Provider::ALL {
@@ -181,7 +181,7 @@ fn truncated_call_is_sent_back_as_a_valid_message() {
     }
 }
 
-// One incomplete item makes the whole answer incomplete.
+// One incomplete item makes the reply incomplete.
 #[test]
 fn an_incomplete_call_in_a_complete_answer_does_not_run() {
     let body = r#"{"status":"completed","output":[

@@ -1,4 +1,4 @@
-//! The wire formats of the providers, tested on bodies of the shape that their APIs document.
+//! The wire formats of the providers, tested on bodies in the form that their APIs document.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Malformed answers of providers, whose errors name the place.
+//! Malformed replies of providers. The errors contain the position of the fault.
 
 use tool_wire::{Provider, WireError};
 

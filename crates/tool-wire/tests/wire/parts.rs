@@ -308,7 +308,7 @@ async fn documents_of_a_request_have_different_names() {
     }
 }
 
-// A14: two conversations keep their own parts
+// A14: the parts of two conversations are separate
 #[tokio::test]
 async fn files_of_two_conversations_are_separate() {
     let store = MemoryStore::default();

@@ -17,7 +17,7 @@ async fn look_up() -> u32 {
 const FIRST: &str = "It asks for a number.";
 const SECOND: &str = "A look-up has it.";
 
-/// A whole body, and the events of a stream.
+/// A complete body, and the events of a stream.
 type Bodies = (Value, Vec<Value>);
 
 /// Two blocks of reasoning, a text and a call.
@@ -180,7 +180,7 @@ fn pieces(news: &[Delta]) -> String {
     news.iter().filter_map(thought).collect()
 }
 
-// A14: the reasoning text of each provider is read from whole and from streamed answers, separately from the answer's text
+// A14: the reasoning text of each provider is read from complete and from streamed replies, separately from the reply's text
 #[test]
 fn reasoning_is_read_from_every_provider_whole_and_streamed() {
     for provider in Provider::ALL {
@@ -203,7 +203,7 @@ fn reasoning_is_read_from_every_provider_whole_and_streamed() {
     }
 }
 
-// A14: an answer that is cut off during the reasoning keeps what has arrived
+// A14: a reply that is cut off during the reasoning contains the reasoning that has arrived
 #[test]
 fn reasoning_of_a_truncated_answer_is_kept() {
     for provider in Provider::ALL {
@@ -225,7 +225,7 @@ fn reasoning_of_a_truncated_answer_is_kept() {
     }
 }
 
-// A14: servers that imitate Chat Completions use two names for the key, and some servers use both
+// A14: servers that are compatible with Chat Completions use two names for the key, and some servers use both
 #[test]
 fn chat_completions_variants_name_reasoning_differently() {
     let read = |message: Value| -> Result<String, WireError> {
@@ -269,7 +269,7 @@ fn responses_can_return_reasoning_as_text() {
     assert_eq!(pieces(&news), FIRST);
     assert_eq!(stream.finish().unwrap().reasoning(), FIRST);
 
-    // An event without its indexes, as imitations of the API send it, is read too.
+    // An event without its indexes, as compatible servers send it, is read too.
     let mut stream = Provider::Responses.stream();
     let bare = json!({"type": "response.reasoning_summary_text.delta", "delta": FIRST});
     let news = stream.event(&bare.to_string()).unwrap();
@@ -342,7 +342,7 @@ fn values(chunks: &[Chunk]) -> Vec<Value> {
     chunks.iter().map(value).collect()
 }
 
-// A14: an interface shows reasoning in parts of its own and only once, streamed or whole
+// A14: an interface shows reasoning in parts of its own and only once, streamed or complete
 #[test]
 fn an_interface_shows_reasoning_before_the_answer() {
     for provider in Provider::ALL {

@@ -1,4 +1,4 @@
-//! Property tests: a stream of any pieces gives the same answer.
+//! Property tests: a stream gives the same reply, wherever it is split.
 
 use proptest::prelude::*;
 use tool_wire::Provider;
@@ -11,7 +11,7 @@ fn lines(body: &str, end: &str) -> String {
 }
 
 proptest! {
-    // The bytes are split anywhere, also within a character and between \r and \n.
+    // The bytes are split anywhere, even within a character and between \r and \n.
     #[test]
     fn any_split_gives_the_same_answer(
         provider in prop::sample::select(&[Provider::Chat, Provider::Responses, Provider::Anthropic, Provider::Gemini][..]),

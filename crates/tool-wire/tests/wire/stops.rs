@@ -1,4 +1,4 @@
-//! Stop reasons and token usage: read from each provider and kept in the thread.
+//! Stop reasons and token usage: read from each provider and stored in the thread.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tool_wire::Provider;
 use crate::support::{forecast, recorded, search, streamed};
 use crate::turns::{Served, cx};
 
-/// A text answer with this stop reason, in each provider's format.
+/// A text reply with this stop reason, in each provider's format.
 fn body(provider: Provider, text: &str, stop: &str) -> String {
     match provider {
         Provider::Chat => format!(
@@ -58,7 +58,7 @@ async fn drive(
     (outcome, requests)
 }
 
-// A7: an answer that the length limit cut off is not treated as a completed one
+// A7: a reply that the length limit cut off is not treated as a completed one
 #[tokio::test]
 async fn limit_and_filter_are_outcomes() {
     for provider in Provider::ALL {
@@ -155,7 +155,7 @@ async fn paused_turn_continues_automatically() {
     assert_eq!(requests.len(), 3);
 }
 
-// A7: streamed and whole answers have the same reason and the same tokens
+// A7: streamed and complete replies have the same reason and the same tokens
 #[test]
 fn streamed_reply_has_the_stop_reason_and_usage_of_the_whole_reply() {
     for provider in Provider::ALL {

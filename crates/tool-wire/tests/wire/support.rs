@@ -1,4 +1,4 @@
-//! Tools, and recorded answers that call them.
+//! Tools, and recorded replies that call them.
 
 use tool_core::prelude::*;
 use tool_wire::{ModelReply, Provider, ReplyStream, WireError};
@@ -47,7 +47,7 @@ pub(crate) async fn fetch(
     path
 }
 
-/// The answer that calls both tools, as a whole body and as a stream.
+/// The reply that calls both tools, as a complete body and as a stream.
 pub(crate) fn recorded(provider: Provider) -> (&'static str, &'static str) {
     match provider {
         Provider::Chat => (

@@ -54,7 +54,7 @@ fn request(provider: Provider, history: &RequestMessages) -> (Value, Vec<Value>)
     )
 }
 
-/// Stores a system message, a user message, a call, another system message before the call's result, and a user message.
+/// Stores a system message, a user message, a call, a second system message before the call's result, and a user message.
 async fn conversation(store: &MemoryStore, name: &str) {
     let turns = Turns::new(store.clone());
     let cx = cx(name);

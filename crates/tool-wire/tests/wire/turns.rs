@@ -1,4 +1,4 @@
-//! Turns that are driven by a provider's answers.
+//! Turns that are driven by a provider's replies.
 
 use std::sync::{Arc, Mutex};
 
@@ -118,7 +118,7 @@ async fn one_loop_serves_every_provider() {
     }
 }
 
-// A call of an answer that was cut off gets a result without being run
+// A call of a reply that was cut off gets a result without being run
 #[tokio::test]
 async fn turns_refuse_the_calls_of_a_truncated_answer() {
     let body = recorded(Provider::Anthropic).0.replace(
@@ -181,7 +181,7 @@ fn three(_: &Shown) -> ModelOutput {
     ModelOutput::json(&json!({"three": 3}))
 }
 
-// S2-05: the parts that a tool shows the model are kept in the thread, including images and JSON
+// S2-05: the parts that a tool shows the model are stored in the thread, including images and JSON
 #[tokio::test]
 async fn model_parts_are_stored_in_the_thread() {
     let calls = [

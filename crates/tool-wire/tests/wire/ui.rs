@@ -163,7 +163,7 @@ async fn calls_are_streamed_to_the_interface() {
     );
 }
 
-// An answer from any provider is shown in the same way, streamed or whole; an answer that was cut off is shown as failed.
+// A reply from any provider is shown in the same way, streamed or complete; a reply that was cut off is shown as failed.
 #[test]
 fn answers_of_every_provider_are_shown() {
     for provider in Provider::ALL {
@@ -264,7 +264,7 @@ fn thread() -> ThreadId {
     ThreadId::new("acme", "th").unwrap()
 }
 
-/// The objects that a process makes when it starts.
+/// The objects that a process creates when it starts.
 struct Process {
     gate: Gate,
     turns: Turns,
@@ -382,7 +382,7 @@ async fn turn_continues_with_the_answers_of_the_interface() {
                 thread: Some(thread())
             }
         );
-        // Each answer counts once.
+        // Each answer is accepted once.
         assert!(
             response
                 .submit(&"acme".into(), process.approvals(), &tools, "ann")
@@ -427,7 +427,7 @@ async fn turn_continues_with_the_answers_of_the_interface() {
     );
 }
 
-// S2-16: an answer from an interface that showed other arguments is refused
+// S2-16: an answer from an interface that showed different arguments is refused
 #[tokio::test]
 async fn tampered_arguments_are_refused() {
     let store = MemoryStore::default();

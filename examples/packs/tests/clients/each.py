@@ -1,6 +1,6 @@
 """The Python package `mcp` 2.x, over stdio: calls each tool once, approves calls that ask for it, and prints the results.
 
-`each.py PROGRAM CALLS`: CALLS is a JSON array of {"tool", "arguments"}, where `{clone}` is the repository that `git_clone` has made. The output is an array of {"tool", "error", "text"}, then the names of all tools.
+`each.py PROGRAM CALLS`: CALLS is a JSON array of {"tool", "arguments"}, where `{clone}` is the repository that `git_clone` has created. The output is an array of {"tool", "error", "text"}, then the names of all tools.
 """
 
 import asyncio

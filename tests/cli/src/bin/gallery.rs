@@ -1,4 +1,4 @@
-//! A program whose tools return files, hold secrets, fail and panic.
+//! A program whose tools return files, use secrets, fail and panic.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -129,7 +129,7 @@ fn query_database() -> Result<u32, ToolError> {
     Err(ToolError::new("the database does not answer").operator("postgres://admin:hunter22@db"))
 }
 
-/// Fails with an error of another library.
+/// Fails with an error of a different library.
 #[tool(category = "errors", read_only)]
 fn read_config() -> Result<u32, ToolError> {
     Err(std::io::Error::other("postgres://admin:hunter22@db"))?

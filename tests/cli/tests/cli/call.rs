@@ -40,7 +40,7 @@ fn flags_are_made_from_the_schema() {
             "said": "Some(High) [\"x\", \"y z\"] 2 true Some(10.0)"
         })
     );
-    // A flag may also be spelled like the property of the schema, and a record may be given as JSON.
+    // A flag may also be spelled like the property of the schema, and a record may be passed as JSON.
     let filed = output(&[
         "call",
         "file_note",
@@ -94,7 +94,7 @@ fn help_describes_each_argument() {
     }
 }
 
-// G10: a flag gives an empty list.
+// G10: a flag sets an empty list.
 #[test]
 fn empty_list_has_its_own_flag() {
     assert_eq!(

@@ -17,7 +17,7 @@ fn file_in_progress_is_described() {
     );
     assert!(!ran.err.contains("iVBOR"), "{ran:?}");
     assert_eq!(ran.out, "1\n");
-    // With `--format json`, the whole file is printed.
+    // With `--format json`, the complete file is printed.
     let json = gallery(&["call", "draw_steps", "--format", "json"]).succeeds();
     assert!(json.out.contains("data:image/png;base64,iVBOR"), "{json:?}");
 }
@@ -195,7 +195,7 @@ fn saved_files_are_listed_in_json() {
 #[cfg(unix)]
 #[test]
 fn unwritable_folder_fails_the_command_but_prints_the_result() {
-    // Nobody can create a file in `/proc`, not even root.
+    // Creating a file in `/proc` fails, even for root.
     if !Path::new("/proc/self").is_dir() {
         return;
     }

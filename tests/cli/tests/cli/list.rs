@@ -37,7 +37,7 @@ fn secret_in_the_environment_unhides_its_tool_and_is_not_shown() {
     assert!(ran.out.contains("burn_post") && !ran.out.contains("file_note"));
 }
 
-// S1-37: `list` names the secrets that a tool lacks and prints no value, not even that of another secret. An empty secret counts as missing.
+// S1-37: `list` names the secrets that a tool lacks, and does not print the value of any secret. An empty secret counts as missing.
 #[test]
 fn missing_secret_is_listed_without_any_value() {
     for (key, hidden) in [

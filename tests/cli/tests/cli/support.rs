@@ -45,7 +45,7 @@ pub(crate) const DESK: &str = env!("CARGO_BIN_EXE_desk");
 /// A program with more tools than Anthropic accepts in one request.
 pub(crate) const CROWD: &str = env!("CARGO_BIN_EXE_crowd");
 
-/// A program whose tools return files, hold secrets, fail and panic.
+/// A program whose tools return files, use secrets, fail and panic.
 pub(crate) const GALLERY: &str = env!("CARGO_BIN_EXE_gallery");
 
 /// The binary `cargo-tool`, which cargo runs for `cargo tool`.
@@ -95,7 +95,7 @@ pub(crate) fn desk(words: &[&str]) -> Ran {
     run(command(DESK, words), "")
 }
 
-/// Runs `gallery`, a program whose tools return files, hold secrets, fail and panic.
+/// Runs `gallery`, a program whose tools return files, use secrets, fail and panic.
 #[track_caller]
 pub(crate) fn gallery(words: &[&str]) -> Ran {
     run(command(GALLERY, words), "")

@@ -1,4 +1,4 @@
-//! Frames of a compromised engine. They have no effect that code could not have.
+//! Tests with frames of a compromised engine, which can do no more than the code of a run.
 
 use std::time::Duration;
 

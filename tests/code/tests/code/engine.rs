@@ -75,7 +75,7 @@ async fn each_way_to_end_has_its_status() {
     );
 }
 
-// S4-06: logs and reports are kept if the run is ended early.
+// S4-06: the result contains the logs and reports even if the run is ended early.
 #[tokio::test]
 async fn logs_and_reports_are_kept_when_a_run_is_ended() {
     for end in [

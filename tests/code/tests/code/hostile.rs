@@ -9,7 +9,7 @@ use tool_core::prelude::*;
 
 use crate::support::{builder, gave, limits, message, run, run_with, short};
 
-/// Runs the codes, four at a time, to leave processor time for other tests.
+/// Runs the code samples, four at a time, to leave processor time for other tests.
 async fn each<'a>(codes: &[&'a str], limits: Limits) -> Vec<(&'a str, RunResult)> {
     let runs = codes.iter().map(|code| {
         let limits = limits.clone();
@@ -189,7 +189,7 @@ fn add() -> u8 {
     1
 }
 
-// S4-05: code sees no globals of the host.
+// S4-05: code cannot access globals of the host.
 #[tokio::test]
 async fn code_sees_no_globals_of_the_host() {
     let names = [

@@ -102,7 +102,7 @@ async fn hidden_text_is_removed_if_the_host_opts_in() {
         .await
         .unwrap();
     let refused: Vec<_> = tools.report().refused().map(|tool| &*tool.remote).collect();
-    // Tools with hidden text in an enum value or in a name stay refused, because these must reach the server unchanged.
+    // Tools with hidden text in an enum value or in a name are still refused, because these must reach the server unchanged.
     assert_eq!(refused, ["choice", &*format!("named{HIDDEN}")]);
     let report = tools.report().get("parameter").unwrap().to_string();
     assert!(

@@ -43,7 +43,7 @@ async fn every_tool_of_real_servers_is_offered_where_the_host_allows_it() {
                 assert!(tool.providers.contains(dialect), "{tool}");
             }
         }
-        // Tools that a provider accepts in strict mode stay strict.
+        // Tools that a provider accepts in strict mode remain strict.
         for (before, after) in by_default
             .report()
             .tools()

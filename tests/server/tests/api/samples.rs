@@ -11,7 +11,7 @@ fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// Valid bodies of an operation: one for each value of each enum property, and one if there is none. Empty without a body.
+/// Valid bodies of an operation: one for each value of each enum property, or one if there is no such property. Empty if the operation has no body.
 pub(crate) fn bodies(document: &Value, operation: &Value) -> Vec<Value> {
     let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
     if schema.is_null() {
@@ -64,8 +64,8 @@ fn values(document: &Value, schema: &Value) -> Vec<Value> {
     }]
 }
 
-/// The value of a parameter of a path or query that belongs to the records of a workspace; `None` for a parameter that names no record of a
-/// workspace. A new parameter needs a line here.
+/// The value of a parameter of a path or query that belongs to the records of a workspace; `None` for a parameter that does not name a record
+/// of a workspace. A new parameter needs a line here.
 pub(crate) fn value(name: &str, of: &Sample) -> Option<String> {
     Some(match name {
         "id" => of.approval.clone(),

@@ -1,5 +1,5 @@
-//! A small host process. Tests use it as the sandbox helper, because a test program cannot be one, and as a host whose environment they set and which they
-//! kill.
+//! A small host process. Tests use it as the sandbox helper, because a test program cannot be the helper, and as a host that they start with their own
+//! environment and kill.
 //!
 //! `std-host ROOT ARGUMENTS [bare]` calls `run_command` in a workspace below `ROOT` and prints the result.
 

@@ -66,8 +66,8 @@ impl Outside {
         assert!(events.is_empty(), "{what}: {events:?}");
     }
 
-    /// Asserts that no file outside was read, listed or changed. A tool may have opened one through a name inside, because it must open a file to find out its
-    /// type.
+    /// Asserts that no file outside was read, listed or changed. A tool may have opened such a file through a name inside, because it must open a file to find out
+    /// its type.
     pub(crate) fn is_unread(&self, what: &str) {
         let events = self.events();
         let harmless = ReadFlags::OPEN | ReadFlags::CLOSE_NOWRITE | ReadFlags::ISDIR;

@@ -125,7 +125,7 @@ fn file_swapped_for_a_link_is_not_followed() {
     assert!(text.contains(CANARY));
 }
 
-// S1-78: if folders become links during a directory walk, the walk lists no file outside.
+// S1-78: if folders become links during a directory walk, the walk does not list files outside.
 #[test]
 fn a_walk_lists_nothing_outside_while_folders_become_links() {
     let trial = Trial::new();
