@@ -1,4 +1,4 @@
-//! An MCP client: the tools of a different server in a registry of this program, limited to the reviewed ones by a lock file.
+//! An MCP client: the tools of an MCP server in the registry of this program, limited by a lock file to the tools that were reviewed.
 //!
 //! `cargo run --example mcp_client` starts this program a second time as a small server; `… -- npx -y @modelcontextprotocol/server-everything` starts
 //! a different server, and only lists its tools.

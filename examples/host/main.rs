@@ -161,7 +161,7 @@ async fn main() -> Result<(), Error> {
             println!("waiting: {} {} ({why})", ticket.tool, ticket.arguments);
         }
     }
-    // Meanwhile, another user's conversation continues. The model uses the same ids for its calls.
+    // Meanwhile, the conversation of a different user continues. The model uses the same ids for its calls.
     let cy = host.begin("cy", "thread-2").await?;
     if let Outcome::Answered(text) = host.respond("How many invoices are unpaid?", &cy).await? {
         println!("model: {text}");

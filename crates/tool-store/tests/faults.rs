@@ -211,7 +211,7 @@ async fn read_only_file_system(folder: &Path) {
 fn in_child(job: &str, mounts: bool) {
     let folder = tempfile::tempdir().unwrap();
     let program = std::env::current_exe().unwrap();
-    // `SIGXFSZ` stays ignored after `exec`.
+    // `SIGXFSZ` is still ignored after `exec`.
     let script = "trap '' XFSZ; exec \"$0\" --exact child --nocapture";
     let mut command = if mounts {
         let mut command = Command::new("unshare");

@@ -240,7 +240,7 @@ async fn processes_append_to_one_thread_without_gaps() {
     assert_eq!(places, (1..=all).collect::<Vec<_>>());
 }
 
-// M6: a killed process leaves the intent with its audit row, or neither, and everything that was confirmed to it is stored.
+// M6: a killed process leaves the intent with its audit row, or neither, and every change that was confirmed to it is stored.
 #[tokio::test]
 async fn killed_process_leaves_no_partial_writes() {
     let (_folder, file) = folder();

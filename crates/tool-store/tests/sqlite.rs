@@ -281,7 +281,7 @@ async fn drop_after<T>(polls: usize, future: impl Future<Output = T>) -> bool {
     false
 }
 
-// M6: a caller that is dropped midway leaves the intent with its audit row, or neither, and the store keeps working.
+// M6: a caller that is dropped midway leaves the intent with its audit row, or neither, and later calls of the store succeed.
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_caller_leaves_the_store_consistent() {
     let (_folder, file) = folder();

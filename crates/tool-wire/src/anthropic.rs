@@ -269,7 +269,7 @@ impl Block {
 
 /// Adds the streamed input to a block that began without it.
 fn with_input(block: &RawValue, input: &str) -> Box<RawValue> {
-    // The values stay raw texts, so that no number is rounded.
+    // The values remain raw texts, so that no number is rounded.
     let mut block: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(block.get()).unwrap_or_default();
     let input = serde_json::from_str(input).unwrap_or_else(|_| raw(&json!({})));

@@ -7,7 +7,7 @@ use tool_core::{Dialect, ToolDef};
 
 use super::Provider;
 
-/// Returns one element of the tool list, cut from the definition that was written at compile time.
+/// Returns one element of the tool list, made from the tool's definition in the provider's dialect.
 pub(super) fn definition(provider: Provider, def: &ToolDef, strict: bool) -> String {
     let text = def.definition(provider.dialect());
     match provider {
@@ -40,7 +40,7 @@ pub(super) fn definition(provider: Provider, def: &ToolDef, strict: bool) -> Str
     }
 }
 
-/// The text between description and schema. A quote inside a JSON text is escaped, so this text appears nowhere else in a definition.
+/// The text between description and schema. Quotes inside of a JSON string are escaped, so a name or description before it cannot contain it.
 const INPUT_SCHEMA: &str = r#"","input_schema":"#;
 
 fn strictness(text: &str, strict: bool) -> String {

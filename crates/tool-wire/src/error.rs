@@ -76,8 +76,8 @@ pub enum WireError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OfferError {
-    /// The tools exceed the provider's limits. No tool is left out or made non-strict automatically: choose fewer tools, or name the tools that
-    /// are sent without `strict` ([`Provider::offer_lenient`]).
+    /// The tools exceed the provider's limits. No tool is left out automatically, and tools are made non-strict only if the host allows it:
+    /// choose fewer tools, or name the tools that are sent without `strict` ([`Provider::offer_lenient`]).
     #[error("{provider} would refuse these tools: {}", list(.faults))]
     Budget {
         /// The provider that would refuse the tools.

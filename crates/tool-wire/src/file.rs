@@ -99,7 +99,7 @@ impl File<'_> {
         matches!(self.bytes, Bytes::At(url) if web(url))
     }
 
-    /// The file's own address, or a `data:` URL that holds its bytes.
+    /// The file's own address, or a `data:` URL that contains its bytes.
     pub(super) fn url(&self) -> Cow<'_, str> {
         match self.bytes {
             Bytes::At(url) => Cow::Borrowed(url),

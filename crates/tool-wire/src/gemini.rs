@@ -145,7 +145,8 @@ impl Streamed {
         Ok(())
     }
 
-    /// Generates an id for a call without one: always the same for the same reply, and a different one for a different reply.
+    /// Generates an id for a call without one. It consists of the reply's id, if there is one, and the number of the call, so that reading a reply again
+    /// gives the same ids.
     fn made(&self) -> String {
         let mut id = MADE.to_owned();
         if let Some(response) = &self.response {

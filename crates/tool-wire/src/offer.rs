@@ -42,8 +42,8 @@ pub struct Offer {
 impl Provider {
     /// Returns the tools of a request, each as strict as the provider supports.
     ///
-    /// Exceeding the provider's limits is an error that names each exceeded limit: 128 tools; for Claude 20 strict tools, 24 optional
-    /// parameters and 16 unions in one request. Tools whose `providers(…)` excludes the provider are not offered, but
+    /// Exceeding the provider's limits is an error that names each exceeded limit: 128 tools for OpenAI and Gemini; 20 strict
+    /// tools, 24 optional parameters and 16 unions in one request for Claude. Tools whose `providers(…)` excludes the provider are not offered, but
     /// [listed](Offer::left_out).
     ///
     /// If the toolset is [searched](Toolset::searched), Anthropic and Responses search on their own: every tool is in the list, hidden tools
@@ -115,8 +115,8 @@ impl Offer {
 
     /// The tools of a later request of the same conversation, chosen so that the provider's cache of the conversation stays valid.
     ///
-    /// Definitions come before all messages, so a changed list invalidates the provider's cache of the whole conversation. Here the list stays the
-    /// same, byte for byte, and the changes to the turn's tools are sent separately:
+    /// Definitions come before all messages, so a changed list invalidates the provider's cache of the whole conversation. Here the list does not
+    /// change, byte for byte, and the changes to the turn's tools are sent separately:
     ///
     /// | provider | removed tools | new tools |
     /// |---|---|---|
@@ -221,7 +221,7 @@ impl Offer {
         loose.map(Listed::name)
     }
 
-    /// The message (item) that informs the model of the changes. Append it after all messages so far, and keep it there.
+    /// The message (item) that informs the model of the changes. Append it after all messages so far, and send it in all later requests.
     pub fn change(&self) -> Option<&RawValue> {
         self.change.as_deref()
     }

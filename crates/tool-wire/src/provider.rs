@@ -1,4 +1,4 @@
-//! The providers whose formats are known.
+//! The supported providers.
 
 use std::fmt;
 

@@ -30,13 +30,13 @@ impl ModelReply {
         &self.message.text
     }
 
-    /// The model's reasoning; empty if the provider returns none as text.
+    /// The model's reasoning; empty if the provider does not return it as text.
     pub fn reasoning(&self) -> &str {
         &self.message.reasoning
     }
 
     /// The calls that may run, in order: none if the reply was cut off, because its last call may be incomplete and the calls before it may be
-    /// half of a plan. [`message`](Self::message) holds the calls that were cut off.
+    /// half of a plan. [`message`](Self::message) contains the calls that were cut off.
     pub fn calls(&self) -> &[ToolCall] {
         if self.is_truncated() {
             return &[];

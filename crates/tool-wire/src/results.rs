@@ -26,7 +26,7 @@ pub(super) enum View<'a> {
 }
 
 impl View<'_> {
-    /// The result as text alone, for providers whose results hold only text.
+    /// The result as text alone, for providers whose results can contain only text.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -36,7 +36,7 @@ impl View<'_> {
     }
 }
 
-/// The view of a payload that the model reads itself: a JSON string becomes plain text.
+/// The view of an output that has no separate form for the model: a JSON string becomes plain text.
 fn payload(payload: &RawValue) -> View<'_> {
     if !payload.get().starts_with('"') {
         return View::Json(payload);

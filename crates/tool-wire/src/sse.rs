@@ -12,7 +12,7 @@ pub(super) struct Sse {
 }
 
 impl Sse {
-    /// Takes bytes, and calls `each` with the data of every event that they complete. Returns an error of `each`, or `not_utf8` for a line
+    /// Accepts bytes, and calls `each` with the data of every event that they complete. Returns an error of `each`, or `not_utf8` for a line
     /// that is not UTF-8.
     pub(super) fn feed<E>(
         &mut self,

@@ -67,7 +67,7 @@ impl ReplyStream {
         }
     }
 
-    /// Takes bytes of the body, in pieces of any size, and returns the new pieces of the reply.
+    /// Accepts bytes of the body, in pieces of any size, and returns the new pieces of the reply.
     ///
     /// Bedrock does not stream server-sent events: its SDK decodes the frames, and the host passes each event to [`event`](Self::event).
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, WireError> {
@@ -94,7 +94,7 @@ impl ReplyStream {
         Ok(deltas)
     }
 
-    /// Takes one event, for hosts that read the stream themselves: the data of a server-sent event, or for Bedrock an event as JSON with its name,
+    /// Accepts one event, for hosts that read the stream themselves: the data of a server-sent event, or for Bedrock an event as JSON with its name,
     /// `{"contentBlockDelta":{…}}`. Returns the new pieces of the reply.
     pub fn event(&mut self, data: &str) -> Result<Vec<Delta>, WireError> {
         let mut deltas = Vec::new();

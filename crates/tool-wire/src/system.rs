@@ -9,7 +9,7 @@ use super::Provider;
 use super::json::json as raw;
 
 /// The system messages of a thread, for providers that accept them in a field of the request and not among the messages: `system` of
-/// Anthropic and Bedrock, `systemInstruction` of Gemini. The field holds the text of each message, in order.
+/// Anthropic and Bedrock, `systemInstruction` of Gemini. The field contains the text of each message, in order.
 ///
 /// Flatten it into the request of any provider: it writes no field if there is no system message, and none for OpenAI Chat Completions and Responses,
 /// where system messages are among the other messages. A request cannot have the same field twice: if yours has one already, store its text with

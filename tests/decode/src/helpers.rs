@@ -55,7 +55,7 @@ pub mod doubled {
 
     use super::{Deserialize, Deserializer};
 
-    /// Reads text that holds a number, and halves it.
+    /// Reads text that contains a number, and halves it.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
         let text = String::deserialize(from)?;
         let value: u16 = text.parse().map_err(D::Error::custom)?;

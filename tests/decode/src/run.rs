@@ -26,7 +26,7 @@ impl Tally {
         self.known[known as usize] += 1;
     }
 
-    /// Adds the counts of another tally.
+    /// Adds the counts of a second tally.
     pub const fn add(&mut self, other: Self) {
         self.exact += other.exact;
         self.edited += other.edited;

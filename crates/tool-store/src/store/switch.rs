@@ -35,7 +35,7 @@ pub struct SwitchKey {
     pub source: String,
 }
 
-/// A switch as it was last set. The row stays when the switch is turned off, so that it records the operator who turned it off.
+/// A switch as it was last set. The row is not removed when the switch is turned off, so that it records the operator who turned it off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switch {
     /// The key of the switch.
@@ -150,6 +150,6 @@ pub trait SwitchStore: Send + Sync + 'static {
     ) -> StoreFuture<'a, Vec<Switch>>;
 
     /// Removes at most `most` kill switches and disables of a scope that were turned off before `since`, and returns their number.
-    /// Enablement rows stay.
+    /// Enablement rows are not removed.
     fn retire<'a>(&'a self, scope: Scope<'a>, since: Timestamp, most: u32) -> StoreFuture<'a, u64>;
 }

@@ -158,7 +158,7 @@ pub trait ThreadStore: Send + Sync + 'static {
     /// if a message of the model does not [follow](NewMessage::follows) the last one, or if [`NewMessage::check`] fails.
     fn append(&self, message: NewMessage) -> StoreFuture<'_, u64>;
 
-    /// Returns the messages of a thread in order, or only the messages after a sequence number if one is given. An unknown thread has none.
+    /// Returns the messages of a thread in order, or only the messages after a sequence number if one is passed. An unknown thread has no messages.
     fn read<'a>(
         &'a self,
         thread: &'a ThreadId,

@@ -318,7 +318,7 @@ impl VariableFilter {
     }
 }
 
-/// A store of variables. It never sees the value of a secret in clear text.
+/// A store of variables. It never receives the value of a secret in clear text.
 ///
 /// ```
 /// use tool_store::*;
@@ -336,7 +336,7 @@ impl VariableFilter {
 /// # }
 /// ```
 pub trait VariableStore: Send + Sync + 'static {
-    /// Stores variables, each in place of the one with the same owner and name, in one transaction. Fails with `Conflict`, and changes nothing, if
+    /// Stores variables, each in place of the variable with the same owner and name, in one transaction. Fails with `Conflict`, and changes nothing, if
     /// [`VariableRow::check`] or [`SealKeyRow::check_use`](super::SealKeyRow::check_use) fails for one of them, or if another variable of
     /// the workspace has a value with the same id.
     fn put_variables(&self, rows: Vec<VariableRow>) -> StoreFuture<'_, ()>;

@@ -7,7 +7,7 @@ use super::{
     VariableValue, Workspace,
 };
 
-/// A variable that a request asks for.
+/// A variable whose value a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct VariableField {
@@ -228,7 +228,7 @@ pub trait VariableRequestStore: Send + Sync + 'static {
 
     /// Stores the values of an answer and returns the names that are still missing, in one transaction. If nothing is missing, the request is removed;
     /// otherwise it stays open. Fails with `Missing` if the request is not open, and with `Conflict` if [`VariableRequest::answered`] or
-    /// [`VariableStore::put_variables`](super::VariableStore::put_variables) refuses the values. Nothing is stored then.
+    /// [`VariableStore::put_variables`](super::VariableStore::put_variables) refuses the values. If it fails, nothing is stored.
     fn answer_request<'a>(
         &'a self,
         workspace: &'a Workspace,

@@ -146,7 +146,7 @@ tests! {
         assert_eq!(enabled(&store, &other()).await, ["a skill", "b skill"]);
     }
 
-    // S1-35: a tool stays while a different skill requires it or a person has enabled it, and no orphan row stays.
+    // S1-35: a tool remains enabled while a different skill requires it or a person has enabled it, and all other rows are removed.
     #[test]
     async fn disabled_skill_leaves_what_others_need(store: impl EnablementStore) {
         store.reconcile(entries(&["shared", "only_x", "by_hand"])).await.unwrap();

@@ -118,7 +118,7 @@ tests! {
         assert_eq!(held(&store, "a", &run).await, (EffectState::Succeeded, 1, 1, false));
     }
 
-    // B11: a message is stored in the transaction that begins its run, and also if another run is active
+    // B11: a message is stored in the transaction that begins its run, and also if a different run is active
     #[test]
     async fn batch_begins_a_run(store: impl Parts) {
         let batch = || Batch {

@@ -194,7 +194,7 @@ tests! {
         assert_eq!(store.end(&key("k"), "run-2", end(EffectState::Succeeded, 1100)).await.unwrap(), Ended::InTime);
     }
 
-    // A1: the audit row of a later attempt is stored in addition to the row of the first attempt, whose outcome is kept.
+    // A1: the audit row of a later attempt is stored in addition to the row of the first attempt, whose outcome is not replaced.
     #[test]
     async fn later_attempt_has_an_audit_row_of_its_own(store: impl EffectLedger + AuditSink) {
         let ended = AuditRow { outcome: Some("timed_out".into()), ..audit("k") };
@@ -287,7 +287,7 @@ tests! {
         assert_eq!(store.sweep(Scope::All, at(9000)).await.unwrap(), []);
         conflict(store.end(&key("k"), "run-1", end(EffectState::Succeeded, 200)).await, "failed already");
 
-        // A running call stays running; a call whose lease has expired becomes ambiguous.
+        // A call whose lease has not expired is still running; a call whose lease has expired becomes ambiguous.
         store.begin(intent("l"), None).await.unwrap();
         let late = |at: Timestamp| Intent { owner: "run-2".into(), at, ..intent("l") };
         assert_eq!(store.close_call(late(at(150)), result()).await.unwrap(), Begun::Replay(fresh(intent("l"))));

@@ -1,4 +1,4 @@
-//! Property test: a store gives the same answers to random operations as [`MemoryStore`](crate::MemoryStore).
+//! Property test: a store returns the same results for random operations as [`MemoryStore`](crate::MemoryStore).
 
 use crate::*;
 use proptest::collection::vec;

@@ -64,7 +64,7 @@ pub fn request(id: &str) -> ApprovalRequest {
     }
 }
 
-/// An answer given at 200 by `eve`.
+/// The answer of `eve`, at 200.
 pub fn says(verdict: Verdict) -> ApprovalAnswer {
     ApprovalAnswer {
         verdict,

@@ -100,7 +100,7 @@ tests! {
         assert_eq!(begun.into_iter().filter(|begun| *begun).count(), 1);
     }
 
-    // A6: a run can be stopped by another process
+    // A6: a run can be stopped by a different process
     #[test]
     async fn a_stop_request_reaches_the_driver(store: impl RunStore) {
         let id = begin(&store, "t", "one", 0).await.id;

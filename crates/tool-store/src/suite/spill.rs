@@ -61,7 +61,7 @@ tests! {
         store.put(spill("s", &text)).await.unwrap();
         for most in [5, 4096, 70_000, 1_000_000] {
             let mut read = String::new();
-            // Reading the whole text in parts of 5 bytes would take long, so that case reads only the first 200 parts.
+            // Reading the complete text in parts of 5 bytes would take long, so that case reads only the first 200 parts.
             let stop = if most == 5 { 0..200 } else { 0..usize::MAX };
             for _ in stop {
                 let from = read.len() as u64;

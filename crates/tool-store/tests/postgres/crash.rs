@@ -338,7 +338,7 @@ async fn verify(store: &PostgresStore, database: &Database, lines: &[String]) {
     assert_eq!(deadlocks, 0);
 }
 
-// M6: a caller that is dropped midway leaves the intent with its audit row, or neither, and the store keeps working.
+// M6: a caller that is dropped midway leaves the intent with its audit row, or neither, and later calls of the store succeed.
 pub(crate) async fn dropped_caller_leaves_the_store_consistent_case() -> Ran {
     let database = Database::create().await?;
     let store = database.options().open().await.unwrap();

@@ -24,7 +24,7 @@ enum Content<'a> {
     Parts(Vec<Value>),
 }
 
-/// Writes all results into one message, before any other content.
+/// Writes all results into one message, as the API requires.
 pub(crate) fn results(results: &[ToolResult<'_>], out: &mut RequestMessages) {
     let mut content = Vec::new();
     for result in results {
@@ -76,7 +76,7 @@ pub(crate) fn block(file: &File<'_>) -> Result<Value, &'static str> {
         _ if file.is_common_image() => Ok(json!({"type": "image", "source": source})),
         "application/pdf" => Ok(document(file, &source)),
         kind if kind.starts_with("text/") => {
-            // The API takes any text, but only under this type and not as base64.
+            // The API accepts every type of text, but only as `text/plain`, and not as base64.
             let text = file
                 .text()
                 .ok_or("Anthropic takes texts only as UTF-8, not by address")?;

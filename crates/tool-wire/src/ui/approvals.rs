@@ -176,7 +176,7 @@ impl ApprovalResponses {
         self.ready
     }
 
-    /// The id of the message that holds the answers. The next stream continues this message.
+    /// The id of the message that contains the answers. The next stream continues this message.
     pub fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }

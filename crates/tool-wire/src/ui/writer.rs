@@ -19,20 +19,20 @@ mod results;
 /// call that was never shown. Compiled tools become parts `tool-<name>`; tools created at run time, and names without a tool, become parts
 /// `dynamic-tool`.
 ///
-/// The methods take values that a host already has: the [`Delta`]s of a streamed reply, its [`ModelMessage`], the
+/// The methods accept values that a host already has: the [`Delta`]s of a streamed reply, its [`ModelMessage`], the
 /// [`ToolEvent`](tool_core::ToolEvent)s of a call, or the reports of [`Turns`](tool_core::turn::Turns) (`progress`, `observe`, their
 /// [`Turn`](tool_core::turn::Turn) or [`Outcome`](tool_core::turn::Outcome)).
 #[derive(Debug)]
 pub struct Writer {
     tools: Toolset,
     calls: Vec<Call>,
-    /// Ids that the interface has seen.
+    /// The ids that were sent to the interface.
     shown: HashSet<String>,
     /// The text or reasoning part that is open.
     open: Option<Open>,
     texts: u32,
     reasonings: u32,
-    /// Which parts of this step were shown as they streamed.
+    /// Whether the text and the reasoning of this step were shown while they streamed.
     streamed: Streamed,
     shows_reasoning: bool,
     in_step: bool,

@@ -1,4 +1,4 @@
-//! Keeping a provider's prompt cache valid while tools are added and removed.
+//! Tests that a provider's prompt cache stays valid while tools are added and removed.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -116,7 +116,7 @@ async fn tool_list_and_messages_are_stable_while_a_tool_is_disabled() {
         let refused = less.call(call, &cx).await;
         assert_eq!(refused.error().unwrap().kind(), ErrorKind::UnknownTool);
 
-        // The tool is enabled again, and the list stays the same.
+        // The tool is enabled again, and the list does not change.
         let third = second.next(&all).unwrap();
         assert!(third.keeps_prefix() && third.withdrawn().next().is_none());
         assert_eq!(third.tools(), first.tools());

@@ -1,4 +1,4 @@
-//! Reading tool calls from providers' replies.
+//! Tests of reading tool calls from providers' replies.
 
 use serde_json::{Value, json};
 use tool_core::ToolCall;

@@ -57,7 +57,7 @@ fn stopped(provider: Provider, body: &str, word: &str) -> String {
                 &format!(r#""finish_reason":"{word}""#),
             ),
         Provider::Responses => {
-            // The fields of the response object: the whole body, or the object in the last event.
+            // The fields of the response object: the complete body, or the object in the last event.
             let at = body.rfind(r#""object""#).unwrap();
             let (before, after) = body.split_at(at);
             let after = after

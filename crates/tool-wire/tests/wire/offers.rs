@@ -1,4 +1,4 @@
-//! Writing tool definitions for requests.
+//! Tests of writing tool definitions for requests.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn fields(offer: &Offer) -> String {
 const FORECAST: &str = "Returns the weather.";
 const EXAMPLES: &str = r#"\n\nExamples:\n- Over a weekend: {\"city\":\"Basel\",\"days\":2}\n- As long as it goes: {\"city\":\"\\\"Bern\\\"\"}"#;
 
-// The list of every provider has `strict` set, and the examples in the place where the provider accepts them.
+// The tools are strict for every provider. The examples are in a separate field, or in the description if the provider has no such field.
 #[test]
 fn tools_are_listed_in_the_format_of_each_provider() {
     let tools = toolset![forecast];

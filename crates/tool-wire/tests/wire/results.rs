@@ -1,4 +1,4 @@
-//! Writing results for requests.
+//! Tests of writing results for requests.
 
 use serde_json::{Value, json};
 use tool_core::prelude::*;

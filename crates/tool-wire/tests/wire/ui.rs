@@ -346,7 +346,7 @@ fn posted(tokens: &[String], yes: [bool; 2]) -> Value {
     ]})
 }
 
-// S2-12, S2-13, S2-15, S2-17: calls are requested, answered in the interface, and the same turn continues in another process
+// S2-12, S2-13, S2-15, S2-17: calls are requested, answered in the interface, and the same turn continues in a different process
 #[tokio::test]
 async fn turn_continues_with_the_answers_of_the_interface() {
     let store = MemoryStore::default();

@@ -6,7 +6,7 @@ use bfcl_gen::json::{Json, quoted};
 
 use super::Dice;
 
-/// Returns a value of a different type. The judges know that a whole number is also a `number`.
+/// Returns a value of a different type. Both judges accept a whole number as a `number`.
 pub(super) fn other_type(value: &Json, dice: &mut Dice) -> Option<Json> {
     let others: Vec<Json> = [
         Json::Flag(true),

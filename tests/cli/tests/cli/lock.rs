@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{DESK, Ran, command, run};
 
-/// Runs the given release of the desk in a folder.
+/// Runs this release of the desk in a folder.
 fn release(release: &str, folder: &Path, words: &[&str]) -> Ran {
     let mut desk = command(DESK, words);
     desk.env("DESK_RELEASE", release).current_dir(folder);

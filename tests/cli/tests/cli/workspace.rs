@@ -24,7 +24,7 @@ impl Folder {
         checkout().hash(&mut checkout_of);
         let folder = format!("cli-tests-{:016x}-{name}", checkout_of.finish());
         let folder = std::env::temp_dir().join(folder);
-        // A killed run may have left the folder behind.
+        // A killed run of the test may not have deleted the folder.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder).unwrap();
         Self(folder)

@@ -170,7 +170,7 @@ async fn changed_hidden_text_counts_as_a_change() {
     assert!(tools.accept("a\u{200b}") && tools.lock().get(r"a\u{200b}").is_some());
 }
 
-// H7: the model sees no hidden text in results, failures and progress steps.
+// H7: the model does not receive hidden text in results, failures and progress steps.
 #[tokio::test]
 async fn results_for_the_model_contain_no_hidden_text() {
     let text = |text: &str| json!([{"type": "text", "text": text}]);

@@ -42,7 +42,7 @@ impl Outside {
         let before = folders.iter().flat_map(|folder| state(folder)).collect();
         let watch = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
         for folder in &folders {
-            // The watch of a folder reports access by a name in the folder; the watch of a file also reports access through another hard link.
+            // The watch of a folder reports access by a name in the folder; the watch of a file also reports access through a different hard link.
             inotify::add_watch(&watch, folder, WatchFlags::ALL_EVENTS).unwrap();
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -66,8 +66,8 @@ impl Outside {
         assert!(events.is_empty(), "{what}: {events:?}");
     }
 
-    /// Asserts that no file outside was read, listed or changed. A tool may have opened such a file through a name inside, because it must open a file to find out
-    /// its type.
+    /// Asserts that no file outside was read, listed or changed. A tool may have opened such a file through a name inside, because it must open a file to
+    /// find out its type.
     pub(crate) fn is_unread(&self, what: &str) {
         let events = self.events();
         let harmless = ReadFlags::OPEN | ReadFlags::CLOSE_NOWRITE | ReadFlags::ISDIR;
@@ -100,7 +100,7 @@ impl Outside {
                 Err(error) => panic!("{error}"),
             }
         }
-        // If another test starts a process while these files are written, the process inherits the open files until it executes its program. A close event
+        // If a different test starts a process while these files are written, the process inherits the open files until it executes its program. A close event
         // without an open event therefore belongs to a file that was opened before the watch began.
         if !events.iter().any(|event| event.contains(ReadFlags::OPEN)) {
             events.retain(|event| *event != ReadFlags::CLOSE_WRITE);
