@@ -135,7 +135,7 @@ fn calls() -> Vec<Once> {
     ]
 }
 
-/// The files and servers that the packs work on, removed with the test.
+/// The files and servers that the packs work on. They are removed when the test ends.
 struct World {
     folder: TempDir,
     web: String,

@@ -23,7 +23,7 @@ pub struct Findings {
     pub definitions: Vec<Definition>,
     /// The number of gold calls that the dispatcher accepts.
     pub gold_accepted: usize,
-    /// Gold calls that both judges refuse, because their arguments have a key that the closed schema does not have.
+    /// Gold calls that the dispatcher and `jsonschema` refuse, because their arguments have a key that the closed schema does not have.
     pub gold_refused: Vec<String>,
     /// Spoiled calls by kind, in the order of [`Kind::ALL`].
     pub kinds: BTreeMap<usize, Tally>,
@@ -34,7 +34,7 @@ pub struct Findings {
 /// The numbers of calls of one kind.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Calls that were sent to both judges.
+    /// Calls that were sent to the dispatcher and to `jsonschema`.
     pub sent: usize,
     /// Calls that `jsonschema` refused.
     pub refused: usize,
@@ -42,7 +42,7 @@ pub struct Tally {
     pub accepted: usize,
     /// Calls that were not compared, because they have a whole number beyond 64 bits.
     pub excluded: usize,
-    /// Calls with different verdicts of the two judges.
+    /// Calls for which the verdicts of the dispatcher and of `jsonschema` differ.
     pub misses: usize,
 }
 
@@ -87,13 +87,13 @@ pub async fn compare() -> Result<Findings, Box<dyn std::error::Error>> {
     Ok(findings)
 }
 
-/// The dispatcher and the `jsonschema` judges of one function.
+/// The dispatcher and the `jsonschema` validators of one function.
 struct Judge<'a> {
     tool: &'a Tool,
     toolset: &'a Toolset,
     cx: ToolContext,
     oracle: Oracle,
-    /// The judge on the schema that the tool publishes.
+    /// The validator for the schema that the tool publishes.
     published: Oracle,
 }
 

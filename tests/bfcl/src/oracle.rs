@@ -1,10 +1,10 @@
-//! The independent judge: the `jsonschema` crate on the original schema.
+//! The independent validator: the `jsonschema` crate with the original schema.
 
 use bfcl_gen::json::Json;
 use jsonschema::Validator;
 use serde_json::Value;
 
-/// The verdict of a judge on a call.
+/// The verdict on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The arguments match the schema.
@@ -13,7 +13,7 @@ pub enum Verdict {
     Refused,
 }
 
-/// The answer of the `jsonschema` judge.
+/// The result of validating a call with `jsonschema`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The verdict, to be compared with the dispatcher's.
@@ -22,7 +22,7 @@ pub enum Answer {
     BeyondWords,
 }
 
-/// Judges the calls of one function.
+/// Validates the calls of one function.
 #[derive(Debug)]
 pub struct Oracle {
     schema: Value,
@@ -47,10 +47,10 @@ impl Oracle {
         Ok(Self { schema, validator })
     }
 
-    /// Judges the text of a call's arguments.
+    /// Validates the text of a call's arguments.
     pub fn judge(&self, text: &str) -> Answer {
         let refused = Answer::Says(Verdict::Refused);
-        // Some providers send an empty text for a call without arguments. The dispatcher and this judge read it as `{}`.
+        // Some providers send an empty text for a call without arguments. The dispatcher and this validator read it as `{}`.
         let text = if text.trim_ascii().is_empty() {
             "{}"
         } else {

@@ -1,6 +1,6 @@
 //! Spoiled variants of a call: mistakes that models make, and inputs that break parsers.
 //!
-//! A kind only describes the change of the text. The judges decide whether the result is still a valid call. Several kinds
+//! A kind only describes the change of the text. The dispatcher and `jsonschema` decide whether the result is still a valid call. Several kinds
 //! intentionally do not change the meaning of the call.
 
 mod kinds;

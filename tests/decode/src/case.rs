@@ -40,7 +40,7 @@ pub struct Disagreement {
     pub own: String,
     /// The result of the guard with serde.
     pub twin: String,
-    /// The reason why the difference is accepted, if it is a known one.
+    /// The reason why the difference is accepted, if the difference is known.
     pub known: Option<Known>,
 }
 

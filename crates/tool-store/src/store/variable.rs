@@ -190,7 +190,7 @@ pub struct VariableRow {
     pub kind: VariableType,
     /// The value, sealed if the variable is a secret.
     pub value: VariableValue,
-    /// The name of the operator who wrote the value.
+    /// The user who wrote the value.
     pub by: String,
     /// When the value was written.
     pub at: Timestamp,
@@ -285,7 +285,7 @@ pub struct VariableInfo {
     pub kind: VariableType,
     /// The value, unless it is a secret.
     pub value: Option<String>,
-    /// The name of the operator who wrote the value.
+    /// The user who wrote the value.
     pub by: String,
     /// When the value was written.
     pub at: Timestamp,

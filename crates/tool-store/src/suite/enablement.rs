@@ -180,7 +180,7 @@ tests! {
         assert_eq!(enabled(&store, &own()).await, ["a manual", "b manual"]);
     }
 
-    // S1-36: an operator disables what a person has enabled; the refusal for other rows names their source.
+    // S1-36: an operator can disable a tool that a person has enabled; the refusal for other rows names their source.
     #[test]
     async fn refusal_to_disable_names_the_source(store: impl EnablementStore) {
         store.reconcile(vec![global("g"), CatalogueEntry::new("m"), CatalogueEntry::new("s")]).await.unwrap();
@@ -270,14 +270,14 @@ tests! {
         let report = store.reconcile(vec![renamed("new", &["old"]), CatalogueEntry::new("old")]).await.unwrap();
         assert_eq!((report.added, report.renamed), (vec!["new".to_owned()], vec![]));
         assert_eq!(enabled(&store, &own()).await, ["old manual"]);
-        // Rows of both names become one.
+        // The rows of both names are merged into one.
         store.enable(&own(), "new", "eve", at(2)).await.unwrap();
         let report = store.reconcile(vec![renamed("new", &["old"])]).await.unwrap();
         assert_eq!(report.renamed.len(), 1);
         assert_eq!(enabled(&store, &own()).await, ["new manual"]);
     }
 
-    // S1-44: rows of agents survive every sync, also that of an empty registry.
+    // S1-44: rows of agents survive every sync, even the sync of an empty registry.
     #[test]
     async fn agent_rows_survive_an_empty_sync(store: impl EnablementStore) {
         store.reconcile(entries(&["a"])).await.unwrap();

@@ -178,7 +178,7 @@ tests! {
         assert_eq!(store.get(&CallKey::new("umbrella", "k")).await.unwrap(), None);
     }
 
-    // A1: an operator's rerun of an earlier effect also begins under the earlier key, by an agent that the old row does not name.
+    // A1: an operator's rerun of an earlier effect also begins under the earlier key, even if the rerun has an agent and the old row has none.
     #[test]
     async fn an_earlier_effect_is_rerun_under_its_own_key(store: impl EffectLedger) {
         is_new(&store, old("k")).await;

@@ -272,7 +272,7 @@ tests! {
         }
     }
 
-    // A4: the key of a call that must not run is closed in one write, so that no crash leaves a call ambiguous that never ran.
+    // A4: the key of a call that must not run is closed in one write, so that a crash cannot make a call ambiguous that never ran.
     #[test]
     async fn closed_key_has_failed_and_cannot_begin(store: impl EffectLedger + AuditSink) {
         let result = || Some("refused".to_owned());

@@ -47,7 +47,7 @@ fn scope(within: &Within) -> Scope<'_> {
     within.as_ref().map_or(Scope::All, Scope::Workspace)
 }
 
-/// Runs a step. Returns the store's answer as text, for comparison.
+/// Runs a step. Returns the store's result as text, for comparison.
 pub(super) async fn said(store: &(impl Store + ?Sized), step: Step) -> String {
     fn text<T: std::fmt::Debug>(answer: Result<T, StoreError>) -> String {
         if let Err(error @ (StoreError::Unavailable(_) | StoreError::Corrupt(_))) = &answer {

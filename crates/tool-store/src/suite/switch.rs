@@ -145,7 +145,7 @@ tests! {
     }
 
     // B10: kill switches and disables that were turned off long ago are removed, a few at a time; switches that are on, and enablement rows, are
-    // kept.
+    // not removed.
     #[test]
     async fn switches_turned_off_long_ago_are_retired(store: impl SwitchStore) {
         let on = switch(Some("acme"), SwitchKind::Kill, "on");

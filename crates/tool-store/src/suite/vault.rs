@@ -184,7 +184,7 @@ tests! {
             read += 1;
             damaged(vault.open_secrets(&acme, ["a"]).await);
         }
-        // All bits except the bits of the header: nonce, text and tag.
+        // At least the bits of nonce, ciphertext and tag, which are all bits except the header.
         assert!(read >= (24 + 5 + 16) * 8, "{read}");
         store.put_secret(good).await.unwrap();
         assert_eq!(value(&vault, &acme, "a").await.as_deref(), Some("short"));

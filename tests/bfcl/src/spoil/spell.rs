@@ -6,7 +6,7 @@ use bfcl_gen::json::{Json, quoted};
 
 use super::Dice;
 
-/// Returns a value of a different type. Both judges accept a whole number as a `number`.
+/// Returns a value of a different type. A whole number is also a valid `number`.
 pub(super) fn other_type(value: &Json, dice: &mut Dice) -> Option<Json> {
     let others: Vec<Json> = [
         Json::Flag(true),

@@ -46,7 +46,7 @@ fn verdicts_agree_with_jsonschema() {
 const TYPED_LINES: usize = 1069;
 
 /// Gold calls with a key that their own definition does not have (`journey_start_time`): valid under the leaderboard's open schema,
-/// and refused by both judges under the closed one.
+/// and refused by the dispatcher and by `jsonschema` under the closed schema.
 const INVENTED_KEYS: [&str; 1] = ["live_multiple_862-181-3#0"];
 
 #[test]

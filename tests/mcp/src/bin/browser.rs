@@ -193,7 +193,7 @@ async fn answer(mut stream: TcpStream) -> Result<Option<String>, Failure> {
     Ok(head.starts_with("POST /report ").then_some(body))
 }
 
-/// Returns the head and the body of a request, or nothing if the request is incomplete.
+/// Returns the head and the body of a request, or `None` if the request is incomplete.
 fn whole(request: &[u8]) -> Option<(String, String)> {
     let text = String::from_utf8_lossy(request);
     let (head, body) = text.split_once("\r\n\r\n")?;

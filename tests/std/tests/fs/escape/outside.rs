@@ -77,7 +77,7 @@ impl Outside {
         );
     }
 
-    /// Asserts that all files outside are unchanged and that there are no new ones.
+    /// Asserts that all files outside are unchanged and that no files were added.
     pub(crate) fn is_unchanged(&self) {
         let after: BTreeMap<_, _> = self
             .folders
