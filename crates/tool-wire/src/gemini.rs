@@ -146,7 +146,7 @@ impl Streamed {
     }
 
     /// Generates an id for a call without one. It consists of the reply's id, if there is one, and the number of the call, so that reading a reply again
-    /// gives the same ids.
+    /// produces the same ids.
     fn made(&self) -> String {
         let mut id = MADE.to_owned();
         if let Some(response) = &self.response {

@@ -43,8 +43,8 @@ impl Provider {
     /// Returns the tools of a request, each as strict as the provider supports.
     ///
     /// Exceeding the provider's limits is an error that names each exceeded limit: 128 tools for OpenAI and Gemini; 20 strict
-    /// tools, 24 optional parameters and 16 unions in one request for Claude. Tools whose `providers(…)` excludes the provider are not offered, but
-    /// [listed](Offer::left_out).
+    /// tools, 24 optional parameters and 16 unions in one request for Anthropic and Bedrock. Tools whose `providers(…)` excludes the provider are not
+    /// offered, but [listed](Offer::left_out).
     ///
     /// If the toolset is [searched](Toolset::searched), Anthropic and Responses search on their own: every tool is in the list, hidden tools
     /// with `defer_loading`. For Anthropic, the hidden tools are not strict, so that they do not count against its limits. This works for at
@@ -115,8 +115,8 @@ impl Offer {
 
     /// The tools of a later request of the same conversation, chosen so that the provider's cache of the conversation stays valid.
     ///
-    /// Definitions come before all messages, so a changed list invalidates the provider's cache of the whole conversation. Here the list does not
-    /// change, byte for byte, and the changes to the turn's tools are sent separately:
+    /// Definitions come before all messages, so a changed list invalidates the provider's cache of the whole conversation. Here the bytes of the
+    /// listed definitions do not change, and the changes to the turn's tools are sent separately:
     ///
     /// | provider | removed tools | new tools |
     /// |---|---|---|

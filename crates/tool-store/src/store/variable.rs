@@ -258,7 +258,7 @@ impl VariableRow {
     }
 
     /// Checks the conditions of [`VariableStore::put_variables`] that do not depend on stored rows: fails with `Conflict` if the name, the id
-    /// or the operator is empty, if a secret is not sealed, or if the value of a different type is sealed.
+    /// or the operator is empty, if a secret is not sealed, or if a variable of a different type is sealed.
     pub fn check(&self) -> Result<(), StoreError> {
         check_names("variable", &self.name, &self.id, &self.by)?;
         if self.sealed().is_some() == (self.kind == VariableType::Secret) {

@@ -92,7 +92,7 @@ tests! {
         assert_eq!(value(&vault, &acme, "a").await.as_deref(), Some(SENTINEL));
         assert_eq!(value(&vault, &acme, "absent").await, None);
         assert_eq!(value(&vault, &Workspace::new("umbrella"), "a").await, None);
-        // The list contains the name and the writer, but the value neither in clear text nor sealed.
+        // The list contains the name and the writer, but not the value, neither in clear text nor sealed.
         let list = vault.list_secrets(Scope::Workspace(&acme), &SecretFilter::default()).await.unwrap();
         assert_eq!((&*list[0].name, &*list[0].by, list.len()), ("a", "olga", 1));
         assert!(!format!("{list:?} {vault:?}").contains("sentinel"));
