@@ -1,4 +1,4 @@
-//! The type of a rule, the macro that writes the tables, and messages with facts.
+//! The type [`Rule`], the macro that defines the tables of rules, and messages with facts inserted.
 
 use core::fmt::{self, Display};
 
@@ -10,11 +10,11 @@ use crate::dialects::Targets;
 pub struct Rule {
     /// Id of the rule, in messages, in `allow(…)` and in the documentation.
     pub id: &'static str,
-    /// What is wrong and what to write instead; the facts of the case replace `{0}`, `{1}` and so on.
+    /// The problem, and what to write instead. `{0}`, `{1}` and so on are placeholders for the facts of the case.
     pub text: &'static str,
     /// The text after the id in brackets: `[id] text`.
     pub message: &'static str,
-    /// The provider that rejects a schema that breaks the rule, with the provider's error text; or the reason for which this crate has the rule.
+    /// The provider that rejects a schema that breaks the rule, with the provider's error text; or the reason why this crate has the rule.
     pub evidence: &'static str,
     /// The targets that refuse a schema that breaks the rule.
     pub targets: Targets,

@@ -38,7 +38,7 @@ fn escape_slow(out: &mut String, text: &str) {
             Some('\t') => out.push_str("\\t"),
             Some('\u{8}') => out.push_str("\\b"),
             Some('\u{c}') => out.push_str("\\f"),
-            // A control character has two hex digits, and writing into a `String` does not fail.
+            // The other control characters have no short escape. Writing into a `String` does not fail.
             Some(control) => drop(write!(out, "\\u{:04x}", u32::from(control))),
             None => {}
         }

@@ -1,6 +1,6 @@
 //! Strict JSON Schemas for tools of language models, as values known at compile time.
 //!
-//! A type that a model can send as an argument implements [`StrictSchema`], which holds one constant tree of [`Schema`] nodes.
+//! A type that a model can send as an argument implements [`StrictSchema`], whose constant `SCHEMA` is a tree of [`Schema`] nodes.
 //! [`rules`] reject schemas that a provider would reject, [`dialect`] writes the JSON text for each provider, and [`dynamic`] reads JSON Schema at
 //! run time into the same tree.
 //!

@@ -108,9 +108,9 @@ pub enum PendingApprovals {
 pub struct Change {
     /// The name of the tool.
     pub tool: String,
-    /// The effect on callers.
+    /// The effect of the change on callers.
     pub callers: Callers,
-    /// The effect on pending approvals.
+    /// The effect of the change on pending approvals.
     pub approvals: PendingApprovals,
     /// The part that changed: `argument`, `output`, `effect`, …
     pub part: &'static str,

@@ -1,6 +1,6 @@
 //! Strict schemas as values known at compile time.
 //!
-//! A type that a model can send as an argument implements [`StrictSchema`], which holds one constant tree of [`Schema`] nodes.
+//! A type that a model can send as an argument implements [`StrictSchema`], whose constant `SCHEMA` is a tree of [`Schema`] nodes.
 //! The other modules walk that tree: [`rules`] rejects schemas that a provider would reject, [`dialect`] writes the JSON text for each provider,
 //! [`example`] validates examples and defaults, and the argument guard validates a model's arguments.
 
@@ -414,7 +414,7 @@ pub enum Tagging {
         /// Key of the content.
         content: &'static str,
     },
-    /// The variants differ by shape alone; the macros check that no value fits two variants.
+    /// Only the contents distinguish the variants; the macros check that no value fits two variants.
     Untagged,
 }
 

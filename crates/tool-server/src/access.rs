@@ -10,27 +10,27 @@ use serde::{Deserialize, Serialize};
 /// |---|---|
 /// | `viewer` | read |
 /// | `approver` | read, and answer, assign and revoke approvals |
-/// | `operator` | everything of an approver, cancel runs, settle effects and set switches |
-/// | `author` | read, and change tools |
+/// | `operator` | everything that an approver may, cancel runs, settle effects and set switches |
+/// | `author` | read; reserved for changes of tools, which the API does not have |
 /// | `admin` | everything |
 ///
 /// ```
 /// use tool_server::Role;
 ///
 /// assert!(Role::Operator.includes(Role::Approver));
-/// assert!(!Role::Author.includes(Role::Approver)); // an author does not approve calls of his own tools
+/// assert!(!Role::Author.includes(Role::Approver)); // authors do not approve calls of their own tools
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
-    /// Reads.
+    /// Reads the resources of the workspace.
     Viewer,
-    /// Answers approvals.
+    /// Answers, assigns and revokes approvals.
     Approver,
-    /// Controls running hosts.
+    /// Cancels runs, settles effects and sets switches.
     Operator,
-    /// Changes tools.
+    /// Reads the resources of the workspace, like `Viewer`. No route requires this role.
     Author,
     /// Does everything in a workspace.
     Admin,
@@ -46,7 +46,7 @@ impl Role {
         Self::Admin,
     ];
 
-    /// The role as a word.
+    /// The name of the role, such as `viewer`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",
@@ -57,7 +57,7 @@ impl Role {
         }
     }
 
-    /// The role of a word.
+    /// The role with this name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == word)
     }
@@ -80,7 +80,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// What a route requires of its caller.
+/// The role that a route requires, and whether it requires an operator of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) role: Role,

@@ -49,8 +49,8 @@ impl Caller {
 
 /// Authenticates callers by their access token (`Authorization: Bearer …`).
 pub trait Authenticator: Send + Sync + 'static {
-    /// Returns the caller of a token. Fails with [`AuthError::InvalidToken`] if the token belongs to nobody that this value knows; the next
-    /// authenticator of the server is asked then.
+    /// Returns the caller of a token. Fails with [`AuthError::InvalidToken`] if this authenticator does not know the token. The server then tries its
+    /// next authenticator.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, AuthError>>;
 }
 
@@ -144,7 +144,7 @@ impl StaticTokens {
 }
 
 impl Authenticator for StaticTokens {
-    /// The token is hashed before it is compared, so the time of the comparison says nothing about a stored hash.
+    /// The token is hashed before it is compared, so the time of the comparison reveals nothing about a stored hash.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, AuthError>> {
         let caller = self.0.get(&token_hash(token)).cloned();
         futures::future::ready(caller.ok_or(AuthError::InvalidToken)).boxed()

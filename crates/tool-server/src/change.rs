@@ -26,9 +26,9 @@ pub(crate) struct Wanted<'a> {
     pub(crate) action: &'static str,
     /// Details for the audit. They contain no arguments of tools.
     pub(crate) details: Value,
-    /// Everything that distinguishes the request from others: the ids in its path, and its body.
+    /// The ids in the path and the body of the request, which distinguish it from other requests.
     pub(crate) request: &'a str,
-    /// The resource, for the problem of a missing row.
+    /// The name of the resource, for the error text about a missing row.
     pub(crate) what: &'static str,
 }
 
@@ -100,7 +100,7 @@ fn digest(parts: &[&str]) -> String {
     hex::encode(hash.finalize())
 }
 
-/// The JSON text of a response. The types of this crate serialize always.
+/// The JSON text of a response. The types of this crate always serialize.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -41,7 +41,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Query<T> {
     }
 }
 
-/// The variables of the path. A text that no id can have gets the same answer as an unknown id.
+/// The variables of the path. A text that cannot be an id gets the same response as an unknown id.
 pub(crate) struct Id<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Id<T> {
@@ -79,7 +79,7 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
             ));
         };
         let body = read.map_err(|error| {
-            // `to_bytes` fails for a body that is too long, and for a connection that broke, which gets no answer.
+            // `to_bytes` fails if the body is too long, and if the connection was lost. A lost connection gets no response.
             tracing::debug!(%error, "the body of a request could not be read");
             Problem::new(
                 Kind::TooLarge,
@@ -161,7 +161,7 @@ impl FromRequestParts<Shared> for IfMatch {
 }
 
 impl IfMatch {
-    /// Whether the header was sent and is not `*`, so that the resource must be the one that the client has read.
+    /// Whether the header was sent and is not `*`. The resource must then be unchanged since the client read it.
     pub(crate) fn is_given(&self) -> bool {
         self.0.as_deref().is_some_and(|tags| tags.trim() != "*")
     }

@@ -22,8 +22,8 @@
 //!
 //! Every request needs an access token. [`StaticTokens`] contains the hashes of tokens that an operator has listed, [`VerifiedTokens`] accepts
 //! tokens of an issuer such as JSON Web Tokens, and [`Authenticator`] is the trait for others. Without any of them, the server creates a random
-//! token and prints it to standard error. A caller has a [`Role`] in one workspace, and a row of another workspace is answered exactly like one
-//! that does not exist.
+//! token and prints it to standard error. A caller has a [`Role`] in one workspace. A request for a row of a different workspace gets the same
+//! response as a request for a row that does not exist.
 //!
 //! # Requests
 //!

@@ -1,4 +1,4 @@
-//! The OpenAPI document: its frame, and the parts that every operation has.
+//! The OpenAPI document: its metadata, and the parameters and responses that every operation has.
 
 use serde_json::json;
 use utoipa::openapi::extensions::ExtensionsBuilder;
@@ -99,7 +99,7 @@ pub(crate) fn refer_to_items(document: &mut OpenApi) {
     }
 }
 
-/// Adds to each operation what all operations have: the role, the header of the workspace, and the responses to requests that are refused.
+/// Adds the required role, the header of the workspace, and the responses to refused requests to each operation.
 pub(crate) fn complete(paths: &mut Paths, access: Access) {
     for (path, item) in &mut paths.paths {
         let has_id = path.contains('{');
@@ -221,7 +221,7 @@ fn workspace() -> Parameter {
         .build()
 }
 
-/// The schema of a text that is one of these words.
+/// The schema of a string that is one of these values.
 pub(crate) fn one_of(words: impl IntoIterator<Item = &'static str>) -> Schema {
     Schema::Object(
         ObjectBuilder::new()

@@ -24,7 +24,7 @@ pub(crate) struct Page<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct Paging<P> {
     limit: u32,
-    /// The place of the last item of the previous page.
+    /// The sort key of the last item of the previous page.
     pub(crate) after: Option<P>,
 }
 
@@ -46,7 +46,7 @@ impl<P: Serialize + DeserializeOwned> Paging<P> {
         self.limit + 1
     }
 
-    /// The page of these rows, of which there may be one too many.
+    /// Creates the page of these rows. The last row is omitted if there is one more than `limit`.
     pub(crate) fn page<R, T>(
         &self,
         mut rows: Vec<R>,
@@ -65,7 +65,7 @@ impl<P: Serialize + DeserializeOwned> Paging<P> {
 }
 
 fn write(place: &impl Serialize) -> String {
-    // The places of this crate are numbers and texts, which serialize always.
+    // Sort keys consist of numbers and texts, which always serialize.
     BASE64.encode(serde_json::to_vec(place).unwrap_or_default())
 }
 
@@ -80,7 +80,7 @@ fn read<P: DeserializeOwned>(cursor: &str) -> Result<P, Problem> {
     })
 }
 
-/// The place of a row by its time and its id.
+/// The sort key of a row: its time and its id.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AtId(pub(crate) i64, pub(crate) String);
 

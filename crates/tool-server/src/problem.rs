@@ -109,7 +109,7 @@ impl Kind {
 pub(crate) struct InputError {
     /// JSON pointer (RFC 6901) of the value in the body.
     pub(crate) pointer: String,
-    /// What is wrong with the value.
+    /// The problem with the value.
     pub(crate) detail: String,
 }
 
@@ -124,7 +124,7 @@ pub(crate) struct Problem {
     /// The status of the response.
     #[schema(minimum = 400, maximum = 599)]
     status: u16,
-    /// What is wrong with this request, and what to send instead.
+    /// The problem with this request, and what to send instead.
     detail: String,
     /// Errors in the body of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -147,7 +147,7 @@ impl Problem {
         }
     }
 
-    /// Unknown rows and rows of other workspaces get this problem. Its text contains nothing of the row.
+    /// The problem for unknown rows and for rows of other workspaces. Its text contains no data of the row.
     pub(crate) fn missing(what: &str) -> Self {
         Self::new(
             Kind::NotFound,
@@ -189,7 +189,7 @@ impl Problem {
                     "a stored row cannot be read, the server's log names it",
                 )
             }
-            // `Unavailable`, and errors of later versions.
+            // `Unavailable`, and variants that later versions of the non-exhaustive enum add.
             _ => {
                 tracing::error!(%error, "the admin API cannot use the store");
                 Self::new(

@@ -39,7 +39,7 @@ pub(crate) fn all() -> Routes {
     resources.into_iter().fold(frame, |all, add| add(all))
 }
 
-/// The same routes, which only callers with this access may use.
+/// Restricts routes to callers with this access.
 fn needs(access: Access, routes: UtoipaMethodRouter<Shared>) -> UtoipaMethodRouter<Shared> {
     let (schemas, mut paths, methods) = routes;
     openapi::complete(&mut paths, access);
@@ -81,5 +81,5 @@ fn raw(text: &str) -> Box<serde_json::value::RawValue> {
         .unwrap_or_else(|_| serde_json::value::RawValue::NULL.to_owned())
 }
 
-/// What a handler returns.
+/// The result of a handler.
 type Answer = Result<Response, Problem>;

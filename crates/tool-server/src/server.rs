@@ -76,7 +76,7 @@ impl AdminServerBuilder {
         self
     }
 
-    /// Adds callers. If several authenticators are added, they are asked in this order.
+    /// Adds an authenticator of callers. The server tries authenticators in the order in which they were added.
     ///
     /// Without any, the server creates a random token of an operator of the host with the role [`Role::Admin`], and prints it to standard
     /// error.
@@ -116,7 +116,7 @@ impl AdminServerBuilder {
         self
     }
 
-    /// Builds the server. Fails if no authenticator was added and the system gives no random bytes.
+    /// Builds the server. Fails if no authenticator was added and the system provides no random bytes.
     pub fn build(mut self) -> Result<AdminServer, StoreError> {
         let mut token = None;
         if self.authenticators.is_empty() {
@@ -145,12 +145,12 @@ impl AdminServerBuilder {
 }
 
 impl AdminServer {
-    /// Starts a server on a store, such as `SqliteStore`.
+    /// Creates a builder for a server on a store, such as `SqliteStore`.
     pub fn builder(store: impl AdminStore) -> AdminServerBuilder {
         Self::shared(Arc::new(store))
     }
 
-    /// Starts a server on a store that is shared with other owners.
+    /// Creates a builder for a server on a store that is shared with other owners.
     pub fn shared(store: Arc<dyn AdminStore>) -> AdminServerBuilder {
         AdminServerBuilder {
             store,
@@ -198,7 +198,7 @@ impl AdminServer {
             .with_state(Arc::clone(&self.inner))
     }
 
-    /// Serves HTTP until `stop` completes, and then finishes the requests that are being answered.
+    /// Serves HTTP until `stop` completes, and then finishes the requests in progress.
     pub async fn serve_until(
         &self,
         listener: TcpListener,
@@ -223,11 +223,11 @@ impl AdminServer {
 pub fn openapi_json() -> String {
     let mut document = resources::all().into_openapi();
     openapi::refer_to_items(&mut document);
-    // The document consists of texts and numbers, which serialize always.
+    // The document consists of texts and numbers, which always serialize.
     serde_json::to_string(&document).unwrap_or_default()
 }
 
-/// Checks every request before its route: the host, the caller and the workspace. Limits the time of the route.
+/// Middleware that checks the host, the caller and the workspace of every request, and limits the time of authentication and the route.
 async fn enter(State(admin): State<Shared>, mut request: Request, next: Next) -> Response {
     if let Err(refused) = admin.guard.check(&request) {
         let kind = match refused {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Compares short byte strings by overlapping words, because a call of `memcmp` costs more than the comparison.
+/// Compares byte strings of 4 to 16 bytes by two overlapping words, because a call of `memcmp` costs more than the comparison.
 #[allow(
     clippy::inline_always,
     reason = "a call costs more than the comparison, measured"

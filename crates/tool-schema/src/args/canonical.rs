@@ -11,7 +11,7 @@ use crate::json::Entries;
 const DEEPEST: usize = 128;
 
 /// The canonical form of JSON text: keys sorted by their bytes, no white space, strings escaped as `serde_json` does. Numbers are written
-/// by their decimal value, without an exponent if at most 323 zeros are enough.
+/// by their decimal value. They have an exponent only beyond 309 zeros at the end or 323 zeros after the decimal point.
 ///
 /// Two texts have the same canonical form exactly if they have the same value. No number passes through `f64`. Returns `None` if the text
 /// is not JSON, or has a number whose exponent has about 18 digits or more.
@@ -22,7 +22,7 @@ pub fn canonical(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Finds a key that an object in JSON text has twice. The text must be one that [`canonical`] accepts.
+/// Finds a key that occurs twice in an object of JSON text. The text must be one that [`canonical`] accepts.
 pub fn repeated_key(text: &str) -> Option<String> {
     match text.trim_start().as_bytes().first()? {
         b'{' => {

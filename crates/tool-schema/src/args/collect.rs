@@ -14,7 +14,7 @@ use crate::schema::{Field, Kind, Schema, Tagging, Variant};
 const MOST: usize = 32;
 /// Maximum total length of the issues of one call, in bytes.
 const BYTES: usize = 3800;
-/// Maximum nesting of unions that are searched for the closest shape.
+/// Maximum nesting of unions that are searched for the closest variant.
 const LEVELS: u8 = 3;
 
 /// The issues of text that the guard refused.
@@ -103,7 +103,7 @@ impl Collect {
         self.issues.len() + self.left_out
     }
 
-    /// The issues of the union shape that is closest to the value, if any shape is possible.
+    /// The issues of the variant that is closest to the value; `None` if no variant can match it.
     fn closest(&self, value: &str, place: Place<'_>, variants: &'static [Variant]) -> Option<Self> {
         if self.levels == 0 {
             return None;
@@ -117,7 +117,7 @@ impl Collect {
             let mut walk = Walk::new(value, Self::new(self.path.clone(), self.levels - 1));
             let _ = walk.run(Place { schema, ..place });
             let sink = walk.sink;
-            // A shape with exactly these keys is preferred, however wrong the values are.
+            // One unknown or missing key counts as much as 100 issues of values.
             let distance = sink.count() + 100 * strangers(value, schema);
             if best.as_ref().is_none_or(|(least, _)| distance < *least) {
                 best = Some((distance, sink));
@@ -127,7 +127,7 @@ impl Collect {
     }
 }
 
-/// The number of unknown keys of an object, plus the number of required fields that it lacks.
+/// The number of unknown keys of an object plus the number of its missing required keys.
 fn strangers(value: &str, schema: &Schema) -> usize {
     let Kind::Object(fields) = &schema.kind else {
         return 0;

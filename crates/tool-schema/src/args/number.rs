@@ -64,7 +64,7 @@ impl<'t> Decimal<'t> {
         self.exponent >= 0 || self.is_zero()
     }
 
-    /// The absolute value, if the number is whole and fits.
+    /// The absolute value, if the number is whole and fits in 128 bits.
     fn magnitude(&self) -> Option<u128> {
         if self.is_zero() {
             return Some(0);
@@ -79,7 +79,7 @@ impl<'t> Decimal<'t> {
     /// Writes the canonical text: all spellings of this number share it, and no other number has it. `None` if the exponent is too large
     /// to compare.
     ///
-    /// It has an exponent only if Rust prints an `f64` of that size with one, which limits the number of added zeros.
+    /// It has an exponent only if it would need more added zeros than any `f64` in decimal notation, which limits its length.
     fn write(&self, out: &mut String) -> Option<()> {
         /// The largest `f64` has this many digits before the decimal point.
         const BEFORE: i64 = 309;
@@ -281,7 +281,7 @@ pub(super) fn finite(number: &Num, text: &str, single: bool) -> bool {
     text.parse::<f64>().is_ok_and(|value| {
         #[allow(
             clippy::cast_possible_truncation,
-            reason = "overflow to infinity is what is asked for"
+            reason = "the conversion is used to detect an overflow to infinity"
         )]
         let narrow = value as f32;
         if single {

@@ -8,7 +8,7 @@ use super::sink::{Edit, Fast, Fault, Known, Place, Scope, Sink, splice};
 use super::walk::Walk;
 use crate::schema::{Field, Kind, Schema};
 
-/// The set of fields that were read: one word of bits, or several words for a record with more than 64 fields.
+/// The set of fields that were read: a bit set in one 64-bit word, or in several words for a record with more than 64 fields.
 trait Seen {
     /// Adds a field. Returns whether it is new.
     fn insert(&mut self, index: usize) -> bool;
@@ -357,8 +357,8 @@ impl<S: Sink> Walk<'_, S> {
     }
 }
 
-/// Whether a type around an `Option` has its own name. Such a newtype accepts null, but serde's derive does not accept its absence. The
-/// field's bounds may be around it.
+/// Whether an optional schema belongs to a named newtype around an `Option`. Such a newtype accepts null, but serde's derive does not accept an
+/// absent key for it. The field's bounds may be around the schema.
 pub(super) const fn is_newtype(schema: &Schema) -> bool {
     let mut schema = schema;
     loop {

@@ -18,7 +18,7 @@ const LONGEST: usize = 256 * 1024;
 /// Maximum number of passes over one text. Each pass repairs every fault that it reaches, but only the next pass reaches the content behind a
 /// repaired tag.
 const ROUNDS: usize = 8;
-/// Maximum nesting of repairs, such as a list in a text, whose numbers are texts.
+/// Maximum nesting of repairs: for example, a list that is a string (1) with items that are numbers in strings (2).
 const LEVELS: u8 = 2;
 
 /// Repairs arguments that the guard refused. The guard admits the result.
@@ -44,7 +44,7 @@ pub(super) fn arguments(place: Place<'_>, text: &str) -> Option<(String, Vec<Rep
     Some((text, notes))
 }
 
-/// Repairs text until it matches the place, or gives up.
+/// Repairs text in several passes until it matches the place; `None` if it cannot be repaired.
 fn mend(
     place: Place<'_>,
     text: &str,
@@ -158,7 +158,7 @@ impl Mend {
         mend(place, text, &self.path, self.levels - 1, &mut self.fuel)
     }
 
-    /// Tries each shape of an untagged union as the intended shape of the value.
+    /// Tries each variant of an untagged union as the intended variant of the value.
     fn shapes(&mut self, value: &str, place: Place<'_>) -> Option<(Reading, Vec<RepairNote>)> {
         let variants = match &place.schema.kind {
             Kind::Union(union) if union.tagging == Tagging::Untagged => union.variants,
@@ -181,7 +181,7 @@ impl Mend {
         settled.map(|(text, notes)| (Reading::new(text, ""), notes))
     }
 
-    /// Adds readings of a value that take its JSON as it is.
+    /// Adds readings that do not parse the value: as the only item of a list, as a list of one item, or as a string.
     fn plain(&self, value: &str, place: Place<'_>, readings: &mut Vec<Reading>) {
         let is_list = value.starts_with('[');
         let takes = |byte| super::union::starts(place.schema, byte);

@@ -9,7 +9,7 @@ use crate::json::special;
 #[derive(Debug)]
 pub struct Stop;
 
-/// The place where text stops being JSON.
+/// The position of the first byte that is not JSON.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Broken {
     /// Byte offset of the first malformed byte.
@@ -37,11 +37,11 @@ pub struct Num {
     pub end: usize,
     /// Whether the number begins with a minus.
     pub negative: bool,
-    /// The absolute value, if the number has only digits and fits.
+    /// The absolute value, if the number has at most 19 digits, and neither a fraction nor an exponent.
     pub small: Option<u64>,
 }
 
-/// Nesting limit, as in `serde_json`: the deepest list or object has one level less.
+/// Nesting limit, as in `serde_json`: a list or object at level 128 is refused, so 127 levels are allowed.
 const DEPTH: u8 = 128;
 
 /// A position in JSON text.
@@ -169,7 +169,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Passes one of the words `null`, `true`, `false`.
+    /// Passes one of the literals `null`, `true` and `false`.
     #[inline]
     pub(crate) fn word(&mut self, word: &'static str) -> Result<(), Stop> {
         let rest = self.bytes().get(self.at..).unwrap_or_default();
@@ -285,7 +285,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// The value and the end of a number under the cursor that has only digits and fits. `None` if the slow path has to read it.
+    /// The value and the end of a number under the cursor, if it consists of 1 to 19 digits. `None` if the slow path has to read it.
     #[inline]
     pub(crate) fn counted(&self) -> Option<(u64, usize)> {
         let bytes = self.bytes();

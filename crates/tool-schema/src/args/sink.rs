@@ -52,7 +52,7 @@ pub(super) enum Fault<'f> {
         /// The span to remove: the item with the comma before it.
         cut: (usize, usize),
     },
-    /// Too many union shapes were tried on the same text.
+    /// Too many bytes were read for variants of unions that did not match.
     Ambiguous,
 }
 

@@ -7,8 +7,8 @@ const LONGEST: usize = 80;
 
 /// The candidates that are most similar to a name, best first, at most `max` of them.
 ///
-/// Case and separators are ignored. Of the rest, a third of the name may differ, or one character of a short name. A name that contains
-/// the other one as a whole ranks last.
+/// Case and separators are ignored. Of the other characters, a third of the longer name may differ, or one character of a short name. Candidates that
+/// differ more, but contain the name or are contained in it, rank last.
 pub fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,

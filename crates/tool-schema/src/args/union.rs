@@ -135,7 +135,7 @@ impl<S: Sink> Walk<'_, S> {
         }
     }
 
-    /// Walks the first shape that matches. An untagged union has no tag, so only the value itself decides.
+    /// Walks an untagged union: the first variant that matches is used, because there is no tag.
     pub(super) fn untagged(&mut self, place: Place<'_>, variants: &[Variant]) -> Result<(), Stop> {
         let byte = self.cursor.peek();
         for variant in variants {

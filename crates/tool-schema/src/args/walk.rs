@@ -17,7 +17,7 @@ pub(super) struct Walk<'t, S> {
     pub(super) sink: S,
     /// The byte offset where references were followed last, and their number.
     pub(super) hops: (usize, u8),
-    /// Number of bytes in failed attempts on union shapes.
+    /// Number of bytes that were read for variants of unions that did not match.
     pub(super) wasted: usize,
     /// The limit for `wasted`.
     pub(super) most_wasted: usize,
@@ -232,7 +232,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         self.sink.refuse(self.cursor.text(), span, place, fault)
     }
 
-    /// Walks the value under the cursor by one union shape. If it matches, returns its end and its edits. The cursor does not move.
+    /// Walks the value under the cursor by one variant of a union. If it matches, returns its end and its edits. The cursor does not move.
     pub(super) fn attempt(
         &mut self,
         schema: &Schema,
@@ -259,7 +259,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    /// Whether too many bytes were spent on failed shapes. Nested unions that differ only at their end would take exponential time.
+    /// Whether too many bytes were read for variants that did not match. Nested unions that differ only at their end would take exponential time.
     pub(super) fn is_exhausted(&self) -> bool {
         self.wasted > self.most_wasted
     }

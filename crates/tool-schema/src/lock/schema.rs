@@ -1,7 +1,7 @@
 //! Comparison of two JSON Schemas: does the new one accept every value that the old one accepted?
 //!
 //! A change that accepts more values is compatible for arguments and breaking for outputs. Objects in outputs
-//! may get more keys, because readers ignore unknown keys. Keywords that this module does not know are breaking.
+//! may get more keys, because readers ignore unknown keys. Changes of keywords that this module does not know are breaking.
 
 use std::collections::BTreeSet;
 

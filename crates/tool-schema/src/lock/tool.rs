@@ -113,7 +113,7 @@ impl Found<'_> {
             let text = format!("it cannot {effect} any more");
             self.add("effect", "", Callers::Compatible, true, text);
         }
-        // The first hints promise safety, and the others warn. The flag is true for the first kind.
+        // `safe` is true for hints that promise safety, and false for hints that warn.
         for (hint, safe) in [
             ("read_only", true),
             ("idempotent", true),
@@ -204,7 +204,7 @@ impl Found<'_> {
     }
 }
 
-/// Returns the words of the first list that are not in the second.
+/// Returns the items of the first list that are not in the second.
 fn gone<'a>(first: &'a [String], second: &'a [String]) -> impl Iterator<Item = &'a String> {
     first.iter().filter(|word| !second.contains(word))
 }

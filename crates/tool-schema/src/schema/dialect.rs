@@ -12,14 +12,14 @@ use crate::schema::lower;
 use crate::schema::text::{self, Out, Run};
 use crate::schema::{Example, Schema, StrictSchema, Text};
 
-/// Everything that a tool's definition is rendered from.
+/// The input for rendering the definition of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
     /// Name of the tool, as sent to the provider.
     pub name: &'static str,
     /// Display name; only MCP has a field for it.
     pub title: Option<Text>,
-    /// What the tool does and when to use it.
+    /// Description for the model: what the tool does, and when to use it.
     pub description: Text,
     /// Schema of the arguments.
     pub input: &'static Schema,
@@ -91,7 +91,7 @@ pub const fn total(lens: &[usize; Dialect::COUNT]) -> usize {
     total
 }
 
-/// Where a definition is in the buffer, and where the schema is in the definition.
+/// The position of a definition in the buffer, and the range of its schema in the definition.
 #[derive(Clone, Copy)]
 struct Place {
     start: usize,

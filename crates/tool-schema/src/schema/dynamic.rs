@@ -228,7 +228,7 @@ impl DynSchema {
 }
 
 /// Renders the schema in each of these dialects, or returns why the provider would reject it. Dialects with the same text are
-/// judged once.
+/// checked once.
 pub fn judged(
     schema: DynSchema,
     dialects: impl Iterator<Item = Dialect>,
@@ -255,7 +255,7 @@ pub fn judged(
     })
 }
 
-/// Judges a schema text that this crate rendered.
+/// Checks a schema text that this crate rendered.
 fn verdicts(text: &str) -> Verdicts {
     match serde_json::from_str::<Doc>(text) {
         Ok(doc) => judge::judge(&doc),

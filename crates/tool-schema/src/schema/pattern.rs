@@ -59,7 +59,7 @@ impl Pattern {
     #[track_caller]
     #[allow(
         clippy::panic,
-        reason = "a compile error, when called for a constant as meant"
+        reason = "in a constant, for which this function is intended, the panic is a compile error"
     )]
     pub const fn new(source: &'static str) -> Self {
         match Self::parse(source) {
@@ -146,7 +146,7 @@ impl PatternError {
         self.broken().id
     }
 
-    /// What is wrong and what to write instead.
+    /// The problem, and what to write instead.
     pub const fn text(self) -> &'static str {
         self.broken().text
     }

@@ -1,7 +1,7 @@
 //! Rules for schemas: the compiler rejects schemas that a provider would reject.
 //!
 //! Each `check_*` function is for const evaluation: it panics once, with all faults of its subject, one per line. [`faults`]
-//! checks the same rules at run time, for schemas that are read then.
+//! checks the same rules for schemas that are read at run time.
 
 mod arguments;
 mod constraint;

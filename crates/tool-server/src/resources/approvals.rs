@@ -80,10 +80,10 @@ struct Approval {
     contract: String,
     #[schema(format = DateTime)]
     created: String,
-    /// From then on, the request can be neither answered nor used.
+    /// When the request expires. Afterwards it can be neither answered nor used.
     #[schema(format = DateTime)]
     expires: String,
-    /// The person who is to answer.
+    /// The person who is assigned to answer.
     assignee: Option<String>,
     answer: Option<GivenAnswer>,
 }
@@ -92,7 +92,7 @@ struct Approval {
 #[derive(Serialize, ToSchema)]
 struct GivenAnswer {
     verdict: VerdictWord,
-    /// The arguments that the approver has written; null unless the verdict is `edit`.
+    /// The arguments as the approver has edited them; null unless the verdict is `edit`.
     #[schema(value_type = serde_json::Value)]
     arguments: Box<RawValue>,
     approver: String,
@@ -304,7 +304,7 @@ fn edited(admin: &Inner, row: &ApprovalRow, arguments: &str) -> Result<String, P
     edited.map_err(|error| Problem::input("/arguments", error.to_string()))
 }
 
-/// The person who is to answer.
+/// The person who is assigned to answer.
 #[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewAssignee {

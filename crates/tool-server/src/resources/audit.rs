@@ -205,17 +205,17 @@ async fn list_audit(
     Ok(answer(json(&page)))
 }
 
-/// The rows that are still to be exported.
+/// The rest of an export: the rows whose lines are not returned yet.
 struct Rest {
     admin: Shared,
     workspace: Workspace,
     filter: AuditFilter,
-    /// The page that was read last; `None` before the first one.
+    /// A page that was read, and whose lines are not returned yet.
     read: Option<Vec<AuditRow>>,
 }
 
 impl Rest {
-    /// The lines of the next page, which is read if there is none.
+    /// Returns the lines of the next page, which is read from the store unless it was read before.
     async fn lines(mut self) -> Result<Option<(Bytes, Self)>, StoreError> {
         let rows = match self.read.take() {
             Some(rows) => rows,

@@ -59,7 +59,7 @@ struct EffectRecord {
     attempt: u32,
     #[schema(format = DateTime)]
     begun: String,
-    /// If the row is `running`, its owner may be dead from then on.
+    /// When the lease expires. If the row is still `running` then, its owner may be dead.
     #[schema(format = DateTime)]
     lease_until: String,
     #[schema(format = DateTime)]
@@ -169,7 +169,7 @@ async fn get_effect(State(admin): State<Shared>, caller: Caller, Id(key): Id<Str
     Ok(answer(json(&EffectRecord::from(&row))))
 }
 
-/// What an operator found out about an effect.
+/// The finding of an operator about an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Finding {
@@ -186,10 +186,10 @@ enum Finding {
 #[serde(deny_unknown_fields)]
 struct Settlement {
     finding: Finding,
-    /// The output of the tool; only, and always, for `succeeded`.
+    /// The output of the tool; required for `succeeded`, and not allowed otherwise.
     #[schema(value_type = Option<serde_json::Value>)]
     output: Option<Box<RawValue>>,
-    /// The error for the model; only, and always, for `failed`.
+    /// The error for the model; required for `failed`, and not allowed otherwise.
     error: Option<String>,
 }
 

@@ -249,15 +249,15 @@ async fn report_policy(State(admin): State<Shared>) -> Answer {
 struct Shadow {
     /// The version of the shadow policy.
     version: String,
-    /// The number of calls that it has judged.
+    /// The number of calls that the shadow policy has evaluated.
     judged: u64,
-    /// The number of calls that it would have judged differently.
+    /// The number of calls on which it would have decided differently.
     differed: u64,
     /// The most recent differences, oldest first.
     differences: Vec<ShadowDifference>,
 }
 
-/// A call that the shadow policy would have judged differently.
+/// A call on which the shadow policy would have decided differently.
 #[derive(Serialize, ToSchema)]
 struct ShadowDifference {
     tool: String,

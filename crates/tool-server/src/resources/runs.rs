@@ -55,7 +55,7 @@ struct Run {
     started: String,
     #[schema(format = DateTime)]
     ended: Option<String>,
-    /// If the run is `running`, its driver may be dead from then on.
+    /// When the lease expires. If the run is still `running` then, its driver may be dead.
     #[schema(format = DateTime)]
     lease_until: String,
     /// The number of model requests.
@@ -111,7 +111,7 @@ struct Filter {
     cursor: Option<String>,
 }
 
-/// The place of a run in the list.
+/// The sort key of a run in the list.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Place(i64, String, u64);
 
@@ -172,7 +172,7 @@ async fn get_run(
 
 /// Cancels a running run.
 ///
-/// Its driver stops before its next step, or when it renews its lease, which it does three times in a lease.
+/// Its driver stops before its next step, or when it next renews its lease. It renews the lease three times within the duration of the lease.
 #[utoipa::path(post, path = "/v1/runs/{conversation}/{number}/cancel", tag = "runs",
     params(("conversation" = String, Path, description = "The conversation of the run"), ("number" = u64, Path, description = "The number of the run"),
         ("Idempotency-Key" = Option<String>, Header, description = "A repetition with the same key gets the first response, for 24 hours")),

@@ -49,7 +49,7 @@ fn kinds() -> Schema {
     one_of([SwitchKind::Kill.as_str(), SwitchKind::Disable.as_str()])
 }
 
-/// A switch of a tool as it was last set.
+/// The current state of a switch of a tool.
 #[derive(Serialize, ToSchema)]
 struct ToolSwitch {
     /// `kill`: calls are refused, and running calls are cancelled. `disable`: calls are refused, and running calls continue.
@@ -111,10 +111,10 @@ struct Filter {
     cursor: Option<String>,
 }
 
-/// The kinds of switches of this resource. Enablement rows are a resource of their own.
+/// The kinds of switches of this resource. It does not contain enablement rows.
 const KINDS: [SwitchKind; 2] = [SwitchKind::Disable, SwitchKind::Kill];
 
-/// The switches of a reach that a filter admits, in the order of their keys.
+/// The switches for one workspace or for all workspaces that a filter admits, in the order of their keys.
 async fn read(
     admin: &Inner,
     caller: &Caller,
@@ -123,7 +123,7 @@ async fn read(
 ) -> Result<Vec<Switch>, Problem> {
     let scope = match reach {
         Reach::Workspace => Scope::Workspace(&caller.workspace),
-        // The switches for every workspace are the first ones of all.
+        // The list of all switches begins with those for every workspace, so a limit does not cut them off.
         Reach::Host => Scope::All,
     };
     let rows = admin.store.switches(scope, filter).await;
@@ -182,7 +182,7 @@ fn key(caller: &Caller, reach: Reach, kind: SwitchKind, tool: String) -> SwitchK
     }
 }
 
-/// The kind of a path, which names kill switches and disables only.
+/// The kind in a path: kill switches or disables. Any other kind is an unknown resource.
 fn kind_of(word: &str) -> Result<SwitchKind, Problem> {
     let kind = SwitchKind::from_word(word).filter(|kind| KINDS.contains(kind));
     kind.ok_or_else(|| Problem::missing(WHAT))

@@ -45,7 +45,7 @@ struct ThreadMessage {
     at: String,
 }
 
-/// The place of a call in a conversation.
+/// The position of a call in a conversation.
 #[derive(Serialize, ToSchema)]
 struct AnsweredCall {
     /// The number of the model's message.

@@ -209,8 +209,8 @@ fn one<F: Field>(
     }
 }
 
-/// The fields of a flattened record. They are skipped where they appear, and read after the outer record: from the outer record's start
-/// again, where the outer record's own fields are skipped.
+/// The fields of a flattened record. They are skipped while the outer record is read. Afterwards the object is read again from its start, and the
+/// outer record's own fields are skipped.
 #[derive(Debug)]
 pub struct Flat<F, T>(F, T);
 

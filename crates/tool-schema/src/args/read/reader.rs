@@ -11,7 +11,7 @@ use super::super::walk::Walk;
 use super::{Field, Unfit, union};
 use crate::schema::{Constraints, Kind, Schema};
 
-/// A callback that reads a value by its node and stores it. Functions that take it are compiled once for all types: inlined into the
+/// A callback that reads a value by its node and stores it. Functions that take it are compiled once for all types. If they were inlined into the
 /// readers of each type, they would be most of the code that a tool adds to a program.
 pub(super) type Read<'f> = &'f mut dyn FnMut(&mut Reader<'_>, Node<'_>) -> Result<(), Unfit>;
 
@@ -140,7 +140,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Tries one shape of a value. The error of an earlier shape is kept until a shape matches.
+    /// Tries one variant of a union. If it does not match, the error that was recorded last is kept. If it matches, earlier errors are dropped.
     pub(super) fn attempt(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<(), Unfit>,

@@ -237,7 +237,7 @@ fn tags_and_repeats() {
     );
 }
 
-// S4-61: issues of a union are the issues of the closest shape.
+// S4-61: issues of a union are the issues of the closest variant.
 #[test]
 fn closest_union_variant_is_reported() {
     let a = object(vec![field("x", u32s()), field("y", u32s())]);

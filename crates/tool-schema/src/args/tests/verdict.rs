@@ -249,7 +249,7 @@ fn closed_records() {
     );
 }
 
-// S4-61: a record can have more fields than a word has bits.
+// S4-61: a record can have more than 64 fields, the number of bits of one word.
 #[test]
 fn wide_records() {
     let names: Vec<&'static str> = (0..200).map(|i| &*String::leak(format!("f{i}"))).collect();

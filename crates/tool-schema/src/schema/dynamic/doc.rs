@@ -90,7 +90,7 @@ impl Doc {
         // Whole and far inside the exact range of a double, so the cast is lossless.
         #[allow(
             clippy::cast_possible_truncation,
-            reason = "bounded by the line itself"
+            reason = "the condition in the same expression limits the value"
         )]
         (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i128)
     }

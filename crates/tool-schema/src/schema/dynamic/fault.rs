@@ -12,7 +12,7 @@ pub struct SchemaFault {
     pub rule: &'static str,
     /// Location in the schema: a JSON pointer, empty for the root.
     pub pointer: String,
-    /// What is wrong and what to write instead.
+    /// The problem, and what to write instead.
     pub text: String,
     /// The targets that reject it; all of them if the schema cannot be read into the tree.
     pub targets: Targets,

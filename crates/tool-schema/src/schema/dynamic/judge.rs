@@ -1,6 +1,6 @@
-//! Judges whether a provider's strict mode accepts a schema text unchanged.
+//! Decides whether a provider's strict mode accepts a schema text unchanged.
 //!
-//! Only keywords and limits are judged, as providers do; the reader interprets the schema. The evidence for each rule is in
+//! It checks only keywords and limits, as the providers do. The module `read` interprets schemas. The evidence for each rule is in
 //! `docs/rules.md` under its id.
 
 mod keywords;
@@ -15,7 +15,7 @@ use tool_rules::Rule;
 use super::doc::Doc;
 use super::fault::{SchemaFault, Targets, Verdicts};
 
-/// Judges a schema and returns its faults.
+/// Checks a schema and returns its faults.
 pub(super) fn judge(root: &Doc) -> Verdicts {
     let mut judge = Judge {
         faults: Vec::new(),
@@ -56,7 +56,7 @@ struct Judge {
     depth: usize,
 }
 
-/// Maximum depth of a schema. Deeper ones are rejected unread: no provider accepts them, and the walk is recursive.
+/// Maximum depth of a schema. Deeper nodes are rejected and not visited, because no provider accepts them, and the walk is recursive.
 pub(super) const DEEPEST: usize = 64;
 
 impl Judge {

@@ -26,8 +26,8 @@ pub struct NonStrict {
     pub changes: Vec<SchemaFault>,
 }
 
-/// Adapts a schema to what this provider accepts for a tool without strict mode, or returns why the provider accepts it in no
-/// form.
+/// Adapts a schema to the keywords that this provider accepts for a tool without strict mode. Returns the faults of a schema that the provider
+/// would reject in any form.
 ///
 /// ```
 /// use serde_json::json;
@@ -143,7 +143,7 @@ impl Adapter {
         self.pointer.truncate(length);
     }
 
-    /// Adapts a schema anywhere below the root, or the root itself.
+    /// Adapts a schema node: the root, or a node below it.
     fn node(&mut self, node: &mut Doc) {
         if let Doc::Boolean(all) = *node
             && !self.is(Dialect::JsonSchema)

@@ -82,7 +82,7 @@ impl Proof<'_> {
     }
 }
 
-/// Adds one choice to a list, after `told` others.
+/// Adds one choice to a list of which `told` choices were written before.
 const fn choice(report: &mut Report, told: usize, name: &str, head: &str) {
     if told == MOST_CHOICES {
         report.push(", …");

@@ -43,7 +43,7 @@ pub(super) const fn integer(
     }
 }
 
-/// The dialects that state a type's bound as a keyword. Many validators hold bounds as doubles, which round 64-bit bounds
+/// The dialects that state a type's bound as a keyword. Many validators store bounds as doubles, which round 64-bit bounds
 /// (python-jsonschema#166).
 const fn stated_width(mask: u8, is_short: bool) -> u8 {
     if is_short {

@@ -47,7 +47,7 @@ pub struct Heading<'a> {
     pub name: &'a str,
     /// Display name; only MCP has a field for it.
     pub title: Option<&'a str>,
-    /// What the tool does and when to use it.
+    /// Description for the model: what the tool does, and when to use it.
     pub description: &'a str,
     /// Annotations about side effects; only MCP has fields for them.
     pub hints: Hints,

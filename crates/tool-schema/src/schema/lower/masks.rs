@@ -1,4 +1,4 @@
-//! The lowering table: how each dialect frames a definition, and which dialects support which keyword. Where a dialect does not support the
+//! The lowering table: the fields of a definition in each dialect, and the dialects that support each keyword. Where a dialect does not support the
 //! keyword of a bound, the bound is written in the description or omitted.
 //!
 //! Each constant is a set of dialects. A new dialect needs its bit here. Sets of the form `ALL & !X` contain it, and it must be added to those

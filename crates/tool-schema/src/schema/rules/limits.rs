@@ -21,7 +21,7 @@ const MOST_UNIONS_IN_SET: usize = 16;
 const MOST_TOOLS: usize = 128;
 /// Maximum number of strict tools in one request to Anthropic.
 const MOST_STRICT_TOOLS: usize = 20;
-/// Enums with more values than this have a size limit of their own.
+/// Enums with more values than this have an additional size limit.
 const LARGE_ENUM: usize = 250;
 
 /// The size of a schema as a provider counts it, with all definitions inlined.
@@ -51,7 +51,7 @@ pub struct Survey {
     pub external: bool,
     /// The schema has untagged unions with several objects.
     pub untagged: bool,
-    /// The schema has more recursive types than there may be definitions.
+    /// The schema has more recursive types than the maximum number of definitions.
     pub crowded: bool,
 }
 

@@ -10,7 +10,7 @@ pub struct Fault {
     pub rule: &'static str,
     /// Path to the fault, such as `Filter.tags[]`.
     pub path: String,
-    /// What is wrong, and what to write instead.
+    /// The problem, and what to write instead.
     pub text: String,
 }
 
@@ -117,11 +117,11 @@ const MOST_FAULTS: usize = 24;
 /// Bytes that are reserved for the line that counts the remaining faults.
 const TAIL: usize = 64;
 
-/// The faults of one walk, as one text with a line for each.
+/// The faults of one walk, as one text with a line for each fault.
 pub(crate) struct Report {
     bytes: [u8; MOST_BYTES + TAIL],
     len: usize,
-    /// Maximum length of the text at present.
+    /// Current maximum length of the text.
     most: usize,
     marks: [Mark; MOST_FAULTS],
     /// Number of faults found.

@@ -42,7 +42,8 @@ pub const fn check_as(
     }
 }
 
-/// Returns a form that the type reads, and a form that the stated schema accepts and the type cannot read, under the bounds around it.
+/// Compares the schema of a type with the schema that is stated for it, and the bounds around that. Returns a form that the type reads, and a form that
+/// only the stated schema accepts; `None` if there is no contradiction.
 const fn contradiction(
     own: &Schema,
     stated: &Schema,

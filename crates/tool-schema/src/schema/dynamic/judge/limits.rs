@@ -51,7 +51,7 @@ pub(super) fn faults(root: &Doc) -> Vec<SchemaFault> {
 }
 
 impl Count {
-    /// Counts a node; `open` means that no reference leads to it.
+    /// Counts a node. `open` is false inside of definitions, whose optional fields and unions are not counted.
     fn node(&mut self, node: &Doc, depth: usize, open: bool) {
         let depth = depth + usize::from(node.has("properties"));
         self.deepest = self.deepest.max(depth);

@@ -6,7 +6,7 @@ use super::{Reader, quiet};
 use crate::schema::dynamic::doc::Doc;
 use crate::schema::dynamic::node::Node;
 
-/// Remaining budget for merges, because a short text can request very many.
+/// Remaining budget for merges, because a short text can require a very large number of them.
 pub(super) struct Fuel {
     /// Remaining merges for the whole schema.
     pub(super) merges: usize,
@@ -34,7 +34,7 @@ pub(super) enum Unmerged {
 }
 
 impl Unmerged {
-    /// Reports the fault: of the rule for keywords `beside` a reference, otherwise of the rule for `allOf`.
+    /// Reports the fault, with the rule for keywords next to a reference if `beside` is set, otherwise with the rule for `allOf`.
     pub(super) fn fault(&self, reader: &mut Reader<'_>, beside: bool) -> Node {
         match (self, beside) {
             (Self::Endless, false) => reader.fault(&Rule::JSON_ALL_OF_ENDLESS, &[]),

@@ -115,7 +115,7 @@ impl Reader<'_> {
                 });
                 Node::new(Owned::Map(Box::new(values)))
             }
-            // Below the root, an object without any properties accepts anything.
+            // Without properties, and with `additionalProperties` that accept any value, or below the root without that keyword, an object accepts any keys.
             Some(Doc::Boolean(true) | Doc::Object(_)) if properties.is_empty() => {
                 Node::new(Owned::Map(Node::boxed(Owned::Any)))
             }
@@ -173,7 +173,7 @@ impl Reader<'_> {
                 .filter(|default| **default != Doc::Null)
             {
                 Some(value) if !nullable && fits(&node, value) => default = Some(value.clone()),
-                // Null has a meaning of its own here, or the default does not fit: state it in the description only.
+                // Null has its own meaning here, or the default does not fit, so the default is only stated in the description.
                 Some(value) => {
                     let gap = if description.is_empty() { "" } else { " " };
                     description = format!("{description}{gap}Default: {}.", value.text());
