@@ -69,7 +69,7 @@ pub fn enter(env: Arc<dyn Env>) -> Entered {
     }
 }
 
-/// Restores the environment that was in force before [`enter`].
+/// Restores the previous environment of the thread when it is dropped.
 pub struct Entered {
     before: Option<Arc<dyn Env>>,
     /// Makes the guard `!Send`, because it belongs to its thread.
@@ -106,7 +106,7 @@ fn entered() -> Option<Arc<dyn Env>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// The wall clock, in the milliseconds that stores keep.
+/// The wall clock, in milliseconds, as stores record it.
 #[inline]
 pub fn now() -> Timestamp {
     match current() {

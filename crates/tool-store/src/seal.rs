@@ -28,10 +28,10 @@
 //! # The keys
 //!
 //! A key has 32 random bytes and an id, and comes from a [`KeyProvider`], never from the database. [`SealKeys`] reads keys from an environment variable
-//! or a file, and a host that has a key management service implements the trait. Values name their key by its id; a key is never guessed by trial.
+//! or a file, and a host that has a key management service implements the trait. A value contains the id of its key, so the vault never tries several keys.
 //!
 //! For each key, the database contains a known text that the key has sealed. [`Vault::open`] opens these texts, and fails if the provider has
-//! a wrong key under an id or lacks a key that values are sealed with. A host opens its vault when it starts, and does not serve if this fails.
+//! a wrong key under an id or lacks a key that values are sealed with. A host opens its vault when it starts, and must not serve requests if this fails.
 //!
 //! # Rotation
 //!

@@ -1,8 +1,8 @@
-//! Transactions: their retries, and what became of one whose `COMMIT` was not answered.
+//! Transactions: retries, and the outcome of a transaction whose `COMMIT` got no response.
 //!
-//! A transaction begins with the simple query `BEGIN; …; SELECT …`, which costs one round trip, notes the id of the transaction
+//! A transaction begins with the simple query `BEGIN; …; SELECT …`, which costs one round trip, returns the id of the transaction
 //! (`pg_current_xact_id()`) and the database's clock, and takes advisory locks that end with the transaction. Nothing outlives a transaction on
-//! its connection, so a pooler in transaction mode may stand between the store and the server.
+//! its connection, so the store works through a pooler in transaction mode.
 
 use std::fmt::Write as _;
 use std::ops::{Deref, DerefMut};
@@ -20,13 +20,13 @@ use crate::store::{StoreError, Timestamp};
 use super::failure::{Cause, Failure};
 use super::{Fault, PostgresStore};
 
-/// How often a transaction is begun again because another one was in the way.
+/// Maximum number of retries of a transaction after conflicts with other transactions.
 const CONTENDED: u32 = 10;
 
-/// How often a transaction or a read is begun again because its connection was lost.
+/// Maximum number of retries of a transaction or a read after lost connections.
 const LOST: u32 = 3;
 
-/// How long the answer to `COMMIT` may take, and how long the store asks for the outcome of a transaction.
+/// The timeout of `COMMIT` and `ROLLBACK`, and of the requests for the outcome of a transaction.
 const ENDING: Duration = Duration::from_secs(10);
 
 /// How a transaction ended.
@@ -36,7 +36,7 @@ enum Outcome {
     RolledBack,
 }
 
-/// Counts how often a transaction or a read was begun again.
+/// The numbers of retries of a transaction or a read.
 #[derive(Debug, Default)]
 pub(super) struct Tries {
     contended: u32,
@@ -44,7 +44,7 @@ pub(super) struct Tries {
 }
 
 impl Tries {
-    /// Whether to begin again after an error. Waits a little if another transaction was in the way.
+    /// Returns whether to retry after an error. Waits briefly after a conflict with a different transaction.
     pub(super) async fn again(&mut self, cause: Cause) -> bool {
         match cause {
             Cause::Contended if self.contended < CONTENDED => {
@@ -60,7 +60,7 @@ impl Tries {
         }
     }
 
-    /// A pause that grows, and differs between transactions that were in each other's way.
+    /// A pause that grows with each retry. It is partly random, so that conflicting transactions do not retry at the same time.
     fn pause(&self) -> Duration {
         let random = env::distinct().map_or(0, |bytes| u64::from(bytes[0]));
         Duration::from_micros((500 + random * 8) << self.contended.min(6))
@@ -75,7 +75,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The time at which a deadline passes by the deciding clock. `now` is the time by the caller's clock.
+    /// Converts a deadline of the caller's clock, whose time is `now`, to the deciding clock.
     pub(super) fn lapses(self, deadline: Timestamp, now: Timestamp) -> i64 {
         let deadline = deadline.as_millis();
         self.database.map_or(deadline, |database| {
@@ -83,7 +83,7 @@ impl Clock {
         })
     }
 
-    /// The stored deadline by the caller's clock, whose time is `now`.
+    /// Converts a stored deadline to the caller's clock, whose time is `now`.
     pub(super) fn seen(self, lapses: i64, deadline: Timestamp, now: Timestamp) -> Timestamp {
         self.database.map_or(deadline, |database| {
             let left = lapses.saturating_sub(database);
@@ -97,8 +97,8 @@ impl Clock {
     }
 }
 
-/// A connection of the pool. Unless it was [given back](Self::give_back), it is closed when dropped: a caller that goes away midway leaves a connection of
-/// which nobody knows whether it still answers, and the pool would wait for its answer forever.
+/// A connection of the pool. Unless it was [given back](Self::give_back), it is closed when dropped: if a caller is dropped during a statement, the
+/// connection may never respond again, and the pool would wait for its response forever.
 #[derive(Debug)]
 pub(super) struct Lease {
     connection: PoolConnection<Postgres>,
@@ -106,7 +106,7 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Marks the connection as idle: its last statement was answered, and it is in no transaction.
+    /// Marks the connection as idle: its last statement has completed, and it is not in a transaction.
     pub(super) fn give_back(&mut self) {
         self.is_idle = true;
     }
@@ -141,7 +141,7 @@ pub(super) struct Change<'s> {
     connection: Lease,
     /// The transaction's id, as text.
     id: String,
-    /// The server process that runs it.
+    /// The server process that runs the transaction.
     process: i32,
     pub(super) clock: Clock,
 }
@@ -157,7 +157,7 @@ impl PostgresStore {
 
     /// Begins a transaction that holds the advisory locks with these numbers.
     pub(super) async fn begin(&self, mut locks: Vec<i64>) -> Result<Change<'_>, Fault> {
-        // Of two transactions, one gets all locks first, so that they do not wait for each other.
+        // All transactions take their locks in the same order, which prevents deadlocks.
         locks.sort_unstable();
         locks.dedup();
         let mut text = format!(
@@ -167,7 +167,7 @@ impl PostgresStore {
             patience = self.0.patience.as_millis()
         );
         for lock in locks {
-            // Writing to a text cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, ", pg_advisory_xact_lock({lock})");
         }
         let mut tries = Tries::default();
@@ -212,7 +212,7 @@ impl PostgresStore {
         drop(connection);
     }
 
-    /// What became of a transaction. Fails with the reason if the server cannot be asked or does not know.
+    /// Returns the outcome of a transaction. Fails with the reason if the server does not respond or has no record of the transaction.
     async fn outcome(&self, id: &str, process: i32) -> Result<Outcome, String> {
         let (began, patience) = (env::monotonic(), self.patience().min(ENDING));
         let mut pause = Duration::from_millis(5);
@@ -231,10 +231,10 @@ impl PostgresStore {
         }
     }
 
-    /// Asks once; `None` if the transaction has not ended.
+    /// Asks the server once for the outcome of a transaction; `None` if it has not ended. Such a transaction is terminated.
     async fn ask_outcome(&self, id: &str, process: i32) -> Result<Option<Outcome>, sqlx::Error> {
         let mut connection = self.connection().await?;
-        // Simple queries, so that a pooler passes each on as a whole. The texts are an id that the server has given, and a number.
+        // Simple queries, so that a pooler forwards each one in a single message. Their texts contain only an id from the server and a number.
         let ask = format!("SELECT pg_xact_status('{id}'::xid8)");
         let status: Option<String> = match connection.fetch_one(AssertSqlSafe(ask)).await {
             Ok(row) => row.try_get(0)?,
@@ -253,7 +253,7 @@ impl PostgresStore {
                 connection.give_back();
                 Ok(Some(Outcome::RolledBack))
             }
-            // The server may not have noticed that nobody will continue the transaction, and would keep its locks.
+            // The server may not have noticed that the connection was lost, so it would keep the transaction and its locks.
             Some(_) => {
                 let end = format!(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
@@ -287,12 +287,12 @@ impl Change<'_> {
         sqlx::query_scalar(sql).persistent(self.is_named())
     }
 
-    /// Whether statements are prepared under a name, which the connection keeps.
+    /// Whether statements are prepared under a name and reused on the connection.
     pub(super) fn is_named(&self) -> bool {
         self.store.is_named()
     }
 
-    /// Ends the transaction after its statements. Returns `None` if it has to be begun again.
+    /// Ends the transaction after its statements. Returns `None` if the transaction must be retried.
     pub(super) async fn end<T>(
         mut self,
         done: Result<T, Fault>,
@@ -373,8 +373,8 @@ impl DerefMut for Change<'_> {
     }
 }
 
-/// The source of a [`StoreError::Unavailable`] for a change of which the store does not know whether it was made: the connection was lost
-/// while the change was committed, and the server could not be asked afterwards.
+/// The source of a [`StoreError::Unavailable`] for a change that may or may not have been made: the connection was lost during the commit, and the
+/// server did not report the outcome afterwards.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the outcome of transaction {transaction} is unknown, because the connection was lost during its commit and {why}; read the record before you repeat the change"
@@ -384,7 +384,7 @@ pub struct UnknownOutcome {
     why: String,
 }
 
-/// The error of a statement that took too long: its connection is given up, because the answer may never arrive.
+/// The error of a statement that took too long. Its connection is closed, because the response may never arrive.
 pub(super) fn too_slow(patience: Duration) -> sqlx::Error {
     let text = format!("the server did not answer within {} s", patience.as_secs());
     sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, text))
@@ -402,8 +402,8 @@ pub(super) async fn commit_read(connection: &mut PgConnection) -> Result<(), sql
 
 /// Runs statements in a transaction, and returns when it is on disk. After an error nothing of it is stored.
 ///
-/// The statements are an expression of the type `Result<T, Fault>`, in which `?` is allowed. They run again if another transaction was in the way or
-/// the connection was lost, so they must not move what they use.
+/// The statements are an expression of the type `Result<T, Fault>`, in which `?` is allowed. They run again after a conflict with a different transaction or
+/// the loss of the connection, so they must not move captured values.
 macro_rules! change {
     ($store:expr, $locks:expr, $db:ident => $body:expr) => {{
         let store: &$crate::postgres::PostgresStore = $store;
@@ -425,7 +425,7 @@ macro_rules! change {
     }};
 }
 
-/// Runs a query outside of a transaction with one of sqlx's methods that begin with `fetch`. The query is built again if the connection was lost.
+/// Runs a query outside of a transaction with one of sqlx's methods that begin with `fetch`. The query is built again for each retry.
 macro_rules! fetch {
     ($store:expr, $method:ident, $query:expr) => {{
         let store: &$crate::postgres::PostgresStore = $store;
@@ -435,7 +435,7 @@ macro_rules! fetch {
             let found = tokio::time::timeout(store.patience(), async {
                 let is_named = store.is_named();
                 if !is_named {
-                    // The statement is parsed and run in two steps, which have to reach the same server.
+                    // A pooler forwards both steps of the statement, parsing and running, to the same server connection only within a transaction.
                     $crate::postgres::change::read_only(&mut connection).await?;
                 }
                 let found = $query.persistent(is_named).$method(&mut *connection).await?;

@@ -1,4 +1,4 @@
-//! Errors of PostgreSQL and sqlx: which of them are worth a retry, and advice for the operator.
+//! Errors of PostgreSQL and sqlx: their causes, which decide about retries, and advice for the operator.
 
 use std::borrow::Cow;
 
@@ -24,16 +24,16 @@ impl From<sqlx::Error> for Failure {
     }
 }
 
-/// Why an error occurred, as far as it decides what happens next.
+/// The cause of an error, which decides about a retry and about the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// The connection is unusable. Nothing says what the server did with the last statement.
+    /// The connection is unusable. It is unknown whether the server ran the last statement.
     Lost,
-    /// Another transaction was in the way. The transaction was rolled back, and may succeed if it is repeated.
+    /// A conflict with a different transaction. The transaction was rolled back, and may succeed if it is repeated.
     Contended,
-    /// The values cannot be stored, however often they are sent.
+    /// The values cannot be stored, so a retry would fail as well.
     Refused,
-    /// Anything else: the statement failed, and the server works.
+    /// Any other cause: the statement failed, or was not sent.
     Other,
 }
 
@@ -50,15 +50,15 @@ impl Cause {
                 | sqlx::Error::Protocol(_)
                 | sqlx::Error::Tls(_)
                 | sqlx::Error::WorkerCrashed => Self::Lost,
-                // A pool that had no connection to give, for example, has not sent anything.
+                // For example, if the pool has no free connection, no statement was sent.
                 _ => Self::Other,
             };
         };
         match &*code {
-            // A serialization failure, a deadlock, two transactions that inserted one key, and a cached plan that is older than a migration. All are over in
-            // a new transaction.
+            // A serialization failure, a deadlock, two transactions that inserted the same key, and a cached plan that is older than a migration. A new
+            // transaction may succeed.
             "40001" | "40P01" | "23505" | "0A000" => Self::Contended,
-            // A character that cannot be stored, an entry too large for an index.
+            // A character that cannot be stored, and an entry that is too large for an index.
             "22021" | "22P05" | "54000" => Self::Refused,
             // `idle_in_transaction_session_timeout`.
             "25P03" => Self::Lost,

@@ -18,7 +18,7 @@ impl BatchStore for PostgresStore {
     }
 }
 
-/// Writes the parts. Every transaction locks effects first, then audit rows, threads and runs, so that two of them do not wait for each other.
+/// Writes the parts. Every transaction locks effects first, then audit rows, threads and runs. The common order prevents deadlocks.
 async fn write(db: &mut Change<'_>, batch: &Batch) -> Result<Batched, Fault> {
     let mut done = Batched::default();
     if let Some(EndedEffect { key, owner, end }) = &batch.effect {

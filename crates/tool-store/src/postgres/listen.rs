@@ -1,7 +1,7 @@
-//! Generations: numbers that grow with every change of what processes keep in memory, and the listener that notices them early.
+//! Generations: counters that grow with every change of data that processes cache, and the listener that detects changes before the next poll.
 //!
-//! A process learns of a change by reading the number, which its users poll. A notification only shortens the wait: it is sent in a transaction of its own
-//! after the change, because all transactions of a server that notify commit one after the other, and it may be lost with the connection.
+//! A process detects a change by polling the number. A notification only shortens the wait. It is sent in a separate transaction after the change, because
+//! PostgreSQL serializes the commits of transactions that notify, and it may be lost with the connection.
 
 use std::collections::BTreeMap;
 use std::sync::Weak;
@@ -19,8 +19,8 @@ use super::{Inner, PostgresStore};
 /// The channel of the notifications. The payload is the name of a generation.
 const CHANNEL: &str = "tool_store";
 
-/// How often the listener checks that its connection still works, and how long the answer may take. A connection whose other side is gone without a word
-/// looks like one on which nothing happens.
+/// The interval at which the listener checks its connection, and the timeout of that check. Without it, a connection whose peer failed without closing it
+/// could not be distinguished from an idle one.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
 /// The longest pause before the listener connects again.
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// How long sending a notification may take.
 const NOTIFY: Duration = Duration::from_secs(1);
 
-/// The numbers by name.
+/// The number of each generation, by its name.
 pub(super) type Generations = BTreeMap<String, u64>;
 
 /// The numbers that the listener read last.
@@ -41,7 +41,7 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    /// Starts a listener in the background; without options, nothing is ever noticed. `store` is used for reading the numbers.
+    /// Starts a listener in the background; without options, there is no listener. `store` is used for reading the numbers.
     pub(super) fn start(options: Option<PgConnectOptions>, store: Weak<Inner>) -> Self {
         let (known, receiver) = watch::channel(Generations::new());
         let (ends, ended) = watch::channel(false);
@@ -58,7 +58,7 @@ impl Listening {
         self.ends.send_replace(true);
     }
 
-    /// Waits until a generation is known to have a later number.
+    /// Waits until the listener has read a later number of a generation. Without a listener, it waits forever.
     pub(super) async fn changed(&self, name: &str, number: u64) {
         let mut known = self.known.clone();
         let is_later = |known: &Generations| known.get(name).is_some_and(|now| *now > number);
@@ -86,7 +86,7 @@ async fn run(
                 is_reported = true;
             }
             if pause.is_zero() {
-                // It was connected in between.
+                // The listener had connected before the error.
                 is_reported = false;
             }
             pause = (pause * 2).clamp(Duration::from_millis(100), PAUSE);
@@ -95,7 +95,7 @@ async fn run(
     };
     tokio::select! {
         () = listening => {}
-        // Also an error: the store was dropped.
+        // An error means that the store was dropped.
         _ = ended.wait_for(|ended| *ended) => {}
     }
 }
@@ -122,10 +122,10 @@ async fn listen(
         Err(_) => return super::change::too_slow(2 * HEARTBEAT),
     };
     *pause = Duration::ZERO;
-    // `None` after a lost connection is an error here, so that one place connects again.
+    // After a lost connection, `try_recv` then returns `None`, which is an error here: only `run` reconnects.
     listener.eager_reconnect(false);
     loop {
-        // Also after connecting: notifications of the time before were lost.
+        // The numbers are also read after connecting, because earlier notifications were lost.
         if let Ok(generations) = read(store).await {
             known.send_if_modified(|known| {
                 let changed = *known != generations;
@@ -150,7 +150,7 @@ async fn listen(
             }
             Err(error) => return error,
         }
-        // Further notifications of the same moment need no read of their own.
+        // Notifications that have already arrived are covered by the next read.
         while listener.next_buffered().is_some() {}
     }
 }
@@ -161,7 +161,7 @@ async fn read(store: &Weak<Inner>) -> Result<Generations, sqlx::Error> {
         return Err(sqlx::Error::PoolClosed);
     };
     let mut connection = PostgresStore(inner).connection().await?;
-    // A simple query, so that a pooler passes it on as a whole.
+    // A simple query, so that a pooler forwards it in a single message.
     let rows = connection.fetch_all("SELECT name, number FROM tool_store.generation");
     let rows = timeout(HEARTBEAT, rows).await;
     let rows = rows.unwrap_or_else(|_| Err(super::change::too_slow(HEARTBEAT)))?;
@@ -174,11 +174,11 @@ async fn read(store: &Weak<Inner>) -> Result<Generations, sqlx::Error> {
 }
 
 impl PostgresStore {
-    /// Sends a notification that a generation has changed. A failure is ignored: other processes notice the change when they poll.
+    /// Sends a notification that a generation has changed. A failure is ignored, because other processes detect the change when they poll.
     pub(super) async fn notify(&self, name: &'static str) {
         let notified = timeout(NOTIFY, async {
             let mut connection = self.connection().await?;
-            // The name is a literal of this crate. A simple query is a transaction of its own.
+            // The name is a literal of this crate, so it needs no quoting. A simple query is a separate transaction.
             let notify = format!("NOTIFY {CHANNEL}, '{name}'");
             connection.execute(sqlx::AssertSqlSafe(notify)).await?;
             connection.give_back();

@@ -14,10 +14,10 @@ use super::change::too_slow;
 use super::listen::Listening;
 use super::{Inner, Losses, PostgresStore};
 
-/// How long a statement, a lock or a free connection may take.
+/// Default timeout of a statement, of waiting for a lock, and of waiting for a free connection.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How many connections a process opens at most.
+/// Default maximum number of connections of a process.
 const CONNECTIONS: u32 = 10;
 
 /// The advisory lock that a process holds while it migrates the tables.
@@ -89,8 +89,8 @@ pub struct PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// Options with the URL for the connections of calls. It may be that of a pooler in transaction mode. The variables `PGHOST`, `PGPASSWORD` and so on
-    /// replace missing parts.
+    /// Options with the URL for the connections of calls. It may be the URL of a pooler in transaction mode. The environment variables `PGHOST`,
+    /// `PGPASSWORD` and so on replace missing parts.
     pub fn new(url: &str) -> Result<Self, ConnectError> {
         Ok(Self {
             pool: parse(url)?,
@@ -103,21 +103,21 @@ impl PostgresOptions {
         })
     }
 
-    /// Sets the URL that migrates the tables, for a user with more rights, or if a pooler stands before the server. By default, it is the URL of the calls.
+    /// Sets the URL for migrating the tables, for a user with more rights, or to bypass a pooler. By default, it is the URL of the calls.
     pub fn migrator(mut self, url: &str) -> Result<Self, ConnectError> {
         self.migrator = Some(parse(url)?);
         Ok(self)
     }
 
-    /// Sets the URL of the connection that waits for notifications. It must lead to the server itself, because a pooler in transaction mode passes no
-    /// notifications on. By default, it is the URL of the calls, except for a pooler ([`unprepared`](Self::unprepared)): then there is no such connection,
+    /// Sets the URL of the connection that waits for notifications. It must lead to the server itself, because a pooler in transaction mode does not
+    /// forward notifications. By default, it is the URL of the calls, except for a pooler ([`unprepared`](Self::unprepared)): then there is no such connection,
     /// and changes of other processes are noticed by polling alone.
     pub fn listener(mut self, url: &str) -> Result<Self, ConnectError> {
         self.listener = Some(parse(url)?);
         Ok(self)
     }
 
-    /// Sets the maximum number of connections of this process; 10 by default. The connection that waits for notifications is one more.
+    /// Sets the maximum number of connections of this process; 10 by default. The connection that waits for notifications is not included.
     #[must_use]
     pub fn connections(mut self, connections: u32) -> Self {
         self.connections = connections.max(1);
@@ -131,8 +131,8 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets whether a connection keeps no prepared statements; false by default. A pooler in transaction mode that passes none on needs this, such as
-    /// PgBouncer before version 1.21. Each statement then costs one more round trip, and each read is a transaction. The [`migrator`](Self::migrator) needs
+    /// Sets whether the store uses no named prepared statements; false by default. A pooler in transaction mode that does not support them needs this, such
+    /// as PgBouncer before version 1.21. Each statement then costs one more round trip, and each read is a transaction. The [`migrator`](Self::migrator) needs
     /// a URL that leads to the server itself.
     #[must_use]
     pub fn unprepared(mut self, is_unprepared: bool) -> Self {
@@ -175,7 +175,7 @@ impl PostgresOptions {
                 })
             })
             .connect_lazy_with(self.pool.clone());
-        // Without a URL of its own, a listener behind a pooler would wait for nothing.
+        // Without a separate URL, a listener behind a pooler would never get a notification.
         let listener = match self.listener {
             None if self.is_unprepared => None,
             None => Some(self.pool),
@@ -189,7 +189,7 @@ impl PostgresOptions {
             patience: self.patience,
             losses,
         }));
-        // A pooler that leads to another database than the migrator is noticed here.
+        // Fails if the URL of the calls leads to a database without the tables, because the migrator has a different URL.
         let mut connection = store.connection().await.map_err(unusable)?;
         connection
             .execute("SELECT FROM tool_store.generation LIMIT 1")
@@ -214,7 +214,7 @@ impl PostgresStore {
     }
 }
 
-/// Without the passwords of the URLs.
+/// Does not print the passwords of the URLs.
 impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let other = |options: &Option<PgConnectOptions>| options.as_ref().map(location);
@@ -246,8 +246,8 @@ fn location(options: &PgConnectOptions) -> String {
     format!("{host}:{}/{database}", options.get_port())
 }
 
-/// Applies the missing migrations in one transaction. Its advisory lock lets only one of many processes do it, and ends with the transaction, so that a pooler
-/// may stand between.
+/// Applies the missing migrations in one transaction. Its advisory lock lets only one of several processes migrate, and ends with the transaction, so
+/// that it works through a pooler.
 async fn migrate(options: &PgConnectOptions, patience: Duration) -> Result<(), ConnectError> {
     let location = location(options);
     let unusable = |cause| ConnectError::Unusable {
@@ -282,7 +282,7 @@ async fn migrate(options: &PgConnectOptions, patience: Duration) -> Result<(), C
     Ok(())
 }
 
-/// Creates the schema. `IF NOT EXISTS` would demand the right to create one even if it exists.
+/// Creates the schema. `IF NOT EXISTS` would require the right to create a schema even if it exists.
 async fn create_schema(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let exists: bool = sqlx::query_scalar("SELECT to_regnamespace('tool_store') IS NOT NULL")
         .fetch_one(&mut *connection)
@@ -311,7 +311,8 @@ fn migrations() -> Migrator {
         )
     });
     let mut migrator = Migrator::with_migrations(all.collect());
-    // The host may have migrations of its own in the database. The lock of sqlx belongs to a session, which a pooler may change.
+    // The host may have its own migrations in the database, so the table has a different name. The lock of sqlx belongs to a session, which a pooler may
+    // change.
     migrator.dangerous_set_table_name("tool_store.migration");
     migrator.set_locking(false);
     migrator

@@ -18,7 +18,7 @@ const CHECK: &str = "check";
 /// The text that every key seals once.
 const CHECK_TEXT: &str = "the key of this id opens this text";
 
-/// The associated data: what the value belongs to, each part prefixed with its length.
+/// The associated data: the place of the value, the id of its key and the version of the format, each part prefixed with its length.
 fn associated(kind: &str, place: [&str; 3], key: &KeyId) -> Vec<u8> {
     let [workspace, owner, id] = place;
     let version = [Sealed::VERSION];

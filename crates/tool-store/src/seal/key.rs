@@ -1,4 +1,4 @@
-//! Keys, and where they come from.
+//! Keys, and the providers that supply them.
 
 use std::error::Error;
 use std::fmt;
@@ -64,7 +64,7 @@ impl fmt::Debug for SealKey {
     }
 }
 
-/// Where a host's keys come from. A host with a key management service implements it.
+/// The source of a host's keys. A host with a key management service implements this trait.
 ///
 /// ```
 /// use futures::future::BoxFuture;
@@ -93,10 +93,10 @@ impl fmt::Debug for SealKey {
 /// }
 /// ```
 pub trait KeyProvider: Send + Sync + 'static {
-    /// The id of the key that seals new values. The vault asks before each write.
+    /// The id of the key that seals new values. The vault requests it before each write.
     fn current(&self) -> BoxFuture<'_, Result<KeyId, KeyError>>;
 
-    /// The key with an id; `None` if the provider does not have it. The vault keeps a key until it is dropped, and asks for each key once.
+    /// The key with an id; `None` if the provider does not have it. The vault caches a key until the vault is dropped, and requests each key once.
     fn key<'a>(&'a self, id: &'a KeyId) -> BoxFuture<'a, Result<Option<SealKey>, KeyError>>;
 }
 
@@ -127,14 +127,14 @@ pub enum KeyError {
         /// The permission bits of the file.
         mode: u32,
     },
-    /// The text has a fault.
+    /// An entry of the text is invalid.
     #[error("the keys in {place} are not valid: entry {entry} {why}")]
     Entry {
-        /// Where the text came from.
+        /// The source of the text: an environment variable or a file.
         place: String,
         /// The position of the entry, counted from 1.
         entry: usize,
-        /// What is wrong with it.
+        /// The problem with the entry.
         why: &'static str,
     },
     /// A provider of the host failed.
@@ -157,7 +157,7 @@ impl KeyError {
 pub struct SealKeys(Vec<(KeyId, SealKey)>);
 
 impl SealKeys {
-    /// The usual name of the environment variable.
+    /// The recommended name of the environment variable.
     pub const VARIABLE: &'static str = "TOOL_SEAL_KEYS";
 
     /// Starts with the current key.
@@ -193,8 +193,8 @@ impl SealKeys {
         Self::read(&text, &format!("the environment variable `{variable}`"))
     }
 
-    /// Reads the keys in a file. On Unix, the file must not be accessible to others, nor writable for its group. A group may read it, because
-    /// container platforms mount secrets so.
+    /// Reads the keys in a file. On Unix, the file must not be accessible to others, nor writable for its group. The group may read it, because
+    /// container platforms mount secrets with that permission.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, KeyError> {
         let path = path.as_ref();
         let unreadable = |cause| KeyError::File {
@@ -203,7 +203,7 @@ impl SealKeys {
         };
         let mut file = File::open(path).map_err(unreadable)?;
         check_mode(&file, path)?;
-        // No key file is longer, and a buffer that grows would leave copies of the keys behind.
+        // Only the first 64 KiB are read, because a buffer that grows would leave copies of the keys behind.
         let mut text = Zeroizing::new(Vec::with_capacity(64 * 1024));
         let mut part = file.by_ref().take(64 * 1024);
         part.read_to_end(&mut text).map_err(unreadable)?;
@@ -279,7 +279,7 @@ fn check_mode(_: &File, _: &Path) -> Result<(), KeyError> {
     Ok(())
 }
 
-/// Prints the ids.
+/// Prints only the ids of the keys.
 impl fmt::Debug for SealKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()

@@ -1,4 +1,4 @@
-//! Rotation: values of earlier keys are sealed again with the current key.
+//! Rotation: seals values of earlier keys again with the current key.
 
 use secrecy::ExposeSecret as _;
 
@@ -8,22 +8,22 @@ use crate::store::{
     KeyId, KeyUse, Reseal, Sealed, SealedColumn, SealedPlace, SealedRow, Timestamp,
 };
 
-/// The most places of damaged values that a report names.
+/// Maximum number of places of damaged values in a report.
 const MOST_PLACES: usize = 100;
 
 /// The report of a rotation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rotation {
-    /// How many values are now sealed with the current key.
+    /// The number of values that this rotation has sealed with the current key.
     pub resealed: u64,
-    /// How many values were written or removed, by somebody else, between the read and the write of this rotation. Those keep their new state.
+    /// The number of values that other calls wrote or removed between the read and the write of this rotation. Their new state is kept.
     pub changed: u64,
-    /// The number of values that did not open, because their bytes or their place were altered. They stay as they are.
+    /// The number of values that did not open, because their bytes or their place were altered. They are not changed.
     pub damaged: u64,
-    /// The places of the first 100 of them.
+    /// The places of the first 100 damaged values.
     pub damaged_places: Vec<SealedPlace>,
-    /// The values that other keys seal at the end: damaged ones, and those that a process with an earlier key wrote meanwhile.
+    /// The values that are still sealed with other keys: damaged values, and values that a process with an earlier key wrote during the rotation.
     pub left: Vec<KeyUse>,
 }
 
@@ -33,10 +33,10 @@ impl Vault {
         Ok(self.store().key_uses().await?)
     }
 
-    /// Seals all values of other keys with the current key, `batch` of them in each transaction. 200 is a good size.
+    /// Seals all values of other keys with the current key, `batch` values in each transaction. 200 is a good size.
     ///
-    /// A batch is a transaction that replaces each value only if it is still the one that was read, so a value that is written meanwhile is not lost,
-    /// and several processes may rotate at once. If the future is dropped, or fails, the batches so far are kept, and the next rotation does the rest.
+    /// A batch replaces each value only if it is unchanged since it was read, so a value that is written during the rotation is not lost, and several
+    /// processes may rotate at the same time. If the future is dropped or fails, completed batches are kept, and the next rotation continues.
     pub async fn rotate(&self, batch: u32) -> Result<Rotation, VaultError> {
         let current = self.current().await?;
         let mut rotation = Rotation::default();
@@ -96,8 +96,8 @@ impl Vault {
         }
     }
 
-    /// Retires a key: no process can seal a value with it any more, and it may be removed from the key provider. Fails while a value is sealed with the
-    /// key, and if it is the current key.
+    /// Retires a key: no process can seal a value with it any more, and it may be removed from the key provider. Fails if a value is sealed with the
+    /// key, or if it is the current key.
     pub async fn retire_key(&self, key: &KeyId) -> Result<(), VaultError> {
         if *key == self.current().await? {
             return Err(VaultError::Current(key.clone()));

@@ -1,4 +1,4 @@
-//! The vault: seals values on the way into a store, and opens them on the way out.
+//! The vault: seals values before they are stored, and opens them after they are read.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::store::{
 };
 use crate::{digest, env};
 
-/// Why the vault did not do what was requested. No text contains a value or a key.
+/// An error of the vault. Its text never contains a value or a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VaultError {
@@ -34,7 +34,7 @@ pub enum VaultError {
     /// The key provider failed.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The provider's key with an id does not open what the key with this id has sealed.
+    /// The provider's key with an id does not open the values that were sealed under this id.
     #[error(
         "the key `{0}` of the key provider is not the key `{0}` that this store was used with: restore the right key, or give the new key a new id"
     )]
@@ -54,7 +54,7 @@ pub enum VaultError {
         "the current key `{0}` of the key provider is retired: make a later key the first one, or give a new key a new id"
     )]
     Retired(KeyId),
-    /// The current key was to be retired.
+    /// The key to retire is the current key.
     #[error(
         "the key `{0}` is the current one and cannot be retired: make a new key the current one, and rotate first"
     )]
@@ -72,14 +72,14 @@ pub enum VaultError {
     /// The request belongs to a different thread of the same workspace.
     #[error("the request for variables `{0}` belongs to a different thread")]
     ForeignThread(String),
-    /// The store refused, or failed.
+    /// The store refused the operation, or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// Stores and opens the secrets and variables of a host. Clones share the keys and the store.
 ///
-/// Each method acts in the workspace that it is given. Lists contain no secret; the methods whose names begin with `open` return secrets, for
+/// Each method acts in the workspace of its arguments. Lists contain no secret; the methods whose names begin with `open` return secrets, for
 /// the part of a host that serves tools.
 #[derive(Clone)]
 pub struct Vault(Arc<Inner>);
@@ -106,8 +106,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Fails if the provider's key with an id is not the one that sealed values under this id, if it lacks a key that values are sealed with, and if its
-    /// current key is retired.
+    /// Fails if the provider's key with an id is not the key that sealed values under this id, if the provider lacks a key that values are sealed with, or
+    /// if its current key is retired.
     pub async fn open(store: impl VaultStore, keys: impl KeyProvider) -> Result<Self, VaultError> {
         Self::open_shared(Arc::new(store), Arc::new(keys)).await
     }
@@ -161,7 +161,7 @@ impl Vault {
         }
     }
 
-    /// The store of the vault. It has only sealed values.
+    /// The store of the vault. All secrets in it are sealed.
     pub fn store(&self) -> &dyn VaultStore {
         &*self.0.store
     }
@@ -247,7 +247,7 @@ fn new_id() -> Result<String, StoreError> {
 
 /// Secrets of workspaces.
 impl Vault {
-    /// Stores a secret in place of the one with the same name. `by` is the user who writes it.
+    /// Stores a secret, and replaces the secret with the same name. `by` is the user who writes it.
     ///
     /// # Errors
     ///
@@ -291,7 +291,7 @@ impl Vault {
         Ok(opened)
     }
 
-    /// Lists the names of secrets, with who wrote them and when. A list contains no value.
+    /// Lists the names of secrets, with the user and the time of the last write. A list contains no value.
     pub async fn list_secrets(
         &self,
         scope: Scope<'_>,
@@ -300,7 +300,7 @@ impl Vault {
         Ok(self.store().list_secrets(scope, filter).await?)
     }
 
-    /// Renames a secret without opening it. Returns false if there is no secret of the old name.
+    /// Renames a secret without opening it. Returns false if no secret has the old name.
     pub async fn rename_secret(
         &self,
         workspace: &Workspace,
@@ -313,7 +313,7 @@ impl Vault {
         Ok(renamed.await?)
     }
 
-    /// Removes a secret. Returns whether there was one.
+    /// Removes a secret. Returns whether it existed.
     pub async fn remove_secret(
         &self,
         workspace: &Workspace,
@@ -329,7 +329,7 @@ impl Vault {
 pub struct NewValue {
     /// The name of the variable.
     pub name: String,
-    /// The value.
+    /// The value to store.
     pub value: SecretString,
     /// The type that an agent, a prompt or a tool declares; a variable that nothing declares is a secret.
     pub declared: Option<VariableType>,
@@ -366,15 +366,15 @@ pub struct OpenVariable {
     pub scope: VariableScope,
     /// The name of the variable.
     pub name: String,
-    /// The type.
+    /// The type of the variable.
     pub kind: VariableType,
-    /// The value.
+    /// The opened value.
     pub value: SecretString,
 }
 
 /// Variables.
 impl Vault {
-    /// Stores variables of an owner, in one transaction. Those of type secret are sealed, and those without a declared type as well.
+    /// Stores variables of an owner, in one transaction. Variables of type secret and variables without a declared type are sealed.
     ///
     /// # Errors
     ///
@@ -427,7 +427,7 @@ impl Vault {
         Ok(rows)
     }
 
-    /// Opens those variables of the owners that have one of the names. An owner without a variable of a name is left out.
+    /// Opens those variables of the owners that have one of the names. Names for which an owner has no variable are left out.
     ///
     /// # Errors
     ///
@@ -478,10 +478,10 @@ impl Vault {
     }
 }
 
-/// A request for variables that is opened.
+/// A new request for variables.
 #[derive(Clone, Debug)]
 pub struct NewVariableRequest {
-    /// The thread that waits.
+    /// The thread that waits for the values.
     pub thread: ThreadId,
     /// The agent that is started when all values are stored.
     pub agent: String,
@@ -493,7 +493,7 @@ pub struct NewVariableRequest {
 
 /// Requests for variables.
 impl Vault {
-    /// Opens a request and returns its id, which is random.
+    /// Stores a request and returns its id, which is random.
     pub async fn request_variables(
         &self,
         request: NewVariableRequest,
@@ -535,7 +535,7 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// Those of [`variable_request`](Self::variable_request), and [`StoreError::Conflict`] if the request does not ask for one of the names, or if a value is
+    /// Those of [`variable_request`](Self::variable_request), and [`StoreError::Conflict`] if one of the names is not in the request, or if a value is
     /// not one of the choices. Nothing is stored then.
     pub async fn answer_variables(
         &self,

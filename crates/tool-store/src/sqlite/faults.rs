@@ -1,4 +1,4 @@
-//! Tests of faults of the disk, the file and other connections: a fault fails the change that meets it, and no later change.
+//! Tests of faults of the disk, the file and other connections: a change fails if a fault occurs during it, and later changes succeed.
 
 #![allow(
     clippy::unwrap_used,
@@ -72,7 +72,7 @@ pub(super) async fn stop_growth(store: &SqliteStore) {
     stopped.await.unwrap();
 }
 
-/// Lifts the limit. Only needed for a database in memory, whose connection is not replaced.
+/// Removes the limit. Only needed for a database in memory, whose connection is not replaced.
 async fn lift(store: &SqliteStore) {
     let lifted = store.change(|db| {
         Box::pin(async move {
@@ -94,7 +94,7 @@ async fn full_database_takes_writes_again() {
         store.write(vec![row("before", 10)]).await.unwrap();
         for _ in 0..3 {
             stop_growth(&store).await;
-            // The first row is written before the second finds no room.
+            // The first row is written before the second one exceeds the limit.
             let refused = store.write(vec![row("half", 10), row("large", 3_000_000)]);
             is_unavailable(refused.await, "full");
             assert_eq!(ids(&store).await, ["before"]);

@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
-    reason = "a test fails by panicking, and has tasks of its own"
+    reason = "tests fail by panicking, and spawn their own tasks"
 )]
 
 use std::path::PathBuf;
@@ -153,7 +153,7 @@ async fn dropped_caller_does_not_lose_changes_of_others() {
     assert_eq!(ids(&store).await, ["stays"]);
 }
 
-// B11: callers may be dropped at any poll: the stored rows match what the other callers of the transaction were told.
+// B11: callers may be dropped at any poll: the stored rows match the results that the other callers of the transaction received.
 #[tokio::test(flavor = "multi_thread")]
 async fn callers_dropped_at_any_poll_keep_confirmed_changes() {
     let (_folder, _file, file_store) = store().await;
@@ -207,7 +207,7 @@ async fn callers_dropped_at_any_poll_keep_confirmed_changes() {
     }
 }
 
-// B1 B11: a full disk fails the change that meets it. The other changes of the group report what is stored, and later changes succeed.
+// B1 B11: a change fails if the disk becomes full during it. The results of the other changes of the group match the stored rows, and later changes succeed.
 #[tokio::test]
 async fn full_disk_fails_only_the_change_that_does_not_fit() {
     let (_folder, _file, store) = store().await;
@@ -267,7 +267,7 @@ async fn transaction_error_is_reported_to_all_its_changes() {
         let text = told.unwrap_err().to_string();
         assert!(text.contains("the disk failed"), "{text}");
     }
-    // It ran in the next transaction.
+    // This change ran in the next transaction.
     later.unwrap();
     assert_eq!(ids(&store).await, ["later"]);
 }

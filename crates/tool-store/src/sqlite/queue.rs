@@ -22,7 +22,7 @@ use super::writer::{Inner, group};
 /// The future of a change's statements on the writing connection.
 pub(super) type Step<'c, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'c>>;
 
-/// The future that runs a group of changes. It has no output: each caller receives its own answer.
+/// The future that runs a group of changes. It has no output, because each caller receives its own result.
 pub(super) type Group = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The priority of a change.
@@ -43,10 +43,10 @@ pub(super) enum Scope {
     Alone,
 }
 
-/// Sends the result to the caller: its change is on disk, or an error.
+/// Sends the result to the caller: success if its change is on disk, otherwise an error.
 pub(super) type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// A change that failed: its error, and the caller that waits for the answer.
+/// A change that failed: its error, and the caller that waits for the result.
 pub(super) struct Refused {
     pub(super) error: StoreError,
     pub(super) caller: Box<dyn FnOnce(StoreError) + Send>,
@@ -91,7 +91,7 @@ where
     ) -> Pin<Box<dyn Future<Output = Result<Answer, Refused>> + Send + '_>> {
         let Self { body, caller } = *self;
         let step = body(db);
-        // Sending fails if the caller was dropped; it needs no answer then.
+        // Sending fails if the caller was dropped, and is then not needed.
         Box::pin(async move {
             match step.await {
                 Ok(value) => Ok(Box::new(move |written: Result<(), StoreError>| {
@@ -190,7 +190,7 @@ impl Ticket {
     }
 }
 
-/// The changes that wait.
+/// The waiting changes.
 #[derive(Default)]
 pub(super) struct Queue(Mutex<Waiting>);
 
@@ -212,7 +212,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Removes the next change that passes `wanted` and whose caller still waits.
+    /// Removes the next change, if `wanted` accepts it. Changes whose callers were dropped are skipped.
     fn next(&mut self, wanted: impl Fn(&Ticket) -> bool) -> Option<Arc<Ticket>> {
         loop {
             let line = if self.first.is_empty() {
@@ -240,7 +240,7 @@ impl Seat {
         &self.0
     }
 
-    /// The next waiting change, if it may share a transaction.
+    /// Removes the next waiting change, if it may share a transaction.
     pub(super) fn join(&self) -> Option<Arc<Ticket>> {
         lock(&self.0.queue.0).next(|ticket| ticket.scope == Scope::Shared)
     }

@@ -174,7 +174,7 @@ async fn a_list_of_everything_is_read_in_order() {
     }
 }
 
-// B11: the list of one tool has no index of its own. It is read by time and stops at its limit.
+// B11: no index serves only the list of one tool. The list is read by time and stops at its limit.
 #[tokio::test]
 async fn list_of_one_tool_is_read_by_time() {
     let store = SqliteStore::in_memory().await.unwrap();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::env;
 
-/// The identity of a file, which differs from that of another file with the same name.
+/// The identity of a file. A different file with the same name has a different identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileId {
     device: u64,
@@ -43,7 +43,7 @@ impl FileId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Files([FileId; 3]);
 
-/// The path of an open database, and the time since when the file there has been the same.
+/// The path of an open database, the identity of its file, and the time since which that identity is unchanged.
 #[derive(Debug)]
 pub(super) struct Watch {
     path: PathBuf,
@@ -80,7 +80,7 @@ impl Watch {
         Ok(Files(files))
     }
 
-    /// Whether a connection of this age has other files open than those at the path.
+    /// Whether a connection of this age may have different files open than the current ones at the path.
     pub(super) fn is_stale(&self, age: Duration) -> bool {
         let now = env::monotonic();
         let database = FileId::of(&self.path).ok();

@@ -26,7 +26,7 @@ use super::open::connect;
 use super::queue::{self, Answer, Group, Queue, Scope, Seat, Step, Ticket, Turn};
 use super::watch::{Files, Watch};
 
-/// The largest number of changes in a transaction. The first of them waits for the statements of all.
+/// Maximum number of changes in a transaction. The first change waits for the statements of all others.
 const MOST: usize = 32;
 
 /// Savepoint statements that separate the changes of one transaction.
@@ -229,7 +229,7 @@ async fn together(seat: &Seat, connection: Held, files: Option<Files>, first: Ar
                     drop(change);
                     return refused.tell();
                 }
-                // This fails if SQLite has rolled back the whole transaction by itself. No other error reveals that.
+                // This fails if SQLite itself has rolled back the complete transaction, which no earlier error reveals.
                 if change.execute(UNDO).await.is_err() {
                     drop(change);
                     undone(written, &refused.error.to_string());
@@ -315,8 +315,8 @@ impl Inner {
         }
     }
 
-    /// Replaces the connection to a file if there is none, if its files were moved, or if the last change was not committed: nothing says whether
-    /// a fault was the cause and whether it left the connection usable.
+    /// Replaces the connection to a file if there is none, if its files were moved, or if the last change was not committed: it is unknown whether
+    /// a fault was the cause, and whether the connection is still usable.
     async fn ready(
         &self,
         state: &mut State,
@@ -364,7 +364,7 @@ impl Inner {
 
     /// Makes sure that a connection is in no transaction and can begin one.
     async fn settle(&self, connection: &mut SqliteConnection) -> Result<(), Fault> {
-        // Fails if there is no transaction. An earlier call of this function may have left one, if it was dropped midway.
+        // Fails if there is no transaction. An earlier call of this function may have left one if its future was dropped.
         let _ = connection.execute("ROLLBACK").await;
         connection.execute("BEGIN").await?;
         connection.execute("ROLLBACK").await?;
@@ -373,7 +373,7 @@ impl Inner {
     }
 }
 
-/// The connection, held by the change whose turn it is.
+/// The connection, while one change has exclusive use of it.
 enum Held {
     File(OwnedMappedMutexGuard<State, SqliteConnection>),
     Memory {
@@ -406,7 +406,7 @@ impl Change {
         files: Option<Files>,
     ) -> Result<Self, sqlx::Error> {
         inner.dirty.store(true, Ordering::Release);
-        // Created before the statement is sent, so that dropping this future midway drops a change, which is rolled back.
+        // Created before the statement is sent, so that dropping this future drops a change, which is rolled back.
         let mut change = Self {
             connection,
             files,

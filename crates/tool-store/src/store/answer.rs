@@ -55,7 +55,7 @@ impl ApprovalRow {
     /// request that its filter admits.
     ///
     /// Fails with `Conflict` if the request is not pending, if the approver has no name, if the request requires four eyes and the approver is
-    /// the requester, and if `answer.at` is not before its expiry. In the last case the request is now
+    /// the requester, or if `answer.at` is not before the request's expiry. In the last case the request is now
     /// [`Expired`](ApprovalStatus::Expired), and the store must save this although it is an error.
     pub fn answer(&mut self, answer: ApprovalAnswer) -> Result<(), StoreError> {
         self.pending()?;
@@ -169,7 +169,7 @@ impl ApprovalAnswer {
         self.approver.trim().is_empty()
     }
 
-    /// Checks an answer for [`ApprovalStore::deny_all`](super::ApprovalStore::deny_all). Fails with `Conflict` unless its verdict is a denial, and
+    /// Checks an answer for [`ApprovalStore::deny_all`](super::ApprovalStore::deny_all). Fails with `Conflict` if its verdict is not a denial, or
     /// if the approver has no name.
     pub fn only_denies(&self) -> Result<(), StoreError> {
         match self.verdict {
@@ -194,7 +194,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict as stores write it: a word, and the arguments of an edit.
+    /// The columns of a verdict: its name, and the arguments of an edit.
     pub const fn columns(&self) -> (&'static str, Option<&str>) {
         match self {
             Self::Approve => ("approve", None),

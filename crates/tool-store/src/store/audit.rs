@@ -47,9 +47,9 @@ pub struct AuditRow {
     pub approval: Option<String>,
     /// The user who approved the call.
     pub approver: Option<String>,
-    /// `ok`, a word of `tool_core::ErrorKind::as_str`, or `None` while the call runs.
+    /// `ok`, a name of `tool_core::ErrorKind::as_str`, or `None` while the call runs.
     pub outcome: Option<String>,
-    /// The operator's text of the error, redacted.
+    /// The text of the error for operators, redacted.
     pub error: Option<String>,
     /// The arguments in the form that may be stored, as JSON.
     pub arguments: String,
@@ -160,7 +160,7 @@ pub struct AuditFilter {
     pub call: Option<String>,
     /// Calls of this conversation.
     pub thread: Option<String>,
-    /// Calls with this outcome: `ok`, or a word of `tool_core::ErrorKind::as_str`.
+    /// Calls with this outcome: `ok`, or a name of `tool_core::ErrorKind::as_str`.
     pub outcome: Option<String>,
     /// Only calls that have failed: their outcome is final and not `ok`.
     #[serde(default)]
@@ -175,7 +175,7 @@ pub struct AuditFilter {
     pub limit: Option<u32>,
     /// Newest first if set, else oldest first.
     pub newest_first: bool,
-    /// Only rows after this place in the order: [`AuditRow::place`] of the last row of the previous page.
+    /// The cursor: only rows after it. It is [`AuditRow::place`] of the last row of the previous page.
     pub after: Option<(Timestamp, CallKey)>,
 }
 

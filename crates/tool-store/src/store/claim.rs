@@ -25,7 +25,7 @@ use super::{CallKey, StoreError, Timestamp};
 /// let (begun, stored) = EffectClaim::begin(None, intent.clone())?;
 /// assert_eq!(begun, Begun::New);
 ///
-/// // Within the lease, the stored row is the answer, and there is nothing to write.
+/// // Within the lease, the stored row is returned, and there is nothing to write.
 /// let (begun, changed) = EffectClaim::begin(stored.clone(), intent)?;
 /// assert!(matches!(begun, Begun::Replay(row) if row.state == EffectState::Running));
 /// assert_eq!(changed, None);
@@ -46,7 +46,7 @@ pub struct EffectClaim {
 
 impl EffectClaim {
     /// Applies [`EffectLedger::begin`](super::EffectLedger::begin). `stored` is the claim under the intent's key, or else under its earlier key.
-    /// Returns the answer, and the claim to store under the key of its own identity, or `None` if the stored claim is unchanged.
+    /// Returns the result, and the claim to store under the key of its own identity, or `None` if the stored claim is unchanged.
     /// [`Begun::audit_row`] returns the audit row to store with it. A new claim with a different key than the stored one replaces the stored one.
     ///
     /// Fails with `Conflict` if the key belongs to a different effect: to a different tool, arguments, user or agent. A different user or
@@ -149,7 +149,7 @@ impl EffectClaim {
     /// Applies [`EffectLedger::end`](super::EffectLedger::end). Returns whether the end came within the lease.
     ///
     /// Fails with [`StoreError::Conflict`] if the owner is a different one, if the row has already succeeded or failed, if the new state is
-    /// `Running`, and if a released end is not `Failed`. The end of an earlier run, and an end that contradicts what an operator
+    /// `Running`, or if a released end is not `Failed`. The end of an earlier run, and an end that contradicts what an operator
     /// has settled, mark the row as late; store this mark although the method returns an error.
     pub fn end(&mut self, owner: &str, end: EffectEnd) -> Result<Ended, StoreError> {
         let row = &mut self.row;
@@ -193,7 +193,7 @@ impl EffectClaim {
 
     /// Applies [`EffectLedger::force`](super::EffectLedger::force), which then returns the row.
     ///
-    /// Fails with `Missing` if the key is released already, and with `Conflict` if the row has succeeded or failed.
+    /// Fails with `Missing` if the key was released before, and with `Conflict` if the row has succeeded or failed.
     pub fn force(
         &mut self,
         resolution: Resolution,
@@ -208,7 +208,7 @@ impl EffectClaim {
 
     /// Applies [`EffectLedger::resolve`](super::EffectLedger::resolve), which then returns the row.
     ///
-    /// Fails with `Missing` if the key is released already, and with `Conflict` if the row is not ambiguous at `now`.
+    /// Fails with `Missing` if the key was released before, and with `Conflict` if the row is not ambiguous at `now`.
     pub fn resolve(
         &mut self,
         resolution: Resolution,

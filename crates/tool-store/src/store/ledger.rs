@@ -30,7 +30,7 @@ pub struct Intent {
     pub owner: String,
     /// When the run begins.
     pub at: Timestamp,
-    /// When the lease expires: from then on, others may assume that the owner is dead. [`EffectLedger::renew`] moves it.
+    /// When the lease expires: from then on, other processes may assume that the owner is dead. [`EffectLedger::renew`] moves it.
     pub lease_until: Timestamp,
 }
 
@@ -91,11 +91,11 @@ pub struct EffectRow {
     pub attempt: u32,
 }
 
-/// The ledger's answer to an intent.
+/// The result of [`EffectLedger::begin`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(
     clippy::large_enum_variant,
-    reason = "returned once and taken apart at once"
+    reason = "returned once and matched at once"
 )]
 pub enum Begun {
     /// The row is stored: run the body.
@@ -159,7 +159,7 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// The resolution as a word, without its result.
+    /// The name of the resolution, without its result.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Succeeded(_) => "succeeded",
@@ -184,7 +184,7 @@ pub struct EffectFilter {
     pub limit: Option<u32>,
     /// Newest first if set, else oldest first.
     pub newest_first: bool,
-    /// Only rows after this place in the order: [`EffectRow::place`] of the last row of the previous page.
+    /// The cursor: only rows after it. It is [`EffectRow::place`] of the last row of the previous page.
     pub after: Option<(Timestamp, CallKey)>,
 }
 
@@ -254,7 +254,7 @@ impl EffectFilter {
 /// ```
 #[doc(alias("idempotency", "exactly once", "durable execution"))]
 pub trait EffectLedger: Send + Sync + 'static {
-    /// Whether stored rows survive the process and are shared with others that open the same store.
+    /// Whether stored rows survive the process and are shared with other processes that open the same store.
     fn is_durable(&self) -> bool;
 
     /// The transactions of the database that this store belongs to; `None` if each of its changes is a separate transaction.
@@ -275,7 +275,7 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// [`Intent::check`] fails. A different principal or agent of the same conversation may begin a call whose key is released.
     fn begin(&self, intent: Intent, audit: Option<AuditRow>) -> StoreFuture<'_, Begun>;
 
-    /// Takes the key of a call that must not run any more: the row that [`begin`](Self::begin) would store as running is stored as
+    /// Claims the key of a call that must not run any more: the row that [`begin`](Self::begin) would store as running is stored as
     /// [`Failed`](EffectState::Failed) with `result`, in one write. So a crash cannot make the outcome of a call that never ran unknown. A row
     /// that exists already is returned and stays unchanged.
     ///
@@ -290,7 +290,7 @@ pub trait EffectLedger: Send + Sync + 'static {
                 released: false,
             };
             let begun = match self.begin(intent, None).await? {
-                // This call has begun the row before, and the answer was lost.
+                // An earlier attempt of this call has stored the row, and its response was lost.
                 Begun::Replay(row)
                     if row.state == EffectState::Running && row.intent.owner == owner =>
                 {
@@ -324,7 +324,7 @@ pub trait EffectLedger: Send + Sync + 'static {
     /// [`Begun::New`] if that is the first.
     ///
     /// Fails with `Missing` for an unknown key. Fails with `Conflict` if the owner is a different one, if the row has succeeded or failed
-    /// already, if the end's state is `Running`, and if a released end's state is not `Failed`.
+    /// already, if the end's state is `Running`, or if a released end's state is not `Failed`.
     fn end<'a>(
         &'a self,
         key: &'a CallKey,

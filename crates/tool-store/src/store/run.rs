@@ -70,9 +70,9 @@ words!(RunState { Running = "running", Ended = "ended", });
 pub enum RunCause {
     /// The model, or a tool in its place, answered the user.
     Replied,
-    /// The model's answer reached its token limit.
+    /// The model's response reached its token limit.
     Length,
-    /// The provider withheld the model's answer.
+    /// The provider withheld the model's response.
     Filtered,
     /// Calls wait for an approval.
     Waiting,
@@ -174,7 +174,7 @@ pub struct NewRun {
     pub principal: Option<String>,
     /// The agent, if the context names one.
     pub agent: Option<String>,
-    /// A random name of the driver, which is new for each drive.
+    /// A random name of the driver. Each driver has a new name.
     pub owner: String,
     /// When the run begins.
     pub at: Timestamp,
@@ -230,11 +230,11 @@ pub struct RunRow {
     pub ended: Option<Timestamp>,
     /// How many drivers the run has had: more than 1 if the process of an earlier driver died.
     pub attempt: u32,
-    /// The steps and tokens that the run has used. While the run continues, they are as of the last renewal of its lease.
+    /// The steps and tokens that the run has used. While the run continues, they are the values at the last renewal of its lease.
     pub progress: RunProgress,
 }
 
-/// The answer to [`RunStore::begin_run`].
+/// The result of [`RunStore::begin_run`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunBegun {
     /// The caller drives this run.
@@ -267,10 +267,10 @@ pub struct RunCursor {
 
 impl RunRow {
     /// Applies [`RunStore::begin_run`] to the row of the thread that is `running`, if there is one. `number` is the next number of the thread.
-    /// Returns the answer and the rows to store.
+    /// Returns the result and the rows to store.
     ///
     /// A run whose lease has expired is taken over under its own number, unless a stop was requested: then it ends, and a new run
-    /// begins. A driver that begins again under the same owner gets its own run, so that it can repeat a request whose answer was lost.
+    /// begins. A driver that begins again under the same owner gets its own run, so that it can repeat a request whose response was lost.
     pub fn begin(running: Option<Self>, new: NewRun, number: u64) -> (RunBegun, Vec<Self>) {
         let mut rows = Vec::new();
         if let Some(mut row) = running {

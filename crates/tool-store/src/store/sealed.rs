@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{StoreError, StoreFuture, Timestamp, Workspace, words};
 
-/// The longest name of a key in bytes.
+/// Maximum length of a key's id, in bytes.
 const MOST_NAME: usize = 64;
 
 /// The id of a key that seals values. The key itself is never in a store.
@@ -58,7 +58,7 @@ impl fmt::Debug for KeyId {
     }
 }
 
-/// A value that is encrypted and authenticated, in the form in which stores keep it.
+/// A value that is encrypted and authenticated, in its stored form.
 ///
 /// The bytes are the format version (one byte), the length of the key's id (one byte), the key's id, the nonce (24 bytes), and the ciphertext with
 /// its tag of 16 bytes. A store only copies them; the module `seal` (feature `seal`) makes and opens them.
@@ -119,7 +119,7 @@ impl Sealed {
         &self.key
     }
 
-    /// The bytes that a store keeps.
+    /// The bytes that a store writes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -131,7 +131,7 @@ impl Sealed {
     }
 }
 
-/// Prints the key and the length.
+/// Prints only the id of the key and the length.
 impl fmt::Debug for Sealed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, bytes } = self;
@@ -155,13 +155,13 @@ words!(SealedColumn {
     Variable = "variable",
 });
 
-/// The place of a sealed value. It is authenticated together with the value, so that the value opens at no other place. Places sort in the order
+/// The place of a sealed value. It is authenticated together with the value, so that it cannot be opened at a different place. Places sort in the order
 /// in which [`SealStore::sealed`] lists them.
 ///
 /// A place consists of ids that never change, so a row can be renamed without resealing its value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SealedPlace {
-    /// The column.
+    /// The column of the value.
     pub column: SealedColumn,
     /// The workspace of the row.
     pub workspace: Workspace,
@@ -181,7 +181,7 @@ impl SealedPlace {
     }
 }
 
-/// The bytes of a sealed value at its place. They are as they are in the store, and may be damaged.
+/// The bytes of a sealed value at its place. They are not checked, and may be damaged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealedRow {
     /// The place of the value.
@@ -190,7 +190,7 @@ pub struct SealedRow {
     pub bytes: Arc<[u8]>,
 }
 
-/// Prints the place and the length.
+/// Prints only the place and the length.
 impl fmt::Debug for SealedRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, bytes } = self;
@@ -217,7 +217,7 @@ pub struct SealKeyRow {
     pub check: Sealed,
     /// When the key was first used with this store.
     pub at: Timestamp,
-    /// When the key was retired. A retired key seals no more values.
+    /// When the key was retired. The store refuses new values that are sealed with a retired key.
     pub retired: Option<Timestamp>,
 }
 
@@ -273,10 +273,10 @@ impl SealKeyRow {
     }
 }
 
-/// How many values of a column are sealed with a key.
+/// The number of values of a column that are sealed with a key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeyUse {
-    /// The column.
+    /// The column of the values.
     pub column: SealedColumn,
     /// The id of the key.
     pub key: KeyId,
@@ -326,7 +326,7 @@ pub trait SealStore: Send + Sync + 'static {
     /// `Conflict`, and changes nothing, if [`SealKeyRow::check_use`] fails for a new value.
     fn reseal(&self, changes: Vec<Reseal>) -> StoreFuture<'_, u64>;
 
-    /// Retires a key. Nothing can be sealed with it afterwards, by any process. Retiring it again changes nothing. Fails if
+    /// Retires a key. Afterwards, no process can store a value that is sealed with it. Retiring it again changes nothing. Fails if
     /// [`SealKeyRow::check_retirement`] fails: with `Missing` for an unknown key, and with `Conflict` while values are sealed with it.
     fn retire_key<'a>(&'a self, key: &'a KeyId, now: Timestamp) -> StoreFuture<'a, ()>;
 }

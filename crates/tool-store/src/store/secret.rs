@@ -1,4 +1,4 @@
-//! Secrets of workspaces, sealed.
+//! Sealed secrets of workspaces.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,16 +16,16 @@ pub struct SecretRow {
     pub name: String,
     /// The id of the value. A new value has a new id; a rename keeps it.
     pub id: String,
-    /// The value.
+    /// The sealed value of the secret.
     pub sealed: Sealed,
-    /// Who wrote the value or the name last.
+    /// The user who last wrote the value or the name.
     pub by: String,
-    /// When that was.
+    /// When the value or the name was last written.
     pub at: Timestamp,
 }
 
 impl SecretRow {
-    /// A secret that is written.
+    /// Creates the row of a secret.
     pub fn new(
         workspace: impl Into<Workspace>,
         name: impl Into<String>,
@@ -69,7 +69,8 @@ impl SecretRow {
         }
     }
 
-    /// Checks what [`SecretStore::put_secret`] refuses whatever is stored: fails with `Conflict` if the name, the id or the operator is empty.
+    /// Checks the conditions of [`SecretStore::put_secret`] that do not depend on stored rows: fails with `Conflict` if the name, the id or the operator is
+    /// empty.
     pub fn check(&self) -> Result<(), StoreError> {
         check_names("secret", &self.name, &self.id, &self.by)
     }
@@ -96,7 +97,7 @@ pub(super) fn check_names(what: &str, name: &str, id: &str, by: &str) -> Result<
     Err(StoreError::Conflict(format!("a {what} {why}")))
 }
 
-/// A secret in a list: its name and who wrote it. Lists never contain values.
+/// A secret in a list: its name, and the user and the time of the last write. Lists never contain values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SecretInfo {
@@ -104,9 +105,9 @@ pub struct SecretInfo {
     pub workspace: Workspace,
     /// The name of the secret.
     pub name: String,
-    /// Who wrote it last.
+    /// The user who last wrote the value or the name.
     pub by: String,
-    /// When that was.
+    /// When the value or the name was last written.
     pub at: Timestamp,
 }
 
@@ -119,7 +120,7 @@ pub struct SecretFilter {
     pub after: Option<(Workspace, String)>,
 }
 
-/// A store of sealed secrets. It never sees a value in clear text.
+/// A store of sealed secrets. It never receives a value in clear text.
 ///
 /// ```
 /// use tool_store::*;
@@ -140,8 +141,8 @@ pub struct SecretFilter {
 /// # }
 /// ```
 pub trait SecretStore: Send + Sync + 'static {
-    /// Stores a secret in place of the one with the same workspace and name. Fails with `Conflict` if [`SecretRow::check`] or
-    /// [`SealKeyRow::check_use`](super::SealKeyRow::check_use) fails, and if another secret of the workspace has a value with the same id.
+    /// Stores a secret, and replaces the secret with the same workspace and name. Fails with `Conflict` if [`SecretRow::check`] or
+    /// [`SealKeyRow::check_use`](super::SealKeyRow::check_use) fails, or if a different secret of the workspace has a value with the same id.
     fn put_secret(&self, row: SecretRow) -> StoreFuture<'_, ()>;
 
     /// Returns those secrets of a workspace that have one of the names, sealed, ordered by name.
@@ -158,7 +159,7 @@ pub trait SecretStore: Send + Sync + 'static {
         filter: &'a SecretFilter,
     ) -> StoreFuture<'a, Vec<SecretInfo>>;
 
-    /// Renames a secret; the sealed value stays as it is. Returns false if the workspace has no secret of the old name. Fails with `Conflict` if the
+    /// Renames a secret; the sealed value stays as it is. Returns false if no secret of the workspace has the old name. Fails with `Conflict` if the
     /// new name is empty or exists.
     fn rename_secret<'a>(
         &'a self,

@@ -9,13 +9,13 @@ use super::{Scope, StoreError, StoreFuture, Timestamp, Workspace};
 pub struct Spill {
     /// The handle of the text, unique in the store.
     pub handle: String,
-    /// The workspace that may read it.
+    /// The workspace in which the text may be read.
     pub workspace: Workspace,
     /// The user who may read the text.
     pub principal: String,
     /// The whole text of the output.
     pub text: String,
-    /// When it was stored.
+    /// When the text was stored.
     pub at: Timestamp,
     /// When the text expires: from then on, it cannot be read.
     pub expires: Timestamp,

@@ -24,7 +24,7 @@ impl Entries {
         self.all = entries;
     }
 
-    /// Returns the name of the tool that a name or an alias stands for.
+    /// Returns the name of the tool that has this name or alias.
     pub(super) fn resolve<'a>(&'a self, name: &'a str) -> &'a str {
         if self.all.contains_key(name) {
             return name;

@@ -19,7 +19,7 @@ pub(super) struct Enablement {
     versions: BTreeMap<(Workspace, String, String), SkillVersion>,
     pins: BTreeMap<(InstanceId, String), Pin>,
     version: u64,
-    /// Caches of an earlier version are void.
+    /// Caches of an earlier version are invalid.
     reset: u64,
 }
 
@@ -85,7 +85,7 @@ impl Tables {
         }
     }
 
-    /// Writes a change, and returns whether it was one.
+    /// Applies a change to a row, and returns false if the row is kept as it is.
     fn write_row(&mut self, instance: &InstanceId, tool: &str, change: RowChange) -> bool {
         let key = (instance.clone(), tool.to_owned());
         match change {

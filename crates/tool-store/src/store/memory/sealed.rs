@@ -19,7 +19,7 @@ impl Keys {
 }
 
 impl Tables {
-    /// The sealed values of a column, in no order.
+    /// The sealed values of a column, unordered.
     fn sealed(
         &self,
         column: SealedColumn,
