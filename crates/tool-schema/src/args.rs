@@ -2,7 +2,7 @@
 //!
 //! serde alone accepts values that a schema refuses (a struct from an array, a repeated key, an unknown key in a tagged variant) and rejects values
 //! that a schema accepts (`1.0` for an integer). The guard therefore walks the bytes by the schema first. If they pass, serde reads the same text, or
-//! a copy in which a few values are respelled for serde. If they fail, the guard repairs them if [`Repair`] allows it and only one reading is
+//! a copy in which a few values are rewritten for serde. If they fail, the guard repairs them if [`Repair`] allows it and only one reading is
 //! possible. Otherwise a second walk collects every issue.
 
 use std::borrow::Cow;

@@ -16,7 +16,7 @@
 //! let rules: Vec<&str> = verdicts.against(Target::OpenAi).map(|fault| fault.rule).collect();
 //! assert_eq!(rules, ["open-object", "optional-not-nullable"]);
 //!
-//! // The tree that is read from it is written in the spelling of each provider.
+//! // The tree that is read from the text is written in the dialect of each provider.
 //! let schema = read_text(text).unwrap();
 //! assert!(schema.text(Dialect::OpenAi).contains(r#""required":["city","days"]"#));
 //!

@@ -25,7 +25,7 @@ pub use pattern::Pattern;
 
 /// A type that a model can send as an argument, with a schema that every strict mode accepts.
 ///
-/// Derive it. For a field of a foreign type, state the schema of another type: `#[schema(as = String)]`.
+/// Derive it. For a field of a foreign type, state the schema of a different type: `#[schema(as = String)]`.
 #[diagnostic::on_unimplemented(
     message = "a model cannot fill in `{Self}`: the type has no strict schema",
     label = "has no strict schema",
@@ -105,16 +105,16 @@ impl Text {
 /// One node of a schema tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
-    /// Which values the node accepts.
+    /// The values that the node accepts.
     pub kind: Kind,
-    /// Name of the Rust type, for messages and for recursion; empty for a type without a name of its own.
+    /// Name of the Rust type, for messages and for recursion; empty for an unnamed node.
     pub name: &'static str,
     /// Module of the type called `name`, which distinguishes types of the same name. In a [`Kind::Ref`] it is the module of the
     /// referenced type.
     pub module: &'static str,
     /// Documentation of the type. In the JSON Schema it follows the documentation of the field.
     pub description: Text,
-    /// The derive of this (non-generic) type has already reported the type's own faults.
+    /// Whether the derive of this (non-generic) type has already reported the type's own faults.
     pub checked: bool,
 }
 
@@ -188,7 +188,7 @@ impl Schema {
     }
 }
 
-/// Which values a node accepts.
+/// The set of values that a node accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A string without a known format.
@@ -203,7 +203,7 @@ pub enum Kind {
     Integer(Integer),
     /// A number; `single` if the Rust type is `f32`.
     Number {
-        /// The Rust type is `f32` rather than `f64`.
+        /// Whether the Rust type is `f32` and not `f64`.
         single: bool,
     },
     /// A boolean, `true` or `false`.
@@ -216,9 +216,9 @@ pub enum Kind {
     Array {
         /// Schema of each item.
         items: &'static Schema,
-        /// A set: all items are different. `Repair::Safe` removes duplicates from the arguments.
+        /// Whether all items must be different, as in a set. `Repair::Safe` removes duplicates from the arguments.
         unique: bool,
-        /// A Rust array with exactly this many items.
+        /// The exact number of items of a Rust array.
         exactly: Option<usize>,
     },
     /// A closed object: it has only the keys of its fields.
@@ -245,7 +245,7 @@ pub enum Kind {
     Refused {
         /// The rule that rejects it.
         rule: &'static str,
-        /// Why it is rejected, and what to write instead.
+        /// The reason for the rejection, and the type to use instead.
         text: &'static str,
     },
 }
@@ -259,7 +259,7 @@ pub struct Integer {
     pub min: i128,
     /// The largest value of the type.
     pub max: u128,
-    /// `NonZero*`: zero is rejected.
+    /// Whether zero is rejected, as by the `NonZero` types.
     pub not_zero: bool,
 }
 
@@ -297,14 +297,14 @@ pub struct Field {
     pub schema: &'static Schema,
     /// Explicit default, which the guard inserts if a model omits the key or sends null.
     pub default: Option<Example>,
-    /// The field is part of the arguments (`skip_deserializing` is not set).
+    /// Whether the field is part of the arguments (`skip_deserializing` is not set).
     pub input: bool,
-    /// The field is part of the output (`skip_serializing` is not set).
+    /// Whether the field is part of the output (`skip_serializing` is not set).
     pub output: bool,
-    /// The output may omit the field (`skip_serializing_if`).
+    /// Whether the output may omit the field (`skip_serializing_if`).
     pub may_skip: bool,
-    /// The field's deserializer (`deserialize_with`) runs only if the key is present, so the guard writes null for an absent
-    /// optional value.
+    /// Whether the field has a deserializer (`deserialize_with`) that runs only if the key is present, so that the guard writes null for an
+    /// absent optional value.
     pub null_if_absent: bool,
     /// How the audit log stores the value.
     pub audit: AuditForm,
@@ -317,7 +317,7 @@ pub enum AuditForm {
     /// Numbers, booleans and enum values by value, other strings by length.
     #[default]
     ByType,
-    /// The whole value, with secrets redacted.
+    /// The complete value, with secrets redacted.
     Value,
     /// The first 100 characters of a string, with secrets redacted.
     Preview,
@@ -445,9 +445,9 @@ pub struct Constraints {
     pub min: Option<Number>,
     /// The largest value that is accepted.
     pub max: Option<Number>,
-    /// `min` itself is rejected. The JSON Schema of an integer has the next inclusive bound instead.
+    /// Whether `min` itself is rejected. The JSON Schema of an integer has the next inclusive bound instead.
     pub exclusive_min: bool,
-    /// `max` itself is rejected.
+    /// Whether `max` itself is rejected.
     pub exclusive_max: bool,
     /// Every value is a multiple of this.
     pub multiple_of: Option<Number>,
@@ -463,7 +463,7 @@ pub struct Constraints {
     pub min_items: Option<usize>,
     /// Maximum number of items.
     pub max_items: Option<usize>,
-    /// All items must be different.
+    /// Whether all items must be different.
     pub unique: bool,
 }
 

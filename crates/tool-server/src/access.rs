@@ -84,7 +84,7 @@ impl fmt::Display for Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) role: Role,
-    /// Whether the resource belongs to the whole host and not to a workspace.
+    /// Whether the resource belongs to the host and not to a workspace.
     pub(crate) host: bool,
 }
 
@@ -93,7 +93,7 @@ impl Access {
         Self { role, host: false }
     }
 
-    /// A resource of the whole host.
+    /// Access to a resource of the host.
     pub(crate) const fn host(role: Role) -> Self {
         Self { role, host: true }
     }

@@ -1,4 +1,4 @@
-//! Extractors that answer with problem details.
+//! Extractors whose rejections are problem details.
 
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query as AxumQuery, Request};

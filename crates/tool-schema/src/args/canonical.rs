@@ -104,7 +104,7 @@ mod tests {
     }
 
     impl Number {
-        /// Writes one of the JSON spellings of the number, with `behind` digits after the decimal point and `zeros` extra zeros.
+        /// Writes one of the JSON notations of the number, with `behind` digits after the decimal point and `zeros` extra zeros.
         fn spell(&self, behind: usize, zeros: usize, exponent: &str) -> String {
             let digits = format!(
                 "{}{}{}",
@@ -150,7 +150,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-        // B7: a canonical text keeps the decimal value, and all spellings of a value have the same text.
+        // B7: a canonical text keeps the decimal value, and all notations of a value have the same text.
         #[test]
         fn equal_decimals_have_one_canonical_text(
             number in number(),

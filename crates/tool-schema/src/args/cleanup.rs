@@ -33,7 +33,7 @@ pub(super) fn tidy(text: &str) -> Option<(String, Vec<&'static str>)> {
     is_json(&uncommaed).then_some((uncommaed, what))
 }
 
-/// The contents of a code fence around the whole text.
+/// The contents of a code fence around the complete text.
 fn unfence(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("```")?.strip_suffix("```")?;
     let inner = ["json5", "jsonc", "json", "JSON"]

@@ -1,7 +1,7 @@
 //! Decoder from admitted text to a typed value, by serde.
 //!
 //! `serde_json::from_str` would check every byte again and count lines for its messages. This decoder uses the guard's own cursor, so
-//! that both agree on what a string or a number is. Numbers reach serde's buffers as numbers, regardless of the features of `serde_json` that other
+//! that both agree on what a string or a number is. Numbers are buffered by serde as numbers, regardless of the features of `serde_json` that other
 //! crates enable. Text that is not JSON is an error.
 
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Expected, Unexpected, Visitor};
@@ -46,7 +46,7 @@ pub struct Decoder<'de> {
 impl<'de> Decoder<'de> {
     const fn new(text: &'de str) -> Self {
         Self {
-            // The guard may respell a value at the nesting limit as a struct for serde, which needs one more level.
+            // The guard may rewrite a value at the nesting limit as a struct for serde, which needs one more level.
             cursor: Cursor::new(text).deeper(),
             trail: None,
         }

@@ -32,7 +32,7 @@ impl From<serde_json::Error> for Inexact {
 /// 2^53: up to here, an `f64` represents every integer.
 const EVERY_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// Rounds every fraction with more digits than an `f64` holds to the nearest `f64`, as every reader of doubles would. Integers, and
+/// Rounds every fraction with more digits than an `f64` holds to the nearest `f64`, as every parser of doubles would. Integers, and
 /// numbers whose integer part would change, are not rounded. Returns `None` if nothing was rounded.
 pub fn nearest_doubles(text: &str) -> Option<String> {
     if !may_round(text) {

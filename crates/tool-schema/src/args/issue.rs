@@ -7,9 +7,9 @@ use serde::Serialize;
 pub struct Issue {
     /// JSON pointer to the value (RFC 6901); empty for the arguments as a whole.
     pub pointer: String,
-    /// What the schema expects at this place.
+    /// The value that the schema expects at this place.
     pub expected: String,
-    /// What the arguments contain at this place, shortened.
+    /// The value in the arguments at this place, shortened.
     pub found: String,
 }
 

@@ -76,7 +76,7 @@ impl<'t> Decimal<'t> {
         value.checked_mul(factor)
     }
 
-    /// Writes the canonical text: all spellings of this number share it, and no other number has it. `None` if the exponent is too large
+    /// Writes the canonical text: all notations of this number have it, and no other number has it. `None` if the exponent is too large
     /// to compare.
     ///
     /// It has an exponent only if it would need more added zeros than any `f64` in decimal notation, which limits its length.

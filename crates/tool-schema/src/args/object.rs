@@ -371,7 +371,7 @@ pub(super) const fn is_newtype(schema: &Schema) -> bool {
     }
 }
 
-/// A field's default, in which nested defaults are filled in. With `for_serde` it is spelled for serde.
+/// A field's default, in which nested defaults are filled in. With `for_serde`, it is written in the form that serde reads.
 fn spelled_default(field: &Field, scope: Option<&Scope<'_>>, for_serde: bool) -> String {
     let Some(default) = field.default else {
         return "null".to_owned();

@@ -355,7 +355,7 @@ fn alike(name: &str, text: &str) -> bool {
     name == text || name.to_lowercase() == text.to_lowercase()
 }
 
-/// The names that a text can mean, in the spelling of the schema.
+/// The possible meanings of a string: the names of enum values and variants, as the schema has them.
 fn names(schema: &Schema) -> Vec<&'static str> {
     match &schema.kind {
         Kind::Enum(values) => values.iter().map(|value| value.value).collect(),
@@ -400,7 +400,7 @@ fn only_item(value: &str) -> Option<&str> {
     (cursor.space() == b']').then_some(item)
 }
 
-/// Whether a value is a number in its usual spelling, so that its text is unambiguous.
+/// Whether a value is a number in its usual notation, so that its text is unambiguous.
 fn is_canonical(value: &str) -> bool {
     let digits = value.strip_prefix('-').unwrap_or(value);
     digits

@@ -161,7 +161,7 @@ impl<S: Sink> Walk<'_, S> {
         )
     }
 
-    /// Respells a whole number such as `1.0`, `1e2` or `-0` as serde reads it.
+    /// Rewrites a whole number such as `1.0`, `1e2` or `-0` as serde reads it.
     #[inline]
     fn spell(&mut self, start: usize, (negative, value): (bool, u128), suspect: bool) {
         if suspect {

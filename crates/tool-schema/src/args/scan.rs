@@ -1,11 +1,11 @@
 //! A cursor over JSON text: white space, strings, numbers and skipped values.
 //!
-//! The text is never copied. At a malformed byte the cursor stops and records the byte and what was expected there.
+//! The text is never copied. At a malformed byte the cursor stops, and records the offset of the byte and a description of the expected text.
 
 use super::bytes::equal;
 use crate::json::special;
 
-/// Ends the walk. The cursor or the sink has the reason.
+/// Ends the walk. The cursor or the sink contains the reason.
 #[derive(Debug)]
 pub struct Stop;
 
@@ -14,7 +14,7 @@ pub struct Stop;
 pub(crate) struct Broken {
     /// Byte offset of the first malformed byte.
     pub(crate) at: usize,
-    /// What was expected there.
+    /// Description of the expected text.
     pub(crate) expected: &'static str,
 }
 

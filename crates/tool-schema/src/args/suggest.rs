@@ -2,7 +2,7 @@
 
 use strsim::osa_distance;
 
-/// Maximum number of characters of a name that is compared. A longer name is not a misspelling.
+/// Maximum number of characters of a name that is compared. A longer name is not treated as misspelled.
 const LONGEST: usize = 80;
 
 /// The candidates that are most similar to a name, best first, at most `max` of them.

@@ -10,7 +10,7 @@ pub(super) const ANY: Schema = Schema::new(Kind::Any);
 /// Maximum number of references that are followed at one byte of the text. It ends references that lead to themselves.
 const HOPS: u8 = 8;
 
-/// One walk over one text.
+/// The state of a walk over one text.
 #[derive(Debug)]
 pub(super) struct Walk<'t, S> {
     pub(super) cursor: Cursor<'t>,
@@ -34,7 +34,7 @@ impl<'t, S: Sink> Walk<'t, S> {
         }
     }
 
-    /// Walks the whole text.
+    /// Walks the complete text.
     pub(super) fn run(&mut self, place: Place<'_>) -> Result<(), Stop> {
         let byte = self.cursor.space();
         self.inner(byte, place.schema, place.bounds, place.scope)?;

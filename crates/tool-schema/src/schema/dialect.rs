@@ -34,7 +34,7 @@ pub struct Spec {
 /// An example call of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolExample {
-    /// One sentence about the example.
+    /// A description of the example, in one sentence.
     pub label: Option<Text>,
     /// Arguments of the call.
     pub input: Example,
@@ -49,13 +49,13 @@ pub struct ToolExample {
     reason = "the protocol has four independent hints"
 )]
 pub struct Hints {
-    /// The tool changes nothing.
+    /// Whether the tool only reads.
     pub read_only: bool,
-    /// The tool may delete or overwrite data.
+    /// Whether the tool may delete or overwrite data.
     pub destructive: bool,
-    /// Repeating a call has no further effect.
+    /// Whether repeating a call has no further effect.
     pub idempotent: bool,
-    /// The tool reaches systems outside the host.
+    /// Whether the tool interacts with systems outside the host.
     pub open_world: bool,
 }
 
@@ -68,7 +68,7 @@ pub trait HasSpec {
 /// A tool's definition as JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lowered {
-    /// The whole definition: one element of the request's list of tools. Empty if the tool is not offered in the dialect.
+    /// The complete definition: one element of the request's list of tools. Empty if the tool is not offered in the dialect.
     pub definition: &'static str,
     /// The part of `definition` that is the schema of the arguments.
     pub schema: &'static str,

@@ -12,7 +12,7 @@ pub enum Flat {
     Inner(&'static Schema),
 }
 
-/// Checks that a field with `#[serde(flatten)]` holds a closed object.
+/// Checks that the type of a field with `#[serde(flatten)]` is a closed object.
 ///
 /// # Panics
 ///

@@ -29,13 +29,13 @@ macro_rules! attempt {
 }
 use attempt;
 
-/// Maximum number of steps of a compiled pattern.
+/// Maximum number of steps of a compiled pattern, including the step that accepts.
 ///
 /// A step is about one character or class of the pattern, after counted repetitions are expanded: `[a-z]{1,64}` takes 64 steps.
 /// The index of a step fits in a byte.
 const MAX_STEPS: usize = 256;
 
-/// A regular expression known at compile time, and its compiled program.
+/// A regular expression with a static source text, and its compiled program.
 ///
 /// The syntax is the subset of ECMA-262 (flag `u`) that matches in linear time: literals, `.`, classes, groups, alternation,
 /// quantifiers (a lazy one matches the same texts), `^` and `$`. Like the `jsonschema` crate, it also accepts a backslash before
@@ -126,7 +126,7 @@ pub enum PatternError {
     WordBoundary,
     /// Invalid or unsupported syntax; the rule's text says what to write instead.
     Syntax(&'static Rule),
-    /// More than 256 steps after counted repetitions are expanded (`[a-z]{1,64}` takes 64), or more than one of the smaller limits on classes and nesting.
+    /// More than 255 steps after counted repetitions are expanded (`[a-z]{1,64}` takes 64), or more classes, ranges or nested groups than allowed.
     TooLarge,
 }
 

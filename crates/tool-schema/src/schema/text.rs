@@ -44,20 +44,20 @@ pub(super) struct Definition {
     pub(super) name: &'static str,
     /// Module of the type.
     pub(super) module: &'static str,
-    /// Which of several types of that name it is, counted from 1.
+    /// The number of the type among the types of the same name, counted from 1.
     pub(super) number: usize,
 }
 
 /// Output of the JSON writer: a byte counter for each dialect, or one buffer with a list of which bytes belong to which dialects.
 #[allow(
     clippy::struct_excessive_bools,
-    reason = "four independent facts of a walk"
+    reason = "each flag is an independent property of a walk"
 )]
 pub(super) struct Out<'a> {
     pub(super) counts: u128,
     /// Number of bytes that all wanted dialects share.
     pub(super) common: usize,
-    /// There is no buffer: bytes are only counted.
+    /// Whether bytes are only counted, because there is no buffer.
     pub(super) counting: bool,
     buffer: Option<(&'a mut [u8], &'a mut [Run])>,
     len: usize,
@@ -68,16 +68,16 @@ pub(super) struct Out<'a> {
     overflow: bool,
     /// The wanted dialects, as a set.
     pub(super) mask: u8,
-    /// The schema describes a tool's output rather than its arguments.
+    /// Whether the schema describes a tool's output and not its arguments.
     pub(super) output: bool,
-    /// Keys may need escaping, because the rule `property-key` was not checked.
+    /// Whether keys may need escaping, because the rule `property-key` was not checked.
     pub(super) foreign_keys: bool,
-    /// Types that a `Kind::Ref` refers to, as found so far.
+    /// Types that a `Kind::Ref` refers to and that were found so far.
     learnt: [Definition; MOST_DEFINITIONS],
     named: usize,
-    /// How many types were known when the walk began; only those are written as definitions.
+    /// The number of types that were recorded when the walk began. Only these are written as definitions.
     pub(super) settled: usize,
-    /// The tree has more than [`MOST_DEFINITIONS`] such types.
+    /// Whether the tree has more than [`MOST_DEFINITIONS`] such types.
     pub(super) crowded: bool,
 }
 
@@ -380,7 +380,7 @@ impl<'a> Out<'a> {
 ///
 /// # Safety
 ///
-/// Only an [`Out`] or [`pick`] may have written the buffer, to the last byte and in whole texts.
+/// Only an [`Out`] or [`pick`] may have written the buffer, to the last byte and in complete texts.
 #[allow(
     unsafe_code,
     reason = "const evaluation pays 5 µs per byte for a check"

@@ -47,7 +47,7 @@ pub const fn many_unions(spec: &Spec, survey: &Survey) -> bool {
         && Rule::MANY_UNIONS.targets.intersects(spec.providers)
 }
 
-/// Whether a variant of the union holds a value that is not an object, so that the tag cannot be one of its keys.
+/// Whether the content of a variant of the union is not an object, so that the tag cannot be one of its keys.
 pub const fn holds_a_value(union: &Schema) -> bool {
     let Kind::Union(union) = &union.kind else {
         return false;

@@ -304,7 +304,7 @@ async fn set_switch(
     set(&admin, &caller, path, reach, &tags, body).await
 }
 
-/// Turns a switch off. Its row stays, and records who turned it off.
+/// Turns a switch off. Its row is kept, and records the operator who turned it off.
 #[utoipa::path(delete, path = "/v1/switches/{kind}/{tool}", tag = "switches",
     params(("kind" = String, Path, description = "`kill` or `disable`"), ("tool" = String, Path, description = "The tool's own name"), Place,
         ("If-Match" = Option<String>, Header, description = "The `ETag` of the switch that was read")),

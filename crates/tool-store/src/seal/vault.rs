@@ -530,7 +530,7 @@ impl Vault {
         Ok(request)
     }
 
-    /// Stores the values of an answer and returns the names that are still missing. If it is empty, the request is done and removed; otherwise it stays
+    /// Stores the values of an answer and returns the names that are still missing. If no name is missing, the request is removed; otherwise it stays
     /// open. An empty value counts as missing.
     ///
     /// # Errors

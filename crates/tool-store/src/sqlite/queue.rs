@@ -1,7 +1,7 @@
 //! The queue of changes that wait for the writing connection, and the leader that runs them.
 //!
-//! Changes that wait at the same time share a transaction and form a group. One caller, the leader, polls the future of the whole group within
-//! its own future: there is no task, so a single change costs no more than its statements, and no runtime has to outlive its caller. If
+//! Changes that wait at the same time share a transaction and form a group. One caller, the leader, polls the future of the group within
+//! its own future: no task is spawned, so a single change costs no more than its statements, and no runtime has to outlive its caller. If
 //! the leader is dropped, the future moves to another waiting caller; only if there is none, it is dropped and rolled back.
 
 use std::collections::VecDeque;

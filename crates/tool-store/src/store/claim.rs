@@ -249,7 +249,7 @@ impl EffectRow {
     }
 }
 
-/// A key identifies one effect, and a caller never gets the stored result of a different caller's effect. A released key shows no row, so
+/// A key identifies one effect, and a caller never gets the stored result of a different caller's effect. The row of a released key is not returned, so
 /// every user and agent of the conversation may begin the call: it continues a call that waited, or is the rerun that an operator allowed.
 fn same_effect(claim: &EffectClaim, intent: &Intent) -> Result<(), StoreError> {
     let stored = &claim.row.intent;

@@ -145,7 +145,7 @@ impl fmt::Display for ThreadId {
     }
 }
 
-/// The place of a model's call in a thread: the assistant message that holds it, and its position there.
+/// The place of a model's call in a thread: the assistant message that contains the call, and its position in that message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallPlace {
     /// The sequence number of the stored assistant message.

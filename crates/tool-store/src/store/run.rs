@@ -204,7 +204,7 @@ pub struct RunEnd {
 
 /// A run as it is stored.
 ///
-/// Its methods are the steps that a row can take, for authors of a store: read the row, apply the step and write the row back, in
+/// Its methods are the state transitions of a row, for authors of a store: read the row, apply the step and write the row back, in
 /// one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
@@ -347,7 +347,7 @@ impl RunRow {
         stops
     }
 
-    /// Whether a driver holds the run at this time. A run that is `running` and not held was left by a process that died; the next drive
+    /// Whether a driver holds the run at this time. A run that is `running` and not held was left by a process that died; the next driver
     /// of its thread takes it over.
     pub fn is_held(&self, now: Timestamp) -> bool {
         self.state == RunState::Running && now < self.lease_until

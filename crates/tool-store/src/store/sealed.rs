@@ -139,7 +139,7 @@ impl fmt::Debug for Sealed {
     }
 }
 
-/// A column that holds sealed values. This is the registry of all of them: rotation, the counts of a key's values and the retirement of a key
+/// A column that contains sealed values. This enum is the registry of all such columns: rotation, the counts of a key's values and the retirement of a key
 /// cover exactly these columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -172,7 +172,7 @@ pub struct SealedPlace {
 }
 
 impl SealedPlace {
-    /// The error of a value whose id belongs to another row of its column and workspace.
+    /// The error of a value whose id belongs to a different row of its column and workspace.
     pub fn taken(&self) -> StoreError {
         StoreError::Conflict(format!(
             "a {} of the workspace `{}` has a value with the id `{}`, give each value a new random id",
@@ -198,7 +198,7 @@ impl fmt::Debug for SealedRow {
     }
 }
 
-/// Replaces a sealed value, if it is still the one that was read.
+/// Replaces a sealed value, if it is unchanged since it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reseal {
     /// The value that was read, at its place.
@@ -322,7 +322,7 @@ pub trait SealStore: Send + Sync + 'static {
         most: u32,
     ) -> StoreFuture<'a, Vec<SealedRow>>;
 
-    /// Replaces each value that is still the one that was read, all in one transaction, and returns the number of replaced values. Fails with
+    /// Replaces each value that is unchanged since it was read, in one transaction, and returns the number of replaced values. Fails with
     /// `Conflict`, and changes nothing, if [`SealKeyRow::check_use`] fails for a new value.
     fn reseal(&self, changes: Vec<Reseal>) -> StoreFuture<'_, u64>;
 
@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(read, sealed);
         assert_eq!(read.parts(), (&[7; 24][..], &[8; 20][..]));
         assert_eq!(format!("{read:?}"), "Sealed(k-1, 49 bytes)");
-        // Every truncation into the tag, and every change of the header, is refused or names another key.
+        // Every truncation into the tag, and every change of the header, is refused or changes the id of the key.
         for length in 0..2 + 3 + 24 + 16 {
             let cut = sealed.as_bytes()[..length].to_vec();
             assert!(Sealed::from_bytes(cut).is_err(), "{length}");

@@ -12,7 +12,7 @@ use super::{
 pub struct SecretRow {
     /// The workspace that the secret belongs to.
     pub workspace: Workspace,
-    /// The name by which tools ask for it: the key of `#[secret("…")]`.
+    /// The name in the declarations of tools: the key of `#[secret("…")]`.
     pub name: String,
     /// The id of the value. A new value has a new id; a rename keeps it.
     pub id: String,

@@ -13,7 +13,7 @@ pub struct Spill {
     pub workspace: Workspace,
     /// The user who may read the text.
     pub principal: String,
-    /// The whole text of the output.
+    /// The complete text of the output.
     pub text: String,
     /// When the text was stored.
     pub at: Timestamp,
@@ -28,7 +28,7 @@ pub struct SpillPart {
     pub text: String,
     /// The byte at which the part begins. The next part begins at `from + text.len()`.
     pub from: u64,
-    /// The length of the whole text, in bytes.
+    /// The length of the complete text, in bytes.
     pub total: u64,
 }
 
@@ -47,7 +47,7 @@ impl SpillPart {
     /// Returns the part of a text that [`SpillStore::read`] must return, for authors of a store.
     ///
     /// A store that keeps a text in pieces passes the pieces that contain the part, with `from` counted in them, and then sets `from` and
-    /// `total` of the returned part to their values in the whole text.
+    /// `total` of the returned part to their values in the complete text.
     ///
     /// ```
     /// use tool_store::SpillPart;

@@ -10,7 +10,7 @@ pub(super) const TOKEN: &str = "$serde_json::private::RawValue";
 
 /// Wraps text that is known to be valid JSON as a `RawValue`, without parsing it again.
 ///
-/// `to_raw_value` would write into a separate buffer, and `RawValue::from_string` would parse the whole text.
+/// `to_raw_value` would write into a separate buffer, and `RawValue::from_string` would parse the complete text.
 pub fn raw_value(text: String) -> Result<Box<RawValue>, Error> {
     Deserialize::deserialize(Owned(text))
 }
@@ -46,7 +46,7 @@ impl<'de, D: Deserializer<'de, Error = Error>> MapAccess<'de> for Raw<D> {
     }
 }
 
-/// Deserializer of a text that is a `RawValue` as a whole.
+/// Deserializer that passes its complete text as a `RawValue`.
 struct Owned(String);
 
 impl<'de> Deserializer<'de> for Owned {

@@ -15,7 +15,7 @@ use crate::schema::{Constraints, Kind, Schema};
 /// readers of each type, they would be most of the code that a tool adds to a program.
 pub(super) type Read<'f> = &'f mut dyn FnMut(&mut Reader<'_>, Node<'_>) -> Result<(), Unfit>;
 
-/// The destination of a value of one type, for code that is compiled once for all types. It is a trait of its own because each closure
+/// The destination of a value of one type, for code that is compiled once for all types. It is a separate trait, because each closure
 /// behind a `dyn` pointer adds two more functions.
 pub(super) trait Target {
     /// Reads the value by its node and stores it.
@@ -36,7 +36,7 @@ impl<F: Field + ?Sized> Target for Slot<'_, F> {
 #[derive(Debug)]
 pub struct Reader<'t> {
     pub(super) walk: Walk<'t, Fast>,
-    /// Whether a value is spelled differently in the text that serde and policies read.
+    /// Whether a value is written differently in the text that serde and policies read.
     edited: bool,
     /// The error of a user's own `Deserialize`, and the steps to its value from the inside out.
     refused: Option<Box<Refused>>,
@@ -100,7 +100,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the whole text.
+    /// Reads the complete text.
     pub(super) fn whole(&mut self, schema: &Schema, target: &mut dyn Target) -> Result<(), Unfit> {
         self.walk.cursor.space();
         target.read(self, Node::new(schema, None))?;

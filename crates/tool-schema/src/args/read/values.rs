@@ -130,7 +130,7 @@ impl<T: Decode> Decode for Option<T> {
 
     #[inline]
     fn decode(reader: &mut Reader<'_>, node: Node<'_>) -> Result<Self, Unfit> {
-        // The fast path for almost every optional value: it has no name and no bounds of its own.
+        // The fast path for almost every optional value: the optional node has neither a name nor bounds.
         if let Kind::Optional(inner) = node.schema.kind
             && node.schema.name.is_empty()
         {

@@ -1,4 +1,4 @@
-//! Reads whole texts, in one pass or with serde.
+//! Reads complete texts, in one pass or with serde.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::schema::{Schema, StrictSchema};
 pub struct Reading<T> {
     /// The value that was read.
     pub value: T,
-    /// Whether policies see the text unchanged. Otherwise some values are respelled for them: a default for null, or `1` for `1.0`.
+    /// Whether policies see the text unchanged. Otherwise some values are rewritten for them: a default for null, or `1` for `1.0`.
     pub exact: bool,
 }
 
@@ -63,7 +63,7 @@ pub fn guarded<'t>(schema: &Schema, text: &'t str) -> Result<Cow<'t, str>, Vec<I
     admit(schema, text, Repair::Off).map(|Admitted { text, .. }| text)
 }
 
-/// Reads a value from the whole text.
+/// Reads a value from the complete text.
 #[inline]
 fn reading<F: Field>(schema: &Schema, text: &str) -> Result<Reading<F::Value>, Option<Issue>> {
     let mut value = None;
@@ -72,7 +72,7 @@ fn reading<F: Field>(schema: &Schema, text: &str) -> Result<Reading<F::Value>, O
     Ok(Reading { value, exact })
 }
 
-/// Reads the whole text into `target`. Returns whether policies see the text unchanged.
+/// Reads the complete text into `target`. Returns whether policies see the text unchanged.
 fn walked(schema: &Schema, text: &str, target: &mut dyn Target) -> Result<bool, Option<Issue>> {
     let mut reader = Reader::new(text);
     match reader.whole(schema, target) {

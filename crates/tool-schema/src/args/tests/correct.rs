@@ -84,7 +84,7 @@ fn defaults_are_written() {
     );
 }
 
-// S0-07: whole numbers are respelled as serde reads them.
+// S0-07: whole numbers are rewritten as serde reads them.
 #[test]
 fn whole_numbers_are_respelled_for_serde() {
     for (given, wanted) in [
@@ -120,7 +120,7 @@ fn whole_numbers_are_respelled_for_serde() {
     assert_eq!(read(number(), "1.0"), "1.0");
 }
 
-// S0-07: durations are respelled as serde reads them.
+// S0-07: durations are rewritten as serde reads them.
 #[test]
 fn durations() {
     for (given, secs, nanos) in [
@@ -202,7 +202,7 @@ struct Everything {
     big: u128,
 }
 
-// S0-07: serde can read the respelled text, even through buffered types.
+// S0-07: serde can read the rewritten text, even through buffered types.
 #[test]
 fn serde_reads_what_is_written() {
     let u8s = || integer("u8", 0, 255);

@@ -70,7 +70,7 @@ fn kind(kind: &Owned) -> Kind {
             Kind::IntegerEnum(keep_all(values.iter().map(|(value, description)| {
                 IntegerValue {
                     value: *value,
-                    // The description takes the place of a Rust variant's name.
+                    // The description is used in place of the name of a Rust variant.
                     name: keep_text(description.trim_end_matches('.')),
                     description: Text::EMPTY,
                 }

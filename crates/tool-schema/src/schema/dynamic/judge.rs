@@ -103,7 +103,7 @@ impl Judge {
                 .and(Targets::ANTHROPIC)
                 .and(Targets::GEMINI_PARAMETERS);
             if place == Place::Property {
-                // The MCP TypeScript SDK drops the whole list of tools.
+                // The MCP TypeScript SDK drops the complete list of tools.
                 targets = targets.and(Targets::MCP);
             }
             let rule = match node {

@@ -14,7 +14,7 @@ pub(super) struct Node {
     pub(super) description: String,
 }
 
-/// Which values a node accepts; see [`crate::schema::Kind`].
+/// The set of values that a node accepts; see [`crate::schema::Kind`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Owned {
     String,

@@ -66,7 +66,7 @@ pub(super) const RANGE: u8 = ALL & !ANTHROPIC;
 pub(super) const FINE_RANGE: u8 = ALL & !ANTHROPIC & !GEMINI;
 /// Dialects that support `minLength` and `maxLength`.
 pub(super) const LENGTH: u8 = ALL & !GEMINI;
-/// Dialects that also get lengths in words, because they do not guarantee that the keyword is enforced.
+/// Dialects that get lengths in words, because the provider does not support the keyword or does not guarantee to enforce it.
 pub(super) const LENGTH_PROSE: u8 = OPENAI | ANTHROPIC | GEMINI;
 /// Dialects that support `pattern`.
 pub(super) const PATTERN: u8 = ALL & !GEMINI;

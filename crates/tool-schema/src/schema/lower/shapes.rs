@@ -9,7 +9,7 @@ use crate::schema::{
     EnumValue, Field, Format, IntegerValue, Kind, Schema, Tagging, Text, Union, Variant, duration,
 };
 
-/// Writes the keys after the description. `described` are the dialects that need a comma first, `nullable` those that add null.
+/// Writes the keys after the description. `described` are the dialects that need a comma first, and `nullable` are the dialects that add null.
 pub(super) const fn body(
     out: &mut Out<'_>,
     peeled: &Peeled<'_>,

@@ -50,7 +50,7 @@ const STARTS: u8 = 1;
 /// Bit for a node that ends with `$`.
 const ENDS: u8 = 1 << 1;
 
-/// State of an open group, or of the whole pattern.
+/// State of an open group, or of the complete pattern.
 #[derive(Clone, Copy)]
 struct Frame {
     last_alternative: u16,
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the whole pattern and returns its root node.
+    /// Parses the complete pattern and returns its root node.
     const fn tree(&mut self) -> Result<u16, PatternError> {
         while self.at < self.source.len() {
             match self.source[self.at] {

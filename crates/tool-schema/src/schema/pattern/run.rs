@@ -68,7 +68,7 @@ pub(crate) struct Program {
     pub(super) entry: u8,
     pub(super) set_count: u8,
     pub(super) range_count: u8,
-    /// Every alternative starts with `^`, so a match can only start at the beginning of the text.
+    /// Whether every alternative starts with `^`, so that a match can only start at the beginning of the text.
     pub(super) starts_anchored: bool,
     pub(super) ends_anchored: bool,
 }

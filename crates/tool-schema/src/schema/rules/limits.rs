@@ -28,7 +28,7 @@ const LARGE_ENUM: usize = 250;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(
     clippy::struct_excessive_bools,
-    reason = "four independent facts of a tree"
+    reason = "each flag is an independent property of a tree"
 )]
 pub struct Survey {
     /// Number of fields that may be absent.
@@ -45,13 +45,13 @@ pub struct Survey {
     pub characters: usize,
     /// Number of characters in the values of the largest enum with more than 250 values.
     pub largest_enum: usize,
-    /// The schema has 128-bit integers.
+    /// Whether the schema has 128-bit integers.
     pub wide_integer: bool,
-    /// The schema has externally tagged unions, whose variants are distinguished by their only key.
+    /// Whether the schema has externally tagged unions, whose variants are distinguished by their only key.
     pub external: bool,
-    /// The schema has untagged unions with several objects.
+    /// Whether the schema has untagged unions with several objects.
     pub untagged: bool,
-    /// The schema has more recursive types than the maximum number of definitions.
+    /// Whether the schema has more recursive types than the maximum number of definitions.
     pub crowded: bool,
 }
 
@@ -254,7 +254,7 @@ pub(super) const fn crowded(report: &mut Report, path: &Path<'_>, survey: &Surve
     }
 }
 
-/// Fast path: whether the tool meets every rule of the root and every size limit, whatever its providers.
+/// Fast path: whether the tool meets every rule of the root and the size limits of all providers.
 pub(super) const fn fits(spec: &Spec, survey: &Survey) -> bool {
     matches!(spec.input.kind, Kind::Object(_))
         && !spec.description.is_empty()

@@ -230,7 +230,7 @@ impl Report {
         self.end();
     }
 
-    /// Adds a fault with a message of its own.
+    /// Adds a fault with a custom message.
     pub(crate) const fn add_worded(&mut self, path: &Path<'_>, rule: &'static str, text: &str) {
         if self.begin(path, rule) {
             self.push(text);

@@ -12,7 +12,7 @@ pub(super) struct Walk<'r> {
     pub(super) report: &'r mut Report,
     /// Dialects whose own rules are checked as well, also inside types that their derive has already checked.
     pub(super) providers: Dialects,
-    /// The walk is inside a type whose derive has already reported its faults.
+    /// Whether the walk is inside a type whose derive has already reported its faults.
     pub(super) told: bool,
 }
 
@@ -381,7 +381,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether one of the first `count` variants holds something else than an object.
+/// Whether the content of one of the first `count` variants is not an object.
 const fn holds_a_value(union: &Union, count: usize) -> bool {
     let mut at = 0;
     while at < count {

@@ -165,7 +165,7 @@ const fn is_ip(format: Format) -> bool {
 /// Finds the tag of several objects and its value in each: a required property with a single value that differs between them.
 fn common_tag(variants: &[Node]) -> Option<(String, Vec<String>)> {
     let properties = |variant: &Node| match &variant.kind {
-        // A recursive definition stays whole, because its references would lead to an object without the tag.
+        // A recursive definition is not changed, because its references would lead to an object without the tag.
         Owned::Object(properties) if !refers_to_itself(variant) => Some(properties.clone()),
         _ => None,
     };

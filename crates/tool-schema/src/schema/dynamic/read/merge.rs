@@ -8,7 +8,7 @@ use crate::schema::dynamic::node::Node;
 
 /// Remaining budget for merges, because a short text can require a very large number of them.
 pub(super) struct Fuel {
-    /// Remaining merges for the whole schema.
+    /// Remaining merges for the complete schema.
     pub(super) merges: usize,
     /// Remaining nesting of references and merges.
     pub(super) depth: usize,
