@@ -56,7 +56,7 @@ pub struct LockedTool {
     pub description: String,
     /// The category of the tool.
     pub category: String,
-    /// `read`, `write`, `destroy`, `external`.
+    /// The effects of the tool: `read`, `write`, `destroy` and `external`.
     pub effects: Vec<String>,
     /// `read_only`, `destructive`, `idempotent`, `open_world`, as MCP clients read them.
     pub hints: Vec<String>,

@@ -152,7 +152,7 @@ impl Schema {
         self
     }
 
-    /// Sets the type's documentation.
+    /// Sets the documentation of the type.
     #[must_use]
     pub const fn described(mut self, description: Text) -> Self {
         self.description = description;
@@ -214,7 +214,7 @@ pub enum Kind {
     IntegerEnum(&'static [IntegerValue]),
     /// An array whose items have one schema.
     Array {
-        /// Schema of each item.
+        /// The schema of each item.
         items: &'static Schema,
         /// Whether all items must be different, as in a set. `Repair::Safe` removes duplicates from the arguments.
         unique: bool,
@@ -275,7 +275,7 @@ pub struct EnumValue {
 /// A value of an integer enum.
 #[derive(Clone, Copy, Debug)]
 pub struct IntegerValue {
-    /// The value in JSON.
+    /// The value in JSON, an integer.
     pub value: i128,
     /// Name of the variant, which the schema's description lists.
     pub name: &'static str,
@@ -404,14 +404,14 @@ pub enum Tagging {
     External,
     /// `{"tag": "variant", …fields}`.
     Internal {
-        /// Key of the tag.
+        /// The key that contains the name of the variant.
         tag: &'static str,
     },
     /// `{"tag": "variant", "content": …}`.
     Adjacent {
-        /// Key of the tag.
+        /// The key that contains the name of the variant.
         tag: &'static str,
-        /// Key of the content.
+        /// The key that contains the content of the variant.
         content: &'static str,
     },
     /// Only the contents distinguish the variants; the macros check that no value fits two variants.

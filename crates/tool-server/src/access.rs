@@ -37,7 +37,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Every role.
+    /// All roles, in the order of the table above.
     pub const ALL: [Self; 5] = [
         Self::Viewer,
         Self::Approver,

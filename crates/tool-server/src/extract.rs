@@ -58,7 +58,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Id<T> {
     }
 }
 
-/// A JSON body.
+/// Extractor for a JSON body that deserializes to `T`.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
@@ -194,7 +194,7 @@ impl IfMatch {
     }
 }
 
-/// The header `Idempotency-Key`.
+/// Extractor for the header `Idempotency-Key`.
 pub(crate) struct Idempotency(pub(crate) Option<String>);
 
 impl FromRequestParts<Shared> for Idempotency {

@@ -42,7 +42,7 @@ const TAGS: [(&str, &str); 8] = [
     ("threads", "The messages of conversations"),
 ];
 
-/// The document without operations.
+/// Creates the document with its metadata and without operations.
 pub(crate) fn frame() -> OpenApi {
     let info = InfoBuilder::new()
         .title("Admin API of a tool host")

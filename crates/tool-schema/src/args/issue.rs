@@ -63,7 +63,7 @@ impl Path {
         self.0.is_empty()
     }
 
-    /// The number of steps.
+    /// The number of steps from the arguments to the value.
     pub(super) const fn len(&self) -> usize {
         self.0.len()
     }

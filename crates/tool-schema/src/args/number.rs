@@ -20,7 +20,7 @@ pub(super) struct Decimal<'t> {
 const FAR: i64 = 1 << 60;
 
 impl<'t> Decimal<'t> {
-    /// Parses a JSON number.
+    /// Parses the text of a valid JSON number.
     pub(super) fn new(text: &'t str) -> Self {
         let (negative, text) = text
             .strip_prefix('-')

@@ -116,7 +116,7 @@ impl<'t> Cursor<'t> {
         Err(Stop)
     }
 
-    /// Passes an opening bracket.
+    /// Passes an opening bracket, and counts the nesting level.
     #[inline]
     pub fn open(&mut self) -> Result<(), Stop> {
         self.depth -= 1;
@@ -128,7 +128,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// Passes a closing bracket.
+    /// Passes a closing bracket, and leaves the nesting level.
     #[inline]
     pub const fn close(&mut self) {
         self.depth += 1;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::Callers;
 use super::node::{became, choices, name, reference, requires, tag, types, values};
 
-/// The direction of values.
+/// The direction of the values that a schema describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     /// Arguments of the tool.
@@ -159,7 +159,7 @@ impl<'a> Comparison<'a> {
         self.rest(was, is, place);
     }
 
-    /// Resolves a node's reference.
+    /// Resolves the references of a node, and returns its keywords.
     fn resolved(&self, root: usize, mut node: &'a Value) -> Option<&'a Map<String, Value>> {
         for _ in 0..16 {
             let Some(target) = reference(node) else {

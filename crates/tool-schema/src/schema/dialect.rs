@@ -23,7 +23,7 @@ pub struct Spec {
     pub description: Text,
     /// Schema of the arguments.
     pub input: &'static Schema,
-    /// Example calls.
+    /// Example calls of the tool.
     pub examples: &'static [ToolExample],
     /// Dialects in which the tool is offered.
     pub providers: Dialects,
@@ -36,9 +36,9 @@ pub struct Spec {
 pub struct ToolExample {
     /// A description of the example, in one sentence.
     pub label: Option<Text>,
-    /// Arguments of the call.
+    /// The arguments of the call, as a JSON object.
     pub input: Example,
-    /// Result of the call.
+    /// The result of the call, if the example states it.
     pub result: Option<Example>,
 }
 

@@ -40,9 +40,9 @@ pub(super) const MOST_DEFINITIONS: usize = 16;
 /// A recursive type that a `Kind::Ref` refers to; it is written under `$defs`.
 #[derive(Clone, Copy)]
 pub(super) struct Definition {
-    /// Name of the type.
+    /// Name of the Rust type.
     pub(super) name: &'static str,
-    /// Module of the type.
+    /// Module of the Rust type, which distinguishes types of the same name.
     pub(super) module: &'static str,
     /// The number of the type among the types of the same name, counted from 1.
     pub(super) number: usize,

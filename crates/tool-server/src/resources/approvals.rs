@@ -64,7 +64,7 @@ struct Approval {
     /// The model's own id of the call.
     call: String,
     conversation: Option<String>,
-    /// The requesting user.
+    /// The user who requested the call or the plan.
     principal: String,
     agent: Option<String>,
     /// The arguments of the call, or the plan.
@@ -218,7 +218,7 @@ async fn find(admin: &Inner, caller: &Caller, id: &str) -> Result<ApprovalRow, P
     row.ok_or_else(|| Problem::missing(WHAT))
 }
 
-/// Reads an approval.
+/// Returns one approval.
 #[utoipa::path(get, path = "/v1/approvals/{id}", tag = "approvals",
     params(("id" = String, Path, description = "The id of the approval")),
     responses((status = 200, description = "The approval", body = Approval, headers(("ETag" = String, description = "The version of the approval")))))]

@@ -47,7 +47,7 @@ struct EffectRecord {
     /// The model's own id of the call.
     call: String,
     conversation: Option<String>,
-    /// The requesting user.
+    /// The user who requested the call.
     principal: String,
     agent: Option<String>,
     /// Hash of the tool's contract.
@@ -157,7 +157,7 @@ async fn list_effects(
     Ok(answer(json(&page)))
 }
 
-/// Reads an effect.
+/// Returns one effect.
 #[utoipa::path(get, path = "/v1/effects/{key}", tag = "effects",
     params(("key" = String, Path, description = "The key of the effect")),
     responses((status = 200, description = "The effect", body = EffectRecord)))]

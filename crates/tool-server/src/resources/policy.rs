@@ -85,7 +85,7 @@ impl PartialSchema for PolicyDocument {
 
 impl ToSchema for PolicyDocument {}
 
-/// The policy in force.
+/// The policy that is in force in this process.
 #[derive(Serialize, ToSchema)]
 struct CurrentPolicy {
     /// A hash of the policy's contents.
@@ -187,11 +187,11 @@ struct Unapproved {
     tool: String,
     /// The allow rule that permits the call; null if the default does.
     rule: Option<String>,
-    /// The pattern of workspaces.
+    /// The pattern of the affected workspaces.
     tenant: String,
-    /// The pattern of users.
+    /// The pattern of the affected users.
     principal: String,
-    /// The pattern of agents.
+    /// The pattern of the affected agents.
     agent: String,
 }
 
@@ -201,7 +201,7 @@ struct UnknownName {
     name: String,
     /// The rule that contains the name.
     place: String,
-    /// Similar names of tools.
+    /// Names of tools that are similar.
     near: Vec<String>,
 }
 
@@ -337,7 +337,7 @@ async fn set_shadow(
     Ok(answer(json(&Shadow::from(report))))
 }
 
-/// Ends the shadow mode.
+/// Ends the shadow mode and returns its last report.
 #[utoipa::path(delete, path = "/v1/policy/shadow", tag = "policy",
     responses((status = 200, description = "The last report", body = Shadow)))]
 async fn end_shadow(State(admin): State<Shared>, caller: Caller) -> Answer {

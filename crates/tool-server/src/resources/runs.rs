@@ -34,7 +34,7 @@ fn states() -> Schema {
     one_of(RunState::ALL.iter().map(|state| state.as_str()))
 }
 
-/// A run.
+/// A run: one execution of the loop around the model.
 #[derive(Serialize, ToSchema)]
 struct Run {
     conversation: String,
@@ -42,11 +42,11 @@ struct Run {
     number: u64,
     #[schema(schema_with = states)]
     state: &'static str,
-    /// Why the run ended.
+    /// The cause of the end of the run; null while it continues.
     cause: Option<&'static str>,
     /// The request to stop the run: `interrupt` or `cancel`.
     stop: Option<&'static str>,
-    /// The requesting user.
+    /// The user who requested the run.
     principal: Option<String>,
     agent: Option<String>,
     /// How many drivers the run has had.
@@ -154,7 +154,7 @@ async fn list_runs(
     Ok(answer(json(&page)))
 }
 
-/// Reads a run.
+/// Returns one run.
 #[utoipa::path(get, path = "/v1/runs/{conversation}/{number}", tag = "runs",
     params(("conversation" = String, Path, description = "The conversation of the run"), ("number" = u64, Path, description = "The number of the run")),
     responses((status = 200, description = "The run", body = Run)))]

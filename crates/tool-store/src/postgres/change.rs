@@ -29,7 +29,7 @@ const LOST: u32 = 3;
 /// The timeout of `COMMIT` and `ROLLBACK`, and of the requests for the outcome of a transaction.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// How a transaction ended.
+/// The outcome of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Committed,

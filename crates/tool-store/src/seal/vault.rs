@@ -245,7 +245,7 @@ fn new_id() -> Result<String, StoreError> {
     Ok(digest::hex(&bytes))
 }
 
-/// Secrets of workspaces.
+/// Methods for the secrets of workspaces.
 impl Vault {
     /// Stores a secret, and replaces the secret with the same name. `by` is the user who writes it.
     ///
@@ -372,7 +372,7 @@ pub struct OpenVariable {
     pub value: SecretString,
 }
 
-/// Variables.
+/// Methods for variables.
 impl Vault {
     /// Stores variables of an owner, in one transaction. Variables of type secret and variables without a declared type are sealed.
     ///
@@ -491,7 +491,7 @@ pub struct NewVariableRequest {
     pub required: Vec<VariableField>,
 }
 
-/// Requests for variables.
+/// Methods for requests for variables.
 impl Vault {
     /// Stores a request and returns its id, which is random.
     pub async fn request_variables(

@@ -28,7 +28,7 @@ pub(super) type Group = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// The priority of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// In order of arrival.
+    /// Changes run in order of arrival.
     Ordinary,
     /// Before all ordinary changes. For changes that end work or renew a lease: leases expire while they wait.
     First,
@@ -39,7 +39,7 @@ pub(super) enum Turn {
 pub(super) enum Scope {
     /// In a transaction, which other changes may share.
     Shared,
-    /// Outside of a transaction.
+    /// Outside of a transaction, and alone on the connection.
     Alone,
 }
 
@@ -190,7 +190,7 @@ impl Ticket {
     }
 }
 
-/// The waiting changes.
+/// The changes that wait for the writing connection.
 #[derive(Default)]
 pub(super) struct Queue(Mutex<Waiting>);
 

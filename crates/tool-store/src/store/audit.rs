@@ -152,24 +152,24 @@ impl AuditRow {
 /// A filter for audit rows: a row must match every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditFilter {
-    /// Calls for this user.
+    /// Only calls for this user.
     pub principal: Option<String>,
-    /// Calls of this tool.
+    /// Only calls of this tool.
     pub tool: Option<String>,
-    /// Calls to which the model gave this id.
+    /// Only calls to which the model gave this id.
     pub call: Option<String>,
-    /// Calls of this conversation.
+    /// Only calls of this conversation.
     pub thread: Option<String>,
-    /// Calls with this outcome: `ok`, or a name of `tool_core::ErrorKind::as_str`.
+    /// Only calls with this outcome: `ok`, or a name of `tool_core::ErrorKind::as_str`.
     pub outcome: Option<String>,
     /// Only calls that have failed: their outcome is final and not `ok`.
     #[serde(default)]
     pub failed: bool,
-    /// Calls with this decision of the policy.
+    /// Only calls with this decision of the policy.
     pub decision: Option<String>,
-    /// Calls that arrived at this time or later.
+    /// Only calls that arrived at this time or later.
     pub since: Option<Timestamp>,
-    /// Calls that arrived before this time.
+    /// Only calls that arrived before this time.
     pub until: Option<Timestamp>,
     /// The maximum number of rows.
     pub limit: Option<u32>,

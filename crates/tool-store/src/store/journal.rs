@@ -35,7 +35,7 @@ pub struct EndedEffect {
     pub key: CallKey,
     /// The owner that the row was begun with.
     pub owner: String,
-    /// How the effect ended.
+    /// The state and the result of the effect.
     pub end: EffectEnd,
 }
 
@@ -46,7 +46,7 @@ pub struct EndedRun {
     pub id: RunId,
     /// The owner that the run was begun with.
     pub owner: String,
-    /// How the run ended.
+    /// The cause and the time of the end.
     pub end: RunEnd,
 }
 

@@ -122,10 +122,10 @@ impl Begun {
     }
 }
 
-/// How the body ended.
+/// The end of the body of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectEnd {
-    /// Any state except [`EffectState::Running`].
+    /// The new state of the effect: any state except [`EffectState::Running`].
     pub state: EffectState,
     /// The result that a replay returns, as JSON.
     pub result: Option<String>,
@@ -172,13 +172,13 @@ impl Resolution {
 /// A filter for effects: an effect must match every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectFilter {
-    /// Effects in this state.
+    /// Only effects in this state.
     pub state: Option<EffectState>,
-    /// Effects of this tool.
+    /// Only effects of this tool.
     pub tool: Option<String>,
-    /// Effects for this user.
+    /// Only effects for this user.
     pub principal: Option<String>,
-    /// Effects of this conversation.
+    /// Only effects of this conversation.
     pub thread: Option<String>,
     /// The maximum number of rows.
     pub limit: Option<u32>,

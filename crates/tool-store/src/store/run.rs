@@ -63,7 +63,7 @@ pub enum RunState {
 
 words!(RunState { Running = "running", Ended = "ended", });
 
-/// Why a run ended.
+/// The cause of the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -194,7 +194,7 @@ pub struct RunProgress {
 /// How and when a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEnd {
-    /// Why the run ended.
+    /// The cause of the end.
     pub cause: RunCause,
     /// When the run ended.
     pub at: Timestamp,

@@ -34,7 +34,7 @@ impl KeyId {
         Ok(Self(id.into()))
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -249,7 +249,8 @@ impl SealKeyRow {
         Err(StoreError::Conflict(format!("the key `{id}` {why}")))
     }
 
-    /// Checks that a key whose row is `row` may be retired while `uses` values are sealed with it.
+    /// Checks that a key whose row is `row` may be retired. `uses` are the numbers of values that are sealed with each key: the check fails if values are
+    /// sealed with this key.
     pub fn check_retirement(
         id: &KeyId,
         row: Option<&Self>,

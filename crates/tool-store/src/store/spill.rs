@@ -46,7 +46,7 @@ impl Spill {
 impl SpillPart {
     /// Returns the part of a text that [`SpillStore::read`] must return, for authors of a store.
     ///
-    /// A store that keeps a text in pieces passes the pieces that contain the part, with `from` counted in them, and then sets `from` and
+    /// A store that stores a text in pieces passes the pieces that contain the part, with `from` counted in them, and then sets `from` and
     /// `total` of the returned part to their values in the complete text.
     ///
     /// ```

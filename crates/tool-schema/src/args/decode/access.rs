@@ -241,7 +241,7 @@ pub(super) struct Choice<'a, 'de> {
 }
 
 impl<'de> Choice<'_, 'de> {
-    /// Reads the variant's content.
+    /// Reads the content of the variant. If that fails, records the path of the content.
     fn content<T>(
         self,
         read: impl FnOnce(&mut Decoder<'de>) -> Result<T, Error>,

@@ -62,7 +62,7 @@ pub trait Parts {
     type Values;
     /// The values that were read so far.
     type Slots: Default;
-    /// The number of keys.
+    /// The number of fields of the record that belong to the part.
     const WIDTH: usize;
 
     /// Reads fields while their keys come in order. Stops at the closing brace, with `more` set to `false`, or at any other key.
@@ -274,7 +274,7 @@ pub trait Absent {
     /// The type of the value.
     type Value;
 
-    /// Creates the value.
+    /// Creates the value for an absent key.
     fn value() -> Self::Value;
 }
 

@@ -70,7 +70,7 @@ pub(super) enum Absence {
     Null,
 }
 
-/// Bounds; see [`crate::schema::Constraints`].
+/// The owned form of [`crate::schema::Constraints`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Bounds {
     pub(super) min: Option<Number>,

@@ -14,7 +14,7 @@ pub(super) const MAX_SETS: usize = 32;
 /// Maximum number of non-ASCII ranges of all classes of a program together.
 pub(super) const MAX_RANGES: usize = 64;
 
-/// Operation of a [`Step`].
+/// The operation of a [`Step`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
     /// The end of the pattern: it matches.

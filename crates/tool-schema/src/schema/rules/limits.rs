@@ -35,9 +35,9 @@ pub struct Survey {
     pub optionals: usize,
     /// Number of unions.
     pub unions: usize,
-    /// Nesting depth of objects.
+    /// Maximum nesting depth of objects.
     pub depth: usize,
-    /// Number of keys.
+    /// Number of keys of all objects.
     pub properties: usize,
     /// Number of enum values, tags included.
     pub enum_values: usize,

@@ -11,7 +11,7 @@ use crate::store::{
 
 #[derive(Default)]
 pub(super) struct Audit {
-    /// When each row's call arrived, which is the first half of its key in `rows`. Looked up by one key at a time, so its order does not matter.
+    /// When each row's call arrived, which is the first half of its key in `rows`. Only single keys are looked up, so the order does not matter.
     /// The keys are random or made by the host, so a hasher without a random seed is enough.
     started: HashMap<CallKey, Timestamp, BuildHasherDefault<DefaultHasher>>,
     /// All rows, in the order of exports.
