@@ -105,7 +105,7 @@ async fn full_database_takes_writes_again() {
     }
 }
 
-// B1: another connection that keeps the write lock past the timeout fails one change, not the next.
+// B1: a change fails if a different connection keeps the write lock past the timeout, and the next change succeeds.
 #[tokio::test(flavor = "multi_thread")]
 async fn locked_database_takes_writes_once_it_is_free() {
     let (_folder, file) = folder();

@@ -133,7 +133,7 @@ async fn refused_change_leaves_the_others_of_its_transaction() {
     assert_eq!(ids(&store).await, ["written"]);
 }
 
-// B11: a change whose caller is dropped before it has begun writes nothing. If the dropped caller runs the changes of others, another
+// B11: a change whose caller is dropped before it has begun writes nothing. If the dropped caller runs the changes of others, a different
 // caller continues.
 #[tokio::test]
 async fn dropped_caller_does_not_lose_changes_of_others() {
